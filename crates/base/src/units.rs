@@ -1,0 +1,238 @@
+//! Units that stand in the type, and their spelling in a user's file: `"5 s"`, `"4 KiB"`, `"500 /s"`, `"70 %"`.
+//!
+//! Each reads back exactly what it writes, so the same types serve the study as written and the resolved spec.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// An instant in nanoseconds from a run's start, or a length of time; what hot loops count in.
+pub type Nanos = u64;
+
+/// A length of time as a user writes it, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub u64);
+
+/// A number of bytes as a user writes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Size(pub u64);
+
+/// A rate in thousandths of a unit per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rate(pub u64);
+
+/// A share of a whole in millionths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Share(pub u32);
+
+impl Rate {
+    /// The rate per second.
+    pub fn per_second(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+}
+
+impl Share {
+    /// All of it.
+    pub const WHOLE: Self = Self(1_000_000);
+}
+
+/// One way to spell a unit, and how much of the base unit it is.
+type Spelling = (&'static str, u64);
+
+const TIME: &[Spelling] = &[
+    ("h", 3_600_000_000_000),
+    ("min", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ns", 1),
+];
+const SIZE: &[Spelling] = &[
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("KB", 1_000),
+    ("kB", 1_000),
+    ("B", 1),
+];
+const RATE: &[Spelling] = &[("/s", 1_000)];
+const SHARE: &[Spelling] = &[("%", 10_000)];
+
+/// Reads `number unit` exactly: `1.5 ms` is 1 500 000 ns; what has no whole number of base units is refused.
+fn parse(text: &str, spellings: &[Spelling]) -> Result<u64, String> {
+    let text = text.trim();
+    let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
+    let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
+    let &(_, scale) = spellings.iter().find(|(name, _)| *name == unit).ok_or_else(|| {
+        if unit.is_empty() { "the unit is missing".into() } else { format!("`{unit}` is no unit of this kind") }
+    })?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
+    let digits = format!("{whole}{fraction}");
+    if whole.is_empty() || fraction.contains('.') || digits.len() > 24 {
+        return Err(format!("`{number}` is no number"));
+    }
+    let value = digits.parse::<u128>().map_err(|_| format!("`{number}` is no number"))?;
+    let divisor = 10u128.pow(fraction.len() as u32);
+    let scaled = value * u128::from(scale);
+    if scaled % divisor != 0 {
+        return Err(format!("`{text}` is finer than the smallest unit"));
+    }
+    u64::try_from(scaled / divisor).map_err(|_| format!("`{text}` is too large"))
+}
+
+/// Writes the value in the largest unit that holds it without a fraction.
+fn spell(value: u64, spellings: &[Spelling]) -> String {
+    let (name, scale) = spellings
+        .iter()
+        .filter(|(_, scale)| value.is_multiple_of(*scale) && (value > 0 || *scale == 1))
+        .max_by_key(|(_, scale)| *scale)
+        .or(spellings.last())
+        .expect("every unit has a spelling");
+    format!("{} {name}", value / scale)
+}
+
+macro_rules! unit {
+    ($type:ident, $name:literal, $spellings:ident, $narrow:ty, $limit:expr, $expecting:literal, $pattern:literal) => {
+        impl $type {
+            /// Reads the spelling used in study files and profiles.
+            ///
+            /// # Errors
+            /// A sentence that says what is wrong with the text.
+            pub fn parse(text: &str) -> Result<Self, String> {
+                let value = parse(text, $spellings)?;
+                if value > $limit {
+                    return Err(format!("`{text}` is too large"));
+                }
+                Ok(Self(value as $narrow))
+            }
+        }
+
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.to_string())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+                impl Visitor<'_> for Text {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($expecting)
+                    }
+                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
+                        $type::parse(text).map_err(|why| E::custom(format_args!("{why}, expected {}", $expecting)))
+                    }
+                }
+                deserializer.deserialize_str(Text)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "pattern": $pattern, "description": $expecting })
+            }
+        }
+    };
+}
+
+unit!(
+    Time,
+    "Time",
+    TIME,
+    u64,
+    u64::MAX,
+    "a time such as \"250 ms\", \"5 s\", \"90 min\"",
+    r"^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$"
+);
+unit!(
+    Size,
+    "Size",
+    SIZE,
+    u64,
+    u64::MAX,
+    "a size such as \"4 KiB\", \"256 MiB\", \"800 GB\"",
+    r"^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$"
+);
+unit!(Rate, "Rate", RATE, u64, u64::MAX, "a rate such as \"500 /s\"", r"^[0-9._]+ ?/s$");
+unit!(Share, "Share", SHARE, u32, 1_000_000, "a share from \"0 %\" to \"100 %\"", r"^[0-9._]+ ?%$");
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&spell(self.0, TIME))
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&spell(self.0, SIZE))
+    }
+}
+
+/// A fixed-point number without trailing zeros.
+fn fixed(value: u64, scale: u64) -> String {
+    let (whole, rest) = (value / scale, value % scale);
+    if rest == 0 {
+        return whole.to_string();
+    }
+    let digits = scale.ilog10() as usize;
+    format!("{whole}.{rest:0digits$}").trim_end_matches('0').to_string()
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} /s", fixed(self.0, 1_000))
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} %", fixed(u64::from(self.0), 10_000))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_spellings_of_the_documentation_are_read() {
+        assert_eq!(Time::parse("1.5 ms"), Ok(Time(1_500_000)));
+        assert_eq!(Time::parse("90min"), Ok(Time(5_400_000_000_000)));
+        assert_eq!(Size::parse("4 KiB"), Ok(Size(4096)));
+        assert_eq!(Size::parse("146 GB"), Ok(Size(146_000_000_000)));
+        assert_eq!(Rate::parse("0.5 /s"), Ok(Rate(500)));
+        assert_eq!(Share::parse("70 %"), Ok(Share(700_000)));
+    }
+
+    #[test]
+    fn what_is_no_quantity_is_refused() {
+        for bad in ["", "5", "s", "5 parsecs", "1..5 s", "-1 s", "1e3 s", "0.1 ns", "99999999999999999999 s", "9e9 h"] {
+            assert!(Time::parse(bad).is_err(), "{bad}");
+        }
+        assert!(Share::parse("100.1 %").is_err());
+        assert!(Size::parse("4 kib").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(value in any::<u64>(), share in 0u32..=1_000_000) {
+            prop_assert_eq!(Time::parse(&Time(value).to_string()), Ok(Time(value)));
+            prop_assert_eq!(Size::parse(&Size(value).to_string()), Ok(Size(value)));
+            prop_assert_eq!(Rate::parse(&Rate(value).to_string()), Ok(Rate(value)));
+            prop_assert_eq!(Share::parse(&Share(share).to_string()), Ok(Share(share)));
+        }
+    }
+}

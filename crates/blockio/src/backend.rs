@@ -1,0 +1,109 @@
+//! How requests reach the system: the choice, and what every backend does.
+
+use crate::error::BlockError;
+use crate::uring;
+use std::io;
+use tameshi_base::Nanos;
+
+/// How requests reach the system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// io_uring where the system allows it, else plain calls; the record says which and why.
+    #[default]
+    Auto,
+    /// io_uring or an error.
+    Uring,
+    /// Plain calls, from a thread per outstanding request.
+    Portable,
+}
+
+/// A backend that was found to work here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Chosen {
+    Uring,
+    Portable,
+}
+
+impl Chosen {
+    /// The word in records.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Uring => "io_uring",
+            Self::Portable => "portable",
+        }
+    }
+}
+
+impl Backend {
+    /// Chooses what works here; with a remark when that is not the first choice.
+    pub(crate) fn choose(self) -> Result<(Chosen, Option<String>), BlockError> {
+        match self {
+            Self::Portable => Ok((Chosen::Portable, None)),
+            Self::Uring => uring::probe()
+                .map(|()| (Chosen::Uring, None))
+                .map_err(|error| BlockError::system("setting up io_uring", error)),
+            Self::Auto => Ok(match uring::probe() {
+                Ok(()) => (Chosen::Uring, None),
+                Err(error) => (Chosen::Portable, Some(format!("io_uring is not available: {error}"))),
+            }),
+        }
+    }
+}
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Read,
+    Write,
+    /// `fdatasync`.
+    SyncData,
+    /// `fsync`.
+    SyncAll,
+}
+
+impl Kind {
+    /// The word in errors.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::SyncData => "fdatasync",
+            Self::SyncAll => "fsync",
+        }
+    }
+}
+
+/// One request, placed: its offset counts from the target's start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) slot: u32,
+    pub(crate) kind: Kind,
+    pub(crate) length: u32,
+    pub(crate) offset: u64,
+    pub(crate) buffer: *mut u8,
+}
+
+// SAFETY: the buffer belongs to the request until it has completed.
+unsafe impl Send for Request {}
+
+/// A completed request: bytes moved, or a negative error number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reaped {
+    pub(crate) slot: u32,
+    pub(crate) result: i32,
+}
+
+/// A job's queue to the system. It never holds more requests than the depth it was made for.
+pub(crate) trait Queue {
+    /// Takes a request; it starts at the latest with the next `wait`.
+    fn push(&mut self, request: Request) -> io::Result<()>;
+
+    /// Starts what was pushed, waits until something completed or `patience` is over, and adds all that completed to
+    /// `reaped`. A patience of zero only looks.
+    fn wait(&mut self, patience: Nanos, reaped: &mut Vec<Reaped>) -> io::Result<()>;
+
+    /// Processor time of the queue's own threads since it began.
+    fn helpers_cpu(&self) -> Nanos {
+        0
+    }
+}

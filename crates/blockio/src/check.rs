@@ -1,0 +1,107 @@
+//! What of a RunSpec can't be done, said before anything is done.
+
+use crate::error::BlockError;
+use crate::target::Target;
+use tameshi_base::Size;
+use tameshi_spec::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, World};
+
+/// Most requests that one job may have outstanding: the largest queue of io_uring.
+const MOST_DEPTH: u32 = 32_768;
+/// Longest request.
+const MOST_BLOCK: u64 = 1 << 30;
+
+/// What of `spec` the measured world can't do yet: a sentence each, naming the key.
+pub fn unsupported(spec: &RunSpec) -> Vec<String> {
+    let mut sentences = spec.unsupported.clone();
+    for phase in &spec.phases {
+        if phase.until.steady.is_some() {
+            sentences.push(format!(
+                "phase `{}`: `until.steady` is not supported yet: the measured world ends a phase by time or amount",
+                phase.name
+            ));
+        }
+        for stream in &phase.streams {
+            sentences.extend(stream.stream.unsupported().iter().map(|key| {
+                let (phase, stream) = (&phase.name, &stream.name);
+                format!("phase `{phase}`, stream `{stream}`: this value of `{key}` is not supported yet")
+            }));
+        }
+    }
+    sentences.sort();
+    sentences.dedup();
+    sentences
+}
+
+/// Refuses a run that can't be, with every reason at once.
+pub(crate) fn refuse(spec: &RunSpec, targets: &[(String, Target)]) -> Result<(), BlockError> {
+    let mut sentences = unsupported(spec);
+    if spec.schema_version != RUN_SPEC_VERSION {
+        sentences.push(format!("the spec has version {}, known is {RUN_SPEC_VERSION}", spec.schema_version));
+    }
+    if spec.world != World::Measured {
+        sentences.push("the spec is not of the measured world".into());
+    }
+    if spec.interval.0 == 0 {
+        sentences.push("`interval` must not be zero".into());
+    }
+    for (name, target) in targets {
+        sentences.extend(target.objections(name));
+    }
+    for (name, storage) in &spec.storage {
+        match targets.iter().find(|(given, _)| given == name) {
+            None => sentences.push(format!("storage `{name}` has no target")),
+            Some((_, target)) if target.data_bytes < storage.size.0 => sentences.push(format!(
+                "storage `{name}`: the target's payload has {} bytes, the spec uses {}",
+                target.data_bytes, storage.size
+            )),
+            Some(_) => {}
+        }
+    }
+    for phase in &spec.phases {
+        objections_to_phase(spec, phase, targets, &mut sentences);
+    }
+    if sentences.is_empty() { Ok(()) } else { Err(BlockError::Refused(sentences)) }
+}
+
+fn objections_to_phase(spec: &RunSpec, phase: &PhaseSpec, targets: &[(String, Target)], sentences: &mut Vec<String>) {
+    let ends = phase.until.time.is_some() || (phase.until.amount.is_some() && !phase.streams.is_empty());
+    if !ends {
+        sentences.push(format!("phase `{}` has no end: `until.time` or `until.amount` is missing", phase.name));
+    }
+    for stream in &phase.streams {
+        let mut object = |why: String| {
+            sentences.push(format!("phase `{}`, stream `{}`: {why}", phase.name, stream.name));
+        };
+        let Some(storage) = spec.storage.get(&stream.storage) else {
+            object(format!("there is no storage `{}`", stream.storage));
+            continue;
+        };
+        let alignment =
+            targets.iter().find(|(name, _)| *name == stream.storage).map_or(1, |(_, target)| target.alignment());
+        objections_to_stream(stream, storage.size.0, alignment, &mut object);
+    }
+}
+
+fn objections_to_stream(stream: &PhaseStream, storage_bytes: u64, alignment: u64, object: &mut impl FnMut(String)) {
+    let stream = &stream.stream;
+    if stream.jobs == 0 || stream.queue_depth == 0 {
+        object("`jobs` and `queue_depth` must be at least 1".into());
+    }
+    if stream.queue_depth > MOST_DEPTH {
+        object(format!("`queue_depth` is {}, at most {MOST_DEPTH} can be outstanding", stream.queue_depth));
+    }
+    let block = stream.block_size;
+    if block.0 == 0 || block.0 > MOST_BLOCK {
+        object(format!("`block_size` is {block}, it must lie between 1 B and {}", Size(MOST_BLOCK)));
+        return;
+    }
+    for (key, value) in [("block_size", block), ("offset", stream.offset)] {
+        if !value.0.is_multiple_of(alignment) {
+            object(format!("`{key}` is {value}, no multiple of the target's block of {}", Size(alignment)));
+        }
+    }
+    let rest = storage_bytes.saturating_sub(stream.offset.0);
+    if stream.span.map_or(rest, |span| span.0.min(rest)) < block.0 {
+        object("no whole block lies between `offset` and the end of the stream's part of the storage".into());
+    }
+}

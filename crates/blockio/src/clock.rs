@@ -1,0 +1,71 @@
+//! The only place of this crate that reads a clock.
+
+use std::time::Duration;
+use tameshi_base::Nanos;
+
+/// What the driver asks of time; a test has one of its own.
+pub(crate) trait Clock {
+    /// Time from t0; zero before it.
+    fn now(&self) -> Nanos;
+    /// Processor time of the calling thread.
+    fn cpu(&self) -> Nanos;
+}
+
+/// CLOCK_MONOTONIC, counted from t0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Monotonic {
+    t0_ns: u64,
+}
+
+impl Monotonic {
+    /// Counts from `t0_ns` on CLOCK_MONOTONIC.
+    pub(crate) fn from(t0_ns: u64) -> Self {
+        Self { t0_ns }
+    }
+
+    /// Counts from now.
+    pub(crate) fn from_now() -> Self {
+        Self { t0_ns: read(libc::CLOCK_MONOTONIC) }
+    }
+
+    /// What is left until `at` after t0; zero when it is over.
+    pub(crate) fn left_until(&self, at: Nanos) -> Nanos {
+        (self.t0_ns + at).saturating_sub(read(libc::CLOCK_MONOTONIC))
+    }
+
+    /// Sleeps until `at` after t0, and spins for the last `spin`; gives up as soon as `cancelled`.
+    pub(crate) fn wait_until(&self, at: Nanos, spin: Nanos, cancelled: impl Fn() -> bool) {
+        const SLICE: Nanos = 50_000_000;
+        loop {
+            let left = self.left_until(at);
+            if left == 0 || cancelled() {
+                return;
+            }
+            if left > spin {
+                std::thread::sleep(Duration::from_nanos((left - spin).min(SLICE)));
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+impl Clock for Monotonic {
+    #[inline]
+    fn now(&self) -> Nanos {
+        read(libc::CLOCK_MONOTONIC).saturating_sub(self.t0_ns)
+    }
+
+    fn cpu(&self) -> Nanos {
+        read(libc::CLOCK_THREAD_CPUTIME_ID)
+    }
+}
+
+/// Reads a clock of the system, also that of another thread; zero when there is no such clock (any more).
+#[inline]
+pub(crate) fn read(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is valid for writes; a bad clock id makes the call fail and leaves it zero.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

@@ -1,0 +1,270 @@
+//! The loop of one job: issue what is due, wait for the first completion, take all that completed.
+
+use crate::arena::Arena;
+use crate::backend::{Kind, Queue, Reaped, Request};
+use crate::clock::Clock;
+use crate::error::BlockError;
+use crate::recorder::Recorder;
+use crate::target::Payload;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_record::EndedBy;
+use tameshi_workload::{Job, Sync};
+
+/// In open loop, a thread that waits for an arrival sleeps until this long before it and then polls: a sleep ends too
+/// late by up to some tens of microseconds. Closed loop never polls.
+pub const SPIN_NS: Nanos = 50_000;
+/// An open-loop request that is issued later than this after its intended start counts as late.
+pub const LATE_NS: Nanos = 50_000;
+/// Longest sleep: how soon a stop is seen.
+const SLICE: Nanos = 50_000_000;
+/// While draining, so long without a completion is given up on.
+pub(crate) const DRAIN_LIMIT: Nanos = 30_000_000_000;
+
+/// The facts of a job that its loop needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    /// The storage's name, for errors.
+    pub(crate) storage: String,
+    pub(crate) payload: Payload,
+    /// Requests that may be outstanding.
+    pub(crate) depth: u32,
+    pub(crate) open_loop: bool,
+    /// The kind of sync that the stream asks for.
+    pub(crate) sync: Kind,
+    /// When the phase ends by time.
+    pub(crate) end: Option<Nanos>,
+}
+
+impl Frame {
+    /// What a flush of the stream is.
+    pub(crate) fn sync_kind(sync: Option<Sync>) -> Kind {
+        if matches!(sync, Some(Sync::Fsync { .. })) { Kind::SyncAll } else { Kind::SyncData }
+    }
+}
+
+/// When and why a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ending {
+    pub(crate) at: Nanos,
+    pub(crate) by: EndedBy,
+}
+
+/// One job in motion.
+pub(crate) struct Driver<'a, Q, C> {
+    frame: Frame,
+    job: Job,
+    queue: Q,
+    arena: Arena,
+    recorder: Recorder,
+    clock: &'a C,
+    halt: &'a AtomicBool,
+    /// Per slot what is in flight.
+    in_flight: Vec<Option<Request>>,
+    outstanding: u32,
+    reaped: Vec<Reaped>,
+}
+
+impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
+    /// Everything a job needs.
+    pub(crate) fn new(
+        frame: Frame,
+        job: Job,
+        queue: Q,
+        arena: Arena,
+        recorder: Recorder,
+        clock: &'a C,
+        halt: &'a AtomicBool,
+    ) -> Self {
+        let depth = frame.depth as usize;
+        Self {
+            frame,
+            job,
+            queue,
+            arena,
+            recorder,
+            clock,
+            halt,
+            in_flight: vec![None; depth],
+            outstanding: 0,
+            reaped: Vec::with_capacity(depth),
+        }
+    }
+
+    /// Runs the job from `begin` to its end; requests may be outstanding then.
+    pub(crate) fn run(&mut self, begin: Nanos) -> Result<Ending, BlockError> {
+        let end = self.frame.end.unwrap_or(Nanos::MAX);
+        let mut now = begin.max(self.clock.now());
+        while now < end {
+            if self.halt.load(Ordering::Relaxed) {
+                return Ok(self.close(now, EndedBy::Stopped));
+            }
+            self.issue_due(now)?;
+            let patience = self.patience(now, end);
+            self.wait(patience)?;
+            now = self.clock.now();
+            let boundary = self.recorder.boundary();
+            if now >= boundary {
+                self.recorder.rotate(now.min(end - 1), self.cpu());
+            }
+            if now < end {
+                self.take(now)?;
+                if self.job.is_done() {
+                    return Ok(self.close(now, EndedBy::Amount));
+                }
+                if now >= boundary {
+                    now = self.clock.now();
+                }
+            }
+        }
+        Ok(self.close(end, EndedBy::Time))
+    }
+
+    /// Waits for what is outstanding and records none of it. Whatever happens, nothing but what [`Self::outstanding`]
+    /// then says is still in flight.
+    pub(crate) fn drain(&mut self) -> Result<(), BlockError> {
+        let mut result = Ok(());
+        let mut last = self.clock.now();
+        loop {
+            for reaped in std::mem::take(&mut self.reaped) {
+                if let (Err(error), Ok(())) = (self.settle(reaped), &result) {
+                    result = Err(error);
+                }
+                last = self.clock.now();
+            }
+            if self.outstanding == 0 {
+                return result;
+            }
+            let waited = self.clock.now() - last;
+            if waited > DRAIN_LIMIT {
+                let target = format!("storage `{}`", self.frame.storage);
+                return Err(BlockError::Stuck { target, outstanding: self.outstanding, waited });
+            }
+            self.wait(SLICE)?;
+        }
+    }
+
+    /// Whether arrivals are fixed in advance.
+    pub(crate) fn is_open_loop(&self) -> bool {
+        self.frame.open_loop
+    }
+
+    /// Requests in flight.
+    pub(crate) fn outstanding(&self) -> u32 {
+        self.outstanding
+    }
+
+    /// The memory again, for the next phase. Nothing is in flight.
+    pub(crate) fn into_arena(self) -> Arena {
+        assert_eq!(self.outstanding, 0, "memory in flight must not be used again");
+        self.arena
+    }
+
+    #[inline]
+    fn issue_due(&mut self, now: Nanos) -> Result<(), BlockError> {
+        while let Some(issue) = self.job.issue(now) {
+            if self.frame.open_loop && now.saturating_sub(issue.intended) > LATE_NS {
+                self.recorder.late();
+            }
+            let request = self.place(issue.slot, &issue.command)?;
+            self.in_flight[issue.slot as usize] = Some(request);
+            self.outstanding += 1;
+            self.queue.push(request).map_err(|error| BlockError::system("submitting a request", error))?;
+        }
+        Ok(())
+    }
+
+    /// Binds a command to the target and to memory.
+    #[inline]
+    fn place(&mut self, slot: u32, command: &Command) -> Result<Request, BlockError> {
+        let length = command.length_bytes;
+        let kind = match command.kind {
+            CommandKind::Read => Kind::Read,
+            CommandKind::Write => Kind::Write,
+            CommandKind::Flush => self.frame.sync,
+            CommandKind::Trim => return Err(BlockError::Refused(vec!["`trim` is not supported yet".into()])),
+        };
+        let offset = self.frame.payload.place(command.offset_bytes, u64::from(length));
+        let offset = offset.ok_or_else(|| BlockError::OutOfBounds {
+            request: self.sentence(kind, command.offset_bytes, length),
+            payload_bytes: self.frame.payload.bytes(),
+        })?;
+        let buffer = match kind {
+            Kind::Read => self.arena.read_buffer(slot),
+            Kind::Write => self.arena.write_buffer(slot, length),
+            Kind::SyncData | Kind::SyncAll => std::ptr::null_mut(),
+        };
+        Ok(Request { slot, kind, length, offset, buffer })
+    }
+
+    /// How long to wait for a completion: until the next arrival, the interval's end, or the phase's.
+    #[inline]
+    fn patience(&self, now: Nanos, end: Nanos) -> Nanos {
+        let wake = self.recorder.boundary().min(end).min(now + SLICE);
+        let wake = match self.job.next_due() {
+            None => wake,
+            Some(due) if !self.frame.open_loop => wake.min(due),
+            Some(due) if due <= now + SPIN_NS => now,
+            Some(due) => wake.min(due - SPIN_NS),
+        };
+        wake.saturating_sub(now)
+    }
+
+    #[inline]
+    fn wait(&mut self, patience: Nanos) -> Result<(), BlockError> {
+        self.queue
+            .wait(patience, &mut self.reaped)
+            .map_err(|error| BlockError::system("waiting for completions", error))
+    }
+
+    /// Takes all that was reaped, as completed at `now`.
+    #[inline]
+    fn take(&mut self, now: Nanos) -> Result<(), BlockError> {
+        for index in 0..self.reaped.len() {
+            let reaped = self.reaped[index];
+            if let Err(error) = self.settle(reaped) {
+                self.reaped.drain(..=index);
+                return Err(error);
+            }
+            let completion = self.job.complete(reaped.slot, now);
+            self.recorder.record(completion);
+        }
+        self.reaped.clear();
+        Ok(())
+    }
+
+    /// The request is no longer in flight; did it do what it should?
+    #[inline]
+    fn settle(&mut self, reaped: Reaped) -> Result<(), BlockError> {
+        let request = self.in_flight[reaped.slot as usize].take().expect("a request completes once");
+        self.outstanding -= 1;
+        let sync = matches!(request.kind, Kind::SyncData | Kind::SyncAll);
+        if reaped.result == request.length as i32 || (sync && reaped.result >= 0) {
+            return Ok(());
+        }
+        let offset = self.frame.payload.within(request.offset);
+        let text = self.sentence(request.kind, offset, request.length);
+        Err(match reaped.result {
+            moved @ 0.. => BlockError::Short { request: text, moved: moved as u64 },
+            error => BlockError::Io { request: text, error: std::io::Error::from_raw_os_error(-error) },
+        })
+    }
+
+    fn sentence(&self, kind: Kind, offset: u64, length: u32) -> String {
+        let (word, storage) = (kind.word(), &self.frame.storage);
+        match kind {
+            Kind::Read | Kind::Write => format!("{word} of {length} bytes at offset {offset} of storage `{storage}`"),
+            Kind::SyncData | Kind::SyncAll => format!("{word} of storage `{storage}`"),
+        }
+    }
+
+    fn close(&mut self, at: Nanos, by: EndedBy) -> Ending {
+        let unserved = self.job.unserved_before(at);
+        self.recorder.close(at, unserved, self.cpu());
+        Ending { at, by }
+    }
+
+    fn cpu(&self) -> Nanos {
+        self.clock.cpu() + self.queue.helpers_cpu()
+    }
+}

@@ -1,0 +1,28 @@
+//! The measured world's load: real files and devices, driven by io_uring or, where that is refused, by plain calls.
+//!
+//! This crate opens nothing: it is handed open targets, and touches no byte outside their payload. Each job of a stream
+//! is a thread with a queue of its own; latencies are taken when a completion is seen, one clock reading a batch.
+
+mod arena;
+mod backend;
+mod check;
+mod clock;
+mod driver;
+mod error;
+mod layout;
+mod portable;
+mod recorder;
+mod run;
+#[cfg(test)]
+mod scripted;
+mod target;
+mod uring;
+mod worker;
+
+pub use backend::Backend;
+pub use check::unsupported;
+pub use driver::{LATE_NS, SPIN_NS};
+pub use error::BlockError;
+pub use layout::lay_out;
+pub use run::{Done, execute};
+pub use target::Target;

@@ -1,0 +1,133 @@
+//! One job's interval statistics on their way to the thread that writes the record.
+
+use crate::worker::Message;
+use std::sync::mpsc::{Receiver, Sender};
+use tameshi_base::Nanos;
+use tameshi_record::{Clock as Boundaries, IntervalStats, Part};
+use tameshi_workload::{Completion, Operation, StreamSpec};
+
+/// Latencies up to this need no more memory once a job runs.
+const EXPECTED_LATENCY: Nanos = 1_000_000_000;
+/// Statistics that a job has in hand: one that fills, one at the writer, one to spare.
+const SPARES: usize = 3;
+
+/// Fills the current interval, and exchanges full ones for empty ones.
+pub(crate) struct Recorder {
+    worker: usize,
+    phase: u32,
+    stream: u16,
+    sender: Sender<Message>,
+    returned: Receiver<Box<IntervalStats>>,
+    #[expect(clippy::vec_box, reason = "boxes travel to the writer and come back")]
+    spares: Vec<Box<IntervalStats>>,
+    stats: Box<IntervalStats>,
+    boundaries: Boundaries,
+    boundary: Nanos,
+    cpu: Nanos,
+}
+
+impl Recorder {
+    /// Memory for one job's statistics; [`Self::begin`] comes before anything else.
+    pub(crate) fn new(
+        worker: usize,
+        (phase, stream): (u32, u16),
+        spec: &StreamSpec,
+        sender: Sender<Message>,
+        returned: Receiver<Box<IntervalStats>>,
+    ) -> Self {
+        let empty = || {
+            let mut stats = Box::new(IntervalStats::new(phase, stream, Part::Ramp, 0));
+            for (operation, stats) in stats.operations.iter_mut().enumerate() {
+                if is_expected(operation, spec) {
+                    stats.latency.record(EXPECTED_LATENCY).expect("an automatic histogram takes any value");
+                }
+            }
+            stats
+        };
+        Self {
+            worker,
+            phase,
+            stream,
+            sender,
+            returned,
+            spares: (1..SPARES).map(|_| empty()).collect(),
+            stats: empty(),
+            boundaries: Boundaries::new(0, 0, 1),
+            boundary: 0,
+            cpu: 0,
+        }
+    }
+
+    /// The phase begins at `begin`; `cpu` is the processor time that is none of it.
+    pub(crate) fn begin(&mut self, begin: Nanos, ramp: Nanos, interval: Nanos, cpu: Nanos) {
+        self.boundaries = Boundaries::new(begin, ramp, interval);
+        self.boundary = self.boundaries.boundary_after(begin);
+        self.cpu = cpu;
+        self.stats.restart(self.phase, self.boundaries.part(begin), begin);
+    }
+
+    /// When the current interval ends.
+    #[inline]
+    pub(crate) fn boundary(&self) -> Nanos {
+        self.boundary
+    }
+
+    /// Counts a completed operation.
+    #[inline]
+    pub(crate) fn record(&mut self, completion: Completion) {
+        self.stats.record(completion.operation as usize, completion.bytes, completion.latency);
+        if let Some(latency) = completion.commit {
+            self.stats.record(Operation::Commit as usize, 0, latency);
+        }
+    }
+
+    /// Counts a request that started late.
+    #[inline]
+    pub(crate) fn late(&mut self) {
+        self.stats.late += 1;
+    }
+
+    /// Hands over every interval that is over at `now`; `cpu` is the processor time so far.
+    pub(crate) fn rotate(&mut self, now: Nanos, cpu: Nanos) {
+        while now >= self.boundary {
+            let boundary = self.boundary;
+            self.send(boundary, cpu);
+            self.stats.restart(self.phase, self.boundaries.part(boundary), boundary);
+            self.boundary = self.boundaries.boundary_after(boundary);
+        }
+    }
+
+    /// Hands over what is left at the job's end.
+    pub(crate) fn close(&mut self, end: Nanos, unserved: u64, cpu: Nanos) {
+        while end > self.boundary {
+            self.rotate(self.boundary, cpu);
+        }
+        self.stats.unserved = unserved;
+        let empty = end <= self.stats.begin && unserved == 0 && self.stats.operations.iter().all(|op| op.count == 0);
+        if !empty {
+            self.send(end, cpu);
+        }
+    }
+
+    fn send(&mut self, end: Nanos, cpu: Nanos) {
+        self.spares.extend(self.returned.try_iter());
+        let fresh = || Box::new(IntervalStats::new(self.phase, self.stream, Part::Ramp, end));
+        let spare = self.spares.pop().unwrap_or_else(fresh);
+        let mut stats = std::mem::replace(&mut self.stats, spare);
+        stats.end = end;
+        stats.generator_cpu_ns = cpu.saturating_sub(self.cpu);
+        self.cpu = cpu;
+        // Nobody listens any more when the run has failed.
+        let _ = self.sender.send(Message::Interval { worker: self.worker, stats });
+    }
+}
+
+/// Whether the stream will record the operation.
+fn is_expected(operation: usize, spec: &StreamSpec) -> bool {
+    let (reads, all) = (spec.read.0, tameshi_base::Share::WHOLE.0);
+    match operation {
+        0 => reads > 0,
+        1 => reads < all,
+        _ => reads < all && spec.sync.is_some(),
+    }
+}

@@ -1,0 +1,364 @@
+//! One run: its phases in order, a thread for each job, and the record written as their intervals arrive.
+
+use crate::arena::Arena;
+use crate::backend::{Backend, Chosen};
+use crate::check;
+use crate::clock::{Clock, Monotonic};
+use crate::driver::{DRAIN_LIMIT, Ending, Frame};
+use crate::error::BlockError;
+use crate::target::Target;
+use crate::worker::{Lines, Message, Task, work};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+use tameshi_base::Nanos;
+use tameshi_record::{EndedBy, IntervalStats, Progress, RunStatus, Writer};
+use tameshi_spec::run::{PhaseSpec, PhaseStream, RunSpec};
+use tameshi_workload::Arrivals;
+
+/// From the word to begin until the phase begins: all threads are awake by then.
+const LEAD: Nanos = 300_000;
+/// How often the writing thread looks whether to stop.
+const WATCH: Duration = Duration::from_millis(20);
+/// A thread that owes its end for so long past the drivers' own limit is given up.
+const GIVE_UP: Nanos = DRAIN_LIMIT + 5_000_000_000;
+
+/// How a run went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// Complete, or stopped before.
+    pub status: RunStatus,
+    /// What carried the requests: `io_uring` or `portable`.
+    pub backend: &'static str,
+    /// What all jobs made use of, and why io_uring wasn't taken, if so.
+    pub features: Vec<String>,
+}
+
+/// Runs `spec` on `targets`, from `t0_ns` on CLOCK_MONOTONIC on, and records it.
+///
+/// # Errors
+/// A refused spec (before any request), a failed request, or a record that can't be written. The failure is an event of
+/// the record too, and what was measured before it stays there.
+pub fn execute(
+    spec: &RunSpec,
+    targets: Vec<(String, Target)>,
+    t0_ns: u64,
+    backend: Backend,
+    writer: &mut Writer,
+) -> Result<Done, BlockError> {
+    let clock = Monotonic::from(t0_ns);
+    let done = prepare(spec, targets, clock, backend, writer).and_then(Run::all_phases);
+    if let Err(error) = &done {
+        // When this can't be written either, the first error says more.
+        let _ = writer.event(clock.now(), "error", json!({ "message": error.to_string() }));
+    }
+    done
+}
+
+fn prepare<'a>(
+    spec: &'a RunSpec,
+    targets: Vec<(String, Target)>,
+    clock: Monotonic,
+    backend: Backend,
+    writer: &'a mut Writer,
+) -> Result<Run<'a>, BlockError> {
+    check::refuse(spec, &targets)?;
+    let (chosen, remark) = backend.choose()?;
+    let arenas = (0..spec.phases.iter().map(PhaseSpec::jobs).max().unwrap_or(0) as usize)
+        .map(|worker| {
+            let needs: Vec<(u32, u64)> =
+                spec.phases.iter().filter_map(|phase| nth_job(phase, worker)).map(need).collect();
+            let depth = needs.iter().map(|need| need.0).max().unwrap_or(1);
+            let block = needs.iter().map(|need| need.1).max().unwrap_or(0);
+            Arena::new(depth, block, spec.seed, worker as u16).map(Some)
+        })
+        .collect::<Result<Vec<_>, BlockError>>()?;
+    Ok(Run { spec, targets, clock, chosen, remark, features: None, arenas, writer, halt: Arc::default() })
+}
+
+/// The stream of a phase's job number `worker`.
+fn nth_job(phase: &PhaseSpec, worker: usize) -> Option<&PhaseStream> {
+    phase.streams.iter().flat_map(|stream| (0..stream.stream.jobs).map(move |_| stream)).nth(worker)
+}
+
+/// Requests and length of each that a job needs memory for.
+fn need(stream: &PhaseStream) -> (u32, u64) {
+    (stream.stream.queue_depth, stream.stream.block_size.0)
+}
+
+struct Run<'a> {
+    spec: &'a RunSpec,
+    targets: Vec<(String, Target)>,
+    clock: Monotonic,
+    chosen: Chosen,
+    remark: Option<String>,
+    features: Option<Vec<String>>,
+    arenas: Vec<Option<Arena>>,
+    writer: &'a mut Writer,
+    halt: Arc<AtomicBool>,
+}
+
+/// The threads of a phase, seen from here.
+struct Crew {
+    messages: Receiver<Message>,
+    begins: Vec<Sender<Nanos>>,
+    returns: Vec<Sender<Box<IntervalStats>>>,
+}
+
+/// What is known of a phase that runs.
+struct Watch {
+    begin: Nanos,
+    ramped: Nanos,
+    end: Option<Nanos>,
+    ramp_told: bool,
+    left: usize,
+    endings: Vec<Ending>,
+    failure: Option<BlockError>,
+    /// When something was last heard of the threads, and since when all of them should be ending.
+    heard: Nanos,
+    ending_since: Option<Nanos>,
+}
+
+impl Run<'_> {
+    fn all_phases(mut self) -> Result<Done, BlockError> {
+        let mut status = RunStatus::Complete;
+        for index in 0..self.spec.phases.len() {
+            if self.phase(index)? == EndedBy::Stopped {
+                status = RunStatus::Partial;
+                break;
+            }
+        }
+        let now = self.clock.now();
+        self.writer.event(now, "run_end", json!({ "status": status.word() }))?;
+        Ok(Done { status, backend: self.chosen.word(), features: self.all_features() })
+    }
+
+    fn all_features(&self) -> Vec<String> {
+        self.features.iter().flatten().cloned().chain(self.remark.clone()).collect()
+    }
+
+    fn phase(&mut self, index: usize) -> Result<EndedBy, BlockError> {
+        let phase = &self.spec.phases[index];
+        let crew = self.hire(index)?;
+        let mut watch = Watch {
+            begin: 0,
+            ramped: 0,
+            end: None,
+            ramp_told: false,
+            left: crew.begins.len(),
+            endings: Vec::new(),
+            failure: None,
+            heard: 0,
+            ending_since: None,
+        };
+        self.await_ready(&crew, &mut watch);
+        if index == 0 && watch.failure.is_none() {
+            let fields = json!({ "backend": self.chosen.word(), "features": self.all_features() });
+            self.writer.event(0, "run_begin", fields)?;
+        }
+        watch.begin = if self.clock.left_until(0) > LEAD { 0 } else { self.clock.now() + LEAD };
+        watch.ramped = watch.begin.saturating_add(phase.ramp.0);
+        watch.end = phase.until.time.map(|time| watch.begin.saturating_add(time.0));
+        if watch.failure.is_none() {
+            let streams: Vec<(&str, u32)> = phase.streams.iter().map(|s| (s.name.as_str(), s.stream.jobs)).collect();
+            self.writer.phase_begin(watch.begin, index as u32, &streams)?;
+            // A thread that is gone has said why.
+            for begin in &crew.begins {
+                let _ = begin.send(watch.begin);
+            }
+            self.clock.wait_until(watch.begin, 0, || self.writer.control().is_stopping());
+        }
+        let Crew { messages, begins, returns } = crew;
+        drop(begins);
+        let begun = watch.failure.is_none();
+        self.watch(index as u32, &messages, &returns, &mut watch);
+        if begun { self.end_phase(index as u32, watch) } else { watch.failure.map_or(Ok(EndedBy::Stopped), Err) }
+    }
+
+    /// Starts a thread for each job of the phase.
+    fn hire(&mut self, index: usize) -> Result<Crew, BlockError> {
+        let phase = &self.spec.phases[index];
+        let (sender, messages) = channel();
+        let mut crew = Crew { messages, begins: Vec::new(), returns: Vec::new() };
+        for (stream_index, stream) in phase.streams.iter().enumerate() {
+            for job in 0..stream.stream.jobs {
+                let worker = crew.begins.len();
+                let target = self.targets.iter().find(|(name, _)| *name == stream.storage);
+                let target = &target.expect("checked before the run").1;
+                let arena = self.arenas[worker].take().expect("the phase before gave it back");
+                let task = self.task(phase, (index, stream_index, job, worker), stream, target, arena);
+                let (begin_sender, begin) = channel();
+                let (return_sender, returned) = channel();
+                let (halt, sender) = (Arc::clone(&self.halt), sender.clone());
+                let lines = Lines { sender, begin, returned, halt, clock: self.clock };
+                let handle = target.handle()?;
+                std::thread::Builder::new()
+                    .name(format!("load-{worker}"))
+                    .spawn(move || work(task, handle, lines))
+                    .map_err(|error| BlockError::system("starting a thread for a job", error))?;
+                crew.begins.push(begin_sender);
+                crew.returns.push(return_sender);
+            }
+        }
+        Ok(crew)
+    }
+
+    fn task(
+        &self,
+        phase: &PhaseSpec,
+        (index, stream_index, job, worker): (usize, usize, u32, usize),
+        stream: &PhaseStream,
+        target: &Target,
+        arena: Arena,
+    ) -> Task {
+        let spec = stream.stream.clone();
+        Task {
+            worker,
+            phase: index as u32,
+            stream: stream_index as u16,
+            job,
+            random_name: phase.random_name(stream),
+            storage_bytes: self.spec.storage[&stream.storage].size.0,
+            seed: self.spec.seed,
+            budget_bytes: phase.budget_bytes_per_job(),
+            time: phase.until.time.map(|time| time.0),
+            ramp: phase.ramp.0,
+            interval: self.spec.interval.0,
+            chosen: self.chosen,
+            arena,
+            frame: Frame {
+                storage: stream.storage.clone(),
+                payload: target.payload(),
+                depth: spec.queue_depth,
+                open_loop: spec.arrivals != Arrivals::Closed,
+                sync: Frame::sync_kind(spec.sync),
+                end: None,
+            },
+            spec,
+        }
+    }
+
+    /// Waits until every thread is ready or has failed to be.
+    fn await_ready(&mut self, crew: &Crew, watch: &mut Watch) {
+        for _ in 0..watch.left {
+            match crew.messages.recv() {
+                Ok(Message::Ready { features }) => {
+                    let known = self.features.get_or_insert_with(|| features.clone());
+                    known.retain(|feature| features.contains(feature));
+                }
+                Ok(Message::Failed(error)) => {
+                    watch.failure.get_or_insert(error);
+                }
+                Ok(Message::Ended { .. } | Message::Interval { .. }) | Err(_) => {}
+            }
+        }
+        if watch.failure.is_some() {
+            self.halt.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Writes what the threads send until the last of them has ended.
+    fn watch(
+        &mut self,
+        index: u32,
+        messages: &Receiver<Message>,
+        returns: &[Sender<Box<IntervalStats>>],
+        watch: &mut Watch,
+    ) {
+        let idle_until = if returns.is_empty() { watch.end } else { None };
+        while watch.left > 0 || idle_until.is_some_and(|end| self.clock.now() < end && !self.is_halted()) {
+            match messages.recv_timeout(WATCH) {
+                Ok(message) => {
+                    watch.heard = self.clock.now();
+                    if let Err(error) = self.hear(index, message, returns, watch) {
+                        watch.failure.get_or_insert(error);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) if idle_until.is_some() => std::thread::sleep(WATCH),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let now = self.clock.now();
+            if let Err(error) = self.tell_ramp(index, now, watch) {
+                watch.failure.get_or_insert(error);
+            }
+            if self.writer.control().is_stopping() || watch.failure.is_some() {
+                self.halt.store(true, Ordering::Relaxed);
+            }
+            if self.is_halted() || watch.end.is_some_and(|end| now > end) {
+                let shown = self.writer.control().progress();
+                self.writer.control().show(Progress { elapsed_ns: now, operations_per_second: 0, ..shown });
+                let waited = now - watch.heard.max(*watch.ending_since.get_or_insert(now));
+                if waited > GIVE_UP {
+                    watch.failure.get_or_insert(BlockError::Silent { threads: watch.left, waited });
+                    return;
+                }
+            }
+        }
+    }
+
+    fn hear(
+        &mut self,
+        index: u32,
+        message: Message,
+        returns: &[Sender<Box<IntervalStats>>],
+        watch: &mut Watch,
+    ) -> Result<(), BlockError> {
+        match message {
+            Message::Ready { .. } => {}
+            Message::Interval { worker, stats } => {
+                self.tell_ramp(index, stats.begin, watch)?;
+                self.writer.interval(&stats)?;
+                // A thread that has ended wants nothing back.
+                let _ = returns[worker].send(stats);
+            }
+            Message::Failed(error) => {
+                watch.failure.get_or_insert(error);
+            }
+            Message::Ended { worker, arena, ending } => {
+                self.arenas[worker] = arena;
+                watch.endings.extend(ending);
+                watch.left -= 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_ramp(&mut self, index: u32, now: Nanos, watch: &mut Watch) -> Result<(), BlockError> {
+        if !watch.ramp_told && now >= watch.ramped && watch.end.is_none_or(|end| watch.ramped < end) {
+            watch.ramp_told = true;
+            self.writer.phase_ramped(watch.ramped, index)?;
+        }
+        Ok(())
+    }
+
+    fn is_halted(&self) -> bool {
+        self.halt.load(Ordering::Relaxed)
+    }
+
+    /// Writes the phase's end; its failure, if there is one, goes to the caller.
+    fn end_phase(&mut self, index: u32, watch: Watch) -> Result<EndedBy, BlockError> {
+        let now = self.clock.now();
+        let any = |by: EndedBy| watch.endings.iter().any(|ending| ending.by == by);
+        let idle = watch.endings.is_empty();
+        let by = if watch.failure.is_some() || any(EndedBy::Stopped) || (idle && self.is_halted()) {
+            EndedBy::Stopped
+        } else if any(EndedBy::Time) || idle {
+            EndedBy::Time
+        } else {
+            EndedBy::Amount
+        };
+        let last = watch.endings.iter().map(|ending| ending.at).max();
+        let at = if by == EndedBy::Time { watch.end.unwrap_or(now) } else { last.unwrap_or(now).max(watch.begin) };
+        let written = self.writer.phase_end(at, index, by);
+        match watch.failure {
+            Some(failure) => Err(failure),
+            None => {
+                written?;
+                Ok(by)
+            }
+        }
+    }
+}

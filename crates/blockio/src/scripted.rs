@@ -1,0 +1,309 @@
+//! Tests of the driver in scripted time: a queue whose completions come when, and in the order that, a test says.
+
+use crate::arena::Arena;
+use crate::backend::{Kind, Queue, Reaped, Request};
+use crate::clock::Clock;
+use crate::driver::{Driver, Ending, Frame};
+use crate::error::BlockError;
+use crate::recorder::Recorder;
+use crate::target::Payload;
+use crate::worker::Message;
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::channel;
+use tameshi_base::{Nanos, Rate, Share, Time};
+use tameshi_record::{EndedBy, IntervalStats};
+use tameshi_workload::{Arrivals, Job, Placement, StreamSpec};
+
+const US: Nanos = 1_000;
+const MS: Nanos = 1_000_000;
+const SECOND: Nanos = 1_000_000_000;
+/// What one look at the queue costs.
+const POLL: Nanos = US / 2;
+
+/// Time that passes only while the queue waits.
+struct Hands(Rc<Cell<Nanos>>);
+
+impl Clock for Hands {
+    fn now(&self) -> Nanos {
+        self.0.get()
+    }
+
+    fn cpu(&self) -> Nanos {
+        0
+    }
+}
+
+/// What became of a request.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    started: Nanos,
+    kind: Kind,
+}
+
+type Outcome = (Nanos, i32);
+
+/// Completes the n-th request after the time and with the result that `script` gives for it.
+struct Scripted<F> {
+    now: Rc<Cell<Nanos>>,
+    seen: Rc<RefCell<Vec<Seen>>>,
+    script: F,
+    in_flight: Vec<(Nanos, Reaped)>,
+    most: Rc<Cell<usize>>,
+}
+
+impl<F: FnMut(usize, &Request) -> Outcome> Queue for Scripted<F> {
+    fn push(&mut self, request: Request) -> io::Result<()> {
+        let number = self.seen.borrow().len();
+        self.seen.borrow_mut().push(Seen { started: self.now.get(), kind: request.kind });
+        let (after, result) = (self.script)(number, &request);
+        self.in_flight.push((self.now.get().saturating_add(after), Reaped { slot: request.slot, result }));
+        self.most.set(self.most.get().max(self.in_flight.len()));
+        Ok(())
+    }
+
+    fn wait(&mut self, patience: Nanos, reaped: &mut Vec<Reaped>) -> io::Result<()> {
+        let now = self.now.get();
+        let first = self.in_flight.iter().map(|(at, _)| *at).min().unwrap_or(Nanos::MAX);
+        self.now.set(if patience == 0 { now + POLL } else { first.clamp(now, now + patience) });
+        let now = self.now.get();
+        self.in_flight.retain(|(at, done)| {
+            if *at <= now {
+                reaped.push(*done);
+            }
+            *at > now
+        });
+        Ok(())
+    }
+}
+
+struct Outcomes {
+    ending: Result<Ending, BlockError>,
+    drained: Result<(), BlockError>,
+    intervals: Vec<IntervalStats>,
+    seen: Vec<Seen>,
+    most: usize,
+    outstanding: u32,
+}
+
+impl Outcomes {
+    fn count(&self, operation: usize) -> u64 {
+        self.intervals.iter().map(|stats| stats.operations[operation].count).sum()
+    }
+
+    fn latency(&self, operation: usize) -> hdr::Latency {
+        hdr::sum(self.intervals.iter().map(|stats| &stats.operations[operation]))
+    }
+}
+
+mod hdr {
+    use tameshi_record::OpStats;
+
+    /// Of all intervals together.
+    pub(super) struct Latency {
+        pub(super) p50: u64,
+        pub(super) p999: u64,
+        pub(super) max: u64,
+    }
+
+    pub(super) fn sum<'a>(mut parts: impl Iterator<Item = &'a OpStats>) -> Latency {
+        let mut all = parts.next().expect("an interval").latency.clone();
+        parts.for_each(|part| all.add(&part.latency).expect("an automatic histogram takes any value"));
+        Latency { p50: all.value_at_quantile(0.5), p999: all.value_at_quantile(0.999), max: all.max() }
+    }
+}
+
+/// Bytes that the scripted storage has.
+const STORAGE: u64 = 1 << 20;
+
+/// Runs one job whose phase lasts `time` (or until `budget_bytes` moved) on the scripted queue.
+fn drive(
+    spec: &StreamSpec,
+    time: Option<Nanos>,
+    budget_bytes: Option<u64>,
+    halt: bool,
+    script: impl FnMut(usize, &Request) -> Outcome,
+) -> Outcomes {
+    drive_on(STORAGE, spec, time, budget_bytes, halt, script)
+}
+
+/// The same where the target's payload has another length than the spec believes.
+fn drive_on(
+    payload_bytes: u64,
+    spec: &StreamSpec,
+    time: Option<Nanos>,
+    budget_bytes: Option<u64>,
+    halt: bool,
+    script: impl FnMut(usize, &Request) -> Outcome,
+) -> Outcomes {
+    let (now, seen, most) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
+    let queue = Scripted { now: now.clone(), seen: seen.clone(), script, in_flight: Vec::new(), most: most.clone() };
+    let (sender, messages) = channel();
+    let (_keep, returned) = channel();
+    let place =
+        Placement { stream: 0, job: 0, storage_bytes: STORAGE, begin: 0, budget_bytes, seed: 1, name: "scripted" };
+    let frame = Frame {
+        storage: "disk".into(),
+        payload: Payload::of(4096, payload_bytes),
+        depth: spec.queue_depth,
+        open_loop: spec.arrivals != Arrivals::Closed,
+        sync: Frame::sync_kind(spec.sync),
+        end: time,
+    };
+    let mut recorder = Recorder::new(0, (0, 0), spec, sender, returned);
+    recorder.begin(0, 0, 100 * MS, 0);
+    let arena = Arena::new(spec.queue_depth, spec.block_size.0, 1, 0).expect("memory");
+    let (clock, halt) = (Hands(now), AtomicBool::new(halt));
+    let mut driver = Driver::new(frame, Job::new(spec, place), queue, arena, recorder, &clock, &halt);
+    let ending = driver.run(0);
+    let drained = driver.drain();
+    let outstanding = driver.outstanding();
+    drop(driver);
+    let intervals = messages.iter().filter_map(|message| match message {
+        Message::Interval { stats, .. } => Some(*stats),
+        _ => None,
+    });
+    let seen = seen.borrow().clone();
+    Outcomes { ending, drained, intervals: intervals.collect(), seen, most: most.get(), outstanding }
+}
+
+fn constant(rate_per_second: u64, queue_depth: u32) -> StreamSpec {
+    StreamSpec {
+        arrivals: Arrivals::Constant { rate: Rate(rate_per_second * 1000) },
+        queue_depth,
+        ..StreamSpec::default()
+    }
+}
+
+fn whole(request: &Request) -> i32 {
+    request.length as i32
+}
+
+#[test]
+fn a_stalled_request_shows_in_the_tail_and_delays_no_other_arrival() {
+    let stalled = |number, request: &Request| (if number == 100 { 300 * MS } else { 80 * US }, whole(request));
+    let run = drive(&constant(1000, 8), Some(SECOND), None, false, stalled);
+    assert_eq!(*run.ending.as_ref().expect("no error"), Ending { at: SECOND, by: EndedBy::Time });
+    assert_eq!(run.count(0), 1000);
+    let latency = run.latency(0);
+    assert!(latency.p50 < 81 * US, "median {}", latency.p50);
+    assert!(latency.max >= 300 * MS, "max {}", latency.max);
+    for (number, seen) in run.seen.iter().enumerate() {
+        let lateness = seen.started - number as u64 * MS;
+        assert!(lateness <= POLL, "request {number} started {lateness} ns late");
+    }
+    assert!(run.intervals.iter().all(|stats| stats.late == 0 && stats.unserved == 0));
+
+    let often =
+        |number: usize, request: &Request| (if number % 500 == 100 { 300 * MS } else { 80 * US }, whole(request));
+    assert!(drive(&constant(1000, 8), Some(SECOND), None, false, often).latency(0).p999 >= 300 * MS);
+}
+
+#[test]
+fn where_the_stall_takes_every_slot_those_behind_it_count_from_their_intended_start() {
+    let stalled = |number, request: &Request| (if number == 100 { 300 * MS } else { 80 * US }, whole(request));
+    let run = drive(&constant(1000, 1), Some(SECOND), None, false, stalled);
+    let late: u64 = run.intervals.iter().map(|stats| stats.late).sum();
+    assert!((300..330).contains(&late), "{late} late");
+    assert_eq!(run.count(0), 1000, "the backlog is worked off within the second");
+    let latency = run.latency(0);
+    assert!(latency.p999 > 290 * MS && latency.p50 < 100 * US, "{} {}", latency.p50, latency.p999);
+}
+
+#[test]
+fn what_no_slot_was_free_for_is_counted_at_the_end() {
+    let run = drive(&constant(1000, 1), Some(SECOND), None, false, |_, request| (10 * MS, whole(request)));
+    let unserved: u64 = run.intervals.iter().map(|stats| stats.unserved).sum();
+    assert_eq!(run.seen.len() as u64 + unserved, 1000);
+    assert_eq!(run.intervals.last().map(|stats| stats.unserved), Some(unserved));
+    assert_eq!(run.outstanding, 0);
+}
+
+#[test]
+fn completions_in_any_order_complete_each_request_once() {
+    let spec = StreamSpec { queue_depth: 16, ..StreamSpec::default() };
+    let shuffled = |number: usize, request: &Request| ((number as u64 * 7919 % 97 + 1) * US, whole(request));
+    let run = drive(&spec, None, Some(1000 * 4096), false, shuffled);
+    assert_eq!(run.ending.as_ref().expect("no error").by, EndedBy::Amount);
+    assert_eq!((run.seen.len(), run.count(0), run.outstanding), (1000, 1000, 0));
+    assert_eq!(run.most, 16);
+}
+
+#[test]
+fn a_completion_is_taken_when_it_comes_and_not_when_the_queue_is_full() {
+    let spec = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
+    let slow_sibling = |number, request: &Request| (if number == 0 { 50 * MS } else { 100 * US }, whole(request));
+    let run = drive(&spec, Some(40 * MS), None, false, slow_sibling);
+    assert_eq!(run.count(0), 3 * 400 - 3, "three slots go on every 100 µs; those that end with the phase don't count");
+    assert_eq!(run.latency(0).max / US, 100);
+    assert_eq!(run.outstanding, 0, "the slow one was drained");
+}
+
+#[test]
+fn intervals_cover_the_phase_without_gap_or_overlap_even_through_a_stall() {
+    let spec = StreamSpec { think_time: Time(MS), ..StreamSpec::default() };
+    let stalled = |number, request: &Request| (if number == 9 { 430 * MS } else { 100 * US }, whole(request));
+    let run = drive(&spec, Some(950 * MS), None, false, stalled);
+    let bounds: Vec<_> = run.intervals.iter().map(|stats| (stats.begin / MS, stats.end / MS)).collect();
+    let expected: Vec<_> = (0..10).map(|k| (k * 100, (k * 100 + 100).min(950))).collect();
+    assert_eq!(bounds, expected);
+}
+
+#[test]
+fn a_commit_is_counted_for_each_write_and_never_polls() {
+    let sync = Some(tameshi_workload::Sync::Fsync { every: 1 });
+    let spec = StreamSpec { read: Share(0), sync, ..StreamSpec::default() };
+    let run = drive(&spec, None, Some(10 * 4096), false, |_, request| (200 * US, whole(request)));
+    assert_eq!([1, 2, 3].map(|operation| run.count(operation)), [10, 10, 10]);
+    assert!(run.latency(3).max.abs_diff(400 * US) < US);
+    assert!(run.seen.iter().skip(1).step_by(2).all(|seen| seen.kind == Kind::SyncAll));
+}
+
+#[test]
+fn an_error_ends_the_job_with_a_sentence_and_drains_the_rest() {
+    let spec = StreamSpec { queue_depth: 4, read: Share(0), ..StreamSpec::default() };
+    let full = |number, request: &Request| (100 * US, if number == 5 { -libc::ENOSPC } else { whole(request) });
+    let run = drive(&spec, Some(SECOND), None, false, full);
+    let text = run.ending.expect_err("the device is full").to_string();
+    assert!(text.starts_with("write of 4096 bytes at offset "), "{text}");
+    assert!(text.ends_with("of storage `disk` failed: No space left on device (os error 28)"), "{text}");
+    assert_eq!(run.outstanding, 0);
+    assert!(run.drained.is_ok());
+
+    let short = |number, request: &Request| (100 * US, if number == 5 { 512 } else { whole(request) });
+    let text = drive(&spec, Some(SECOND), None, false, short).ending.expect_err("a short write").to_string();
+    assert!(text.contains("moved 512 bytes only"), "{text}");
+}
+
+#[test]
+fn what_never_completes_is_given_up_after_half_a_minute() {
+    let spec = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
+    let lost = |number, request: &Request| (if number % 2 == 0 { Nanos::MAX } else { 100 * US }, whole(request));
+    let run = drive(&spec, Some(SECOND), None, false, lost);
+    assert_eq!(run.ending.expect("the phase ends on time").at, SECOND);
+    let text = run.drained.expect_err("requests are lost").to_string();
+    assert_eq!(text, "4 requests to storage `disk` are outstanding and none completed for 30 s");
+    assert_eq!(run.outstanding, 4);
+}
+
+#[test]
+fn a_halted_job_issues_nothing() {
+    let run = drive(&constant(1000, 4), Some(SECOND), None, true, |_, request| (US, whole(request)));
+    assert_eq!(run.ending.expect("no error").by, EndedBy::Stopped);
+    assert!(run.seen.is_empty());
+}
+
+#[test]
+fn outside_the_payload_nothing_is_submitted() {
+    let mut furthest = 0;
+    let run = drive_on(STORAGE / 2, &StreamSpec::default(), Some(SECOND), None, false, |_, request| {
+        furthest = furthest.max(request.offset + u64::from(request.length));
+        (US, whole(request))
+    });
+    let text = run.ending.expect_err("the storage is larger than the target").to_string();
+    assert!(text.starts_with("read of 4096 bytes at offset "), "{text}");
+    assert!(text.ends_with("lies outside the payload of 524288 bytes and was not submitted"), "{text}");
+    assert!(furthest <= 4096 + STORAGE / 2);
+}

@@ -1,0 +1,127 @@
+//! Requests by io_uring: batched submission, registered file and buffers where the kernel takes them.
+
+use crate::arena::Arena;
+use crate::backend::{Kind, Queue, Reaped, Request};
+use io_uring::squeue::{Entry, Flags};
+use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::{IoUring, Probe, opcode};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use tameshi_base::Nanos;
+
+/// Most bytes that the kernel takes as one registered buffer.
+const MOST_REGISTERED: usize = 1 << 30;
+
+/// Whether io_uring can do here what this crate needs of it.
+pub(crate) fn probe() -> io::Result<()> {
+    let ring = IoUring::new(8)?;
+    let missing = |what: &str| Err(io::Error::other(format!("this kernel's io_uring has no {what}")));
+    if !ring.params().is_feature_ext_arg() || !ring.params().is_feature_nodrop() {
+        return missing("wait with a timeout");
+    }
+    let mut known = Probe::new();
+    ring.submitter().register_probe(&mut known)?;
+    let needed = [opcode::Read::CODE, opcode::Write::CODE, opcode::Fsync::CODE];
+    if needed.iter().any(|&code| !known.is_supported(code)) {
+        return missing("read, write and fsync");
+    }
+    Ok(())
+}
+
+/// A ring of one thread on one file.
+pub(crate) struct Uring {
+    ring: IoUring,
+    file: Fd,
+    file_flags: Flags,
+    registered_buffers: bool,
+    /// Keeps the descriptor open as long as the ring.
+    _handle: OwnedFd,
+}
+
+impl Uring {
+    /// A ring for `depth` requests from `arena` on `handle`, and what it makes use of. Only the thread that calls this
+    /// may use it.
+    pub(crate) fn new(handle: OwnedFd, depth: u32, arena: &Arena) -> io::Result<(Self, Vec<String>)> {
+        let (ring, mut features) = build(depth)?;
+        let submitter = ring.submitter();
+        let file = submitter.register_files(&[handle.as_raw_fd()]).is_ok();
+        let (base, bytes) = arena.whole();
+        let buffer = libc::iovec { iov_base: base.cast(), iov_len: bytes };
+        // SAFETY: the arena outlives the ring, or is leaked with it.
+        let buffers = bytes <= MOST_REGISTERED && unsafe { submitter.register_buffers(&[buffer]) }.is_ok();
+        for (taken, feature) in [(file, "registered file"), (buffers, "registered buffers")] {
+            if taken {
+                features.push(feature.to_string());
+            }
+        }
+        let queue = Self {
+            ring,
+            file: Fd(if file { 0 } else { handle.as_raw_fd() }),
+            file_flags: if file { Flags::FIXED_FILE } else { Flags::empty() },
+            registered_buffers: buffers,
+            _handle: handle,
+        };
+        Ok((queue, features))
+    }
+
+    fn entry(&self, request: &Request) -> Entry {
+        let &Request { buffer, length, offset, .. } = request;
+        let entry = match (request.kind, self.registered_buffers) {
+            (Kind::Read, true) => opcode::ReadFixed::new(self.file, buffer, length, 0).offset(offset).build(),
+            (Kind::Read, false) => opcode::Read::new(self.file, buffer, length).offset(offset).build(),
+            (Kind::Write, true) => opcode::WriteFixed::new(self.file, buffer, length, 0).offset(offset).build(),
+            (Kind::Write, false) => opcode::Write::new(self.file, buffer, length).offset(offset).build(),
+            (Kind::SyncData, _) => opcode::Fsync::new(self.file).flags(FsyncFlags::DATASYNC).build(),
+            (Kind::SyncAll, _) => opcode::Fsync::new(self.file).build(),
+        };
+        entry.flags(self.file_flags).user_data(u64::from(request.slot))
+    }
+}
+
+/// The leanest ring that this kernel builds.
+fn build(depth: u32) -> io::Result<(IoUring, Vec<String>)> {
+    let entries = depth.next_power_of_two();
+    let named = |features: &[&str]| features.iter().map(|&feature| feature.to_string()).collect();
+    let deferred =
+        IoUring::builder().dontfork().setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().build(entries);
+    if let Ok(ring) = deferred {
+        return Ok((ring, named(&["single issuer", "deferred task run"])));
+    }
+    let cooperative = IoUring::builder().dontfork().setup_coop_taskrun().setup_taskrun_flag().build(entries);
+    if let Ok(ring) = cooperative {
+        return Ok((ring, named(&["cooperative task run"])));
+    }
+    Ok((IoUring::builder().dontfork().build(entries)?, Vec::new()))
+}
+
+impl Queue for Uring {
+    #[inline]
+    fn push(&mut self, request: Request) -> io::Result<()> {
+        let entry = self.entry(&request);
+        // SAFETY: the buffer and the file stay until the request has completed, or are leaked.
+        unsafe { self.ring.submission().push(&entry) }
+            .map_err(|_| io::Error::other("io_uring's submission queue is full"))
+    }
+
+    #[inline]
+    fn wait(&mut self, patience: Nanos, reaped: &mut Vec<Reaped>) -> io::Result<()> {
+        let entered = if patience == 0 {
+            let queue = self.ring.submission();
+            let idle = queue.is_empty() && !queue.taskrun() && !queue.cq_overflow();
+            drop(queue);
+            if idle { Ok(0) } else { self.ring.submit() }
+        } else {
+            let timeout = Timespec::new().sec(patience / 1_000_000_000).nsec((patience % 1_000_000_000) as u32);
+            self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
+        };
+        if let Err(error) = entered
+            && !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY))
+        {
+            return Err(error);
+        }
+        reaped.extend(
+            self.ring.completion().map(|entry| Reaped { slot: entry.user_data() as u32, result: entry.result() }),
+        );
+        Ok(())
+    }
+}

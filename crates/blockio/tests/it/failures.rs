@@ -1,0 +1,149 @@
+//! Runs that fail: early, with a sentence, and with an event in the record.
+
+use crate::bench::*;
+use std::fs::{File, OpenOptions};
+use tameshi_base::{Rate, Share, Size};
+use tameshi_blockio::{Backend, BlockError, Target, unsupported};
+use tameshi_spec::run::{PhaseStream, SteadyRule};
+use tameshi_workload::{Arrivals, Pattern, StreamSpec};
+
+const PAYLOAD: u64 = 1 << 20;
+
+fn writes() -> StreamSpec {
+    StreamSpec { read: Share(0), queue_depth: 4, ..StreamSpec::default() }
+}
+
+/// The failure's text, which must be in the record too.
+fn failure(bench: &Bench, result: Result<tameshi_blockio::Done, BlockError>) -> String {
+    let text = result.expect_err("this can't go well").to_string();
+    let last = bench.events().pop().expect("an event");
+    assert_eq!((&last["kind"], &last["message"]), (&"error".into(), &text.clone().into()));
+    text
+}
+
+#[test]
+fn a_target_that_can_not_hold_what_the_spec_uses_is_refused() {
+    let bench = Bench::new(&places()[0], PAYLOAD);
+    let spec = spec(vec![phase(by_time(10), vec![("load", writes())])], vec![("disk".into(), PAYLOAD + BLOCK)]);
+    let targets = vec![("disk".to_string(), bench.target())];
+    let result = tameshi_blockio::execute(&spec, targets, now(), Backend::Auto, &mut bench.writer());
+    let text = failure(&bench, result);
+    assert_eq!(text, "storage `disk`: the target's payload has 1048576 bytes, the spec uses 1028 KiB");
+    assert!(bench.touched().is_empty());
+}
+
+#[test]
+fn a_file_shorter_than_its_payload_is_refused_before_anything_grows_it() {
+    let bench = Bench::new(&places()[0], PAYLOAD);
+    let target = Target { data_bytes: 1 << 30, ..bench.target() };
+    assert!(tameshi_blockio::lay_out(&target, 1, Backend::Auto, &bench.control).is_err());
+    let phases = vec![phase(by_time(10), vec![("load", writes())])];
+    let text = failure(&bench, bench.run_on(phases, Backend::Auto, vec![("disk".to_string(), target)], now()));
+    assert_eq!(text, "storage `disk`: the target has 1064960 bytes, but its payload should reach to 1073750016");
+    assert!(bench.touched().is_empty());
+}
+
+#[test]
+fn every_reason_to_refuse_is_named_at_once() {
+    let bench = Bench::new(&places()[0], PAYLOAD);
+    let bad = StreamSpec { block_size: Size(1000), queue_depth: 0, span: Some(Size(512)), ..StreamSpec::default() };
+    let mut phases = vec![phase(Default::default(), vec![("bad", bad)])];
+    phases[0].streams.push(PhaseStream { name: "lost".into(), storage: "nowhere".into(), stream: writes() });
+    let mut targets = vec![("disk".to_string(), bench.target())];
+    targets[0].1.direct = false;
+    let text = failure(&bench, bench.run_on(phases.clone(), Backend::Auto, targets, now()));
+    assert!(text.contains("said to be opened through the page cache, but it is not"), "{text}");
+    let text = failure(&bench, bench.run(phases, Backend::Auto));
+    for part in [
+        "phase `phase` has no end",
+        "`jobs` and `queue_depth` must be at least 1",
+        "`block_size` is 1 kB, no multiple of the target's block of 512 B",
+        "no whole block lies between",
+        "stream `lost`: there is no storage `nowhere`",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn what_is_not_supported_yet_is_named_by_its_key() {
+    let stream = StreamSpec {
+        pattern: Pattern::Zipf { theta_permille: 1200 },
+        arrivals: Arrivals::Ramp { points: vec![] },
+        trim: Share(1),
+        ..StreamSpec::default()
+    };
+    let mut until = by_time(10);
+    let round = tameshi_base::Time(1);
+    until.steady = Some(SteadyRule { round, rounds: 5, range: Share(1), slope: Share(1) });
+    let mut spec = spec(vec![phase(until, vec![("s", stream)])], vec![]);
+    spec.unsupported.push("event.power_cut: no world cuts power yet".into());
+    assert_eq!(
+        unsupported(&spec),
+        [
+            "event.power_cut: no world cuts power yet",
+            "phase `phase`, stream `s`: this value of `arrivals.ramp` is not supported yet",
+            "phase `phase`, stream `s`: this value of `pattern` is not supported yet",
+            "phase `phase`, stream `s`: this value of `trim` is not supported yet",
+            "phase `phase`: `until.steady` is not supported yet: the measured world ends a phase by time or amount",
+        ]
+    );
+    spec.phases[0] = phase(by_time(10), vec![("s", StreamSpec { arrivals: constant(), ..writes() })]);
+    spec.unsupported.clear();
+    assert!(unsupported(&spec).is_empty());
+}
+
+fn constant() -> Arrivals {
+    Arrivals::Constant { rate: Rate(1000) }
+}
+
+#[test]
+fn writing_to_what_is_open_for_reading_fails_with_the_systems_words() {
+    for backend in backends() {
+        let bench = Bench::new(&places()[0], PAYLOAD);
+        let target = Target { fd: bench.file(false, true), ..bench.target() };
+        let phases = vec![phase(by_time(600_000), vec![("load", writes())])];
+        let text = failure(&bench, bench.run_on(phases, backend, vec![("disk".to_string(), target)], now()));
+        assert!(text.starts_with("write of 4096 bytes at offset "), "{text}");
+        assert!(text.ends_with(" of storage `disk` failed: Bad file descriptor (os error 9)"), "{text}");
+    }
+}
+
+#[test]
+fn a_full_device_stops_the_other_streams_too() {
+    for backend in backends() {
+        let bench = Bench::new(&places()[0], PAYLOAD);
+        let full = OpenOptions::new().read(true).write(true).open("/dev/full").expect("a full device");
+        let full = Target { fd: full.into(), data_offset: 0, data_bytes: PAYLOAD, direct: false };
+        let mut phases = vec![phase(by_time(600_000), vec![("endless", StreamSpec { jobs: 2, ..writes() })])];
+        phases[0].streams.push(PhaseStream { name: "doomed".into(), storage: "full".into(), stream: writes() });
+        let targets = vec![("disk".to_string(), bench.target()), ("full".to_string(), full)];
+        let text = failure(&bench, bench.run_on(phases, backend, targets, now()));
+        assert!(text.ends_with(" of storage `full` failed: No space left on device (os error 28)"), "{text}");
+        let events = bench.events();
+        assert_eq!(bench.kinds(), ["run_begin", "phase_begin", "phase_ramped", "phase_end", "error"]);
+        assert_eq!(events[3]["ended_by"], "stopped");
+    }
+}
+
+#[test]
+fn a_target_that_shrinks_under_the_load_fails_it() {
+    for backend in backends() {
+        let bench = Bench::new(&places()[0], PAYLOAD);
+        let file = File::from(bench.file(true, false));
+        let control = std::sync::Arc::clone(&bench.control);
+        let cutter = std::thread::spawn(move || {
+            while control.progress().elapsed_ns < 100_000_000 {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            file.set_len(HEADER + PAYLOAD / 2).expect("cut");
+        });
+        let reads = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
+        let text = failure(&bench, bench.run(vec![phase(by_time(600_000), vec![("load", reads)])], backend));
+        cutter.join().expect("cut");
+        assert!(
+            text.ends_with("of storage `disk` moved 0 bytes only: the target ends there, or has no space left"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,6 @@
+//! The load on real files: what it moves, what it leaves alone, what it records, and how it fails.
+
+mod bench;
+mod failures;
+mod sources;
+mod work;

@@ -1,0 +1,84 @@
+//! One run, executed without the interpreter's lock while another thread watches or stops it.
+
+use crate::{CoreError, from_json, json};
+use pyo3::prelude::*;
+use serde_json::json;
+use std::fmt::Display;
+use std::os::fd::{BorrowedFd, RawFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tameshi_blockio::{Backend, Target};
+use tameshi_record::{Control, RunStatus, Writer};
+use tameshi_spec::run::{RunSpec, World};
+
+/// Name, descriptor, offset and length of the payload in bytes, and whether it is opened past the page cache.
+type TargetTuple = (String, RawFd, u64, u64, bool);
+
+fn failed(error: impl Display) -> PyErr {
+    CoreError::new_err(error.to_string())
+}
+
+/// A run in the core.
+#[pyclass(frozen)]
+pub(crate) struct Execution {
+    spec: RunSpec,
+    folder: PathBuf,
+    control: Arc<Control>,
+}
+
+/// Takes a descriptor of its own, so that Python's may be closed at any time.
+fn target((name, fd, data_offset, data_bytes, direct): TargetTuple) -> PyResult<(String, Target)> {
+    // SAFETY: Python holds the descriptor open for the length of this call.
+    let fd = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().map_err(failed)?;
+    Ok((name, Target { fd, data_offset, data_bytes, direct }))
+}
+
+#[pymethods]
+impl Execution {
+    #[new]
+    fn new(spec: &str, folder: PathBuf) -> PyResult<Self> {
+        Ok(Self { spec: from_json(spec)?, folder, control: Arc::default() })
+    }
+
+    /// Writes a target's payload once; tells whether it was written whole.
+    fn lay_out(&self, py: Python<'_>, target: TargetTuple, seed: u64) -> PyResult<bool> {
+        let (_, target) = self::target(target)?;
+        let laid_out = py.detach(|| tameshi_blockio::lay_out(&target, seed, Backend::Auto, &self.control));
+        Ok(laid_out.map_err(failed)? == RunStatus::Complete)
+    }
+
+    /// Runs all phases; `t0_ns` on the monotonic clock, where the world has one.
+    fn run(&self, py: Python<'_>, targets: Vec<TargetTuple>, t0_ns: u64) -> PyResult<String> {
+        let targets = targets.into_iter().map(target).collect::<PyResult<Vec<_>>>()?;
+        py.detach(|| {
+            let mut writer = Writer::open(&self.folder, self.control.clone()).map_err(failed)?;
+            match self.spec.world {
+                World::Simulated => {
+                    let (status, digest) = tameshi_sim::execute(&self.spec, &mut writer).map_err(failed)?;
+                    json(&json!({ "status": status.word(), "digest": digest }))
+                }
+                World::Measured => {
+                    let done = tameshi_blockio::execute(&self.spec, targets, t0_ns, Backend::Auto, &mut writer)
+                        .map_err(failed)?;
+                    json(&json!({ "status": done.status.word(), "backend": done.backend, "features": done.features }))
+                }
+                World::Emulated => Err(CoreError::new_err("the emulated world is not built yet")),
+            }
+        })
+    }
+
+    /// Asks the run to end soon with a usable partial result.
+    fn stop(&self) {
+        self.control.stop();
+    }
+
+    /// Where the run is, as JSON.
+    fn progress(&self) -> PyResult<String> {
+        let progress = self.control.progress();
+        json(&json!({
+            "elapsed_ns": progress.elapsed_ns, "phase": progress.phase,
+            "operations_per_second": progress.operations_per_second, "latency_ns_mean": progress.latency_ns_mean,
+            "bytes_written": progress.bytes_written,
+        }))
+    }
+}

@@ -1,0 +1,119 @@
+//! The door for Python: text in, JSON out, no logic.
+
+mod execution;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use serde::Serialize;
+use tameshi_base::InputError;
+use tameshi_spec::document::Source;
+use tameshi_spec::plan::{Plan, Request};
+use tameshi_spec::profile::DeviceProfile;
+use tameshi_spec::resolve::Profiles;
+use tameshi_spec::run::{RunSpec, World};
+use tameshi_spec::study::Study;
+
+create_exception!(
+    _tameshi,
+    StudyError,
+    PyException,
+    "A study or profile that can't be: (text for the user, JSON for programs)."
+);
+create_exception!(_tameshi, CoreError, PyException, "A run that failed: a sentence.");
+
+fn json<T: Serialize>(value: &T) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|error| CoreError::new_err(error.to_string()))
+}
+
+fn from_json<'t, T: serde::Deserialize<'t>>(text: &'t str) -> PyResult<T> {
+    serde_json::from_str(text).map_err(|error| CoreError::new_err(format!("not what the core understands: {error}")))
+}
+
+fn study_error(error: &InputError) -> PyErr {
+    let fields = serde_json::json!({
+        "kind": error.kind.word(), "file": error.file, "line": error.line, "column": error.column, "key": error.key,
+        "found": error.found, "accepted": error.accepted, "did_you_mean": error.did_you_mean, "message": error.message,
+    });
+    StudyError::new_err((error.to_string().trim_end().to_string(), fields.to_string()))
+}
+
+/// Plans a study: its text, the request and the device profiles `(name, file, text)`, to a plan.
+#[pyfunction]
+fn plan(name: &str, file: &str, text: &str, request: &str, devices: Vec<(String, String, String)>) -> PyResult<String> {
+    let request: Request = from_json(request)?;
+    let planned = tameshi_spec::plan::plan(name, Source { file, text }, &request, &Profiles { devices });
+    json(&planned.map_err(|error| study_error(&error))?)
+}
+
+/// What of a RunSpec its world can't do yet: a list of sentences.
+#[pyfunction]
+fn unsupported(spec: &str) -> PyResult<String> {
+    let spec: RunSpec = from_json(spec)?;
+    json(&match spec.world {
+        World::Simulated => tameshi_sim::unsupported(&spec),
+        World::Measured => tameshi_blockio::unsupported(&spec),
+        World::Emulated => vec!["world: the emulated world is not built yet".to_string()],
+    })
+}
+
+/// A device profile, checked.
+#[pyfunction]
+fn device_profile(name: &str, file: &str, text: &str) -> PyResult<String> {
+    let profiles = Profiles { devices: vec![(name.to_string(), file.to_string(), text.to_string())] };
+    let profile = profiles.device(name).expect("the profile is in the list");
+    json(&profile.map_err(|error| study_error(&error))?)
+}
+
+/// The metric registry.
+#[pyfunction]
+fn metrics() -> PyResult<String> {
+    json(&tameshi_record::metrics::METRICS)
+}
+
+/// Latencies per tag of an interval log's text.
+#[pyfunction]
+fn latencies(log: &str) -> PyResult<String> {
+    json(&tameshi_record::histograms::summarise(log).map_err(|error| CoreError::new_err(error.to_string()))?)
+}
+
+/// The JSON schema of one of the forms: `study`, `device_profile`, `run_spec`, `plan`.
+#[pyfunction]
+fn schema(form: &str) -> PyResult<String> {
+    json(&match form {
+        "study" => schemars::schema_for!(Study),
+        "device_profile" => schemars::schema_for!(DeviceProfile),
+        "run_spec" => schemars::schema_for!(RunSpec),
+        "plan" => schemars::schema_for!(Plan),
+        other => return Err(CoreError::new_err(format!("there is no schema `{other}`"))),
+    })
+}
+
+/// A time such as `250 ms` in nanoseconds.
+#[pyfunction]
+fn nanoseconds(time: &str) -> PyResult<u64> {
+    tameshi_base::Time::parse(time).map(|time| time.0).map_err(CoreError::new_err)
+}
+
+/// Hash of the sources that decide a simulated result.
+#[pyfunction]
+fn core_hash() -> &'static str {
+    env!("TAMESHI_CORE_HASH")
+}
+
+/// The compiled core.
+#[pymodule]
+fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("StudyError", module.py().get_type::<StudyError>())?;
+    module.add("CoreError", module.py().get_type::<CoreError>())?;
+    module.add_class::<execution::Execution>()?;
+    module.add_function(wrap_pyfunction!(plan, module)?)?;
+    module.add_function(wrap_pyfunction!(unsupported, module)?)?;
+    module.add_function(wrap_pyfunction!(device_profile, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics, module)?)?;
+    module.add_function(wrap_pyfunction!(latencies, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(nanoseconds, module)?)?;
+    module.add_function(wrap_pyfunction!(core_hash, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,14 @@
+//! What a run leaves behind: the metric registry, interval statistics, and the files of a run folder.
+//!
+//! `docs/records.md` is the contract; [`Writer`] is the only code that writes `load`'s part of it.
+
+pub mod control;
+pub mod histograms;
+pub mod interval;
+mod merge;
+pub mod metrics;
+mod writer;
+
+pub use control::{Control, Progress};
+pub use interval::{Clock, IntervalStats, OpStats, Part};
+pub use writer::{EndedBy, RecordError, RunStatus, Writer};

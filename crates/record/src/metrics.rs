@@ -1,0 +1,132 @@
+//! The metric registry: the one table of what is recorded and estimated. tidy: table
+//!
+//! A series is (source, subject, metric). Servers map to these names, simulated engines emit them, reports read them.
+
+use serde::Serialize;
+
+/// How values of a metric combine over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A count within the interval.
+    Counter,
+    /// A state at the interval's end.
+    Gauge,
+    /// Per second, estimated over a window.
+    Rate,
+    /// A latency statistic, estimated over a window.
+    Latency,
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// Neither.
+    Neither,
+}
+
+/// One metric.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Metric {
+    /// Engine-neutral name.
+    pub name: &'static str,
+    /// Unit of its values.
+    pub unit: &'static str,
+    /// How values combine.
+    pub kind: Kind,
+    /// Which way is better.
+    pub better: Better,
+    /// Label in English.
+    pub en: &'static str,
+    /// Label in Japanese.
+    pub ja: &'static str,
+}
+
+const fn m(
+    name: &'static str,
+    unit: &'static str,
+    kind: Kind,
+    better: Better,
+    en: &'static str,
+    ja: &'static str,
+) -> Metric {
+    Metric { name, unit, kind, better, en, ja }
+}
+
+use Better::{Higher, Lower, Neither};
+use Kind::{Counter, Latency, Rate};
+
+/// Every metric.
+pub const METRICS: &[Metric] = &[
+    m("read.count", "1", Counter, Neither, "reads", "読み取り回数"),
+    m("read.bytes", "B", Counter, Neither, "bytes read", "読み取りバイト数"),
+    m("read.latency_sum", "ns", Counter, Neither, "sum of read latencies", "読み取り遅延の合計"),
+    m("write.count", "1", Counter, Neither, "writes", "書き込み回数"),
+    m("write.bytes", "B", Counter, Neither, "bytes written", "書き込みバイト数"),
+    m("write.latency_sum", "ns", Counter, Neither, "sum of write latencies", "書き込み遅延の合計"),
+    m("sync.count", "1", Counter, Neither, "syncs", "同期回数"),
+    m("sync.latency_sum", "ns", Counter, Neither, "sum of sync latencies", "同期遅延の合計"),
+    m("commit.count", "1", Counter, Neither, "commits", "コミット回数"),
+    m("commit.latency_sum", "ns", Counter, Neither, "sum of commit latencies", "コミット遅延の合計"),
+    m("load.late", "1", Counter, Lower, "late starts", "開始遅れの回数"),
+    m("load.unserved", "1", Counter, Lower, "unserved requests", "未処理の要求"),
+    m("load.cpu_ns", "ns", Counter, Lower, "processor time of the generator", "負荷生成のCPU時間"),
+    m("read.iops", "1/s", Rate, Higher, "read IOPS", "読み取りIOPS"),
+    m("read.bandwidth", "B/s", Rate, Higher, "read bandwidth", "読み取り帯域"),
+    m("read.latency.mean", "ns", Latency, Lower, "mean read latency", "読み取り遅延の平均"),
+    m("read.latency.p50", "ns", Latency, Lower, "median read latency", "読み取り遅延の中央値"),
+    m("read.latency.p99", "ns", Latency, Lower, "read latency, 99th percentile", "読み取り遅延 p99"),
+    m("read.latency.p999", "ns", Latency, Lower, "read latency, 99.9th percentile", "読み取り遅延 p99.9"),
+    m("read.latency.max", "ns", Latency, Lower, "longest read latency", "読み取り遅延の最大"),
+    m("write.iops", "1/s", Rate, Higher, "write IOPS", "書き込みIOPS"),
+    m("write.bandwidth", "B/s", Rate, Higher, "write bandwidth", "書き込み帯域"),
+    m("write.latency.mean", "ns", Latency, Lower, "mean write latency", "書き込み遅延の平均"),
+    m("write.latency.p50", "ns", Latency, Lower, "median write latency", "書き込み遅延の中央値"),
+    m("write.latency.p99", "ns", Latency, Lower, "write latency, 99th percentile", "書き込み遅延 p99"),
+    m("write.latency.p999", "ns", Latency, Lower, "write latency, 99.9th percentile", "書き込み遅延 p99.9"),
+    m("write.latency.max", "ns", Latency, Lower, "longest write latency", "書き込み遅延の最大"),
+    m("sync.rate", "1/s", Rate, Higher, "syncs per second", "毎秒の同期数"),
+    m("sync.latency.mean", "ns", Latency, Lower, "mean sync latency", "同期遅延の平均"),
+    m("sync.latency.p50", "ns", Latency, Lower, "median sync latency", "同期遅延の中央値"),
+    m("sync.latency.p99", "ns", Latency, Lower, "sync latency, 99th percentile", "同期遅延 p99"),
+    m("sync.latency.p999", "ns", Latency, Lower, "sync latency, 99.9th percentile", "同期遅延 p99.9"),
+    m("sync.latency.max", "ns", Latency, Lower, "longest sync latency", "同期遅延の最大"),
+    m("commit.rate", "1/s", Rate, Higher, "commits per second", "毎秒のコミット数"),
+    m("commit.latency.mean", "ns", Latency, Lower, "mean commit latency", "コミット遅延の平均"),
+    m("commit.latency.p50", "ns", Latency, Lower, "median commit latency", "コミット遅延の中央値"),
+    m("commit.latency.p99", "ns", Latency, Lower, "commit latency, 99th percentile", "コミット遅延 p99"),
+    m("commit.latency.p999", "ns", Latency, Lower, "commit latency, 99.9th percentile", "コミット遅延 p99.9"),
+    m("commit.latency.max", "ns", Latency, Lower, "longest commit latency", "コミット遅延の最大"),
+    m("disk.reads", "1", Counter, Neither, "reads the disk completed", "ディスクの読み取り回数"),
+    m("disk.read_bytes", "B", Counter, Neither, "bytes the disk read", "ディスクの読み取りバイト数"),
+    m("disk.writes", "1", Counter, Neither, "writes the disk completed", "ディスクの書き込み回数"),
+    m("disk.written_bytes", "B", Counter, Neither, "bytes the disk wrote", "ディスクの書き込みバイト数"),
+    m("disk.flushes", "1", Counter, Neither, "flushes the disk completed", "ディスクのフラッシュ回数"),
+    m("disk.busy_ns", "ns", Counter, Neither, "time the disk was busy", "ディスクのビジー時間"),
+    m("disk.weighted_ns", "ns", Counter, Neither, "time requests spent at the disk", "ディスクでの要求時間の合計"),
+    m("machine.cpu_user_ns", "ns", Counter, Neither, "processor time, user", "CPU時間(ユーザー)"),
+    m("machine.cpu_system_ns", "ns", Counter, Neither, "processor time, kernel", "CPU時間(カーネル)"),
+    m("machine.cpu_iowait_ns", "ns", Counter, Neither, "processor time, waiting for I/O", "CPU時間(I/O待ち)"),
+    m("machine.cpu_idle_ns", "ns", Counter, Neither, "processor time, idle", "CPU時間(アイドル)"),
+    m("process.cpu_user_ns", "ns", Counter, Lower, "process's processor time, user", "プロセスのCPU時間(ユーザー)"),
+    m("process.cpu_system_ns", "ns", Counter, Lower, "process's processor time, kernel", "プロセスのCPU時間(カーネル)"),
+    m("process.read_bytes", "B", Counter, Neither, "bytes the process read", "プロセスの読み取りバイト数"),
+    m("process.written_bytes", "B", Counter, Neither, "bytes the process wrote", "プロセスの書き込みバイト数"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_has_one_row_and_both_languages() {
+        let names: std::collections::BTreeSet<_> = METRICS.iter().map(|metric| metric.name).collect();
+        assert_eq!(names.len(), METRICS.len());
+        assert!(METRICS.iter().all(|metric| !metric.en.is_empty() && !metric.ja.is_ascii()));
+    }
+}

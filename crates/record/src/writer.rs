@@ -1,0 +1,215 @@
+//! The files that the load of a run appends to: `events.jsonl`, `series/load.csv`, `histograms/load.hlog`.
+//!
+//! Each call ends in a flush to the kernel, so that a kill loses at most the interval that is being filled.
+
+use crate::control::{Control, Progress};
+use crate::interval::{IntervalStats, OPERATION_WORDS};
+use crate::merge::Merger;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriter, IntervalLogWriterBuilder, Tag};
+use serde_json::{Value, json};
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tameshi_base::Nanos;
+use thiserror::Error;
+
+/// The record could not be written.
+#[derive(Debug, Error)]
+#[error("cannot write the run's record: {0}")]
+pub struct RecordError(#[from] std::io::Error);
+
+/// Why a phase ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// Its time was over.
+    Time,
+    /// It had moved what it should.
+    Amount,
+    /// Somebody asked the run to stop.
+    Stopped,
+}
+
+impl EndedBy {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Amount => "amount",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunStatus {
+    /// All phases ran to their end.
+    Complete,
+    /// Stopped before.
+    Partial,
+}
+
+impl RunStatus {
+    /// The word in events and outcomes.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Partial => "partial",
+        }
+    }
+}
+
+/// Writes the load's part of a run folder and shows progress.
+pub struct Writer {
+    events: File,
+    series: File,
+    histograms: File,
+    streams: Vec<String>,
+    merger: Merger,
+    control: Arc<Control>,
+    bytes_written: u64,
+    text: String,
+}
+
+impl Writer {
+    /// Appends to the files in `folder`, which exists, with its sub-folders `series` and `histograms`.
+    ///
+    /// # Errors
+    /// When a file can't be opened or written.
+    pub fn open(folder: &Path, control: Arc<Control>) -> Result<Self, RecordError> {
+        let append = |name: &str| OpenOptions::new().append(true).create(true).open(folder.join(name));
+        let mut series = append("series/load.csv")?;
+        if series.metadata()?.len() == 0 {
+            series.write_all(b"t_ns,dt_ns,subject,metric,value\n")?;
+        }
+        Ok(Self {
+            events: append("events.jsonl")?,
+            series,
+            histograms: append("histograms/load.hlog")?,
+            streams: Vec::new(),
+            merger: Merger::default(),
+            control,
+            bytes_written: 0,
+            text: String::new(),
+        })
+    }
+
+    /// The switch and display shared with whoever watches.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Appends one event of the load.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn event(&mut self, t: Nanos, kind: &str, fields: Value) -> Result<(), RecordError> {
+        let mut event = json!({ "t_ns": t, "source": "load", "kind": kind });
+        if let (Value::Object(event), Value::Object(fields)) = (&mut event, fields) {
+            event.extend(fields);
+        }
+        Ok(self.events.write_all(format!("{event}\n").as_bytes())?)
+    }
+
+    /// A phase begins; `streams` are its streams' names and numbers of jobs.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn phase_begin(&mut self, t: Nanos, phase: u32, streams: &[(&str, u32)]) -> Result<(), RecordError> {
+        self.streams = streams.iter().map(|(name, _)| (*name).to_string()).collect();
+        self.merger.begin(streams.iter().map(|(_, jobs)| *jobs).collect());
+        self.event(t, "phase_begin", json!({ "phase": phase }))
+    }
+
+    /// The ramp of a phase is over.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn phase_ramped(&mut self, t: Nanos, phase: u32) -> Result<(), RecordError> {
+        self.event(t, "phase_ramped", json!({ "phase": phase }))
+    }
+
+    /// A phase ends; what jobs that ended early left is written.
+    ///
+    /// # Errors
+    /// When a file can't be written.
+    pub fn phase_end(&mut self, t: Nanos, phase: u32, ended_by: EndedBy) -> Result<(), RecordError> {
+        for stats in self.merger.drain() {
+            self.write(&stats)?;
+        }
+        self.event(t, "phase_end", json!({ "phase": phase, "ended_by": ended_by.word() }))
+    }
+
+    /// One job's interval.
+    ///
+    /// # Errors
+    /// When a file can't be written.
+    pub fn interval(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
+        match self.merger.add(stats) {
+            Some(whole) => self.write(&whole),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
+        self.write_series(stats)?;
+        self.write_histograms(stats)?;
+        let (count, sum) =
+            stats.operations[..3].iter().fold((0, 0), |(n, s), op| (n + op.count, s + op.latency_ns_sum));
+        let length = stats.end.saturating_sub(stats.begin);
+        self.bytes_written += stats.operations[1].bytes;
+        self.control.show(Progress {
+            elapsed_ns: stats.end,
+            phase: u64::from(stats.phase),
+            operations_per_second: (count * 1_000_000_000).checked_div(length).unwrap_or(0),
+            latency_ns_mean: sum.checked_div(count).unwrap_or(0),
+            bytes_written: self.bytes_written,
+        });
+        Ok(())
+    }
+
+    fn write_series(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
+        use std::fmt::Write as _;
+        self.text.clear();
+        let (end, length) = (stats.end, stats.end.saturating_sub(stats.begin));
+        let subject = &self.streams[stats.stream as usize];
+        let mut row = |metric: &str, suffix: &str, value: u64| {
+            writeln!(self.text, "{end},{length},{subject},{metric}{suffix},{value}").expect("a string takes any text");
+        };
+        for (word, op) in OPERATION_WORDS.iter().zip(&stats.operations) {
+            if op.count > 0 {
+                row(word, ".count", op.count);
+                row(word, ".latency_sum", op.latency_ns_sum);
+                if op.bytes > 0 {
+                    row(word, ".bytes", op.bytes);
+                }
+            }
+        }
+        row("load", ".late", stats.late);
+        row("load", ".unserved", stats.unserved);
+        if stats.generator_cpu_ns > 0 {
+            row("load", ".cpu_ns", stats.generator_cpu_ns);
+        }
+        Ok(self.series.write_all(self.text.as_bytes())?)
+    }
+
+    fn write_histograms(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
+        let mut serializer = V2DeflateSerializer::new();
+        let mut lines = Vec::new();
+        let mut log: IntervalLogWriter<'_, '_, Vec<u8>, V2DeflateSerializer> =
+            IntervalLogWriterBuilder::new().begin_log_with(&mut lines, &mut serializer)?;
+        let (begin, length) =
+            (Duration::from_nanos(stats.begin), Duration::from_nanos(stats.end.saturating_sub(stats.begin)));
+        for (word, op) in OPERATION_WORDS.iter().zip(&stats.operations) {
+            if op.count > 0 {
+                let tag =
+                    format!("{}/{}/{}/{word}", stats.phase, stats.part.word(), self.streams[stats.stream as usize]);
+                let tag = Tag::new(&tag).expect("names hold no comma and no space");
+                log.write_histogram(&op.latency, begin, length, Some(tag)).map_err(std::io::Error::other)?;
+            }
+        }
+        Ok(self.histograms.write_all(&lines)?)
+    }
+}

@@ -1,0 +1,95 @@
+//! The record as written and read back.
+
+use std::sync::Arc;
+use tameshi_record::histograms::summarise;
+use tameshi_record::{Control, EndedBy, IntervalStats, Part, Writer};
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for name in ["series", "histograms"] {
+        std::fs::create_dir(folder.path().join(name)).expect("an empty folder");
+    }
+    folder
+}
+
+fn interval(part: Part, begin: u64, latencies: &[u64]) -> IntervalStats {
+    let mut stats = IntervalStats::new(0, 0, part, begin);
+    latencies.iter().for_each(|&latency| stats.record(0, 4096, latency));
+    stats.end = begin + 1_000_000_000;
+    stats
+}
+
+fn read(folder: &tempfile::TempDir, name: &str) -> String {
+    std::fs::read_to_string(folder.path().join(name)).expect("the file is there")
+}
+
+#[test]
+fn what_was_recorded_reads_back_per_part_and_operation() {
+    let folder = folder();
+    let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
+    writer.phase_begin(0, 0, &[("small", 1)]).expect("writes");
+    writer.interval(&interval(Part::Ramp, 0, &[5])).expect("writes");
+    writer.interval(&interval(Part::Steady, 1_000_000_000, &[100, 200])).expect("writes");
+    writer.interval(&interval(Part::Steady, 2_000_000_000, &[300])).expect("writes");
+    writer.phase_end(3_000_000_000, 0, EndedBy::Time).expect("writes");
+    let summary = summarise(&read(&folder, "histograms/load.hlog")).expect("reads back");
+    assert_eq!(summary.keys().collect::<Vec<_>>(), ["0/ramp/small/read", "0/steady/small/read"]);
+    let steady = &summary["0/steady/small/read"];
+    assert_eq!((steady.count, steady.min, steady.max), (3, 100, 300));
+    assert!((steady.mean - 200.0).abs() < 0.5);
+    let series = read(&folder, "series/load.csv");
+    assert!(series.contains("2000000000,1000000000,small,read.latency_sum,300\n"), "{series}");
+    assert!(series.contains("2000000000,1000000000,small,read.bytes,8192\n"), "{series}");
+}
+
+#[test]
+fn jobs_of_a_stream_become_one_interval_whatever_order_they_report_in() {
+    let folder = folder();
+    let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
+    writer.phase_begin(0, 0, &[("small", 2)]).expect("writes");
+    writer.interval(&interval(Part::Steady, 1_000_000_000, &[7])).expect("writes");
+    writer.interval(&interval(Part::Steady, 0, &[1])).expect("writes");
+    writer.interval(&interval(Part::Steady, 0, &[2])).expect("writes");
+    assert!(read(&folder, "series/load.csv").contains("1000000000,1000000000,small,read.count,2\n"));
+    writer.phase_end(2_000_000_000, 0, EndedBy::Amount).expect("writes");
+    assert!(
+        read(&folder, "series/load.csv").contains("2000000000,1000000000,small,read.count,1\n"),
+        "a job that ended early"
+    );
+}
+
+#[test]
+fn a_log_cut_short_by_a_kill_reads_up_to_its_last_whole_line() {
+    let folder = folder();
+    let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
+    writer.phase_begin(0, 0, &[("small", 1)]).expect("writes");
+    for k in 0..3 {
+        writer.interval(&interval(Part::Steady, k * 1_000_000_000, &[100 + k])).expect("writes");
+    }
+    let log = read(&folder, "histograms/load.hlog");
+    for length in 0..log.len() {
+        let count = summarise(&log[..length]).expect("reads back").values().map(|all| all.count).sum::<u64>();
+        assert_eq!(
+            count as usize,
+            log[..length].lines().filter(|l| l.starts_with("Tag")).count()
+                - usize::from(
+                    !log[..length].ends_with('\n')
+                        && log[..length].lines().last().is_some_and(|l| l.starts_with("Tag"))
+                )
+        );
+    }
+}
+
+#[test]
+fn progress_shows_the_last_interval() {
+    let folder = folder();
+    let control = Arc::new(Control::default());
+    let mut writer = Writer::open(folder.path(), control.clone()).expect("opens");
+    writer.phase_begin(0, 0, &[("small", 1)]).expect("writes");
+    writer.interval(&interval(Part::Steady, 0, &[100, 300])).expect("writes");
+    let progress = control.progress();
+    assert_eq!(
+        (progress.elapsed_ns, progress.operations_per_second, progress.latency_ns_mean),
+        (1_000_000_000, 2, 200)
+    );
+}

@@ -1,0 +1,77 @@
+//! What of a run the simulated world can't do, said before it starts.
+
+use tameshi_spec::profile;
+use tameshi_spec::run::{Node, PhaseSpec, PhaseStream, RunSpec};
+use tameshi_workload::Arrivals;
+
+/// What of `spec` the simulated world can't do yet: a sentence each that begins with the key; empty when it can be run.
+///
+/// `start` is accepted whatever it says: a device here has no cache that survives between runs.
+pub fn unsupported(spec: &RunSpec) -> Vec<String> {
+    let mut sentences = spec.unsupported.clone();
+    for (name, storage) in &spec.storage {
+        match &storage.model {
+            None => sentences.push(format!("storage.{name}: no device model stands behind this storage")),
+            Some(Node::Unsupported { stack }) => {
+                sentences.push(format!("storage.{name}.{stack}: stacks of devices are not simulated yet"));
+            }
+            Some(Node::Device { device, .. }) => sentences.extend(device_trouble(name, device, storage.size.0)),
+        }
+    }
+    for phase in &spec.phases {
+        let name = &phase.name;
+        if phase.until.steady.is_some() {
+            sentences.push(format!("phase.{name}.until.steady: steady state is not detected yet"));
+        } else if phase.until.time.is_none() && phase.until.amount.is_none() {
+            sentences.push(format!("phase.{name}.until: neither a time nor an amount ends this phase"));
+        }
+        phase.streams.iter().for_each(|stream| stream_trouble(spec, phase, stream, &mut sentences));
+    }
+    // A stream that runs in several phases would say the same thing each time.
+    let mut seen = std::collections::BTreeSet::new();
+    sentences.retain(|sentence| seen.insert(sentence.clone()));
+    sentences
+}
+
+fn device_trouble(name: &str, device: &profile::Device, size_bytes: u64) -> Option<String> {
+    let capacity = device.capacity();
+    if size_bytes > capacity.0 {
+        return Some(format!("storage.{name}.size: {size_bytes} bytes are more than the device's {capacity}"));
+    }
+    let why = crate::Device::new(device).err()?;
+    Some(format!("storage.{name}: {why}"))
+}
+
+fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sentences: &mut Vec<String>) {
+    let (name, what) = (&stream.name, &stream.stream);
+    let keys = what.unsupported().into_iter();
+    sentences.extend(keys.map(|key| format!("workload.stream.{name}.{key}: not simulated yet")));
+    let mut refuse = |condition: bool, key: &str, why: &str| {
+        if condition {
+            sentences.push(format!("workload.stream.{name}.{key}: {why}"));
+        }
+    };
+    let storage = spec.storage.get(&stream.storage);
+    let rest = storage.map_or(0, |storage| storage.size.0.saturating_sub(what.offset.0));
+    let span_bytes = what.span.map_or(rest, |span| span.0.min(rest));
+    let block_bytes = what.block_size.0;
+    refuse(storage.is_none(), "storage", "the run has no storage of this name");
+    refuse(block_bytes == 0 || block_bytes > u64::from(u32::MAX), "block_size", "must be from 1 B to 4 GiB");
+    refuse(storage.is_some() && span_bytes < block_bytes, "span", "holds no whole block");
+    refuse(what.queue_depth == 0, "queue_depth", "nothing is ever outstanding");
+    refuse(what.jobs == 0, "jobs", "there is nobody to do it");
+    let model = storage.and_then(|storage| storage.model.as_ref());
+    let free = matches!(model, Some(Node::Device { device: profile::Device::Null(_), .. }));
+    let closed = matches!(what.arrivals, Arrivals::Closed) && what.think_time.0 == 0;
+    if free && closed && phase.until.amount.is_none() {
+        sentences.push(no_end(&phase.name, name, &stream.storage));
+    }
+}
+
+/// What is wrong with a closed loop on a device that takes no time.
+pub(crate) fn no_end(phase: &str, stream: &str, storage: &str) -> String {
+    format!(
+        "phase.{phase}.until: stream `{stream}` keeps storage `{storage}` busy without virtual time going on, for the \
+         storage completes at once; give the phase an `amount`, or the stream an open-loop rate or a think time"
+    )
+}

@@ -1,0 +1,227 @@
+//! A hard disk: one arm, one spindle, a command queue, and perhaps a buffer that reads ahead.
+//!
+//! A command waits in the host while the disk is full, then its overhead passes in the controller, which works for any
+//! number of commands at once and beside the mechanics. Then it waits for the arm. Its mechanical service is the seek
+//! from where the head is, the wait until its first byte comes under the head, and the time its bytes take to pass.
+//! Writes and reads take the same time. A trim ends after its overhead: a disk has nothing to gain from it.
+//!
+//! **Durability.** There is no volatile write cache: a completed write is on the medium.
+
+mod geometry;
+mod queue;
+mod read_ahead;
+
+use super::barrier::Barrier;
+use super::{Breakdown, DeviceCompletion};
+use geometry::Geometry;
+use queue::{Queue, Queued};
+use read_ahead::ReadAhead;
+use std::collections::VecDeque;
+use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_spec::profile::HddProfile;
+
+/// A hard disk and what it holds.
+#[derive(Debug)]
+pub struct Hdd {
+    geometry: Geometry,
+    overhead: Nanos,
+    /// Commands the disk holds at once.
+    depth: usize,
+    /// Commands the disk holds now.
+    held: usize,
+    /// Waiting in the host: command, submission, epoch.
+    host: VecDeque<(Command, Nanos, u64)>,
+    queue: Queue,
+    /// When the arm, which is free, has something new to choose from.
+    choice_at: Option<Nanos>,
+    /// What the arm serves, since when, until when.
+    service: Option<(Queued, Nanos, Nanos)>,
+    head_cylinder: u64,
+    segment_bytes: Option<u64>,
+    read_ahead: Option<ReadAhead>,
+    barrier: Barrier,
+}
+
+impl Hdd {
+    /// A disk at rest over its first cylinder.
+    ///
+    /// # Errors
+    /// A sentence that names the value no disk can have.
+    pub fn new(profile: &HddProfile) -> Result<Self, String> {
+        let depth = profile.queue_depth.value as usize;
+        if depth == 0 {
+            return Err("a hard disk's queue_depth must not be zero".into());
+        }
+        Ok(Self {
+            geometry: Geometry::new(profile)?,
+            overhead: profile.command_overhead.value.0,
+            depth,
+            held: 0,
+            host: VecDeque::new(),
+            queue: Queue::new(profile.scheduling.value, depth),
+            choice_at: None,
+            service: None,
+            head_cylinder: 0,
+            segment_bytes: profile.read_ahead.as_ref().map(|size| size.value.0),
+            read_ahead: None,
+            barrier: Barrier::default(),
+        })
+    }
+
+    pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
+        if command.kind == CommandKind::Flush {
+            self.barrier.flush(command, now, now + self.overhead);
+            return;
+        }
+        let epoch = self.barrier.enter();
+        if self.held < self.depth {
+            self.admit(*command, now, epoch, now);
+        } else {
+            self.host.push_back((*command, now, epoch));
+        }
+    }
+
+    #[inline]
+    pub(super) fn next_wake(&self) -> Option<Nanos> {
+        let next = self.next_event().min(self.next_choice());
+        (next < Nanos::MAX).then_some(next)
+    }
+
+    /// When a command next ends or leaves the controller.
+    #[inline]
+    fn next_event(&self) -> Nanos {
+        let ready = self.queue.next_ready().unwrap_or(Nanos::MAX);
+        let service = self.service.map_or(Nanos::MAX, |(_, _, end)| end);
+        let flush = self.barrier.next().unwrap_or(Nanos::MAX);
+        ready.min(service).min(flush)
+    }
+
+    /// When the arm next chooses.
+    #[inline]
+    fn next_choice(&self) -> Nanos {
+        if self.service.is_none() { self.choice_at.unwrap_or(Nanos::MAX) } else { Nanos::MAX }
+    }
+
+    /// The arm chooses at the end of an instant: what the host submits in answer to a completion, it may choose.
+    pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let before = completions.len();
+        loop {
+            let (event, choice) = (self.next_event(), self.next_choice());
+            if event.min(choice) > now {
+                return;
+            }
+            if event <= choice {
+                self.step(event, completions);
+            } else if choice == now && completions.len() > before {
+                return;
+            } else {
+                self.choice_at = None;
+                self.serve_next(choice);
+            }
+        }
+    }
+
+    /// One thing that happens at `now`: an end of service before a command ready before a flush.
+    fn step(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        if let Some((queued, start, _)) = self.service.take_if(|(_, _, end)| *end <= now) {
+            self.choice_at = Some(now);
+            self.complete(&queued, start, now, completions);
+        } else if self.queue.next_ready().is_some_and(|at| at <= now) {
+            self.ready(now, completions);
+        } else if let Some(flush) = self.barrier.pop(now) {
+            let latency = now - flush.submitted;
+            let controller = self.overhead.min(latency);
+            let breakdown = Breakdown { queue: latency - controller, controller, ..Breakdown::default() };
+            completions.push(DeviceCompletion {
+                command: flush.command,
+                submitted: flush.submitted,
+                at: now,
+                breakdown,
+            });
+        }
+    }
+
+    /// The disk takes a command from the host.
+    fn admit(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
+        self.held += 1;
+        let cylinder = self.geometry.cylinder(command.offset_bytes);
+        let queued = Queued { command, submitted, entered: now, ready_at: now + self.overhead, epoch, cylinder };
+        if command.kind == CommandKind::Write {
+            self.read_ahead.take_if(|held| held.touches(command.offset_bytes, queued.end_bytes()));
+        }
+        self.queue.push(queued);
+    }
+
+    /// The controller is done with a command: it needs the arm, or it doesn't.
+    fn ready(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let (geometry, read_ahead) = (&self.geometry, &mut self.read_ahead);
+        let ended = self.queue.ready(|queued| match (queued.command.kind, read_ahead) {
+            (CommandKind::Read, Some(read_ahead)) => {
+                let end = queued.end_bytes();
+                let holds = read_ahead.holds(geometry, queued.command.offset_bytes, end, now);
+                if holds {
+                    read_ahead.take(geometry, end, now);
+                }
+                holds
+            }
+            (kind, _) => kind == CommandKind::Trim,
+        });
+        // Whether it needs the arm or ends here, the arm may have waited for it.
+        self.choice_at = Some(now);
+        if let Some(queued) = ended {
+            self.complete(&queued, now, now, completions);
+        }
+    }
+
+    /// A command completes whose mechanical service began at `start`; a place in the disk is free again.
+    fn complete(&mut self, queued: &Queued, start: Nanos, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let breakdown = Breakdown {
+            queue: (queued.entered - queued.submitted) + (start - queued.ready_at),
+            controller: queued.ready_at - queued.entered,
+            media: now - start,
+            ..Breakdown::default()
+        };
+        completions.push(DeviceCompletion { command: queued.command, submitted: queued.submitted, at: now, breakdown });
+        self.barrier.leave(queued.epoch, now);
+        self.held -= 1;
+        if let Some((command, submitted, epoch)) = self.host.pop_front() {
+            self.admit(command, submitted, epoch, now);
+        }
+    }
+
+    /// The arm is free: it serves what the schedule says.
+    fn serve_next(&mut self, now: Nanos) {
+        if let Some(head) = self.read_ahead.as_ref().and_then(|held| held.head_cylinder(&self.geometry, now)) {
+            self.head_cylinder = head;
+        }
+        let Some(queued) = self.queue.choose(&self.geometry, self.head_cylinder, now) else { return };
+        let (offset, end) = (queued.command.offset_bytes, queued.end_bytes());
+        let begin = self.geometry.begin(offset);
+        let arrival = now + self.geometry.seek(queued.cylinder.abs_diff(self.head_cylinder));
+        let over_head = arrival + self.geometry.rotation(arrival, begin);
+        let done = over_head + self.geometry.end(end).saturating_sub(begin);
+        let reads = queued.command.kind == CommandKind::Read;
+        if let (true, Some(read_ahead)) = (reads, &mut self.read_ahead) {
+            // What is about to pass anyway is waited for, unless the arm can bring it sooner.
+            let promised = read_ahead.promises(&self.geometry, offset, end, now).filter(|&at| at <= done);
+            if let Some(at) = promised {
+                read_ahead.take(&self.geometry, end, now);
+                self.service = Some((queued, now, at));
+                return;
+            }
+        }
+        self.head_cylinder = self.geometry.cylinder(end.saturating_sub(1));
+        match self.segment_bytes {
+            Some(segment) if reads => {
+                let low = offset.max(end.saturating_sub(segment));
+                self.read_ahead = Some(ReadAhead::behind(&self.geometry, segment, low, end, done));
+            }
+            _ => {
+                if let Some(read_ahead) = &mut self.read_ahead {
+                    read_ahead.freeze(now);
+                }
+            }
+        }
+        self.service = Some((queued, now, done));
+    }
+}

@@ -1,0 +1,109 @@
+//! Devices in virtual time: what every model of a drive has in common.
+//!
+//! A driver hands over commands with [`Device::submit`], asks with [`Device::next_wake`] when the device wants to be
+//! looked at, and collects with [`Device::advance`]. A completion is not fixed at submission, so that a device may
+//! reorder what it holds. No call allocates once a device's queues have grown to what the load needs.
+//!
+//! **Durability.** No device here has a volatile cache: a write that has completed is durable, force unit access
+//! changes nothing, and a flush completes when everything submitted before it has completed.
+
+mod barrier;
+mod hdd;
+mod null;
+
+pub use hdd::Hdd;
+pub use null::Null;
+
+use tameshi_base::{Command, Nanos};
+use tameshi_spec::profile;
+
+/// Where a command's time went, in nanoseconds; the parts add up to its latency exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Breakdown {
+    /// Waiting for other commands: in the host because the device was full, or in the device.
+    pub queue: Nanos,
+    /// Work of the host.
+    pub host: Nanos,
+    /// Transfer between host and device.
+    pub link: Nanos,
+    /// The device's electronics.
+    pub controller: Nanos,
+    /// The medium: seek, rotation and transfer of a disk, array time of flash.
+    pub media: Nanos,
+    /// Waiting for the device to clean up.
+    pub garbage_collection: Nanos,
+    /// Waiting for an array's rebuild.
+    pub rebuild: Nanos,
+}
+
+impl Breakdown {
+    /// All parts together: the latency from submission.
+    pub fn total(&self) -> Nanos {
+        self.queue + self.host + self.link + self.controller + self.media + self.garbage_collection + self.rebuild
+    }
+}
+
+/// A command that a device has completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceCompletion {
+    /// The command as it was submitted.
+    pub command: Command,
+    /// When it was submitted.
+    pub submitted: Nanos,
+    /// When it completed.
+    pub at: Nanos,
+    /// Where the time between went.
+    pub breakdown: Breakdown,
+}
+
+/// A device of any kind.
+#[derive(Debug)]
+pub enum Device {
+    /// Completes everything at once.
+    Null(Null),
+    /// A hard disk.
+    Hdd(Box<Hdd>),
+}
+
+impl Device {
+    /// The device that a profile describes, at rest at time zero.
+    ///
+    /// # Errors
+    /// A sentence that names the value no such device can have.
+    pub fn new(profile: &profile::Device) -> Result<Self, String> {
+        Ok(match profile {
+            profile::Device::Null(_) => Self::Null(Null::default()),
+            profile::Device::Hdd(profile) => Self::Hdd(Box::new(Hdd::new(profile)?)),
+        })
+    }
+
+    /// Hands over a command. Times never go back, and the device has been advanced to what lies before `now`.
+    #[inline]
+    pub fn submit(&mut self, now: Nanos, command: &Command) {
+        match self {
+            Self::Null(null) => null.submit(now, command),
+            Self::Hdd(hdd) => hdd.submit(now, command),
+        }
+    }
+
+    /// When something next happens inside; `None` while the device is idle.
+    #[inline]
+    pub fn next_wake(&self) -> Option<Nanos> {
+        match self {
+            Self::Null(null) => null.next_wake(),
+            Self::Hdd(hdd) => hdd.next_wake(),
+        }
+    }
+
+    /// Lets happen what happens up to and including `now`; appends completions in the order of their times.
+    ///
+    /// What a device does at the very instant of a completion may depend on what is submitted in answer: it may still
+    /// want to wake at `now` afterwards. Submit what is due, then advance again.
+    #[inline]
+    pub fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        match self {
+            Self::Null(null) => null.advance(now, completions),
+            Self::Hdd(hdd) => hdd.advance(now, completions),
+        }
+    }
+}

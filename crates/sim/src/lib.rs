@@ -1,0 +1,15 @@
+//! The simulated world: modelled devices under a workload, in virtual time.
+//!
+//! [`execute`] carries out one resolved run. Nothing here reads a clock, a file or the environment, and nothing depends
+//! on the order of a hash: the same spec gives the same digest on any machine, alone or beside others.
+
+mod check;
+pub mod device;
+mod digest;
+mod due;
+mod phase;
+mod run;
+
+pub use check::unsupported;
+pub use device::{Breakdown, Device, DeviceCompletion};
+pub use run::{SimError, execute};

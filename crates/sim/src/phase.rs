@@ -1,0 +1,246 @@
+//! One phase in virtual time: jobs against devices, from its begin to the drain after its end.
+//!
+//! At one instant jobs issue before devices go on, and an interval ends after both: what completes on a boundary belongs
+//! to the interval that it ends. Among jobs, the one that became due first issues first; among devices, the first one.
+//! Boundaries therefore change the order of nothing. At the phase's end nothing is issued any more.
+
+use crate::check;
+use crate::device::DeviceCompletion;
+use crate::digest::Entry;
+use crate::due::Due;
+use crate::run::{SimError, World};
+use tameshi_base::{Command, Nanos};
+use tameshi_record::{Clock, EndedBy, IntervalStats, RunStatus, Writer};
+use tameshi_spec::run::{PhaseSpec, RunSpec};
+use tameshi_workload::{Job, Operation, Placement};
+
+/// Completions between two looks at the switch that stops a run, a power of two.
+const STOP_CHECK: u64 = 1 << 16;
+/// So many issues at one instant, beyond the slots there are, and time stands still.
+const STANDSTILL: u64 = 1 << 20;
+
+/// A job, its stream, and the device it works on.
+struct Seat {
+    job: Job,
+    number: u32,
+    stream: u16,
+    device: usize,
+}
+
+/// A phase under way.
+pub(crate) struct Phase<'a> {
+    spec: &'a PhaseSpec,
+    index: u32,
+    seats: Vec<Seat>,
+    due: Due,
+    /// Per stream.
+    stats: Vec<IntervalStats>,
+    clock: Clock,
+    begin: Nanos,
+    /// When its time is over.
+    end: Nanos,
+    /// Jobs that still have something to do.
+    active: usize,
+    bounded: bool,
+    slots: u64,
+    completed: u64,
+    issued_at_once: u64,
+}
+
+impl<'a> Phase<'a> {
+    /// Phase `index` of `spec`, which begins at `begin`.
+    pub(crate) fn new(spec: &'a RunSpec, index: usize, begin: Nanos) -> Self {
+        let phase = &spec.phases[index];
+        let mut seats = Vec::new();
+        for (number, stream) in phase.streams.iter().enumerate() {
+            let storage = spec.storage.get_index_of(&stream.storage);
+            let device = storage.expect("the spec was checked: the storage is there");
+            let name = phase.random_name(stream);
+            let placement = |job| Placement {
+                stream: number as u16,
+                job,
+                storage_bytes: spec.storage[device].size.0,
+                begin,
+                budget_bytes: phase.budget_bytes_per_job(),
+                seed: spec.seed,
+                name: &name,
+            };
+            seats.extend((0..stream.stream.jobs).map(|job| {
+                let place = placement(job);
+                Seat { job: Job::new(&stream.stream, place), number: job, stream: place.stream, device }
+            }));
+        }
+        let mut due = Due::new(seats.len());
+        seats.iter().enumerate().for_each(|(seat, of)| due.set(seat, of.job.next_due()));
+        let clock = Clock::new(begin, phase.ramp.0, spec.interval.0);
+        let interval = |stream| IntervalStats::new(index as u32, stream, clock.part(begin), begin);
+        Self {
+            spec: phase,
+            index: index as u32,
+            due,
+            stats: (0..phase.streams.len() as u16).map(interval).collect(),
+            clock,
+            begin,
+            end: phase.until.time.map_or(Nanos::MAX, |time| begin.saturating_add(time.0)),
+            active: seats.iter().filter(|seat| !seat.job.is_done()).count(),
+            bounded: phase.until.amount.is_some(),
+            slots: phase.streams.iter().map(|s| u64::from(s.stream.jobs) * u64::from(s.stream.queue_depth)).sum(),
+            seats,
+            completed: 0,
+            issued_at_once: 0,
+        }
+    }
+
+    /// Runs to the end, and drains.
+    pub(crate) fn run(mut self, world: &mut World, writer: &mut Writer) -> Result<RunStatus, SimError> {
+        let streams: Vec<(&str, u32)> = self.spec.streams.iter().map(|stream| (stream.name.as_str(), 1)).collect();
+        writer.phase_begin(self.begin, self.index, &streams)?;
+        if self.spec.ramp.0 == 0 {
+            writer.phase_ramped(self.begin, self.index)?;
+        }
+        let ended_by = self.work(world, writer)?;
+        let end = world.now;
+        for (number, stats) in self.stats.iter_mut().enumerate() {
+            let of_stream = self.seats.iter().filter(|seat| usize::from(seat.stream) == number);
+            stats.unserved = of_stream.map(|seat| seat.job.unserved_before(end)).sum();
+            stats.end = end;
+            writer.interval(stats)?;
+        }
+        writer.phase_end(end, self.index, ended_by)?;
+        self.drain(world)?;
+        Ok(if ended_by == EndedBy::Stopped { RunStatus::Partial } else { RunStatus::Complete })
+    }
+
+    /// Everything up to the end; leaves the world's time there.
+    fn work(&mut self, world: &mut World, writer: &mut Writer) -> Result<EndedBy, SimError> {
+        let mut boundary = self.clock.boundary_after(self.begin).min(self.end);
+        loop {
+            if self.active == 0 && self.bounded {
+                return Ok(EndedBy::Amount);
+            }
+            let (wake, device) = world.first_wake();
+            let (mut due, seat) = self.due.first();
+            if due >= self.end {
+                due = Nanos::MAX;
+            }
+            if wake.min(due) > boundary {
+                self.enter(world, boundary);
+                if boundary == self.end {
+                    return Ok(EndedBy::Time);
+                }
+                if writer.control().is_stopping() {
+                    return Ok(EndedBy::Stopped);
+                }
+                self.rotate(boundary, writer)?;
+                boundary = self.clock.boundary_after(boundary).min(self.end);
+            } else if due <= wake {
+                self.enter(world, due);
+                self.issue(world, seat)?;
+            } else {
+                self.enter(world, wake);
+                if self.complete(world, device, true) && writer.control().is_stopping() {
+                    return Ok(EndedBy::Stopped);
+                }
+            }
+        }
+    }
+
+    /// Time goes on to `now`.
+    #[inline]
+    fn enter(&mut self, world: &mut World, now: Nanos) {
+        if now > world.now {
+            self.issued_at_once = 0;
+        }
+        world.now = now;
+    }
+
+    /// The interval ends and the next one begins.
+    fn rotate(&mut self, now: Nanos, writer: &mut Writer) -> Result<(), SimError> {
+        for stats in &mut self.stats {
+            stats.end = now;
+            writer.interval(stats)?;
+            stats.restart(self.index, self.clock.part(now), now);
+        }
+        if now == self.clock.ramped() {
+            writer.phase_ramped(now, self.index)?;
+        }
+        Ok(())
+    }
+
+    /// A job issues the command that is due.
+    #[inline]
+    fn issue(&mut self, world: &mut World, seat: usize) -> Result<(), SimError> {
+        let of = &mut self.seats[seat];
+        if let Some(issue) = of.job.issue(world.now) {
+            if issue.intended < world.now {
+                self.stats[usize::from(of.stream)].late += 1;
+            }
+            let id = ((seat as u64) << 32) | u64::from(issue.slot);
+            world.devices[of.device].submit(world.now, &Command { id, ..issue.command });
+        }
+        self.due.set(seat, of.job.next_due());
+        self.issued_at_once += 1;
+        if self.issued_at_once > STANDSTILL + self.slots && !self.bounded {
+            let stream = &self.spec.streams[usize::from(of.stream)];
+            return Err(SimError::NoProgress(check::no_end(&self.spec.name, &stream.name, &stream.storage)));
+        }
+        Ok(())
+    }
+
+    /// Takes what a device completes now, into the record if `recorded`; true when it is time to look at the switch.
+    #[inline]
+    fn complete(&mut self, world: &mut World, device: usize, recorded: bool) -> bool {
+        let before = self.completed;
+        world.devices[device].advance(world.now, &mut world.completions);
+        for done in world.completions.drain(..) {
+            let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
+            let of = &mut self.seats[seat];
+            let completion = of.job.complete(slot, done.at);
+            world.digest.add(entry(&done, of, slot, completion.latency));
+            self.completed += 1;
+            if !recorded {
+                continue;
+            }
+            let stats = &mut self.stats[usize::from(of.stream)];
+            stats.record(completion.operation as usize, completion.bytes, completion.latency);
+            if let Some(latency) = completion.commit {
+                stats.record(Operation::Commit as usize, 0, latency);
+            }
+            self.due.set(seat, of.job.next_due());
+            if self.bounded && of.job.is_done() {
+                self.active -= 1;
+            }
+        }
+        before / STOP_CHECK != self.completed / STOP_CHECK
+    }
+
+    /// Lets what is outstanding complete, into the digest only.
+    fn drain(&mut self, world: &mut World) -> Result<(), SimError> {
+        loop {
+            let (wake, device) = world.first_wake();
+            if wake == Nanos::MAX {
+                break;
+            }
+            world.now = world.now.max(wake);
+            self.complete(world, device, false);
+        }
+        let commands = self.seats.iter().map(|seat| u64::from(seat.job.outstanding())).sum();
+        if commands > 0 {
+            return Err(SimError::Lost { phase: self.spec.name.clone(), commands });
+        }
+        Ok(())
+    }
+}
+
+#[inline]
+fn entry(done: &DeviceCompletion, seat: &Seat, slot: u32, latency: Nanos) -> Entry {
+    Entry {
+        at: done.at,
+        stream: seat.stream,
+        job: seat.number,
+        slot,
+        kind: done.command.kind,
+        offset_bytes: done.command.offset_bytes,
+        latency,
+    }
+}

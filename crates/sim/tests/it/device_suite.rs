@@ -1,0 +1,133 @@
+//! The suite that every device passes, whatever it models.
+
+use crate::support::{command, disk, elevator, free, hdd, null, with_depth, with_read_ahead};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_sim::{Device, DeviceCompletion};
+use tameshi_spec::profile;
+
+fn every_kind() -> Vec<(&'static str, profile::Device)> {
+    vec![
+        ("null", null()),
+        ("fcfs disk", hdd(disk())),
+        ("disk that holds one command", hdd(with_depth(disk(), 1))),
+        ("elevator disk", hdd(elevator(disk()))),
+        ("elevator disk with read-ahead", hdd(with_read_ahead(elevator(with_depth(disk(), 8)), 256 << 10))),
+        ("fcfs disk with a small read-ahead", hdd(with_read_ahead(disk(), 10_000))),
+        ("disk without costs", hdd(free(disk()))),
+        ("disk without costs, with read-ahead", hdd(with_read_ahead(elevator(free(disk())), 64 << 10))),
+    ]
+}
+
+/// Commands and the pause before each: bursts and pauses, near places and far ones.
+fn commands(most: usize) -> impl Strategy<Value = Vec<(Nanos, Command)>> {
+    let gap = prop_oneof![3 => Just(0), 2 => 0..200_000u64, 1 => 0..30_000_000u64];
+    let kind = prop_oneof![
+        8 => Just(CommandKind::Read),
+        6 => Just(CommandKind::Write),
+        1 => Just(CommandKind::Flush),
+        1 => Just(CommandKind::Trim),
+    ];
+    let block = prop_oneof![2 => 0..40u64, 1 => 0..(146_000_000_000u64 / 4096 - 300)];
+    proptest::collection::vec((gap, kind, block, 1..256u32), 1..most).prop_map(|drawn| {
+        let numbered = drawn.into_iter().zip(0..);
+        numbered.map(|((gap, kind, block, blocks), id)| (gap, command(id, kind, block * 4096, blocks * 4096))).collect()
+    })
+}
+
+/// Submits each after its pause and lets the device run dry; completions in the order in which they came.
+fn drive(profile: &profile::Device, commands: &[(Nanos, Command)]) -> (Vec<Nanos>, Vec<DeviceCompletion>) {
+    let mut device = Device::new(profile).expect("a device");
+    let (mut now, mut submitted, mut done) = (0, vec![], vec![]);
+    for (gap, command) in commands {
+        now += gap;
+        while let Some(wake) = device.next_wake().filter(|&wake| wake < now) {
+            device.advance(wake, &mut done);
+        }
+        device.submit(now, command);
+        submitted.push(now);
+    }
+    while let Some(wake) = device.next_wake() {
+        device.advance(wake, &mut done);
+    }
+    (submitted, done)
+}
+
+fn check(name: &str, profile: &profile::Device, commands: &[(Nanos, Command)]) -> Result<(), TestCaseError> {
+    let (submitted, done) = drive(profile, commands);
+    let places: BTreeMap<u64, usize> = done.iter().enumerate().map(|(place, d)| (d.command.id, place)).collect();
+    prop_assert_eq!(done.len(), commands.len(), "{}: issued and completed", name);
+    prop_assert_eq!(places.len(), commands.len(), "{}: each completes once", name);
+    prop_assert!(done.is_sorted_by_key(|d| d.at), "{}: completions come in the order of their times", name);
+    for d in &done {
+        let id = d.command.id as usize;
+        prop_assert_eq!(&d.command, &commands[id].1, "{}", name);
+        prop_assert_eq!(d.submitted, submitted[id], "{}", name);
+        prop_assert!(d.at >= d.submitted, "{}: {:?}", name, d);
+        prop_assert_eq!(d.breakdown.total(), d.at - d.submitted, "{}: {:?}", name, d);
+    }
+    for flush in done.iter().filter(|d| d.command.kind == CommandKind::Flush) {
+        let own = places[&flush.command.id];
+        for before in 0..flush.command.id {
+            prop_assert!(places[&before] < own, "{}: {} before the flush {}", name, before, flush.command.id);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn commands_complete_once_not_before_submission_and_flushes_order(commands in commands(60)) {
+        for (name, profile) in every_kind() {
+            check(name, &profile, &commands)?;
+        }
+    }
+
+    #[test]
+    fn hundreds_outstanding_are_conserved(mut commands in commands(700)) {
+        commands.iter_mut().for_each(|(gap, _)| *gap = 0);
+        for (name, profile) in every_kind() {
+            check(name, &profile, &commands)?;
+        }
+    }
+
+    #[test]
+    fn a_disk_without_costs_equals_null(commands in commands(100)) {
+        let ends = |profile| {
+            let mut ends: Vec<_> = drive(&profile, &commands).1.iter().map(|d| (d.command.id, d.at)).collect();
+            ends.sort_unstable();
+            ends
+        };
+        let expected = ends(null());
+        prop_assert_eq!(&ends(hdd(free(disk()))), &expected);
+        prop_assert_eq!(&ends(hdd(free(elevator(with_depth(disk(), 2))))), &expected);
+        prop_assert_eq!(&ends(hdd(with_read_ahead(free(disk()), 64 << 10))), &expected);
+    }
+
+    #[test]
+    fn it_does_not_matter_how_often_a_device_is_looked_at(commands in commands(60), glances in 1..5u64) {
+        for (name, profile) in every_kind() {
+            let expected = drive(&profile, &commands).1;
+            let mut device = Device::new(&profile).expect("a device");
+            let (mut now, mut done) = (0, vec![]);
+            for (gap, command) in &commands {
+                for glance in 1..=glances {
+                    let at = now + gap * glance / (glances + 1);
+                    if at < now + gap {
+                        device.advance(at, &mut done);
+                    }
+                }
+                now += gap;
+                if now > 0 && *gap > 0 {
+                    device.advance(now - 1, &mut done);
+                }
+                device.submit(now, command);
+            }
+            device.advance(u64::MAX / 4, &mut done);
+            prop_assert_eq!(&done, &expected, "{}", name);
+        }
+    }
+}

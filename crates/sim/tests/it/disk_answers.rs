@@ -1,0 +1,180 @@
+//! Known answers of a hard disk: seeks, rotation, sweeps, streams, read-ahead.
+
+use crate::support::*;
+use tameshi_base::units::Share;
+use tameshi_base::{CommandKind, Nanos};
+use tameshi_spec::profile::HddProfile;
+use tameshi_workload::{Pattern, StreamSpec};
+
+#[test]
+fn a_random_read_alone_takes_overhead_seek_half_a_revolution_and_transfer() {
+    for (seek_min, seek_average, revolution, overhead) in
+        [(200, 3_400, 4_000, 50), (600, 8_000, 8_333, 50), (0, 5_000, 6_000, 0), (1_000, 1_000, 10_000, 300)]
+    {
+        let mut profile = disk();
+        profile.seek_min.value.0 = seek_min * 1000;
+        profile.seek_average.value.0 = seek_average * 1000;
+        profile.revolution.value.0 = revolution * 1000;
+        profile.command_overhead.value.0 = overhead * 1000;
+        let done = closed_loop(&hdd(profile), 1, 200_000, random_4k("alone"));
+        let found = mean(done.iter().map(|d| d.at - d.submitted));
+        let expected = (overhead + seek_average + revolution / 2 + 30) as f64 * 1e3;
+        assert_close(found, expected, 0.005, "mean service");
+        assert_eq!(done.iter().map(|d| d.breakdown.queue).sum::<Nanos>(), 0, "nobody waits alone");
+    }
+}
+
+#[test]
+fn the_wait_for_a_random_sector_is_uniform_over_a_revolution() {
+    let done = closed_loop(&hdd(without_overhead(without_seeks(disk()))), 1, 200_000, random_4k("rotation"));
+    let mut waits: Vec<f64> = done.iter().map(|d| d.breakdown.media as f64 - 30_000.0).collect();
+    waits.sort_by(f64::total_cmp);
+    assert_close(waits.iter().sum::<f64>() / waits.len() as f64, 2e6, 0.01, "half a revolution");
+    let n = waits.len() as f64;
+    let distance =
+        waits.iter().enumerate().map(|(i, wait)| (wait / 4e6 - (i as f64 + 0.5) / n).abs()).fold(0.0, f64::max);
+    assert!(distance < 1.95 / n.sqrt(), "Kolmogorov-Smirnov {distance}");
+}
+
+#[test]
+fn a_sweeping_arm_gains_with_depth_as_the_reference_table_says() {
+    for (depth, expected) in [(1, 182.0), (2, 202.0), (4, 234.0), (8, 268.0), (16, 303.0), (32, 332.0), (64, 357.0)] {
+        let stream = StreamSpec { queue_depth: depth, ..StreamSpec::default() };
+        let left = run(&spec(hdd(elevator(disk())), stream, for_time(600 * SECOND)));
+        assert_close(left.sum("read.count") as f64 / 600.0, expected, 0.03, &format!("IOPS at depth {depth}"));
+    }
+}
+
+#[test]
+fn first_come_first_served_gains_nothing_with_depth_but_the_overhead() {
+    let stream = StreamSpec { queue_depth: 32, ..StreamSpec::default() };
+    let left = run(&spec(hdd(disk()), stream, for_time(600 * SECOND)));
+    assert_close(left.sum("read.count") as f64 / 600.0, 1e3 / 5.43, 0.01, "IOPS");
+}
+
+fn sequential(read: bool, block_bytes: u64, queue_depth: u32) -> StreamSpec {
+    let read = if read { Share::WHOLE } else { Share(0) };
+    StreamSpec {
+        pattern: Pattern::Sequential,
+        read,
+        block_size: tameshi_base::Size(block_bytes),
+        queue_depth,
+        ..StreamSpec::default()
+    }
+}
+
+/// Bytes per second of a stream over a minute, and the disk's rate with the crossings from cylinder to cylinder.
+fn bandwidth(profile: HddProfile, stream: StreamSpec) -> (f64, f64) {
+    let cylinder = profile.capacity.value.0 as f64 / f64::from(profile.cylinders.value);
+    let crossing = 0.2e6 + 3.2e6 / (8.0 / 15.0) / f64::from(profile.cylinders.value).sqrt();
+    let media = cylinder / (cylinder / profile.media_rate.value.per_second() * 1e9 + crossing) * 1e9;
+    let left = run(&spec(hdd(profile), stream, for_time(60 * SECOND)));
+    ((left.sum("read.bytes") + left.sum("write.bytes")) as f64 / 60.0, media)
+}
+
+#[test]
+fn queued_streams_run_at_the_rate_of_the_medium() {
+    for (stream, profile) in [
+        (sequential(true, 1 << 20, 2), disk()),
+        (sequential(false, 1 << 20, 2), disk()),
+        (sequential(false, 64 << 10, 8), elevator(disk())),
+        (sequential(false, 4096, 8), elevator(disk())),
+        (sequential(true, 4096, 8), with_read_ahead(elevator(disk()), 512 << 10)),
+        (sequential(true, 1 << 20, 1), with_read_ahead(disk(), 2 << 20)),
+        (sequential(true, 64 << 10, 1), with_read_ahead(elevator(disk()), 512 << 10)),
+    ] {
+        let what = format!("{stream:?}");
+        let (found, media) = bandwidth(profile, stream);
+        assert_close(found, media, 0.005, &what);
+    }
+}
+
+#[test]
+fn small_sequential_writes_one_at_a_time_cost_a_revolution_each() {
+    let left = run(&spec(hdd(disk()), sequential(false, 4096, 1), for_time(60 * SECOND)));
+    // The next bytes have just passed: they come again after a revolution, and then take their own time.
+    assert_close(left.sum("write.count") as f64, 60e3 / 4.03, 0.001, "writes");
+}
+
+#[test]
+fn small_sequential_reads_come_from_the_read_ahead_at_the_controllers_pace() {
+    let left = run(&spec(hdd(with_read_ahead(disk(), 512 << 10)), sequential(true, 4096, 1), for_time(60 * SECOND)));
+    assert_close(left.sum("read.count") as f64, 60.0 * 20_000.0, 0.01, "one per overhead of 0.05 ms");
+}
+
+#[test]
+fn a_slow_reader_finds_its_next_bytes_read_ahead() {
+    let mut stream = sequential(true, 64 << 10, 1);
+    stream.think_time.0 = 20 * MS;
+    let left = run(&spec(hdd(with_read_ahead(disk(), 512 << 10)), stream, for_time(60 * SECOND)));
+    let (count, sum) = (left.sum("read.count"), left.sum("read.latency_sum"));
+    assert!(count > 2900, "{count}");
+    assert_close(sum as f64 / count as f64, 50_000.0, 0.05, "mean latency: the overhead");
+}
+
+#[test]
+fn a_read_of_what_is_passing_waits_for_it_and_not_a_revolution() {
+    let profile = hdd(with_read_ahead(disk(), 1 << 20));
+    let mut device = tameshi_sim::Device::new(&profile).expect("a device");
+    let mut done = vec![];
+    device.submit(0, &command(0, CommandKind::Read, 0, 4096));
+    device.advance(10 * MS, &mut done);
+    let first = done[0].at;
+    // Behind the read's end, 30 µs per 4 KiB: what begins 128 KiB further on has passed after 990 µs.
+    device.submit(10 * MS, &command(1, CommandKind::Read, 4096, 4096));
+    device.advance(11 * MS, &mut done);
+    assert_eq!(done[1].at, 10 * MS + MS / 20, "held since long ago");
+    let mut device = tameshi_sim::Device::new(&profile).expect("a device");
+    device.submit(0, &command(0, CommandKind::Read, 0, 4096));
+    device.advance(first, &mut vec![]);
+    device.submit(first, &command(1, CommandKind::Read, 33 * 4096, 4096));
+    let mut done = vec![];
+    device.advance(first + 10 * MS, &mut done);
+    assert!(done[0].at.abs_diff(first + 33 * 30_000) <= 34, "{} after {first}", done[0].at);
+}
+
+#[test]
+fn a_write_makes_the_disk_forget_what_it_has_read_there() {
+    let mut device = tameshi_sim::Device::new(&hdd(with_read_ahead(disk(), 1 << 20))).expect("a device");
+    let mut done = vec![];
+    for (id, kind) in [(0, CommandKind::Read), (1, CommandKind::Read), (2, CommandKind::Write), (3, CommandKind::Read)]
+    {
+        let now = (id + 1) * 20 * MS;
+        device.advance(now, &mut done);
+        device.submit(now, &command(id, kind, 40_960 + id.min(2) * 4096, 4096));
+    }
+    device.advance(SECOND, &mut done);
+    let media: Vec<bool> = done.iter().map(|d| d.breakdown.media > 0).collect();
+    assert_eq!(media, [true, false, true, true]);
+}
+
+#[test]
+fn a_stream_does_not_starve_a_reader_behind_the_sweep() {
+    let mut spec = spec(hdd(elevator(disk())), sequential(false, 64 << 10, 16), for_time(20 * SECOND));
+    let reader = StreamSpec { queue_depth: 1, ..StreamSpec::default() };
+    let reader = tameshi_spec::run::PhaseStream { name: "reader".into(), storage: "disk".into(), stream: reader };
+    spec.phases[0].streams.push(reader);
+    let left = run(&spec);
+    let (count, sum) = (left.sum("read.count"), left.sum("read.latency_sum"));
+    assert!(count >= 30, "{count} reads in 20 s");
+    assert!(sum / count < 600 * MS, "{} ms", sum / count / MS);
+}
+
+#[test]
+fn a_command_that_the_arm_waits_for_in_vain_holds_up_nobody() {
+    let mut device = tameshi_sim::Device::new(&hdd(elevator(disk()))).expect("a device");
+    let mut done = vec![];
+    device.submit(0, &command(0, CommandKind::Read, 80_000_000_000, 4096));
+    device.submit(0, &command(1, CommandKind::Read, 1_000_000_000, 4096));
+    device.advance(0, &mut done);
+    while let (Some(wake), true) = (device.next_wake(), done.is_empty()) {
+        if wake > MS {
+            // The first read ends at `wake`; the trim nearest to it is still in the controller then.
+            device.submit(wake - 10_000, &command(2, CommandKind::Trim, 2_000_000_000, 4096));
+        }
+        device.advance(wake, &mut done);
+    }
+    device.advance(SECOND, &mut done);
+    done.sort_by_key(|d| d.command.id);
+    assert_eq!(done.iter().map(|d| d.command.id).collect::<Vec<_>>(), [0, 1, 2]);
+}

@@ -1,0 +1,11 @@
+//! The simulated world seen from outside: one suite for all devices, known answers, and whole runs.
+
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests read files and start threads")]
+
+mod device_suite;
+mod disk_answers;
+mod profiles;
+mod queueing;
+mod runs;
+mod same_digest;
+mod support;

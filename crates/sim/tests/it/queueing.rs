@@ -1,0 +1,102 @@
+//! Laws of queueing that hold whatever the device does, and waits that theory gives.
+
+use crate::support::*;
+use tameshi_base::units::{Rate, Time};
+use tameshi_base::{Nanos, Random};
+use tameshi_sim::{Device, DeviceCompletion};
+use tameshi_spec::profile;
+use tameshi_workload::{Arrivals, StreamSpec};
+
+/// Poisson arrivals of random reads.
+fn open_loop(profile: &profile::Device, per_second: f64, count: u64) -> Vec<DeviceCompletion> {
+    let mut device = Device::new(profile).expect("a device");
+    let (mut next, mut gaps) = (random_4k("open loop"), Random::named(5, "gaps"));
+    let (mut now, mut done) = (0.0, vec![]);
+    for id in 0..count {
+        now += gaps.exponential(1e9 / per_second);
+        device.advance(now as Nanos, &mut done);
+        device.submit(now as Nanos, &next(id));
+    }
+    device.advance(u64::MAX / 4, &mut done);
+    done
+}
+
+#[test]
+fn the_wait_of_random_reads_is_pollaczek_and_khinchines() {
+    for utilisation in [0.1, 0.3, 0.5] {
+        let profile = hdd(disk());
+        let alone = closed_loop(&profile, 1, 200_000, random_4k("moments"));
+        let service: Vec<f64> = alone.iter().map(|d| d.breakdown.media as f64).collect();
+        let n = service.len() as f64;
+        let first = service.iter().sum::<f64>() / n;
+        let second = service.iter().map(|s| s * s).sum::<f64>() / n;
+        let rate = utilisation / first;
+        let expected = rate * second / (2.0 * (1.0 - utilisation));
+        let found = mean(open_loop(&profile, rate * 1e9, 1_000_000).iter().map(|d| d.breakdown.queue));
+        assert_close(found, expected, 0.03, &format!("mean wait at {utilisation}"));
+    }
+}
+
+#[test]
+fn a_constant_service_waits_half_as_long_as_an_exponential_one() {
+    // Without seeks and rotation a read takes its transfer, always: M/D/1.
+    let mut profile = without_overhead(without_seeks(disk()));
+    profile.revolution.value.0 = 0;
+    for utilisation in [0.3, 0.6, 0.8] {
+        let service = 30_000.0;
+        let done = open_loop(&hdd(profile.clone()), utilisation / service * 1e9, 2_000_000);
+        let expected = utilisation * service / (2.0 * (1.0 - utilisation));
+        assert_close(mean(done.iter().map(|d| d.breakdown.queue)), expected, 0.02, &format!("at {utilisation}"));
+    }
+}
+
+#[test]
+fn the_mean_number_outstanding_is_throughput_times_response() {
+    let done = open_loop(&hdd(elevator(disk())), 150.0, 100_000);
+    let mut steps: Vec<(Nanos, i64)> = done.iter().flat_map(|d| [(d.submitted, 1), (d.at, -1)]).collect();
+    steps.sort_unstable();
+    let (mut area, mut outstanding, mut last) = (0i64, 0i64, 0);
+    for (at, step) in steps {
+        area += outstanding * (at - last) as i64;
+        (outstanding, last) = (outstanding + step, at);
+    }
+    assert_eq!(outstanding, 0);
+    assert_eq!(area, done.iter().map(|d| (d.at - d.submitted) as i64).sum::<i64>());
+}
+
+#[test]
+fn one_request_after_the_other_fills_the_time_exactly() {
+    let left = run(&spec(hdd(disk()), StreamSpec::default(), for_amount(20_000 * 4096)));
+    assert_eq!(left.sum("read.count"), 20_000);
+    assert_eq!(left.events("phase_end"), [left.sum("read.latency_sum")]);
+}
+
+#[test]
+fn throughput_times_response_is_the_number_of_requests_in_the_loop() {
+    for (jobs, queue_depth) in [(1, 16), (16, 1), (8, 8)] {
+        let stream = StreamSpec { jobs, queue_depth, ..StreamSpec::default() };
+        let left = run(&spec(hdd(elevator(disk())), stream, for_time(1000 * SECOND)));
+        let inside = left.sum("read.latency_sum") as f64 / (1000.0 * SECOND as f64);
+        assert_close(inside, f64::from(jobs * queue_depth), 0.001, "requests in the loop");
+    }
+}
+
+#[test]
+fn think_time_belongs_to_the_loop_and_not_to_the_response() {
+    let stream = StreamSpec { queue_depth: 8, think_time: Time(50 * MS), ..StreamSpec::default() };
+    let left = run(&spec(hdd(elevator(disk())), stream, for_time(1000 * SECOND)));
+    let (count, sum) = (left.sum("read.count") as f64, left.sum("read.latency_sum") as f64);
+    let cycle = sum / count + 50e6;
+    assert_close(count * cycle / (1000.0 * SECOND as f64), 8.0, 0.001, "requests in the loop");
+}
+
+#[test]
+fn an_open_loop_that_asks_too_much_says_what_it_left_unserved() {
+    let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
+    let stream = StreamSpec { queue_depth: 4, arrivals, ..StreamSpec::default() };
+    let left = run(&spec(hdd(disk()), stream, for_time(10 * SECOND)));
+    let (served, unserved) = (left.sum("read.count"), left.sum("load.unserved"));
+    assert!((9_990..=10_000).contains(&(served + unserved + 4)), "{served} served, {unserved} not");
+    assert!(left.sum("load.late") > 1_500, "{}", left.sum("load.late"));
+    assert!(left.sum("read.latency_sum") / served > SECOND, "latency runs from the intended start");
+}

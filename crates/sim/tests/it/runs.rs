@@ -1,0 +1,171 @@
+//! Whole runs: how phases begin and end, what is recorded of them, and what is refused.
+
+use crate::support::*;
+use std::sync::Arc;
+use tameshi_base::units::{Rate, Share, Size, Time};
+use tameshi_record::{Control, RunStatus};
+use tameshi_sim::{SimError, unsupported};
+use tameshi_spec::run::{Node, SteadyRule, StorageSpec, Until};
+use tameshi_workload::spec::Access;
+use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
+
+#[test]
+fn a_phase_with_an_amount_moves_it_and_no_more() {
+    for (jobs, depth, amount) in [(1, 1, 100 * 4096), (1, 32, 100 * 4096), (3, 4, 1_000_000), (7, 2, 4096)] {
+        let stream = StreamSpec { jobs, queue_depth: depth, read: Share(500_000), ..StreamSpec::default() };
+        for device in [null(), hdd(elevator(disk()))] {
+            let left = run(&spec(device, stream.clone(), for_amount(amount)));
+            let per_job = amount.div_ceil(u64::from(jobs)).div_ceil(4096) * 4096;
+            assert_eq!(left.sum("read.bytes") + left.sum("write.bytes"), per_job * u64::from(jobs));
+            assert!(left.events.contains("\"ended_by\":\"amount\""));
+            assert_eq!(left.status, RunStatus::Complete);
+        }
+    }
+}
+
+#[test]
+fn a_phase_with_both_ends_at_whichever_comes_first() {
+    let until = |seconds, amount| Until { amount: Some(Size(amount)), ..for_time(seconds * SECOND) };
+    let early = run(&spec(hdd(disk()), StreamSpec::default(), until(10, 1 << 40)));
+    assert!(early.events.contains("\"ended_by\":\"time\""));
+    assert_eq!(early.events("phase_end"), [10 * SECOND]);
+    let late = run(&spec(hdd(disk()), StreamSpec::default(), until(1000, 40_960)));
+    assert!(late.events.contains("\"ended_by\":\"amount\""));
+    assert_eq!(late.sum("read.count"), 10);
+}
+
+#[test]
+fn a_phase_begins_when_the_one_before_has_drained_and_its_intervals_stay_within_it() {
+    let stream = StreamSpec { queue_depth: 16, ..StreamSpec::default() };
+    let mut spec = spec(hdd(disk()), stream.clone(), for_time(5 * SECOND / 2));
+    spec.phases[0].ramp = Time(SECOND / 4);
+    spec.phases.push(phase("next", stream, for_time(SECOND)));
+    let left = run(&spec);
+    let (begins, ends) = (left.events("phase_begin"), left.events("phase_end"));
+    assert_eq!((begins[0], ends[0]), (0, 5 * SECOND / 2));
+    assert!(begins[1] > ends[0] && begins[1] < ends[0] + SECOND, "{begins:?} {ends:?}");
+    assert_eq!(ends[1], begins[1] + SECOND);
+    assert_eq!(left.events("phase_ramped"), [SECOND / 4, begins[1]]);
+    let late = left.series.iter().filter(|row| row.3 == "load.late");
+    let intervals: Vec<(u64, u64)> = late.map(|row| (row.0 - row.1, row.0)).collect();
+    let (quarter, next) = (SECOND / 4, begins[1]);
+    let expected = [
+        (0, quarter),
+        (quarter, quarter + SECOND),
+        (quarter + SECOND, quarter + 2 * SECOND),
+        (quarter + 2 * SECOND, 10 * quarter),
+        (next, next + SECOND),
+    ];
+    assert_eq!(intervals, expected);
+    assert_eq!(left.events("run_end").len(), 1);
+}
+
+#[test]
+fn commits_and_syncs_are_counted_beside_their_writes() {
+    let stream = StreamSpec {
+        pattern: Pattern::Sequential,
+        read: Share(0),
+        sync: Some(Sync::Fdatasync { every: 1 }),
+        ..StreamSpec::default()
+    };
+    let left = run(&spec(hdd(disk()), stream, for_amount(1000 * 4096)));
+    let count = |word: &str| left.sum(&format!("{word}.count"));
+    assert_eq!((count("write"), count("sync"), count("commit")), (1000, 1000, 1000));
+    let sum = |word: &str| left.sum(&format!("{word}.latency_sum"));
+    assert_eq!(sum("commit"), sum("write") + sum("sync"));
+}
+
+#[test]
+fn streams_of_one_phase_share_a_storage_or_have_their_own() {
+    let mut spec = spec(hdd(disk()), StreamSpec::default(), for_time(10 * SECOND));
+    let mut second = spec.phases[0].streams[0].clone();
+    second.name = "second".into();
+    spec.phases[0].streams.push(second);
+    let shared = run(&spec);
+    let model = spec.storage["disk"].model.clone();
+    spec.storage.insert("other".into(), StorageSpec { size: Size(1 << 30), model });
+    spec.phases[0].streams[1].storage = "other".into();
+    let apart = run(&spec);
+    let rate = |left: &crate::support::Left| left.sum("read.count") as f64 / 10.0;
+    assert_close(rate(&shared), 1e3 / 5.43, 0.05, "one arm for both");
+    assert!(rate(&apart) > 1.8 * rate(&shared), "{} against {}", rate(&apart), rate(&shared));
+}
+
+#[test]
+fn a_stopped_run_is_partial_and_its_record_reads_back() {
+    let stream = StreamSpec { queue_depth: 8, ..StreamSpec::default() };
+    let spec = spec(hdd(disk()), stream.clone(), for_time(100_000 * SECOND));
+    let control = Arc::new(Control::default());
+    let left = std::thread::scope(|scope| {
+        let running = scope.spawn(|| try_run(&spec, Arc::clone(&control)));
+        while control.progress().elapsed_ns < 5 * SECOND {
+            std::thread::yield_now();
+        }
+        control.stop();
+        running.join().expect("a thread").expect("a run")
+    });
+    assert_eq!(left.status, RunStatus::Partial);
+    assert!(left.events.contains("\"ended_by\":\"stopped\"") && left.events.contains("\"status\":\"partial\""));
+    assert!(left.sum("read.count") > 0);
+    assert!(left.events("phase_end")[0] < 100_000 * SECOND);
+}
+
+#[test]
+fn a_run_on_a_free_device_can_be_stopped_too() {
+    let spec = spec(null(), StreamSpec::default(), for_amount(1 << 60));
+    let control = Arc::new(Control::default());
+    control.stop();
+    let left = try_run(&spec, Arc::clone(&control)).expect("a run");
+    assert_eq!(left.status, RunStatus::Partial);
+    let control = Arc::new(Control::default());
+    let left = std::thread::scope(|scope| {
+        let running = scope.spawn(|| try_run(&spec, Arc::clone(&control)));
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        control.stop();
+        running.join().expect("a thread").expect("a run")
+    });
+    assert_eq!(left.status, RunStatus::Partial);
+}
+
+#[test]
+fn a_loop_without_any_cost_is_refused_instead_of_hanging() {
+    let on_null = spec(null(), StreamSpec::default(), for_time(SECOND));
+    let Err(SimError::Unsupported(sentences)) = try_run(&on_null, Arc::default()) else { panic!("it is refused") };
+    assert!(sentences[0].contains("give the phase an `amount`"), "{sentences:?}");
+    let on_disk = spec(hdd(free(disk())), StreamSpec::default(), for_time(SECOND));
+    let Err(SimError::NoProgress(sentence)) = try_run(&on_disk, Arc::default()) else { panic!("it stands still") };
+    assert!(sentence.contains("give the phase an `amount`"), "{sentence}");
+    let arrivals = Arrivals::Poisson { rate: Rate(10_000_000) };
+    let open = StreamSpec { arrivals, ..StreamSpec::default() };
+    let left = run(&spec(null(), open, for_time(SECOND)));
+    assert_close(left.sum("read.count") as f64, 10_000.0, 0.05, "an open loop on a free device");
+    let thinking = StreamSpec { think_time: Time(MS), ..StreamSpec::default() };
+    assert_eq!(run(&spec(null(), thinking, for_time(SECOND))).sum("read.count"), 1000);
+}
+
+#[test]
+fn what_cannot_be_simulated_is_said_by_key() {
+    let stream = StreamSpec { access: Access::Buffered, queue_depth: 0, ..StreamSpec::default() };
+    let rule = SteadyRule { round: Time(SECOND), rounds: 5, range: Share(0), slope: Share(0) };
+    let mut spec = spec(hdd(disk()), stream, Until { steady: Some(rule), ..Until::default() });
+    spec.phases.push(phase("endless", StreamSpec::default(), Until::default()));
+    let model = Some(Node::Unsupported { stack: "raid10".into() });
+    spec.storage.insert("array".into(), StorageSpec { size: Size(1 << 30), model });
+    spec.storage.insert("bound".into(), StorageSpec { size: Size(1 << 30), model: None });
+    spec.storage[0].size = Size(1 << 50);
+    spec.unsupported.push("engine.mysql: something".into());
+    let sentences = unsupported(&spec);
+    for key in [
+        "engine.mysql: ",
+        "storage.disk.size: ",
+        "storage.array.raid10: ",
+        "storage.bound: ",
+        "phase.steady.until.steady: ",
+        "phase.endless.until: ",
+        "workload.stream.load.access: ",
+        "workload.stream.load.queue_depth: ",
+    ] {
+        assert_eq!(sentences.iter().filter(|sentence| sentence.starts_with(key)).count(), 1, "{key} in {sentences:?}");
+    }
+    assert!(matches!(try_run(&spec, Arc::default()), Err(SimError::Unsupported(said)) if said == sentences));
+}

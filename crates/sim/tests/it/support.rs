@@ -1,0 +1,203 @@
+//! What the tests share: profiles, specs, a driver for a device alone, and reading back what a run left.
+
+use indexmap::IndexMap;
+use std::sync::Arc;
+use tameshi_base::units::{Rate, Size, Time};
+use tameshi_base::{Command, CommandKind, Nanos, Random};
+use tameshi_record::{Control, RunStatus, Writer};
+use tameshi_sim::{Device, DeviceCompletion, SimError, execute};
+use tameshi_spec::profile::{self, HddProfile, NullProfile, Scheduling, Sourced};
+use tameshi_spec::run::{Node, PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, Start, StorageSpec, Until, World};
+use tameshi_workload::StreamSpec;
+
+pub const MS: Nanos = 1_000_000;
+pub const SECOND: Nanos = 1_000_000_000;
+
+fn sourced<T>(value: T) -> Sourced<T> {
+    Sourced { value, source: "test".into(), fitted_on: None }
+}
+
+/// The disk of the reference table: 4 KiB pass in 0.03 ms.
+pub fn disk() -> HddProfile {
+    HddProfile {
+        capacity: sourced(Size(146_000_000_000)),
+        revolution: sourced(Time(4 * MS)),
+        seek_min: sourced(Time(MS / 5)),
+        seek_average: sourced(Time(34 * MS / 10)),
+        cylinders: sourced(50_000),
+        command_overhead: sourced(Time(MS / 20)),
+        media_rate: sourced(Rate(4096 * SECOND * 1000 / 30_000)),
+        scheduling: sourced(Scheduling::Fcfs),
+        queue_depth: sourced(64),
+        read_ahead: None,
+    }
+}
+
+pub fn elevator(mut disk: HddProfile) -> HddProfile {
+    disk.scheduling = sourced(Scheduling::Elevator);
+    disk
+}
+
+pub fn with_read_ahead(mut disk: HddProfile, bytes: u64) -> HddProfile {
+    disk.read_ahead = Some(sourced(Size(bytes)));
+    disk
+}
+
+pub fn with_depth(mut disk: HddProfile, depth: u32) -> HddProfile {
+    disk.queue_depth = sourced(depth);
+    disk
+}
+
+pub fn without_overhead(mut disk: HddProfile) -> HddProfile {
+    disk.command_overhead = sourced(Time(0));
+    disk
+}
+
+pub fn without_seeks(mut disk: HddProfile) -> HddProfile {
+    (disk.seek_min, disk.seek_average) = (sourced(Time(0)), sourced(Time(0)));
+    disk
+}
+
+/// A disk whose every cost is zero.
+pub fn free(disk: HddProfile) -> HddProfile {
+    let mut disk = without_overhead(without_seeks(disk));
+    (disk.revolution, disk.media_rate) = (sourced(Time(0)), sourced(Rate(u64::MAX)));
+    disk
+}
+
+pub fn hdd(profile: HddProfile) -> profile::Device {
+    profile::Device::Hdd(profile)
+}
+
+pub fn null() -> profile::Device {
+    profile::Device::Null(NullProfile { capacity: sourced(Size(1 << 40)) })
+}
+
+pub fn command(id: u64, kind: CommandKind, offset_bytes: u64, length_bytes: u32) -> Command {
+    let (offset_bytes, length_bytes) = if kind == CommandKind::Flush { (0, 0) } else { (offset_bytes, length_bytes) };
+    Command { id, kind, offset_bytes, length_bytes, fua: false, stream: 0 }
+}
+
+/// Keeps `depth` commands outstanding until `count` have completed; `next` draws each.
+pub fn closed_loop(
+    profile: &profile::Device,
+    depth: u64,
+    count: usize,
+    mut next: impl FnMut(u64) -> Command,
+) -> Vec<DeviceCompletion> {
+    let mut device = Device::new(profile).expect("a device");
+    let (mut done, mut issued) = (Vec::with_capacity(count + depth as usize), 0);
+    while issued < depth {
+        device.submit(0, &next(issued));
+        issued += 1;
+    }
+    while done.len() < count {
+        let now = device.next_wake().expect("commands are outstanding");
+        let before = done.len();
+        device.advance(now, &mut done);
+        for _ in before..done.len() {
+            device.submit(now, &next(issued));
+            issued += 1;
+        }
+    }
+    done
+}
+
+/// 4 KiB at uniformly random places of the whole reference disk.
+pub fn random_4k(name: &str) -> impl FnMut(u64) -> Command {
+    let mut random = Random::named(11, name);
+    move |id| command(id, CommandKind::Read, random.below(146_000_000_000 / 4096) * 4096, 4096)
+}
+
+pub fn mean(values: impl Iterator<Item = Nanos>) -> f64 {
+    let (count, sum) = values.fold((0u64, 0u64), |(count, sum), value| (count + 1, sum + value));
+    sum as f64 / count as f64
+}
+
+pub fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!((found / expected - 1.0).abs() <= tolerance, "{what}: found {found}, expected {expected}");
+}
+
+/// A run of one phase with one stream on one storage.
+pub fn spec(device: profile::Device, stream: StreamSpec, until: Until) -> RunSpec {
+    let size = device.capacity();
+    let model = Some(Node::Device { profile: "test".into(), device });
+    RunSpec {
+        schema_version: RUN_SPEC_VERSION,
+        study: "test".into(),
+        world: World::Simulated,
+        cell: IndexMap::new(),
+        repetition: 0,
+        seed: 1,
+        start: Start::AsIs,
+        interval: Time(SECOND),
+        storage: IndexMap::from([("disk".to_string(), StorageSpec { size, model })]),
+        phases: vec![phase("steady", stream, until)],
+        unsupported: vec![],
+    }
+}
+
+pub fn phase(name: &str, stream: StreamSpec, until: Until) -> PhaseSpec {
+    let stream = PhaseStream { name: "load".into(), storage: "disk".into(), stream };
+    PhaseSpec { name: name.into(), levels: IndexMap::new(), streams: vec![stream], ramp: Time(0), until }
+}
+
+pub fn for_time(nanos: Nanos) -> Until {
+    Until { time: Some(Time(nanos)), amount: None, steady: None }
+}
+
+pub fn for_amount(bytes: u64) -> Until {
+    Until { time: None, amount: Some(Size(bytes)), steady: None }
+}
+
+/// What a run left.
+pub struct Left {
+    pub status: RunStatus,
+    pub digest: String,
+    /// `(t_ns, dt_ns, subject, metric, value)`.
+    pub series: Vec<(u64, u64, String, String, u64)>,
+    pub events: String,
+    pub histograms: String,
+}
+
+impl Left {
+    /// Sum of a counter over the run.
+    pub fn sum(&self, metric: &str) -> u64 {
+        self.series.iter().filter(|row| row.3 == metric).map(|row| row.4).sum()
+    }
+
+    /// Times of the events of a kind.
+    pub fn events(&self, kind: &str) -> Vec<Nanos> {
+        let mark = format!("\"kind\":\"{kind}\"");
+        let lines = self.events.lines().filter(|line| line.contains(&mark));
+        lines
+            .map(|line| {
+                let (_, rest) = line.split_once("\"t_ns\":").expect("a time");
+                rest.split([',', '}']).next().and_then(|digits| digits.parse().ok()).expect("a number")
+            })
+            .collect()
+    }
+}
+
+pub fn run(spec: &RunSpec) -> Left {
+    try_run(spec, Arc::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub fn try_run(spec: &RunSpec, control: Arc<Control>) -> Result<Left, SimError> {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["series", "histograms"] {
+        std::fs::create_dir(folder.path().join(name)).expect("a folder");
+    }
+    let (status, digest) = execute(spec, &mut Writer::open(folder.path(), control)?)?;
+    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a file of the record");
+    let series = text("series/load.csv")
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let number = |cell: usize| cells[cell].parse().expect("a number");
+            (number(0), number(1), cells[2].to_string(), cells[3].to_string(), number(4))
+        })
+        .collect();
+    Ok(Left { status, digest, series, events: text("events.jsonl"), histograms: text("histograms/load.hlog") })
+}

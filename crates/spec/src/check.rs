@@ -1,0 +1,291 @@
+//! Values that parse but can't be, and names that refer to nothing; each error names its place.
+
+use crate::axes::AxisTable;
+use crate::document::{Source, Table};
+use crate::plan::Summary;
+use crate::profile::{Device, DeviceProfile};
+use crate::resolve::{addressed, unknown_name};
+use crate::run::{RunSpec, Until};
+use crate::study::{Event, Phase, Stack, Study};
+use tameshi_base::{InputError, InputErrorKind};
+use tameshi_workload::{Arrivals, StreamSpec};
+
+type Checked = Result<(), InputError>;
+
+/// Everything about a merged study that its types can't say.
+pub(crate) fn study(source: Source<'_>, table: &Table<'_>, study: &Study) -> Checked {
+    for (kind, names) in [
+        ("storage", study.storage.keys().collect::<Vec<_>>()),
+        ("phase", study.phase.keys().collect()),
+        ("event", study.event.keys().collect()),
+        ("window", study.window.keys().collect()),
+    ] {
+        names.into_iter().try_for_each(|name| name_is_plain(source, table, &[kind, name]))?;
+    }
+    for (name, stack) in &study.storage {
+        one_kind(source, table, &["storage", name], "storage", &stack.kinds(), &Stack::KINDS)?;
+    }
+    for (name, stream) in &study.workload.stream {
+        name_is_plain(source, table, &["workload", "stream", name])?;
+        stream_values(source, table, name, stream)?;
+    }
+    for (name, phase) in &study.phase {
+        phase_values(source, table, name, phase)?;
+    }
+    for (name, event) in &study.event {
+        one_kind(source, table, &["event", name], "event", &event.kinds(), &Event::KINDS)?;
+        phase_is_known(source, table, study, &["event", name, "phase"], event.phase.as_ref())?;
+    }
+    for (name, window) in &study.window {
+        phase_is_known(source, table, study, &["window", name, "phase"], window.phase.as_ref())?;
+    }
+    let positive = [
+        (study.run.interval.0, "interval", "a time above zero"),
+        (u64::from(study.run.repetitions), "repetitions", "at least 1"),
+    ];
+    positive.into_iter().try_for_each(|(value, key, accepted)| not_zero(source, table, value, &["run", key], accepted))
+}
+
+fn bad(source: Source<'_>, table: &Table<'_>, path: &[&str], message: impl Into<String>, accepted: &str) -> InputError {
+    let mut error = source.error_at(table, path, InputErrorKind::BadValue, message);
+    error.accepted = vec![accepted.to_string()];
+    error
+}
+
+fn not_zero(source: Source<'_>, table: &Table<'_>, value: u64, path: &[&str], accepted: &str) -> Checked {
+    if value > 0 { Ok(()) } else { Err(bad(source, table, path, "zero can't stand here", accepted)) }
+}
+
+/// Names end up in tags, folders and command lines.
+fn name_is_plain(source: Source<'_>, table: &Table<'_>, path: &[&str]) -> Checked {
+    let name = path.last().copied().unwrap_or_default();
+    if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+        return Ok(());
+    }
+    let mut error = bad(source, table, path, "this name can't be used", "letters, digits, `_` and `-`");
+    error.found = name.to_string();
+    Err(error)
+}
+
+/// Exactly one kind of a thing that has kinds.
+fn one_kind(
+    source: Source<'_>,
+    table: &Table<'_>,
+    path: &[&str],
+    what: &str,
+    given: &[&str],
+    kinds: &[&str],
+) -> Checked {
+    let (kind, message) = match given {
+        [_] => return Ok(()),
+        [] if what == "storage" => return Ok(()), // bound to a real thing; simulating it needs a model, which `resolve` says
+        [] => (InputErrorKind::MissingKey, format!("this {what} says of no kind what it is")),
+        several => (InputErrorKind::Conflict, format!("this {what} is {} at once", several.join(" and "))),
+    };
+    let mut error = source.error_at(table, path, kind, message);
+    error.accepted = kinds.iter().map(|kind| (*kind).to_string()).collect();
+    Err(error)
+}
+
+fn phase_is_known(
+    source: Source<'_>,
+    table: &Table<'_>,
+    study: &Study,
+    path: &[&str],
+    phase: Option<&String>,
+) -> Checked {
+    match phase {
+        Some(name) if !study.phase.contains_key(name) => {
+            Err(unknown_name(source, table, path, "phase", name, study.phase.keys().cloned().collect()))
+        }
+        _ => Ok(()),
+    }
+}
+
+const MOST_OUTSTANDING: u32 = 65_536;
+
+fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &StreamSpec) -> Checked {
+    let path = |key| ["workload", "stream", name, key];
+    let block = stream.block_size.0;
+    if block == 0 || !block.is_multiple_of(512) || block > 1 << 30 {
+        return Err(bad(
+            source,
+            table,
+            &path("block_size"),
+            "this is no length of a request",
+            "a multiple of 512 B up to 1 GiB",
+        ));
+    }
+    for (value, key) in [(stream.queue_depth, "queue_depth"), (stream.jobs, "jobs")] {
+        if value == 0 || value > MOST_OUTSTANDING {
+            return Err(bad(source, table, &path(key), "this many can't be", &format!("1 to {MOST_OUTSTANDING}")));
+        }
+    }
+    if !stream.offset.0.is_multiple_of(512) {
+        return Err(bad(source, table, &path("offset"), "an offset must be aligned", "a multiple of 512 B"));
+    }
+    if let Arrivals::Constant { rate } | Arrivals::Poisson { rate } = &stream.arrivals {
+        not_zero(source, table, rate.0, &path("arrivals"), "a rate above zero, such as \"500 /s\"")?;
+    }
+    match stream.sync.and_then(tameshi_workload::Sync::every) {
+        Some(0) => Err(bad(source, table, &path("sync"), "a sync after no write never comes", "every = 1 or more")),
+        _ => Ok(()),
+    }
+}
+
+fn phase_values(source: Source<'_>, table: &Table<'_>, name: &str, phase: &Phase) -> Checked {
+    let until = phase.until;
+    if until == Until::default() {
+        let mut error =
+            source.error_at(table, &["phase", name, "until"], InputErrorKind::MissingKey, "this phase never ends");
+        error.accepted = ["time", "amount", "steady"].map(str::to_string).to_vec();
+        return Err(error);
+    }
+    for (value, key) in [(until.time.map(|time| time.0), "time"), (until.amount.map(|size| size.0), "amount")] {
+        not_zero(source, table, value.unwrap_or(1), &["phase", name, "until", key], "more than zero")?;
+    }
+    if let Some(time) = until.time.filter(|time| *time <= phase.ramp) {
+        let message = format!("the ramp of {} leaves nothing of the phase's {time}", phase.ramp);
+        return Err(source.error_at(table, &["phase", name, "ramp"], InputErrorKind::Conflict, message));
+    }
+    if phase.workload.is_empty() {
+        return Err(bad(
+            source,
+            table,
+            &["phase", name, "workload"],
+            "a phase without work",
+            "a list such as [\"stream.NAME\"]",
+        ));
+    }
+    Ok(())
+}
+
+/// The axes that a phase is repeated over, in the study's order.
+pub(crate) fn over<'a, 't>(
+    source: Source<'_>,
+    table: &Table<'_>,
+    name: &str,
+    phase: &Phase,
+    within: &[&'a AxisTable<'t>],
+) -> Result<Vec<&'a AxisTable<'t>>, InputError> {
+    let Some(over) = &phase.over else { return Ok(within.to_vec()) };
+    let names: Vec<String> = within.iter().map(|axis| axis.name.clone()).collect();
+    if let Some(unknown) = over.iter().find(|axis| !names.contains(axis)) {
+        return Err(unknown_name(source, table, &["phase", name, "over"], "axis within the run", unknown, names));
+    }
+    Ok(within.iter().copied().filter(|axis| over.contains(&axis.name)).collect())
+}
+
+/// Each stream's part of its storage holds at least one block.
+pub(crate) fn spans(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Checked {
+    for stream in run.phases.iter().flat_map(|phase| &phase.streams) {
+        let size = run.storage[&stream.storage].size;
+        if addressed(stream, size) < stream.stream.block_size.0 {
+            let key = if stream.stream.span.is_some() { "span" } else { "block_size" };
+            let message =
+                format!("storage `{}` has no room for one block of {} there", stream.storage, stream.stream.block_size);
+            let accepted = format!("a part of the storage's {size} that holds a block");
+            return Err(bad(source, table, &["workload", "stream", &stream.name, key], message, &accepted));
+        }
+    }
+    Ok(())
+}
+
+/// Published figures name levels and phases that exist.
+pub(crate) fn published(source: Source<'_>, table: &Table<'_>, study: &Summary, run: &RunSpec) -> Checked {
+    for (index, figure) in study.published.iter().enumerate() {
+        let index = index.to_string();
+        for (axis, level) in &figure.cell {
+            let Some(known) = study.axes.iter().find(|known| known.name == *axis) else {
+                let axes = study.axes.iter().map(|known| known.name.clone()).collect();
+                return Err(unknown_name(
+                    source,
+                    table,
+                    &["published", &index, "cell", axis],
+                    &format!("axis (of figure {})", figure.id),
+                    axis,
+                    axes,
+                ));
+            };
+            if !known.levels.contains(&level.0) {
+                let what = format!("level of axis `{axis}` (of figure {})", figure.id);
+                return Err(unknown_name(
+                    source,
+                    table,
+                    &["published", &index, "cell", axis],
+                    &what,
+                    &level.0,
+                    known.levels.clone(),
+                ));
+            }
+        }
+        let mut phases: Vec<String> = run.phases.iter().map(|phase| phase.name.clone()).collect();
+        phases.dedup();
+        if let Some(phase) = figure.phase.as_ref().filter(|phase| !phases.contains(phase)) {
+            return Err(unknown_name(
+                source,
+                table,
+                &["published", &index, "phase"],
+                &format!("phase (of figure {})", figure.id),
+                phase,
+                phases,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Values of a profile that no drive can have.
+pub(crate) fn profile(source: Source<'_>, table: &Table<'_>, profile: &DeviceProfile) -> Checked {
+    match &profile.device {
+        Device::Null(null) => not_zero(
+            source,
+            table,
+            null.capacity.value.0,
+            &["device", "null", "capacity", "value"],
+            "a size above zero",
+        ),
+        Device::Hdd(hdd) => {
+            // Impossible by a factor of a thousand either way: the usual mistake is the wrong unit.
+            let limits: [(u64, &str, fn(u64) -> String, u64, u64); 8] = [
+                (hdd.revolution.value.0, "revolution", time, 1_000_000, 100_000_000),
+                (hdd.seek_min.value.0, "seek_min", time, 0, 20_000_000),
+                (hdd.seek_average.value.0, "seek_average", time, 0, 100_000_000),
+                (hdd.command_overhead.value.0, "command_overhead", time, 0, 100_000_000),
+                (hdd.capacity.value.0, "capacity", size, 1_000_000, 1 << 50),
+                (u64::from(hdd.cylinders.value), "cylinders", |count| count.to_string(), 1, 10_000_000),
+                (u64::from(hdd.queue_depth.value), "queue_depth", |count| count.to_string(), 1, 65_536),
+                (hdd.media_rate.value.0, "media_rate", rate, 100_000_000, 10_000_000_000_000),
+            ];
+            for (value, key, spell, least, most) in limits {
+                if !(least..=most).contains(&value) {
+                    let message = format!("no hard disk has this {}", key.replace('_', " "));
+                    let accepted = format!("{} to {}", spell(least), spell(most));
+                    return Err(bad(source, table, &["device", "hdd", key, "value"], message, &accepted));
+                }
+            }
+            if hdd.seek_average.value < hdd.seek_min.value {
+                let message = "the mean seek is shorter than the shortest";
+                return Err(source.error_at(
+                    table,
+                    &["device", "hdd", "seek_average", "value"],
+                    InputErrorKind::Conflict,
+                    message,
+                ));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn time(value: u64) -> String {
+    tameshi_base::Time(value).to_string()
+}
+
+fn size(value: u64) -> String {
+    tameshi_base::Size(value).to_string()
+}
+
+fn rate(value: u64) -> String {
+    tameshi_base::Rate(value).to_string()
+}

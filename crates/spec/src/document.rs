@@ -1,0 +1,198 @@
+//! TOML with the place of every key and value: parsing, merging overlays, typing, and errors that name the place.
+
+use serde::de::DeserializeOwned;
+use std::borrow::Cow;
+use std::ops::Range;
+use tameshi_base::{InputError, InputErrorKind};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A table whose keys and values know where they stand in the source.
+pub type Table<'t> = DeTable<'t>;
+
+/// A file's name and text, for errors.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'t> {
+    /// As the user gave it.
+    pub file: &'t str,
+    /// The whole text.
+    pub text: &'t str,
+}
+
+impl<'t> Source<'t> {
+    /// Parses the text.
+    ///
+    /// # Errors
+    /// At the first place that is no TOML.
+    pub fn parse(self) -> Result<Table<'t>, InputError> {
+        DeTable::parse(self.text).map(Spanned::into_inner).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            self.error(InputErrorKind::Syntax, span, "", error.message().lines().collect::<Vec<_>>().join("; "))
+        })
+    }
+
+    /// Types a merged table.
+    ///
+    /// # Errors
+    /// At the first key or value that does not fit.
+    pub fn typed<T: DeserializeOwned>(self, table: &Table<'t>) -> Result<T, InputError> {
+        let document = Spanned::new(0..self.text.len(), table.clone());
+        T::deserialize(toml::Deserializer::from(document)).map_err(|error| self.typing_error(table, &error))
+    }
+
+    /// An error at a span.
+    pub fn error(self, kind: InputErrorKind, span: Range<usize>, key: &str, message: impl Into<String>) -> InputError {
+        let begin = span.start.min(self.text.len());
+        let line_begin = self.text[..begin].rfind('\n').map_or(0, |newline| newline + 1);
+        let source_line = self.text[line_begin..].lines().next().unwrap_or("");
+        InputError {
+            kind,
+            file: self.file.to_string(),
+            line: self.text[..begin].matches('\n').count() + 1,
+            column: self.text[line_begin..begin].chars().count() + 1,
+            key: key.to_string(),
+            found: String::new(),
+            accepted: Vec::new(),
+            did_you_mean: None,
+            message: message.into(),
+            source_line: source_line.to_string(),
+        }
+    }
+
+    /// An error at the value (or failing that the key, or its nearest parent) of a path in a merged table.
+    pub fn error_at(
+        self,
+        table: &Table<'t>,
+        path: &[&str],
+        kind: InputErrorKind,
+        message: impl Into<String>,
+    ) -> InputError {
+        let span = span_of(table, path);
+        let mut error = self.error(kind, span.clone(), &path.join("."), message);
+        if matches!(kind, InputErrorKind::BadValue | InputErrorKind::UnknownName) {
+            error.found = self.text_at(span);
+        }
+        error
+    }
+
+    /// What stands at a span, on one line.
+    pub fn text_at(self, span: Range<usize>) -> String {
+        let text = self.text.get(span).unwrap_or("");
+        match text.split_once('\n') {
+            Some((first, _)) => format!("{} …", first.trim_end()),
+            None => text.to_string(),
+        }
+    }
+
+    fn typing_error(self, table: &Table<'t>, error: &toml::de::Error) -> InputError {
+        let message = error.message();
+        let span = error.span().unwrap_or(0..0);
+        let key = path_at(table, &span);
+        let quoted: Vec<String> = message.split('`').skip(1).step_by(2).map(str::to_string).collect();
+        let described = |kind, sentence: String, found: String, accepted: Vec<String>| {
+            let mut error = self.error(kind, span.clone(), &key, sentence);
+            error.did_you_mean = nearest(&found, &accepted);
+            (error.found, error.accepted) = (found, accepted);
+            error
+        };
+        let name = quoted.first().cloned().unwrap_or_default();
+        let rest = quoted.get(1..).unwrap_or_default().to_vec();
+        if message.starts_with("unknown field") {
+            return described(InputErrorKind::UnknownKey, format!("there is no key `{name}` here"), name, rest);
+        }
+        if message.starts_with("unknown variant") {
+            return described(InputErrorKind::UnknownVariant, format!("`{name}` is none of the choices"), name, rest);
+        }
+        if message.starts_with("missing field") {
+            return described(
+                InputErrorKind::MissingKey,
+                format!("the key `{name}` is missing"),
+                String::new(),
+                vec![name],
+            );
+        }
+        let (wrong, accepted) = message.split_once(", expected ").unwrap_or((message, ""));
+        let accepted = if accepted.is_empty() { vec![] } else { vec![accepted.to_string()] };
+        let found = self.text_at(span.clone());
+        let (kind, sentence) = match wrong.strip_prefix("invalid type: ") {
+            Some(what) => (InputErrorKind::WrongType, format!("{what} can't stand here")),
+            None => (InputErrorKind::BadValue, wrong.to_string()),
+        };
+        let mut error = described(kind, sentence, found, accepted);
+        error.did_you_mean = None;
+        error
+    }
+}
+
+/// The accepted name nearest to what was found, if one is near.
+pub fn nearest(found: &str, accepted: &[String]) -> Option<String> {
+    let scored = accepted.iter().map(|name| (strsim::damerau_levenshtein(found, name), name));
+    scored.filter(|(distance, name)| *distance <= name.len().max(found.len()) / 3).min().map(|(_, name)| name.clone())
+}
+
+/// Merges `overlay` into `base`: tables key by key, everything else replaced.
+pub fn merge<'t>(base: &mut Table<'t>, overlay: &Table<'t>) {
+    for (key, value) in overlay {
+        if let (Some(existing), DeValue::Table(theirs)) = (base.get_mut(key), value.get_ref())
+            && let DeValue::Table(mine) = existing.get_mut()
+        {
+            merge(mine, theirs);
+            continue;
+        }
+        base.insert(key.clone(), value.clone());
+    }
+}
+
+/// A table that holds `value` under a dotted path, every key placed at `span`.
+pub fn nested<'t>(path: &str, span: Range<usize>, value: Spanned<DeValue<'t>>) -> Table<'t> {
+    let mut keys = path.rsplit('.');
+    let key = |name: &str| Spanned::new(span.clone(), Cow::Owned(name.to_string()));
+    let mut table = DeTable::new();
+    table.insert(key(keys.next().unwrap_or_default()), value);
+    for name in keys {
+        let mut outer = DeTable::new();
+        outer.insert(key(name), Spanned::new(span.clone(), DeValue::Table(table)));
+        table = outer;
+    }
+    table
+}
+
+/// The place of a path's value, or of the deepest part of it that is there; in a list, a name is an index.
+pub fn span_of(table: &Table<'_>, path: &[&str]) -> Range<usize> {
+    let Some((name, rest)) = path.split_first() else { return 0..0 };
+    let Some((key, value)) = table.iter().find(|(key, _)| key.get_ref() == name) else { return 0..0 };
+    let (mut value, mut rest) = (value, rest);
+    while let (DeValue::Array(items), Some((index, after))) = (value.get_ref(), rest.split_first()) {
+        let Some(item) = index.parse().ok().and_then(|index: usize| items.get(index)) else { break };
+        (value, rest) = (item, after);
+    }
+    match value.get_ref() {
+        DeValue::Table(inner) => {
+            let deeper = span_of(inner, rest);
+            if deeper == (0..0) { key.span() } else { deeper }
+        }
+        _ => value.span(),
+    }
+}
+
+/// The dotted path of the smallest key or value that covers a span.
+fn path_at(table: &Table<'_>, span: &Range<usize>) -> String {
+    fn visit(table: &Table<'_>, span: &Range<usize>, path: &mut Vec<String>, best: &mut Option<(usize, String)>) {
+        for (key, value) in table {
+            path.push(key.get_ref().to_string());
+            for place in [key.span(), value.span()] {
+                let covers = place.start <= span.start && span.end <= place.end;
+                if covers && best.as_ref().is_none_or(|(length, _)| place.len() <= *length) {
+                    *best = Some((place.len(), path.join(".")));
+                }
+            }
+            if let DeValue::Table(inner) = value.get_ref() {
+                visit(inner, span, path, best);
+            }
+            path.pop();
+        }
+    }
+    let mut best = None;
+    visit(table, span, &mut Vec::new(), &mut best);
+    best.map(|(_, path)| path).unwrap_or_default()
+}

@@ -1,0 +1,13 @@
+//! What a study says, what it resolves to, and what a profile holds.
+//!
+//! A study's text goes through [`document`] (TOML with places), [`axes`] (overlays), [`study`] (typing), [`plan`] (resolving)
+//! and comes out as [`run::RunSpec`]s. Nothing here reads a file: texts come in, plain types go out.
+
+pub mod axes;
+mod check;
+pub mod document;
+pub mod plan;
+pub mod profile;
+pub mod resolve;
+pub mod run;
+pub mod study;

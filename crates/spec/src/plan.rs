@@ -1,0 +1,250 @@
+//! From a study's text to the runs it asks for: a pure function, so that resuming is planning again.
+
+use crate::axes::{AxisTable, Combination, combinations, take_axes, take_quick};
+use crate::check;
+use crate::document::{Source, Table, merge};
+use crate::resolve::{Profiles, resolve_storages, streams_of, unsupported};
+use crate::run::{PhaseSpec, RUN_SPEC_VERSION, RunSpec, World};
+use crate::study::{Phase, Published, Study, Varies, Window};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tameshi_base::random::derived_seed;
+use tameshi_base::{InputError, InputErrorKind, Time};
+
+/// What the planner is asked.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Where the runs are to happen.
+    pub world: World,
+    /// Whether the study's `quick` part is merged in.
+    pub quick: bool,
+}
+
+/// A study, planned for one world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// What the study is about.
+    pub study: Summary,
+    /// Every run, in the order in which they are to be made.
+    pub runs: Vec<RunSpec>,
+    /// Nanoseconds that the runs take by their phases' limits, or null where a phase has no limit in time.
+    pub time_ns_at_most: Option<u64>,
+    /// Bytes that the runs write at most, laying out the targets apart; null where a phase has no limit.
+    pub bytes_written_at_most: Option<u64>,
+    /// Bytes that each storage needs.
+    pub storage_bytes: IndexMap<String, u64>,
+}
+
+/// What a study is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Summary {
+    /// Stem of its file.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// Its question.
+    pub question: String,
+    /// Its axes, in order.
+    pub axes: Vec<AxisSummary>,
+    /// Published figures that its cells reproduce.
+    pub published: Vec<Published>,
+    /// Windows besides each phase and `all`.
+    pub windows: IndexMap<String, Window>,
+}
+
+/// An axis in a summary.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AxisSummary {
+    /// Its name.
+    pub name: String,
+    /// Across runs or within a run.
+    pub varies: Varies,
+    /// Labels of its levels.
+    pub levels: Vec<String>,
+}
+
+/// Plans every run of a study in one world.
+///
+/// # Errors
+/// At the first thing in the study, or in a profile it names, that can't be.
+pub fn plan(name: &str, source: Source<'_>, request: &Request, profiles: &Profiles) -> Result<Plan, InputError> {
+    let mut document = source.parse()?;
+    let quick = take_quick(source, &mut document)?;
+    if let (true, Some(quick)) = (request.quick, &quick) {
+        merge(&mut document, quick);
+    }
+    let axes = take_axes(source, &mut document)?;
+    let of_kind = |varies| axes.iter().filter(|axis| axis.varies == varies).collect::<Vec<_>>();
+    let (across, within) = (of_kind(Varies::Across), of_kind(Varies::Within));
+    let cells = combinations(&document, &across);
+    let mut resolved = Vec::new();
+    for cell in &cells {
+        resolved.push(resolve_cell(name, source, cell, &within, request.world, profiles)?);
+    }
+    let (study, _) = resolved.first().expect("a product of non-empty axes has a combination");
+    let summary = summarise(name, study, &axes);
+    check::published(source, &document, &summary, &resolved[0].1)?;
+    let runs: Vec<RunSpec> = repetitions(&resolved).collect();
+    Ok(Plan {
+        study: summary,
+        time_ns_at_most: runs.iter().flat_map(|run| &run.phases).map(|phase| phase.until.time.map(|time| time.0)).sum(),
+        bytes_written_at_most: runs.iter().flat_map(|run| &run.phases).map(written_at_most).sum(),
+        storage_bytes: storage_bytes(&runs),
+        runs,
+    })
+}
+
+/// Repetition by repetition, so that an interrupted study has every cell before it has any twice.
+fn repetitions(resolved: &[(Study, RunSpec)]) -> impl Iterator<Item = RunSpec> + '_ {
+    let most = resolved.iter().map(|(study, _)| study.run.repetitions).max().unwrap_or(0);
+    (0..most).flat_map(move |repetition| {
+        resolved.iter().filter(move |(study, _)| repetition < study.run.repetitions).map(move |(study, run)| RunSpec {
+            repetition,
+            seed: derived_seed(study.run.seed, &format!("repetition/{repetition}")),
+            ..run.clone()
+        })
+    })
+}
+
+fn resolve_cell(
+    name: &str,
+    source: Source<'_>,
+    cell: &Combination<'_>,
+    within: &[&AxisTable<'_>],
+    world: World,
+    profiles: &Profiles,
+) -> Result<(Study, RunSpec), InputError> {
+    let mut study: Study = source.typed(&cell.table)?;
+    check::study(source, &cell.table, &study)?;
+    if study.phase.is_empty() {
+        study.phase.insert("run".into(), default_phase(source, &cell.table, &study)?);
+    }
+    let phases = resolve_phases(source, cell, &study, within)?;
+    let run = RunSpec {
+        schema_version: RUN_SPEC_VERSION,
+        study: name.to_string(),
+        world,
+        cell: cell.levels.clone(),
+        repetition: 0,
+        seed: study.run.seed,
+        start: study.run.start,
+        interval: study.run.interval,
+        storage: resolve_storages(source, &cell.table, &study, &phases, world, profiles)?,
+        unsupported: unsupported(&study),
+        phases,
+    };
+    check::spans(source, &cell.table, &run)?;
+    Ok((study, run))
+}
+
+/// The one phase of a study that writes none.
+fn default_phase(source: Source<'_>, table: &Table<'_>, study: &Study) -> Result<Phase, InputError> {
+    let Some(duration) = study.run.duration else {
+        let message = "a study without phases needs `run.duration`";
+        return Err(source.error_at(table, &["run"], InputErrorKind::MissingKey, message));
+    };
+    let workload = study.uses.workload.clone().unwrap_or_else(|| study.workload.names());
+    let until = crate::run::Until { time: Some(duration), ..Default::default() };
+    Ok(Phase { workload, over: None, ramp: Time(0), until })
+}
+
+/// Expands phases over the axes within the run: neighbours over the same axes repeat together.
+fn resolve_phases(
+    source: Source<'_>,
+    cell: &Combination<'_>,
+    study: &Study,
+    within: &[&AxisTable<'_>],
+) -> Result<Vec<PhaseSpec>, InputError> {
+    let mut groups: Vec<(Vec<&AxisTable<'_>>, Vec<&str>)> = Vec::new();
+    for (name, phase) in &study.phase {
+        let over = check::over(source, &cell.table, name, phase, within)?;
+        let names = |axes: &[&AxisTable<'_>]| axes.iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
+        match groups.last_mut() {
+            Some((axes, group)) if names(axes) == names(&over) => group.push(name),
+            _ => groups.push((over, vec![name])),
+        }
+    }
+    let mut phases = Vec::new();
+    for (axes, names) in groups {
+        for combination in combinations(&cell.table, &axes) {
+            let varied: Study = source.typed(&combination.table)?;
+            check::study(source, &combination.table, &varied)?;
+            for name in &names {
+                let phase =
+                    varied.phase.get(*name).or_else(|| study.phase.get(*name)).expect("the group is made of phases");
+                phases.push(PhaseSpec {
+                    name: (*name).to_string(),
+                    levels: combination.levels.clone(),
+                    streams: streams_of(source, &combination.table, &varied, name, phase)?,
+                    ramp: phase.ramp,
+                    until: phase.until,
+                });
+            }
+        }
+    }
+    Ok(phases)
+}
+
+fn summarise(name: &str, study: &Study, axes: &[AxisTable<'_>]) -> Summary {
+    let axis = |axis: &AxisTable<'_>| AxisSummary {
+        name: axis.name.clone(),
+        varies: axis.varies,
+        levels: axis.levels.iter().map(|(label, _)| label.clone()).collect(),
+    };
+    Summary {
+        name: name.to_string(),
+        title: study.title.clone(),
+        question: study.question.clone(),
+        axes: axes.iter().map(axis).collect(),
+        published: study.published.clone(),
+        windows: study.window.clone(),
+    }
+}
+
+/// Bytes that a phase writes at most: its amount, or what open-loop streams ask for in its time.
+fn written_at_most(phase: &PhaseSpec) -> Option<u64> {
+    use tameshi_workload::Arrivals;
+    let by_time = phase.streams.iter().map(|stream| {
+        let written_ppm = u128::from(1_000_000 - stream.stream.read.0);
+        let (time, rate) = match (&stream.stream.arrivals, phase.until.time) {
+            _ if written_ppm == 0 => return Some(0),
+            (Arrivals::Constant { rate } | Arrivals::Poisson { rate }, Some(time)) => {
+                (u128::from(time.0), u128::from(rate.0))
+            }
+            _ => return None,
+        };
+        let requests = (time * rate).div_ceil(1_000_000_000_000);
+        Some((requests * u128::from(stream.stream.block_size.0) * written_ppm).div_ceil(1_000_000) as u64)
+    });
+    let writes = phase.streams.iter().any(|stream| stream.stream.read.0 < 1_000_000);
+    let by_amount = phase.until.amount.filter(|_| writes).map(|_| {
+        let per_job = phase.budget_bytes_per_job().unwrap_or(0);
+        let of = |stream: &crate::run::PhaseStream| {
+            let block = stream.stream.block_size.0;
+            if stream.stream.read.0 == 1_000_000 {
+                0
+            } else {
+                per_job.div_ceil(block) * block * u64::from(stream.stream.jobs)
+            }
+        };
+        phase.streams.iter().map(of).sum::<u64>()
+    });
+    match (by_time.sum::<Option<u64>>(), by_amount) {
+        (Some(time), Some(amount)) => Some(time.min(amount)),
+        (time, amount) => time.or(amount),
+    }
+}
+
+fn storage_bytes(runs: &[RunSpec]) -> IndexMap<String, u64> {
+    let mut bytes = IndexMap::new();
+    for (name, storage) in runs.iter().flat_map(|run| &run.storage) {
+        let most = bytes.entry(name.clone()).or_insert(0);
+        *most = storage.size.0.max(*most);
+    }
+    bytes
+}

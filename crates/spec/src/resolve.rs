@@ -1,0 +1,215 @@
+//! Names become things: streams of phases, storages and their models.
+
+use crate::document::{Source, Table, nearest};
+use crate::profile::DeviceProfile;
+use crate::run::{Node, PhaseSpec, PhaseStream, StorageSpec, World};
+use crate::study::{Phase, Stack, Study};
+use indexmap::IndexMap;
+use tameshi_base::{InputError, InputErrorKind, Size};
+
+/// Device profiles that can be named: file and text by name.
+#[derive(Clone, Debug, Default)]
+pub struct Profiles {
+    /// `(name, file, text)` of each.
+    pub devices: Vec<(String, String, String)>,
+}
+
+impl Profiles {
+    /// The names of all device profiles, sorted.
+    pub fn device_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.devices.iter().map(|(name, ..)| name.clone()).collect();
+        names.sort();
+        names
+    }
+
+    /// Reads a device profile.
+    ///
+    /// # Errors
+    /// In the profile's own file, at the first thing that can't be.
+    pub fn device(&self, name: &str) -> Option<Result<DeviceProfile, InputError>> {
+        let (_, file, text) = self.devices.iter().find(|(other, ..)| other == name)?;
+        let source = Source { file, text };
+        Some(source.parse().and_then(|table| {
+            let profile: DeviceProfile = source.typed(&table)?;
+            crate::check::profile(source, &table, &profile)?;
+            Ok(profile)
+        }))
+    }
+}
+
+/// An error about a name that refers to nothing.
+pub(crate) fn unknown_name(
+    source: Source<'_>,
+    table: &Table<'_>,
+    path: &[&str],
+    what: &str,
+    found: &str,
+    accepted: Vec<String>,
+) -> InputError {
+    let mut error = source.error_at(table, path, InputErrorKind::UnknownName, format!("there is no {what} `{found}`"));
+    error.did_you_mean = nearest(found, &accepted);
+    error.found = found.to_string();
+    error.accepted = if accepted.is_empty() { vec![format!("(this study defines no {what})")] } else { accepted };
+    error
+}
+
+/// The streams that a phase runs.
+pub(crate) fn streams_of(
+    source: Source<'_>,
+    table: &Table<'_>,
+    study: &Study,
+    name: &str,
+    phase: &Phase,
+) -> Result<Vec<PhaseStream>, InputError> {
+    let names = study.workload.names();
+    let mut streams = Vec::new();
+    for reference in &phase.workload {
+        if !names.contains(reference) {
+            let path = ["phase", name, "workload"];
+            return Err(unknown_name(source, table, &path, "workload", reference, names));
+        }
+        let Some(stream_name) = reference.strip_prefix("stream.") else { continue };
+        let stream = study.workload.stream[stream_name].clone();
+        let path = ["workload", "stream", stream_name, "storage"];
+        let storage = used_storage(source, table, study, stream.storage.as_deref(), &path)?;
+        streams.push(PhaseStream { name: stream_name.to_string(), storage, stream });
+    }
+    Ok(streams)
+}
+
+/// The storage that is named, or used, or the only one.
+fn used_storage(
+    source: Source<'_>,
+    table: &Table<'_>,
+    study: &Study,
+    named: Option<&str>,
+    path: &[&str],
+) -> Result<String, InputError> {
+    let all: Vec<String> = study.storage.keys().cloned().collect();
+    let (name, path) = match (named, &study.uses.storage) {
+        (Some(name), _) => (name, path),
+        (None, Some(name)) => (name.as_str(), &["use", "storage"][..]),
+        (None, None) if all.len() == 1 => return Ok(all[0].clone()),
+        (None, None) => {
+            let message = "the study defines several storages (or none); say which is used";
+            let mut error = source.error_at(table, &["use"], InputErrorKind::MissingKey, message);
+            (error.key, error.accepted) = ("use.storage".into(), all);
+            return Err(error);
+        }
+    };
+    if study.storage.contains_key(name) {
+        return Ok(name.to_string());
+    }
+    Err(unknown_name(source, table, path, "storage", name, all))
+}
+
+/// The storages that the phases (or an engine) use, with their models where the world needs them.
+pub(crate) fn resolve_storages(
+    source: Source<'_>,
+    table: &Table<'_>,
+    study: &Study,
+    phases: &[PhaseSpec],
+    world: World,
+    profiles: &Profiles,
+) -> Result<IndexMap<String, StorageSpec>, InputError> {
+    let roles = [(&study.uses.storage, "storage"), (&study.uses.log, "log"), (&study.uses.standby, "standby")];
+    let mut used: Vec<String> =
+        phases.iter().flat_map(|phase| &phase.streams).map(|stream| stream.storage.clone()).collect();
+    for (role, key) in roles {
+        if let Some(name) = role {
+            used.push(used_storage(source, table, study, Some(name), &["use", key])?);
+        }
+    }
+    if used.is_empty() && study.storage.len() == 1 {
+        used.extend(study.storage.keys().cloned());
+    }
+    let mut storages = IndexMap::new();
+    for name in used {
+        if !storages.contains_key(&name) {
+            let stack = &study.storage[&name];
+            let storage = resolve_storage(source, table, &name, stack, world, profiles)?;
+            storages.insert(name, storage);
+        }
+    }
+    Ok(storages)
+}
+
+fn resolve_storage(
+    source: Source<'_>,
+    table: &Table<'_>,
+    name: &str,
+    stack: &Stack,
+    world: World,
+    profiles: &Profiles,
+) -> Result<StorageSpec, InputError> {
+    let missing = |message: &str, key: &str| {
+        let mut error = source.error_at(table, &["storage", name], InputErrorKind::MissingKey, message);
+        error.accepted = vec![key.to_string()];
+        Err(error)
+    };
+    if world == World::Measured {
+        return match stack.size {
+            Some(size) => Ok(StorageSpec { size, model: None }),
+            None => missing("a measured run must know how much of the device or file it may use", "size = \"1 GiB\""),
+        };
+    }
+    if stack.kinds().is_empty() {
+        return missing("a storage needs a model to be simulated", "device = \"PROFILE\"");
+    }
+    let path = ["storage", name];
+    let model = node(source, table, &path, stack, profiles)?;
+    let capacity = match &model {
+        Node::Device { device, .. } => Some(device.capacity()),
+        Node::Unsupported { .. } => None,
+    };
+    let Some(size) = stack.size.or(capacity) else {
+        return missing("the size of this stack is not known", "size = \"1 GiB\"");
+    };
+    if let Some(capacity) = capacity.filter(|capacity| *capacity < size) {
+        let message = format!("the device holds {} bytes, less than the size asked", capacity.0);
+        let mut error = source.error_at(table, &["storage", name, "size"], InputErrorKind::BadValue, message);
+        error.accepted = vec![format!("at most \"{capacity}\"")];
+        return Err(error);
+    }
+    Ok(StorageSpec { size, model: Some(model) })
+}
+
+fn node(
+    source: Source<'_>,
+    table: &Table<'_>,
+    path: &[&str],
+    stack: &Stack,
+    profiles: &Profiles,
+) -> Result<Node, InputError> {
+    let Some(profile) = &stack.device else {
+        let stack = stack.kinds().first().copied().unwrap_or_default().to_string();
+        return Ok(Node::Unsupported { stack: format!("{}.{stack}", path.join(".")) });
+    };
+    match profiles.device(profile) {
+        Some(read) => Ok(Node::Device { profile: profile.clone(), device: read?.device }),
+        None => {
+            let path: Vec<&str> = path.iter().copied().chain(["device"]).collect();
+            Err(unknown_name(source, table, &path, "device profile", profile, profiles.device_names()))
+        }
+    }
+}
+
+/// What the study asks for that no world does yet.
+pub(crate) fn unsupported(study: &Study) -> Vec<String> {
+    let engines =
+        study.engine.names().into_iter().map(|name| format!("engine.{name}: no world runs a database engine yet"));
+    let programs = study.workload.names().into_iter().filter(|name| !name.starts_with("stream."));
+    let programs = programs.map(|name| format!("workload.{name}: no world drives this program yet"));
+    let events = study.event.keys().map(|name| format!("event.{name}: no world stages events yet"));
+    let host = study.host.iter().map(|_| "host: no world models a host yet".to_string());
+    let links = study.link.keys().map(|name| format!("link.{name}: no world models a link yet"));
+    let starts = (study.run.start != crate::run::Start::AsIs)
+        .then(|| "run.start: no world enforces a cold or warm start yet".to_string());
+    engines.chain(programs).chain(events).chain(host).chain(links).chain(starts).collect()
+}
+
+/// Bytes that are addressed by a stream of `size` bytes of storage.
+pub(crate) fn addressed(stream: &PhaseStream, size: Size) -> u64 {
+    let rest = size.0.saturating_sub(stream.stream.offset.0);
+    stream.stream.span.map_or(rest, |span| span.0.min(rest))
+}

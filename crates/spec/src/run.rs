@@ -1,0 +1,167 @@
+//! The resolved RunSpec: everything one run needs, and nothing that depends on when or where it runs.
+
+use crate::profile::Device;
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tameshi_base::units::{Share, Size, Time};
+use tameshi_workload::StreamSpec;
+
+/// Version of the RunSpec's form; history: 1, the first.
+pub const RUN_SPEC_VERSION: u32 = 1;
+
+/// Where a run happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum World {
+    /// Modelled drives and databases in virtual time.
+    Simulated,
+    /// Modelled drives served as a real disk in real time.
+    Emulated,
+    /// The real device, the real database.
+    Measured,
+}
+
+/// One run: a cell, a repetition, a world.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunSpec {
+    /// Version of this form.
+    pub schema_version: u32,
+    /// The study's name: its file's stem.
+    pub study: String,
+    /// Where it runs.
+    pub world: World,
+    /// The level of each axis that varies across runs.
+    pub cell: IndexMap<String, String>,
+    /// Which repetition of the cell, from zero.
+    pub repetition: u32,
+    /// Seed of everything random in the run; repetitions differ.
+    pub seed: u64,
+    /// State at t0.
+    pub start: Start,
+    /// Length of a recorded interval.
+    pub interval: Time,
+    /// Storages that the run uses, by name.
+    pub storage: IndexMap<String, StorageSpec>,
+    /// What happens, in order.
+    pub phases: Vec<PhaseSpec>,
+    /// Things of the study that no world does yet, by key, each with what a world would need.
+    pub unsupported: Vec<String>,
+}
+
+/// A storage of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StorageSpec {
+    /// Bytes that the run uses, from the storage's start.
+    pub size: Size,
+    /// The model behind the name; absent where a real thing is bound to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Node>,
+}
+
+/// A node of a storage stack: a device or a device made of devices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Node {
+    /// One drive.
+    Device {
+        /// Name of the profile.
+        profile: String,
+        /// Its parameters.
+        device: Device,
+    },
+    /// A stack that no world simulates yet, by kind.
+    Unsupported {
+        /// Kind of stack.
+        stack: String,
+    },
+}
+
+/// State of caches and servers at t0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// As it happens to be.
+    AsIs,
+    /// Caches dropped, server restarted.
+    Cold,
+    /// Working set read once.
+    Warm,
+}
+
+/// A stretch of a run with its streams and its end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseSpec {
+    /// Name in the study; repeated for each combination of the axes it runs over.
+    pub name: String,
+    /// The level of each axis within the run that the phase runs over.
+    pub levels: IndexMap<String, String>,
+    /// Streams that run at once.
+    pub streams: Vec<PhaseStream>,
+    /// Time at the phase's begin that estimates leave out.
+    pub ramp: Time,
+    /// When it ends.
+    pub until: Until,
+}
+
+/// A stream of a phase, resolved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseStream {
+    /// Name in the study.
+    pub name: String,
+    /// Name of the storage it works on.
+    pub storage: String,
+    /// What it does.
+    pub stream: StreamSpec,
+}
+
+/// When a phase ends: at whichever comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Until {
+    /// After so long, ramp included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<Time>,
+    /// After so many bytes moved, split evenly over the jobs of the phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<Size>,
+    /// At steady state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<SteadyRule>,
+}
+
+/// Steady state by the SNIA PTS criteria.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SteadyRule {
+    /// Length of a round.
+    pub round: Time,
+    /// Rounds in the window.
+    pub rounds: u32,
+    /// Largest excursion from the mean.
+    pub range: Share,
+    /// Largest excursion of the fitted line.
+    pub slope: Share,
+}
+
+impl PhaseSpec {
+    /// All jobs of all streams.
+    pub fn jobs(&self) -> u32 {
+        self.streams.iter().map(|stream| stream.stream.jobs).sum()
+    }
+
+    /// Bytes that each job may move, if the phase has an amount.
+    pub fn budget_bytes_per_job(&self) -> Option<u64> {
+        self.until.amount.map(|amount| amount.0.div_ceil(u64::from(self.jobs().max(1))))
+    }
+
+    /// What sets the randomness of a stream in this phase apart.
+    pub fn random_name(&self, stream: &PhaseStream) -> String {
+        let levels: Vec<String> = self.levels.iter().map(|(axis, level)| format!("{axis}={level}")).collect();
+        format!("{}/{}/{}", self.name, levels.join("/"), stream.name)
+    }
+}

@@ -1,0 +1,120 @@
+//! Events, windows and published figures.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use tameshi_base::units::Time;
+
+/// Something that happens during a run: a time, and exactly one thing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Event {
+    /// When, from the begin of the phase (or of the run).
+    pub at: Time,
+    /// The phase it belongs to; absent: the run.
+    #[serde(default)]
+    pub phase: Option<String>,
+    /// A member of a storage dies.
+    #[serde(default)]
+    pub fail: Option<Member>,
+    /// A new member takes a dead one's place and is rebuilt.
+    #[serde(default)]
+    pub replace: Option<Member>,
+    /// Power fails.
+    #[serde(default)]
+    pub power_cut: Option<Member>,
+    /// The standby takes over.
+    #[serde(default)]
+    pub failover: Option<Member>,
+    /// The user's own command is run (measured world).
+    #[serde(default)]
+    pub command: Option<Vec<String>>,
+}
+
+impl Event {
+    /// The kinds that are given.
+    pub fn kinds(&self) -> Vec<&'static str> {
+        let given = [
+            ("fail", self.fail.is_some()),
+            ("replace", self.replace.is_some()),
+            ("power_cut", self.power_cut.is_some()),
+            ("failover", self.failover.is_some()),
+            ("command", self.command.is_some()),
+        ];
+        given.into_iter().filter_map(|(key, given)| given.then_some(key)).collect()
+    }
+
+    /// The kinds there are.
+    pub const KINDS: [&'static str; 5] = ["fail", "replace", "power_cut", "failover", "command"];
+}
+
+/// What an event befalls.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Member {
+    /// Name of the storage; absent: the one in use.
+    pub storage: Option<String>,
+    /// Which member of it, from zero.
+    pub member: Option<u32>,
+}
+
+/// A stretch of a run that estimates are taken over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// The phase it lies in; absent: the run.
+    #[serde(default)]
+    pub phase: Option<String>,
+    /// Its begin, from the begin of the phase or run.
+    #[serde(default)]
+    pub from: Time,
+    /// Its end; absent: the end of the phase or run.
+    #[serde(default)]
+    pub to: Option<Time>,
+}
+
+/// A published figure and the cell that reproduces it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Identity in the lists of published figures.
+    pub id: String,
+    /// Level of each axis.
+    pub cell: IndexMap<String, Scalar>,
+    /// Phase it belongs to; absent: the only one.
+    #[serde(default)]
+    pub phase: Option<String>,
+    /// Metric of the registry.
+    pub metric: String,
+    /// Window it is taken over; absent: the phase.
+    #[serde(default)]
+    pub window: Option<String>,
+}
+
+/// A level's label as it may be written: a string or a number.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Scalar(pub String);
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Label;
+        impl serde::de::Visitor<'_> for Label {
+            type Value = Scalar;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a level's label: a string or a whole number")
+            }
+            fn visit_str<E>(self, label: &str) -> Result<Scalar, E> {
+                Ok(Scalar(label.to_string()))
+            }
+            fn visit_i64<E>(self, label: i64) -> Result<Scalar, E> {
+                Ok(Scalar(label.to_string()))
+            }
+            fn visit_u64<E>(self, label: u64) -> Result<Scalar, E> {
+                Ok(Scalar(label.to_string()))
+            }
+        }
+        deserializer.deserialize_any(Label)
+    }
+}

@@ -1,0 +1,164 @@
+//! A study as it is written, after its overlays are merged: what each key means, with its default.
+//!
+//! The documentation comments here are the reference page's text; the JSON schema is derived from these types.
+
+mod engine;
+mod happening;
+mod program;
+mod stack;
+
+pub use engine::{Doublewrite, Engine, Engines};
+pub use happening::{Event, Member, Published, Scalar, Window};
+pub use program::{Document, KeyUpdate, Manner, Oltp, OltpMix, Scan, Tpcc, Trace, Workloads, Ycsb};
+pub use stack::{Cache, CacheKind, Link, OverProvisioned, Partition, Raid, Replica, Stack};
+
+use crate::run::{Start, Until};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tameshi_base::units::Time;
+
+/// A study: one question, and what is needed to answer it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// What the study is called in reports.
+    pub title: String,
+    /// The question it answers, as a sentence.
+    pub question: String,
+    /// Which of the named things below are used.
+    #[serde(default, rename = "use")]
+    pub uses: Uses,
+    /// What varies. A level is a labelled partial study that is merged in before anything is checked.
+    #[serde(default)]
+    pub axis: IndexMap<String, Axis>,
+    /// A partial study that `--quick` merges in: shorter, smaller, fewer repetitions.
+    #[serde(default)]
+    pub quick: Option<PartialStudy>,
+    /// Storages by name: devices, or devices made of devices. A real path never stands here; it is bound by `--on NAME=PATH`.
+    #[serde(default)]
+    pub storage: IndexMap<String, Stack>,
+    /// Links between hosts by name.
+    #[serde(default)]
+    pub link: IndexMap<String, Link>,
+    /// The machine that runs the work, where it is simulated.
+    #[serde(default)]
+    pub host: Option<Host>,
+    /// Database engines.
+    #[serde(default)]
+    pub engine: Engines,
+    /// What asks for work.
+    #[serde(default)]
+    pub workload: Workloads,
+    /// Phases of a run in the order written; absent: one phase called `run` with every workload, for `run.duration`.
+    #[serde(default)]
+    pub phase: IndexMap<String, Phase>,
+    /// Things that happen during a run.
+    #[serde(default)]
+    pub event: IndexMap<String, Event>,
+    /// Stretches that estimates are taken over, besides each phase and `all`.
+    #[serde(default)]
+    pub window: IndexMap<String, Window>,
+    /// How runs are made.
+    #[serde(default)]
+    pub run: Run,
+    /// Published figures that a cell reproduces.
+    #[serde(default)]
+    pub published: Vec<Published>,
+}
+
+/// A part of a study; checked when it is merged in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct PartialStudy(pub IndexMap<String, serde_json::Value>);
+
+/// An axis: either `set` and `levels`, or labelled partial studies (`small = { engine.mysql.buffer_pool = "256 MiB" }`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Axis {
+    /// Whether levels are runs of their own, or phases of one run on one state of the device.
+    #[serde(default)]
+    pub varies: Varies,
+    /// The key that the levels set.
+    #[serde(default)]
+    pub set: Option<String>,
+    /// The values it takes.
+    #[serde(default)]
+    pub levels: Option<Vec<serde_json::Value>>,
+}
+
+/// Where an axis varies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Varies {
+    /// Each level is a run of its own.
+    #[default]
+    Across,
+    /// The levels are phases of one run, without an idle gap.
+    Within,
+}
+
+/// Roles, and the named thing that plays each. Where a study defines only one thing of a kind, that one plays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Uses {
+    /// Storage under the data.
+    pub storage: Option<String>,
+    /// Storage under the redo log; absent: that of the data.
+    pub log: Option<String>,
+    /// Storage of a mirrored standby.
+    pub standby: Option<String>,
+    /// Database engine.
+    pub engine: Option<String>,
+    /// Workloads of a study without phases.
+    pub workload: Option<Vec<String>>,
+}
+
+/// A host by profile, with what the study changes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Host {
+    /// Name of a host profile.
+    pub profile: Option<String>,
+    /// Processor cores.
+    pub cores: Option<u32>,
+    /// Memory outside buffer pools.
+    pub memory: Option<tameshi_base::Size>,
+}
+
+/// A stretch of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// What runs at once: `stream.NAME`, or a program such as `tpcc`.
+    pub workload: Vec<String>,
+    /// The axes within the run that the phase is repeated over; absent: all of them. Neighbours over the same axes repeat together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<Vec<String>>,
+    /// Time at its begin that estimates leave out.
+    #[serde(default)]
+    pub ramp: Time,
+    /// When it ends: at whichever comes first.
+    pub until: Until,
+}
+
+/// How runs are made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Run {
+    /// State of caches and servers at t0.
+    pub start: Start,
+    /// Length of the one phase of a study without phases.
+    pub duration: Option<Time>,
+    /// Runs of each cell.
+    pub repetitions: u32,
+    /// Length of a recorded interval.
+    pub interval: Time,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self { start: Start::AsIs, duration: None, repetitions: 1, interval: Time(1_000_000_000), seed: 1 }
+    }
+}

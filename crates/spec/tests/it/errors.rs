@@ -1,0 +1,109 @@
+//! Every kind of error, as the user sees it: file:line:column, key, found, accepted, did you mean.
+
+use crate::support::{NULL_PROFILE, SMALL, planned, planned_in, profiles};
+use std::collections::BTreeSet;
+use std::path::Path;
+use tameshi_base::InputErrorKind;
+use tameshi_spec::resolve::Profiles;
+use tameshi_spec::run::World;
+
+/// Name of the golden text, what is appended to (or replaced in) the small study, and the kind that it must give.
+const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
+    ("no_toml", "title = \"t\"", "title = ", InputErrorKind::Syntax),
+    ("misspelled_key", "[workload.stream.s]", "[workload.stream.s]\nqueue_dept = 4", InputErrorKind::UnknownKey),
+    ("unknown_stack", "device = \"null\"", "raid7 = { members = 3 }", InputErrorKind::UnknownKey),
+    (
+        "unknown_pattern",
+        "[workload.stream.s]",
+        "[workload.stream.s]\npattern = \"sequental\"",
+        InputErrorKind::UnknownVariant,
+    ),
+    ("missing_title", "title = \"t\"\n", "", InputErrorKind::MissingKey),
+    ("endless_phase", "until = { time = \"1 s\" }", "until = {}", InputErrorKind::MissingKey),
+    ("number_without_unit", "\"1 s\"", "5", InputErrorKind::WrongType),
+    ("wrong_unit", "\"1 s\"", "\"5 parsecs\"", InputErrorKind::BadValue),
+    ("zero_depth", "[workload.stream.s]", "[workload.stream.s]\nqueue_depth = 0", InputErrorKind::BadValue),
+    ("odd_block", "[workload.stream.s]", "[workload.stream.s]\nblock_size = \"1000 B\"", InputErrorKind::BadValue),
+    ("size_above_capacity", "device = \"null\"", "device = \"null\"\nsize = \"2 TiB\"", InputErrorKind::BadValue),
+    ("unknown_profile", "device = \"null\"", "device = \"nul\"", InputErrorKind::UnknownName),
+    ("unknown_workload", "[\"stream.s\"]", "[\"stream.t\"]", InputErrorKind::UnknownName),
+    (
+        "two_kinds_at_once",
+        "device = \"null\"",
+        "device = \"null\"\nraid0 = { members = 2, device = \"null\" }",
+        InputErrorKind::Conflict,
+    ),
+    ("ramp_as_long_as_the_phase", "until", "ramp = \"1 s\"\nuntil", InputErrorKind::Conflict),
+    (
+        "misspelled_key_in_a_level",
+        "[workload.stream.s]",
+        "[axis.d]\nset = \"workload.stream.s.queue_depht\"\nlevels = [1, 2]\n[workload.stream.s]",
+        InputErrorKind::UnknownKey,
+    ),
+    (
+        "published_level_that_does_not_exist",
+        "[workload.stream.s]",
+        "[axis.d]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n[[published]]\nid = \"S1\"\ncell = { d = 3 }\nmetric = \"read.iops\"\n[workload.stream.s]",
+        InputErrorKind::UnknownName,
+    ),
+];
+
+/// Set `TAMESHI_GOLDEN=write` to write the texts anew; read them before committing.
+fn check_golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden").join(format!("{name}.txt"));
+    if std::env::var("TAMESHI_GOLDEN").is_ok_and(|value| value == "write") {
+        std::fs::write(&path, text).expect("the golden folder can be written");
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{name} has no golden text"));
+    assert_eq!(text, golden, "{name}");
+}
+
+#[test]
+fn each_mistake_is_told_with_place_key_found_and_accepted() {
+    for (name, from, to, kind) in CASES {
+        assert!(SMALL.contains(from), "{name}: the small study holds no `{from}`");
+        let error = planned(&SMALL.replacen(from, to, 1)).expect_err(name);
+        assert_eq!(error.kind, *kind, "{name}: {error}");
+        check_golden(name, &error.to_string());
+    }
+}
+
+#[test]
+fn every_kind_of_error_has_a_golden_text() {
+    let shown: BTreeSet<InputErrorKind> = CASES.iter().map(|(.., kind)| *kind).collect();
+    let all: BTreeSet<InputErrorKind> = InputErrorKind::ALL.into_iter().collect();
+    assert_eq!(shown, all);
+}
+
+#[test]
+fn an_impossible_profile_is_told_at_its_place_in_the_profiles_file() {
+    let hdd = r#"
+description = "a disk whose revolution is in the wrong unit"
+[device.hdd]
+capacity = { value = "146 GB", source = "test" }
+revolution = { value = "4 us", source = "test" }
+seek_min = { value = "200 us", source = "test" }
+seek_average = { value = "3.4 ms", source = "test" }
+cylinders = { value = 50000, source = "test" }
+command_overhead = { value = "50 us", source = "test" }
+media_rate = { value = "150000000 /s", source = "test" }
+scheduling = { value = "elevator", source = "test" }
+queue_depth = { value = 32, source = "test" }
+"#;
+    for (name, text) in [
+        ("profile_in_the_wrong_unit", hdd.to_string()),
+        ("profile_without_a_source", hdd.replace("{ value = 50000, source = \"test\" }", "{ value = 50000 }")),
+        ("profile_with_a_misspelled_key", NULL_PROFILE.replace("capacity", "capasity")),
+    ] {
+        let profiles = Profiles { devices: vec![("null".into(), "profiles/devices/x.toml".into(), text)] };
+        let error = planned_in(SMALL, World::Simulated, &profiles).expect_err(name);
+        assert_eq!(error.file, "profiles/devices/x.toml");
+        check_golden(name, &error.to_string());
+    }
+}
+
+#[test]
+fn a_measured_study_must_say_how_much_it_uses() {
+    let error = planned_in(SMALL, World::Measured, &profiles()).expect_err("no size");
+    check_golden("measured_without_size", &error.to_string());
+}

@@ -1,0 +1,5 @@
+//! The spec crate as its users see it: studies in, plans or errors out.
+
+mod errors;
+mod planning;
+mod support;

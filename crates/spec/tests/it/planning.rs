@@ -1,0 +1,96 @@
+//! What a study plans to: cells, phases, seeds and bounds.
+
+use crate::support::{SMALL, planned, planned_in, profiles};
+use tameshi_base::Share;
+use tameshi_spec::run::World;
+
+fn with(text: &str) -> String {
+    SMALL.replacen("[workload.stream.s]", &format!("{text}\n[workload.stream.s]"), 1)
+}
+
+#[test]
+fn axes_across_make_runs_and_axes_within_make_phases() {
+    let plan = planned(&with(
+        "[run]\nrepetitions = 2\n[axis.read]\nset = \"workload.stream.s.read\"\nlevels = [\"0 %\", \"100 %\"]\n\
+         [axis.depth]\nvaries = \"within\"\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 8, 32]",
+    ))
+    .expect("plans");
+    assert_eq!(plan.runs.len(), 4);
+    let reads: Vec<_> = plan.runs.iter().map(|run| (run.repetition, run.phases[0].streams[0].stream.read)).collect();
+    assert_eq!(reads, [(0, Share(0)), (0, Share::WHOLE), (1, Share(0)), (1, Share::WHOLE)]);
+    let depths: Vec<_> = plan.runs[0].phases.iter().map(|phase| phase.streams[0].stream.queue_depth).collect();
+    assert_eq!(depths, [1, 8, 32]);
+    assert_eq!(plan.time_ns_at_most, Some(12_000_000_000));
+}
+
+#[test]
+fn repetitions_differ_in_seed_and_cells_share_it() {
+    let plan = planned(&with(
+        "[run]\nrepetitions = 2\n[axis.read]\nset = \"workload.stream.s.read\"\nlevels = [\"0 %\", \"100 %\"]",
+    ))
+    .expect("plans");
+    let seeds: Vec<u64> = plan.runs.iter().map(|run| run.seed).collect();
+    assert_eq!(seeds[0], seeds[1]);
+    assert_ne!(seeds[0], seeds[2]);
+}
+
+#[test]
+fn neighbouring_phases_over_the_same_axes_repeat_together() {
+    let text = with("[axis.depth]\nvaries = \"within\"\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 8]")
+        + "[phase.q]\nworkload = [\"stream.s\"]\nuntil = { time = \"1 s\" }\n\
+           [phase.once]\nworkload = [\"stream.s\"]\nover = []\nuntil = { time = \"1 s\" }\n";
+    let names: Vec<String> = planned(&text).expect("plans").runs[0]
+        .phases
+        .iter()
+        .map(|phase| format!("{}{}", phase.name, phase.levels.values().cloned().collect::<String>()))
+        .collect();
+    assert_eq!(names, ["p1", "q1", "p8", "q8", "once"]);
+}
+
+#[test]
+fn labelled_levels_are_partial_studies() {
+    let text = SMALL.replacen("[storage.disk]\ndevice = \"null\"", "[axis.size]\nsmall = { storage.disk.size = \"1 MiB\" }\nlarge = { storage.disk.size = \"1 GiB\", run.seed = 5 }\n[storage.disk]\ndevice = \"null\"", 1);
+    let plan = planned(&text).expect("plans");
+    let sizes: Vec<u64> = plan.runs.iter().map(|run| run.storage["disk"].size.0).collect();
+    assert_eq!(sizes, [1 << 20, 1 << 30]);
+    assert_eq!(plan.storage_bytes["disk"], 1 << 30);
+}
+
+#[test]
+fn bytes_written_are_bounded_by_amount_or_by_rate_and_else_unknown() {
+    let bound = |text: &str| planned(text).expect("plans").bytes_written_at_most;
+    assert_eq!(bound(SMALL), Some(0));
+    assert_eq!(
+        bound(&with("[workload.stream.s]\nread = \"0 %\"").replacen("\n[workload.stream.s]\n[phase", "\n[phase", 1)),
+        None
+    );
+    let writes = SMALL.replacen("[workload.stream.s]", "[workload.stream.s]\nread = \"0 %\"\njobs = 3", 1);
+    let by_amount = writes.replacen("{ time = \"1 s\" }", "{ amount = \"1 MiB\" }", 1);
+    assert_eq!(bound(&by_amount), Some(3 * 86 * 4096), "each of three jobs rounds its share up to whole blocks");
+    let by_rate = SMALL.replacen(
+        "[workload.stream.s]",
+        "[workload.stream.s]\nread = \"0 %\"\narrivals = { constant = { rate = \"100 /s\" } }",
+        1,
+    );
+    assert_eq!(bound(&by_rate), Some(100 * 4096));
+}
+
+#[test]
+fn a_run_spec_reads_back_what_it_wrote() {
+    for world in [World::Simulated, World::Measured] {
+        let text = SMALL.replacen("device = \"null\"", "device = \"null\"\nsize = \"1 MiB\"", 1);
+        let run = planned_in(&text, world, &profiles()).expect("plans").runs.remove(0);
+        let json = serde_json::to_string(&run).expect("a spec is JSON");
+        assert_eq!(serde_json::from_str::<tameshi_spec::run::RunSpec>(&json).expect("reads back"), run);
+    }
+}
+
+#[test]
+fn the_worked_example_of_the_design_is_refused_only_for_what_is_not_there_yet() {
+    let text = include_str!("worked_example.toml");
+    let plan = planned_in(text, World::Measured, &profiles()).expect("the form is complete");
+    assert_eq!(plan.runs.len(), 2 * 2 * 3 * 3);
+    let unsupported = &plan.runs[0].unsupported;
+    assert!(unsupported.iter().any(|sentence| sentence.starts_with("engine.mysql")), "{unsupported:?}");
+    assert!(unsupported.iter().any(|sentence| sentence.starts_with("workload.tpcc")), "{unsupported:?}");
+}

@@ -1,0 +1,367 @@
+//! One job of a stream: its slots, its operations in flight, and the latency of each.
+
+use crate::arrivals::Schedule;
+use crate::offsets::Offsets;
+use crate::spec::StreamSpec;
+use std::collections::VecDeque;
+use tameshi_base::{Command, CommandKind, Nanos, Random, Share};
+
+/// What a latency belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Operation {
+    /// A read.
+    Read,
+    /// A write.
+    Write,
+    /// A sync alone.
+    Sync,
+    /// A write and the sync that makes it durable, as one.
+    Commit,
+}
+
+/// Every operation, in the order of their discriminants.
+pub const OPERATIONS: [Operation; 4] = [Operation::Read, Operation::Write, Operation::Sync, Operation::Commit];
+
+impl Operation {
+    /// The word used in metrics, tags and reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Sync => "sync",
+            Self::Commit => "commit",
+        }
+    }
+}
+
+/// Where and when a job works: the part of the run that isn't in the stream's description.
+#[derive(Clone, Copy, Debug)]
+pub struct Placement<'a> {
+    /// The stream's index within its phase; returned in commands.
+    pub stream: u16,
+    /// The job's number, from zero.
+    pub job: u32,
+    /// Bytes of storage that the stream may use, from the storage's start.
+    pub storage_bytes: u64,
+    /// When the phase begins.
+    pub begin: Nanos,
+    /// Bytes that the job may move before it stops; `None`: no limit.
+    pub budget_bytes: Option<u64>,
+    /// Seed of the run.
+    pub seed: u64,
+    /// What sets this job's randomness apart: phase, stream.
+    pub name: &'a str,
+}
+
+/// A command to submit now, and the slot to name when it completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// The slot; also the command's id.
+    pub slot: u32,
+    /// What to submit.
+    pub command: Command,
+    /// When it should have started: the schedule's instant in open loop, else now.
+    pub intended: Nanos,
+}
+
+/// What a completion amounted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The operation that ended.
+    pub operation: Operation,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Time from the intended start.
+    pub latency: Nanos,
+    /// The commit that ended with it: time from its write's intended start.
+    pub commit: Option<Nanos>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    intended: Nanos,
+    write_intended: Nanos,
+    length_bytes: u32,
+    writes_since_sync: u32,
+    kind: Option<CommandKind>,
+}
+
+/// One job of a stream. No call allocates; order depends on nothing but the calls.
+#[derive(Debug)]
+pub struct Job {
+    stream: u16,
+    read: Share,
+    sync_every: Option<u32>,
+    block_bytes: u32,
+    think: Nanos,
+    offsets: Offsets,
+    mix: Random,
+    schedule: Option<Schedule>,
+    slots: Vec<Slot>,
+    /// Free slots with the time from which they may issue, in that order.
+    ready: VecDeque<(Nanos, u32)>,
+    /// Slots whose write is complete and whose sync is due.
+    to_sync: VecDeque<(Nanos, u32)>,
+    budget_bytes: Option<u64>,
+    outstanding: u32,
+}
+
+impl Job {
+    /// Job `place.job` of `spec`.
+    ///
+    /// # Panics
+    /// When the span holds no whole block or there is no queue depth; the resolver refuses such a study.
+    pub fn new(spec: &StreamSpec, place: Placement<'_>) -> Self {
+        let random = |what: &str| Random::named(place.seed, &format!("{}/{}/{what}", place.name, place.job));
+        let begin_bytes = spec.offset.0;
+        let rest = place.storage_bytes.saturating_sub(begin_bytes);
+        let span_bytes = spec.span.map_or(rest, |span| span.0.min(rest));
+        let depth = spec.queue_depth;
+        assert!(depth > 0, "a queue depth of zero issues nothing");
+        Self {
+            stream: place.stream,
+            read: spec.read,
+            sync_every: spec.sync.and_then(crate::spec::Sync::every),
+            block_bytes: spec.block_size.0 as u32,
+            think: spec.think_time.0,
+            offsets: Offsets::new(
+                &spec.pattern,
+                begin_bytes,
+                span_bytes,
+                spec.block_size.0,
+                (place.job, spec.jobs),
+                random("offsets"),
+            ),
+            mix: random("mix"),
+            schedule: Schedule::new(&spec.arrivals, place.job, spec.jobs, place.begin, random("arrivals")),
+            slots: vec![Slot::default(); depth as usize],
+            ready: (0..depth).map(|slot| (place.begin, slot)).collect(),
+            to_sync: VecDeque::with_capacity(depth as usize),
+            budget_bytes: place.budget_bytes,
+            outstanding: 0,
+        }
+    }
+
+    /// The earliest time at which the job wants to submit; `None` while it waits for a completion or has nothing left.
+    #[inline]
+    pub fn next_due(&self) -> Option<Nanos> {
+        if let Some(&(at, _)) = self.to_sync.front() {
+            return Some(at);
+        }
+        if self.is_exhausted() {
+            return None;
+        }
+        let &(free_from, _) = self.ready.front()?;
+        Some(self.schedule.as_ref().map_or(free_from, |schedule| schedule.next().max(free_from)))
+    }
+
+    /// The next command, if one is due at `now`.
+    #[inline]
+    pub fn issue(&mut self, now: Nanos) -> Option<Issue> {
+        if self.next_due()? > now {
+            return None;
+        }
+        self.outstanding += 1;
+        if let Some((intended, slot)) = self.to_sync.pop_front() {
+            return Some(self.submit(slot, CommandKind::Flush, 0, 0, intended));
+        }
+        let (_, slot) = self.ready.pop_front()?;
+        let intended = match &mut self.schedule {
+            None => now,
+            Some(schedule) => {
+                let intended = schedule.next();
+                schedule.advance();
+                intended
+            }
+        };
+        let kind = if self.draws_read() { CommandKind::Read } else { CommandKind::Write };
+        let offset_bytes = self.offsets.next();
+        if let Some(budget) = &mut self.budget_bytes {
+            *budget = budget.saturating_sub(u64::from(self.block_bytes));
+        }
+        if kind == CommandKind::Write {
+            let state = &mut self.slots[slot as usize];
+            state.write_intended = intended;
+            state.writes_since_sync += 1;
+        }
+        Some(self.submit(slot, kind, offset_bytes, self.block_bytes, intended))
+    }
+
+    #[inline]
+    fn draws_read(&mut self) -> bool {
+        match self.read.0 {
+            0 => false,
+            1_000_000 => true,
+            millionths => self.mix.below(1_000_000) < u64::from(millionths),
+        }
+    }
+
+    #[inline]
+    fn submit(&mut self, slot: u32, kind: CommandKind, offset_bytes: u64, length_bytes: u32, intended: Nanos) -> Issue {
+        let state = &mut self.slots[slot as usize];
+        state.intended = intended;
+        state.kind = Some(kind);
+        state.length_bytes = length_bytes;
+        let command =
+            Command { id: u64::from(slot), kind, offset_bytes, length_bytes, fua: false, stream: self.stream };
+        Issue { slot, command, intended }
+    }
+
+    /// The command of `slot` completed at `now`.
+    ///
+    /// # Panics
+    /// When the slot has nothing outstanding: a command completed twice.
+    #[inline]
+    pub fn complete(&mut self, slot: u32, now: Nanos) -> Completion {
+        let state = &mut self.slots[slot as usize];
+        let kind = state.kind.take().expect("a command completes once");
+        self.outstanding -= 1;
+        let latency = now.saturating_sub(state.intended);
+        let bytes = u64::from(state.length_bytes);
+        let sync_due = kind == CommandKind::Write && self.sync_every.is_some_and(|n| state.writes_since_sync >= n);
+        let mut commit = None;
+        if kind == CommandKind::Flush {
+            commit = Some(now.saturating_sub(state.write_intended));
+            state.writes_since_sync = 0;
+        }
+        if sync_due {
+            self.to_sync.push_back((now, slot));
+        } else {
+            self.ready.push_back((now + self.think, slot));
+        }
+        let operation = match kind {
+            CommandKind::Read => Operation::Read,
+            CommandKind::Write | CommandKind::Trim => Operation::Write,
+            CommandKind::Flush => Operation::Sync,
+        };
+        Completion { operation, bytes, latency, commit }
+    }
+
+    /// Commands issued and not completed.
+    pub fn outstanding(&self) -> u32 {
+        self.outstanding
+    }
+
+    /// The job has moved all that it may; only syncs that are due remain.
+    #[inline]
+    pub fn is_exhausted(&self) -> bool {
+        self.budget_bytes == Some(0)
+    }
+
+    /// Nothing outstanding, nothing to come.
+    pub fn is_done(&self) -> bool {
+        self.is_exhausted() && self.outstanding == 0 && self.to_sync.is_empty()
+    }
+
+    /// Open-loop requests that should have started before `end` and did not.
+    pub fn unserved_before(&self, end: Nanos) -> u64 {
+        if self.is_exhausted() {
+            return 0;
+        }
+        self.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Arrivals, Pattern, Sync};
+    use tameshi_base::{Rate, Size};
+
+    fn place() -> Placement<'static> {
+        Placement { stream: 0, job: 0, storage_bytes: 1 << 20, begin: 0, budget_bytes: None, seed: 1, name: "t" }
+    }
+
+    #[test]
+    fn a_closed_loop_never_has_more_outstanding_than_its_queue_depth() {
+        let mut job = Job::new(&StreamSpec { queue_depth: 3, ..StreamSpec::default() }, place());
+        let issued: Vec<u32> = std::iter::from_fn(|| job.issue(0)).map(|issue| issue.slot).collect();
+        assert_eq!(issued, [0, 1, 2]);
+        assert_eq!(job.next_due(), None);
+        assert_eq!(job.complete(1, 70).latency, 70);
+        assert_eq!(job.issue(70).map(|issue| issue.slot), Some(1));
+    }
+
+    #[test]
+    fn one_stalled_request_does_not_delay_the_next_arrival() {
+        let spec = StreamSpec {
+            queue_depth: 8,
+            arrivals: Arrivals::Constant { rate: Rate(1_000_000) },
+            ..StreamSpec::default()
+        };
+        let mut job = Job::new(&spec, place());
+        assert!(job.issue(0).is_some(), "the stalled one");
+        for k in 1..8 {
+            assert_eq!(job.next_due(), Some(k * 1_000_000));
+            let issue = job.issue(k * 1_000_000).expect("due");
+            job.complete(issue.slot, k * 1_000_000 + 100);
+        }
+    }
+
+    #[test]
+    fn open_loop_latency_runs_from_the_intended_start() {
+        let spec = StreamSpec {
+            queue_depth: 1,
+            arrivals: Arrivals::Constant { rate: Rate(1_000_000) },
+            ..StreamSpec::default()
+        };
+        let mut job = Job::new(&spec, place());
+        let first = job.issue(0).expect("due");
+        assert_eq!(job.complete(first.slot, 5_000_000).latency, 5_000_000);
+        let late = job.issue(5_000_000).expect("overdue");
+        assert_eq!(late.intended, 1_000_000);
+        assert_eq!(job.complete(late.slot, 5_000_100).latency, 4_000_100);
+        assert_eq!(job.unserved_before(5_000_000), 3, "due at 2, 3 and 4 ms");
+    }
+
+    #[test]
+    fn a_commit_lasts_from_its_write_to_the_end_of_its_sync() {
+        let spec = StreamSpec {
+            pattern: Pattern::Sequential,
+            read: Share(0),
+            sync: Some(Sync::Fdatasync { every: 1 }),
+            ..StreamSpec::default()
+        };
+        let mut job = Job::new(&spec, place());
+        let write = job.issue(10).expect("due");
+        assert_eq!(write.command.kind, CommandKind::Write);
+        assert_eq!(job.complete(write.slot, 40).commit, None);
+        let sync = job.issue(40).expect("due");
+        assert_eq!(sync.command.kind, CommandKind::Flush);
+        let done = job.complete(sync.slot, 100);
+        assert_eq!((done.operation, done.latency, done.commit), (Operation::Sync, 60, Some(90)));
+    }
+
+    #[test]
+    fn a_budget_ends_the_job_after_that_many_bytes_and_their_sync() {
+        let spec = StreamSpec { read: Share(0), sync: Some(Sync::Fdatasync { every: 1 }), ..StreamSpec::default() };
+        let mut job = Job::new(&spec, Placement { budget_bytes: Some(2 * 4096), ..place() });
+        let (mut bytes, mut now) = (0, 0);
+        while let Some(issue) = job.issue(now) {
+            now += 10;
+            bytes += job.complete(issue.slot, now).bytes;
+        }
+        assert!(job.is_done());
+        assert_eq!(bytes, 2 * 4096);
+    }
+
+    #[test]
+    fn the_share_of_reads_is_met_and_seeded() {
+        let spec = StreamSpec { read: Share(700_000), block_size: Size(512), ..StreamSpec::default() };
+        let kinds = |seed| {
+            let mut job = Job::new(&spec, Placement { seed, ..place() });
+            (0..100_000u64)
+                .map(|t| {
+                    let issue = job.issue(t).expect("due");
+                    job.complete(issue.slot, t);
+                    issue.command.kind == CommandKind::Read
+                })
+                .collect::<Vec<_>>()
+        };
+        let reads = kinds(1).iter().filter(|&&read| read).count() as f64 / 100_000.0;
+        assert!((reads - 0.7).abs() < 0.006, "{reads}");
+        assert_eq!(kinds(1), kinds(1));
+        assert_ne!(kinds(1), kinds(2));
+    }
+}

@@ -1,0 +1,13 @@
+//! What asks for work, and when: pure logic without clock, file or thread.
+//!
+//! A [`StreamSpec`] describes a storage stream as the user wrote it; a [`Job`] is one job of it in flight. The driver of
+//! each world owns the clock: it asks a job when it is next due, issues, and tells it what completed.
+
+mod arrivals;
+mod job;
+mod offsets;
+pub mod spec;
+
+pub use arrivals::Schedule;
+pub use job::{Completion, Issue, Job, OPERATIONS, Operation, Placement};
+pub use spec::{Arrivals, Pattern, StreamSpec, Sync};

@@ -1,0 +1,232 @@
+//! A storage stream as it stands in a study: `[workload.stream.NAME]`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tameshi_base::units::{Rate, Share, Size, Time};
+
+/// A stream of storage requests: which, how large, how many at once, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct StreamSpec {
+    /// The storage the stream works on; without it, the one that `use.storage` names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
+    /// In which order offsets are visited.
+    pub pattern: Pattern,
+    /// Share of reads among reads and writes.
+    pub read: Share,
+    /// Length of each request.
+    pub block_size: Size,
+    /// A mix of lengths instead of one: share of requests by length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_size_mix: Option<Vec<SizeShare>>,
+    /// Requests outstanding per job; in open loop the most that may be outstanding.
+    pub queue_depth: u32,
+    /// Jobs, each with a thread and a queue of its own.
+    pub jobs: u32,
+    /// When requests start.
+    pub arrivals: Arrivals,
+    /// Pause between a completion and the next request of the same slot (closed loop).
+    pub think_time: Time,
+    /// Making writes durable; absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sync: Option<Sync>,
+    /// Where the stream's part of the storage begins.
+    pub offset: Size,
+    /// Length of the stream's part of the storage; absent: all that follows `offset`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<Size>,
+    /// Past the page cache (O_DIRECT) or through it.
+    pub access: Access,
+    /// How well the written data compresses: the share that a compressor could remove.
+    pub compressible: Share,
+    /// How much of the written data repeats: the share of duplicate blocks.
+    pub duplicate: Share,
+    /// Share of requests that are trims.
+    pub trim: Share,
+    /// Whether written blocks carry a checksum that reads check.
+    pub verify: Verify,
+}
+
+impl Default for StreamSpec {
+    fn default() -> Self {
+        Self {
+            storage: None,
+            pattern: Pattern::Random,
+            read: Share::WHOLE,
+            block_size: Size(4096),
+            block_size_mix: None,
+            queue_depth: 1,
+            jobs: 1,
+            arrivals: Arrivals::Closed,
+            think_time: Time(0),
+            sync: None,
+            offset: Size(0),
+            span: None,
+            access: Access::Direct,
+            compressible: Share(0),
+            duplicate: Share(0),
+            trim: Share(0),
+            verify: Verify::Off,
+        }
+    }
+}
+
+/// In which order offsets are visited.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Pattern {
+    /// Uniformly at random, in whole blocks.
+    Random,
+    /// One block after the other, from the start again at the end.
+    Sequential,
+    /// Zipf-distributed popularity, scattered over the span.
+    Zipf {
+        /// Exponent in thousandths; 1200 is θ = 1.2.
+        theta_permille: u32,
+    },
+    /// Pareto-distributed popularity.
+    Pareto {
+        /// Share of the span that takes the opposite share of the accesses, as in 80/20.
+        hot: Share,
+    },
+    /// A hot part and a cold part, uniform within each.
+    HotCold {
+        /// Share of the span that is hot.
+        hot: Share,
+        /// Share of the accesses that go there.
+        accesses: Share,
+    },
+    /// Parts of the span with shares of the accesses, in order.
+    Zoned(Vec<Zone>),
+}
+
+/// One part of a zoned pattern.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Zone {
+    /// Share of the accesses.
+    pub accesses: Share,
+    /// Share of the span.
+    pub span: Share,
+}
+
+/// One length in a mix.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SizeShare {
+    /// Length of the request.
+    pub size: Size,
+    /// Share of the requests.
+    pub share: Share,
+}
+
+/// When requests start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Arrivals {
+    /// Closed loop: a slot's next request follows its last completion. Latency runs from submission.
+    Closed,
+    /// Open loop at even gaps, over all jobs together. Latency runs from the intended start.
+    Constant {
+        /// Requests per second of the whole stream.
+        rate: Rate,
+    },
+    /// Open loop, exponentially distributed gaps. Latency runs from the intended start.
+    Poisson {
+        /// Mean requests per second of the whole stream.
+        rate: Rate,
+    },
+    /// Open loop whose rate changes: straight lines between points, or steps.
+    Ramp {
+        /// The rate at given times of the phase.
+        points: Vec<RatePoint>,
+    },
+}
+
+/// A rate at a time of the phase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RatePoint {
+    /// Time from the phase's begin.
+    pub at: Time,
+    /// Requests per second from there.
+    pub rate: Rate,
+}
+
+/// How and how often writes are made durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Sync {
+    /// `fdatasync` after so many writes of a slot.
+    Fdatasync {
+        /// Writes per sync.
+        every: u32,
+    },
+    /// `fsync` after so many writes of a slot.
+    Fsync {
+        /// Writes per sync.
+        every: u32,
+    },
+    /// Each write durable at its own completion (O_DSYNC).
+    Dsync,
+    /// Each write with force unit access.
+    Fua,
+    /// Many committers share one flush.
+    GroupCommit {
+        /// Committers per job.
+        committers: u32,
+    },
+}
+
+impl Sync {
+    /// Writes per separate sync command, if the kind has any.
+    pub fn every(self) -> Option<u32> {
+        match self {
+            Self::Fdatasync { every } | Self::Fsync { every } => Some(every),
+            Self::Dsync | Self::Fua | Self::GroupCommit { .. } => None,
+        }
+    }
+}
+
+/// Past the page cache or through it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// O_DIRECT.
+    Direct,
+    /// Through the page cache.
+    Buffered,
+}
+
+/// Whether data is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verify {
+    /// Not checked.
+    Off,
+    /// Each block carries its offset, a sequence number and a checksum; reads check them.
+    Checksum,
+}
+
+impl StreamSpec {
+    /// What of this description [`crate::Job`] does not do yet, by key.
+    pub fn unsupported(&self) -> Vec<&'static str> {
+        let mut keys = Vec::new();
+        let mut refuse = |condition: bool, key| {
+            if condition {
+                keys.push(key)
+            }
+        };
+        refuse(!matches!(self.pattern, Pattern::Random | Pattern::Sequential), "pattern");
+        refuse(self.block_size_mix.is_some(), "block_size_mix");
+        refuse(matches!(self.arrivals, Arrivals::Ramp { .. }), "arrivals.ramp");
+        refuse(matches!(self.sync, Some(Sync::Dsync | Sync::Fua | Sync::GroupCommit { .. })), "sync");
+        refuse(self.access == Access::Buffered, "access");
+        refuse(self.compressible != Share(0), "compressible");
+        refuse(self.duplicate != Share(0), "duplicate");
+        refuse(self.trim != Share(0), "trim");
+        refuse(self.verify != Verify::Off, "verify");
+        keys
+    }
+}

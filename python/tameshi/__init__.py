@@ -1,0 +1,1 @@
+"""Tameshi: the proving ground for storage under databases."""

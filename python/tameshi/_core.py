@@ -1,0 +1,122 @@
+"""The only importer of the compiled core: JSON becomes Python here, its errors become ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tameshi import _tameshi
+from tameshi.errors import RunFailed, StudyError
+from tameshi.spec_types import Plan, RunSpec
+
+Devices = Sequence[tuple[str, str, str]]
+"""Device profiles: name, file, text."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """An open storage of a measured run: its descriptor and where its payload lies, in bytes."""
+
+    name: str
+    fd: int
+    data_offset: int
+    data_bytes: int
+    direct: bool
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except _tameshi.StudyError as error:
+        text, fields = error.args
+        raise StudyError(text, json.loads(fields)) from None
+    except _tameshi.CoreError as error:
+        raise RunFailed(str(error)) from None
+
+
+def plan(name: str, file: str, text: str, *, world: str, quick: bool, devices: Devices) -> Plan:
+    """Plan a study's text for one world; raises `StudyError` at the place that can't be."""
+    request = json.dumps({"world": world, "quick": quick})
+    with _translated():
+        planned = _tameshi.plan(name, file, text, request, list(devices))
+    return Plan.model_validate_json(planned)
+
+
+def unsupported(spec: RunSpec) -> list[str]:
+    """What of the spec its world can't do yet, as sentences that name the key."""
+    with _translated():
+        return list(json.loads(_tameshi.unsupported(to_json(spec))))
+
+
+def device_profile(name: str, file: str, text: str) -> dict[str, Any]:
+    """A device profile, checked; raises `StudyError`."""
+    with _translated():
+        return dict(json.loads(_tameshi.device_profile(name, file, text)))
+
+
+def metrics() -> list[dict[str, str]]:
+    """The metric registry: name, unit, kind, better, en, ja of each."""
+    return list(json.loads(_tameshi.metrics()))
+
+
+def latencies(log: str) -> dict[str, dict[str, Any]]:
+    """Latency statistics (ns) of each tag of an interval log's text."""
+    with _translated():
+        return dict(json.loads(_tameshi.latencies(log)))
+
+
+def schema(form: str) -> dict[str, Any]:
+    """The JSON schema of `study`, `device_profile`, `run_spec` or `plan`."""
+    with _translated():
+        return dict(json.loads(_tameshi.schema(form)))
+
+
+def nanoseconds(time: str) -> int:
+    """A time such as `250 ms` in nanoseconds."""
+    with _translated():
+        return _tameshi.nanoseconds(time)
+
+
+def core_hash() -> str:
+    """Hash of the sources that decide a simulated result."""
+    return _tameshi.core_hash()
+
+
+def to_json(spec: RunSpec | Plan) -> str:
+    """The spec as the core reads it."""
+    return spec.model_dump_json(exclude_unset=True, by_alias=True)
+
+
+class Execution:
+    """One run in the core: `run` blocks one thread while others watch or stop it."""
+
+    def __init__(self, spec: RunSpec, folder: Path) -> None:
+        with _translated():
+            self._inner = _tameshi.Execution(to_json(spec), str(folder))
+
+    def lay_out(self, target: Target, seed: int) -> bool:
+        """Write the target's whole payload once, so that no read meets a hole; False if stopped."""
+        with _translated():
+            return bool(self._inner.lay_out(_as_tuple(target), seed))
+
+    def run(self, targets: Sequence[Target], t0_ns: int) -> dict[str, Any]:
+        """Run all phases from `t0_ns` on the monotonic clock; returns how it ended."""
+        with _translated():
+            return dict(json.loads(self._inner.run([_as_tuple(t) for t in targets], t0_ns)))
+
+    def stop(self) -> None:
+        """Ask it to end soon with a usable partial result."""
+        self._inner.stop()
+
+    def progress(self) -> dict[str, int]:
+        """Where it is: elapsed_ns, phase, operations_per_second, latency_ns_mean, bytes_written."""
+        return dict(json.loads(self._inner.progress()))
+
+
+def _as_tuple(target: Target) -> tuple[str, int, int, int, bool]:
+    return (target.name, target.fd, target.data_offset, target.data_bytes, target.direct)

@@ -1,0 +1,64 @@
+"""What a study's names stand for here: `--on NAME=PATH`, `--server NAME=PRODUCT`, or a private bindings file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tameshi.errors import BadInput
+from tameshi.study import read_text
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """Real things by the names that studies use for them."""
+
+    storage: dict[str, Path] = field(default_factory=dict)
+    server: dict[str, str] = field(default_factory=dict)
+
+
+def read_bindings(file: Path | None, on: Sequence[str], server: Sequence[str]) -> Bindings:
+    """Bindings of a file and of options; an option wins. Raises `BadInput`."""
+    storage: dict[str, Path] = {}
+    servers: dict[str, str] = {}
+    if file:
+        tables = _read_file(file)
+        storage |= {name: Path(path) for name, path in tables.get("storage", {}).items()}
+        servers |= tables.get("server", {})
+    storage |= {name: Path(path) for name, path in _pairs("--on", on, "disk=/mnt/nvme").items()}
+    servers |= _pairs("--server", server, "mysql=mariadb")
+    return Bindings(storage, servers)
+
+
+def _pairs(option: str, values: Sequence[str], example: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for value in values:
+        name, equals, thing = value.partition("=")
+        if not (name and equals and thing):
+            raise BadInput(
+                "this binds no name", where=option, found=value, accepted=[f"NAME=VALUE, as in {example}"]
+            )
+        if name in pairs:
+            raise BadInput(f"`{name}` is bound twice", where=option, found=value)
+        pairs[name] = thing
+    return pairs
+
+
+def _read_file(file: Path) -> dict[str, dict[str, str]]:
+    where = str(file)
+    try:
+        tables = tomllib.loads(read_text(file, "a bindings file"))
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput("this is no TOML", where=where, found=str(error)) from None
+    for name, table in tables.items():
+        accepted = ["[storage] NAME = PATH", "[server] NAME = PRODUCT"]
+        if name not in ("storage", "server") or not isinstance(table, dict):
+            raise BadInput(f"`{name}` can't be bound", where=where, key=name, accepted=accepted)
+        for key, value in table.items():
+            if not isinstance(value, str):
+                raise BadInput(
+                    "a binding is a string", where=where, key=f"{name}.{key}", found=repr(value), accepted=accepted
+                )
+    return tables

@@ -1,0 +1,207 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tameshi import _core, guard, outputs, store
+from tameshi.bindings import Bindings, read_bindings
+from tameshi.errors import BadInput, TameshiError
+from tameshi.preflight import Examined, examine
+from tameshi.report import terminal_summary
+from tameshi.run.dispatcher import Session, Task, run_all, tasks_of
+from tameshi.run.display import for_console
+from tameshi.spec_types import Plan, World
+from tameshi.store import SealedRun
+from tameshi.study import StudyFile, plan, read_study
+
+INTERRUPTED = 130
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+out_console = Console(highlight=False)
+err_console = Console(stderr=True, highlight=False)
+
+StudyArgument = Annotated[Path, typer.Argument(help="The study file.")]
+WorldOption = Annotated[list[World] | None, typer.Option("--world", help="Where to run; may be given several times. [default: simulated]")]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Merge in the study's `quick` part.")]
+
+
+def default_out(study: StudyFile) -> Path:
+    """Where a study's results go if nothing is said."""
+    return Path("tameshi-results") / study.name
+
+
+@app.command("plan")
+def plan_command(study_path: StudyArgument, world: WorldOption = None, quick: QuickOption = False) -> None:
+    """Show the matrix of a study, the time it takes and the bytes it writes; needs no device."""
+    study = read_study(study_path)
+    for number, chosen in enumerate(world or [World.simulated]):
+        planned = plan(study, chosen.value, quick=quick)
+        if number == 0:
+            print_matrix(planned)
+        print_bounds(chosen, planned)
+
+
+def print_matrix(planned: Plan) -> None:
+    """Axes, cells and phases."""
+    out_console.print(f"[bold]{planned.study.title}[/]\n{planned.study.question}\n")
+    table = Table("axis", "varies", "levels", title="Axes", title_justify="left")
+    for axis in planned.study.axes:
+        table.add_row(axis.name, axis.varies.value + (" runs" if axis.varies == "across" else " a run"), ", ".join(axis.levels))
+    if planned.study.axes:
+        out_console.print(table)
+    phases = Table("phase", "cells", "streams", "ends after", title="Phases of a run", title_justify="left")
+    for name in dict.fromkeys(phase.name for phase in planned.runs[0].phases):
+        cells = [phase for phase in planned.runs[0].phases if phase.name == name]
+        until = cells[0].until.model_dump(exclude_none=True)
+        ends = " or ".join(f"{value}" for value in until.values())
+        phases.add_row(name, str(len(cells)), ", ".join(stream.name for stream in cells[0].streams), ends)
+    out_console.print(phases)
+
+
+def print_bounds(world: World, planned: Plan) -> None:
+    """Runs, time and bytes of one world."""
+    cells = len({tuple(run.cell.items()) for run in planned.runs})
+    virtual = " of virtual time" if world is World.simulated else ""
+    time = "no limit in time" if planned.time_ns_at_most is None else f"at most {planned.time_ns_at_most / 1e9:,.0f} s{virtual}"
+    out_console.print(f"{world.value}: {len(planned.runs)} runs of {cells} combinations across runs; {time}; {written(world, planned)}")
+    for run in planned.runs[:1]:
+        for sentence in dict.fromkeys(_core.unsupported(run)):
+            out_console.print(f"  not yet: {sentence}", style="yellow")
+
+
+def written(world: World, planned: Plan) -> str:
+    """The bytes that a world's runs write, as a sentence."""
+    if world is World.simulated:
+        return "writes nothing but its record"
+    laid_out = sum(planned.storage_bytes.values())
+    if planned.bytes_written_at_most is None:
+        return f"writes {laid_out / 1e9:.2f} GB to lay out its targets and then without limit"
+    return f"writes at most {(laid_out + planned.bytes_written_at_most) / 1e9:.2f} GB, {laid_out / 1e9:.2f} GB of it to lay out its targets"
+
+
+@app.command("run")
+def run_command(
+    study_path: StudyArgument,
+    world: WorldOption = None,
+    on: Annotated[list[str] | None, typer.Option("--on", help="NAME=PATH: the real place of a storage.")] = None,
+    server: Annotated[list[str] | None, typer.Option("--server", help="NAME=PRODUCT: the server to use for an engine.")] = None,
+    bindings: Annotated[Path | None, typer.Option("--bindings", help="A TOML file of [storage] and [server] bindings.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder of the results. [default: tameshi-results/STUDY]")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Simulated runs at a time.")] = os.cpu_count() or 1,
+    lang: Annotated[str, typer.Option("--lang", help="Language of the report: en or ja.")] = "en",
+    quick: QuickOption = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Remove results of an earlier run first.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the files that stood for storages.")] = False,
+) -> None:
+    """Run a study, resume it, and write its results and report."""
+    study = read_study(study_path)
+    bound = read_bindings(bindings, on or [], server or [])
+    worlds = list(dict.fromkeys(world or [World.simulated]))
+    check_options(worlds, bound, lang)
+    plans = {chosen: plan(study, chosen.value, quick=quick) for chosen in worlds}
+    examined = {chosen: examine(planned, chosen, bound, str(study_path)) for chosen, planned in plans.items()}
+    for chosen, planned in plans.items():
+        print_bounds(chosen, planned)
+    folder = out or default_out(study)
+    if fresh and folder.exists():
+        guard.remove_folder(folder)
+    tasks = [task for chosen in worlds for task in tasks_of(examined[chosen], plans[chosen].runs)]
+    with store.locked_study(folder) as lock:
+        guard.write_file(folder / "study.toml", study.text.encode())
+        outputs.write_summary(folder, plans[worlds[0]].study, [shlex.join(["tameshi", *sys.argv[1:]])])
+        outputs.write_order(folder, [task.identity for task in tasks])
+        runs, interrupted = run_session(folder, lock, tasks, jobs)
+    complete = len(runs) == len(tasks) and all(run.outcome["status"] == "complete" for run in runs)
+    if complete and not keep:
+        remove_targets(examined.values())
+    show(folder, lang)
+    if interrupted:
+        err_console.print("Interrupted: the report holds what was done; the same command resumes.")
+        raise typer.Exit(INTERRUPTED)
+    if not complete:
+        raise typer.Exit(1)
+
+
+def check_options(worlds: Sequence[World], bound: Bindings, lang: str) -> None:
+    """Options that contradict one another, before anything is examined."""
+    if lang not in ("en", "ja"):
+        raise BadInput("reports don't speak this language", where="--lang", found=lang, accepted=["en", "ja"])
+    if bound.storage and World.measured not in worlds:
+        hint = "Add --world measured."
+        raise BadInput("a real place is bound, but no measured run is asked for", where="--on", hint=hint)
+
+
+def run_session(folder: Path, lock: int, tasks: Sequence[Task], jobs: int) -> tuple[list[SealedRun], bool]:
+    """Run all tasks under the display; Ctrl-C stops gently, a second one at once."""
+    summary, _ = outputs.read_summary(folder)
+    display = for_console(err_console)
+    session = Session(folder, lock, display, on_sealed=lambda: None)
+    session.on_sealed = lambda: void(outputs.write_results(folder, summary, outputs.read_runs(folder)))
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        session.stop()
+
+    previous = signal.signal(signal.SIGINT, stop)
+    terminated = signal.signal(signal.SIGTERM, stop)
+    try:
+        runs = run_all(session, tasks, jobs)
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        signal.signal(signal.SIGTERM, terminated)
+        display.close()
+    return runs, session.stopping.is_set()
+
+
+def void(_: Any) -> None:
+    """Takes a value and has none."""
+
+
+def remove_targets(examined: Sequence[Examined] | Any) -> None:
+    """Remove the files that stood for storages: they are ours, and hold nothing of worth."""
+    for world in examined:
+        for target in world.targets.values():
+            if target.path.exists():
+                guard.remove_target(target.path)
+
+
+def show(folder: Path, lang: str) -> None:
+    """Results, report, and the summary on the terminal."""
+    summary, reproduce = outputs.read_summary(folder)
+    runs = outputs.read_runs(folder)
+    found = outputs.write_results(folder, summary, runs)
+    inputs = outputs.report_inputs(found, runs, reproduce)
+    path = outputs.write_html(folder, inputs, lang)
+    for line in terminal_summary(inputs, lang):
+        out_console.print(line, markup=False, soft_wrap=True)
+    out_console.print(f"Report: {path.resolve()}", markup=False, soft_wrap=True)
+
+
+@app.command("report")
+def report_command(
+    folder: Annotated[Path, typer.Argument(help="A folder that `tameshi run` made.")],
+    lang: Annotated[str, typer.Option("--lang", help="en or ja.")] = "en",
+) -> None:
+    """Make results.json and the report anew from the runs of a study folder."""
+    check_options([], Bindings(), lang)
+    show(folder, lang)
+
+
+def main() -> None:
+    """Run the command line; an expected error is one message and its exit status."""
+    try:
+        app()
+    except TameshiError as error:
+        err_console.print(str(error), markup=False, soft_wrap=True)
+        sys.exit(error.exit_status)

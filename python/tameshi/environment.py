@@ -1,0 +1,246 @@
+"""What a run stood on: machine, kernel and the block device behind each target.
+
+`environment()` gathers the facts of `environment.json`; `identity()` is the part of them that must
+be unchanged for a finished run to count as this run. A fact that cannot be read is null: nothing
+here raises, because a run on an odd machine is better than no run.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import stat
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+PROC = Path("/proc")
+SYS = Path("/sys")
+
+# The queue settings that decide how a device answers, by their name in /sys/block/NAME/queue.
+_QUEUE_NUMBERS = {
+    "rotational": "rotational",
+    "logical_block_bytes": "logical_block_size",
+    "physical_block_bytes": "physical_block_size",
+    "requests": "nr_requests",
+    "iostats": "iostats",
+    "nomerges": "nomerges",
+}
+_VIRTUAL_NAMES = re.compile(r"(loop|dm|md|zram|ram|nbd|ublkb)[-\d]")
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One line of mountinfo: where, what kind, how, and from what (`device` is `MAJ:MIN`)."""
+
+    point: Path
+    file_system: str
+    options: list[str]
+    source: str
+    device: str
+
+
+def environment(targets: Sequence[Path], *, proc: Path = PROC, sys: Path = SYS) -> dict[str, Any]:
+    """The facts of `environment.json`; sizes in bytes. Never raises: a missing fact is null."""
+    return {
+        "tameshi": _tameshi_version(),
+        "python": platform.python_version(),
+        "kernel": platform.release(),
+        "machine": {
+            "architecture": platform.machine(),
+            "cpu_model": _cpu_model(proc),
+            "cpus": os.cpu_count(),
+            "cores": psutil.cpu_count(logical=False),
+            "memory_bytes": psutil.virtual_memory().total,
+            "governor": _text(sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        },
+        "targets": {str(path): _target(Path(path), proc, sys) for path in targets},
+    }
+
+
+def identity(env: dict[str, Any]) -> dict[str, Any]:
+    """The subset of `environment()` that must not change if finished runs are to be kept."""
+    machine = env["machine"]
+    return {
+        "kernel": env["kernel"],
+        "cpu_model": machine["cpu_model"],
+        "cpus": machine["cpus"],
+        "memory_bytes": machine["memory_bytes"],
+        "targets": [
+            {
+                "file_system": target["file_system"],
+                "partition": _partition_number(target["partition"]),
+                "device": _device_identity(target["device"]),
+            }
+            for target in env["targets"].values()
+        ],
+    }
+
+
+def diskstats_name(path: Path, *, proc: Path = PROC, sys: Path = SYS) -> str | None:
+    """The whole disk behind `path` as /proc/diskstats names it; None for tmpfs, NFS and the like.
+
+    Two targets with the same name share one physical or virtual disk.
+    """
+    node, _ = _block_node(path, proc, sys)
+    # sysfs cannot hold a slash in a name and writes `cciss!c0d0` for `cciss/c0d0`.
+    return node.name.replace("!", "/") if node else None
+
+
+def mounts(proc: Path = PROC) -> list[Mount]:
+    """The mounts this process sees, in mount order; empty where the kernel does not tell."""
+    found = []
+    for line in (_text(proc / "self/mountinfo") or "").splitlines():
+        before, _, after = line.partition(" - ")
+        fields, rest = before.split(" "), after.split(" ")
+        if len(fields) < 6 or len(rest) < 3:
+            continue
+        options = list(dict.fromkeys(f"{fields[5]},{rest[2]}".split(",")))
+        point = Path(_unescaped(fields[4]))
+        found.append(Mount(point, rest[0], options, _unescaped(rest[1]), fields[2]))
+    return found
+
+
+def mount_of(path: Path, proc: Path = PROC) -> Mount | None:
+    """The mount that holds `path`, which need not exist yet."""
+    real = Path(os.path.realpath(path))
+    holding = [mount for mount in mounts(proc) if real.is_relative_to(mount.point)]
+    # Of equally deep mounts the later one covers the earlier: max() keeps the first it meets.
+    return max(reversed(holding), key=lambda mount: len(mount.point.parts), default=None)
+
+
+def _target(path: Path, proc: Path, sys: Path) -> dict[str, Any]:
+    mount = mount_of(path, proc)
+    node, partition = _block_node(path, proc, sys)
+    return {
+        "real_path": os.path.realpath(path),
+        "file_system": mount.file_system if mount else None,
+        "mount_point": str(mount.point) if mount else None,
+        "mount_options": mount.options if mount else None,
+        "mount_source": mount.source if mount else None,
+        "partition": partition,
+        "device": _device(node) if node else None,
+    }
+
+
+def _device(node: Path) -> dict[str, Any]:
+    """What sysfs says about the whole disk at `node`."""
+    queue = node / "queue"
+    sectors = _number(node / "size")
+    facts: dict[str, Any] = {
+        "name": node.name.replace("!", "/"),
+        "model": _text(node / "device/model"),
+        "serial": _first_text(node / "serial", node / "device/serial", node / "device/wwid"),
+        "firmware": _first_text(node / "device/firmware_rev", node / "device/rev"),
+        "size_bytes": None if sectors is None else sectors * 512,
+        "virtual": _virtual(node),
+        "backing_file": _text(node / "loop/backing_file"),
+        "members": _names(node / "slaves"),
+        "scheduler": _chosen(_text(queue / "scheduler")),
+        "write_cache": _text(queue / "write_cache"),
+    }
+    return facts | {fact: _number(queue / name) for fact, name in _QUEUE_NUMBERS.items()}
+
+
+def _device_identity(device: dict[str, Any] | None) -> dict[str, Any] | None:
+    if device is None:
+        return None
+    # A name such as sda may move from boot to boot; it identifies only where nothing better does.
+    kept = ["model", "serial", "firmware", "size_bytes", "virtual", "rotational"]
+    if device["serial"] is None:
+        kept.append("name")
+    return {fact: device[fact] for fact in kept}
+
+
+def _partition_number(partition: str | None) -> int | None:
+    found = re.search(r"\d+$", partition or "")
+    return int(found[0]) if found else None
+
+
+def _block_node(path: Path, proc: Path, sys: Path) -> tuple[Path | None, str | None]:
+    """The sysfs folder of the whole disk behind `path`, and the partition's name if there is one.
+
+    Btrfs and ZFS give files a device number of their own; the mount's source then leads on.
+    """
+    candidates = [_device_number(path)]
+    mount = mount_of(path, proc)
+    if mount and mount.source.startswith("/dev/"):
+        candidates.append(_device_number(Path(mount.source)))
+    for number in candidates:
+        node = sys / "dev/block" / number if number else None
+        if node and node.exists():
+            real = node.resolve()
+            return (real.parent, real.name) if (real / "partition").exists() else (real, None)
+    return None, None
+
+
+def _device_number(path: Path) -> str | None:
+    """`MAJ:MIN` of a block device, or of the file system that holds (or will hold) `path`."""
+    real = Path(os.path.realpath(path))
+    for place in (real, *real.parents):
+        try:
+            status = os.stat(place)
+        except OSError:
+            continue
+        number = status.st_rdev if stat.S_ISBLK(status.st_mode) else status.st_dev
+        return f"{os.major(number)}:{os.minor(number)}"
+    return None
+
+
+def _virtual(node: Path) -> str | None:
+    """What kind of made-up device this is (`virtio`, `loop`, `dm`, …); None for hardware."""
+    named = _VIRTUAL_NAMES.match(node.name)
+    if named:
+        return named[1]
+    return "virtio" if any(part.startswith("virtio") for part in node.parts) else None
+
+
+def _cpu_model(proc: Path) -> str | None:
+    found = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", _text(proc / "cpuinfo") or "", re.M)
+    return found[1].strip() if found else None
+
+
+def _tameshi_version() -> str | None:
+    try:
+        return metadata.version("tameshi")
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _chosen(scheduler: str | None) -> str | None:
+    """`kyber` out of `none [kyber] bfq`."""
+    found = re.search(r"\[(.+?)\]", scheduler or "")
+    return found[1] if found else scheduler
+
+
+def _unescaped(field: str) -> str:
+    """mountinfo writes space, tab, newline and backslash in octal."""
+    return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(entry.name for entry in folder.iterdir())
+    except OSError:
+        return []
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None
+
+
+def _first_text(*paths: Path) -> str | None:
+    return next((text for text in map(_text, paths) if text), None)
+
+
+def _number(path: Path) -> int | None:
+    text = _text(path)
+    return int(text) if text and text.isdigit() else None

@@ -1,0 +1,209 @@
+"""Folders of Tameshi's own: claimed by a marker file, written in and deleted only with it."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from tameshi.environment import mounts
+from tameshi.errors import GuardRefusal
+from tameshi.guard.handles import (
+    OPEN_FOLDER,
+    changed,
+    closing,
+    closing_on_error,
+    described,
+    foreign,
+    identity_of,
+    open_new,
+    open_regular,
+    resolved,
+    translated,
+)
+
+MARKER = ".tameshi-owned"
+"""The name of the file that marks a folder as Tameshi's."""
+
+_FOLDER_MARK = b"Tameshi made this folder and may delete it with everything in it.\n"
+
+
+def claim_folder(path: Path) -> None:
+    """Makes `path` a folder of Tameshi's, its parents too; one that already is stays as it is.
+
+    An empty directory is claimed. Raises `GuardRefusal` for a directory that holds anything else.
+    """
+    with translated(path):
+        real = resolved(path)
+        _refuse_protected(real)
+        os.makedirs(real, exist_ok=True)
+        with closing(os.open(real, OPEN_FOLDER)) as directory:
+            if _is_marked(directory):
+                return
+            if not _claimable(directory):
+                count = len(os.listdir(directory))
+                raise GuardRefusal(
+                    "this folder holds files Tameshi did not make",
+                    where=str(real),
+                    found=f"a directory with {count} {'entry' if count == 1 else 'entries'}",
+                    accepted=["a new folder", "an empty folder", "a folder made by Tameshi"],
+                )
+            flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW
+            _write_durably(os.open(MARKER, flags, 0o666, dir_fd=directory), _FOLDER_MARK)
+            os.fsync(directory)
+
+
+def remove_folder(path: Path) -> None:
+    """Deletes a folder that carries Tameshi's marker, with everything in it.
+
+    Symbolic links in it are deleted, never followed. Raises `GuardRefusal`, before anything is
+    deleted, for a folder without the marker, a link, `/`, a home, or one with a mount inside.
+    """
+    if os.path.islink(path):
+        raise _foreign_folder(path, "a symbolic link")
+    with translated(path):
+        real = Path(os.path.realpath(path))
+        _refuse_protected(real)
+        with closing(os.open(real, OPEN_FOLDER)) as directory:
+            if not _is_marked(directory):
+                raise _foreign_folder(real, "a directory without Tameshi's marker")
+            for mount in mounts():
+                if mount.point.is_relative_to(real):
+                    raise _foreign_folder(real, f"a file system mounted at {mount.point}")
+            status = os.fstat(directory)
+            _empty(directory, real, status.st_dev, keep=MARKER)
+            if identity_of(os.lstat(real)) != identity_of(status):
+                raise changed(real)
+            # The marker goes last: an interrupted removal can be taken up again.
+            os.unlink(MARKER, dir_fd=directory)
+            os.rmdir(real)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Writes a file in a folder of Tameshi's, whole or not at all; makes missing folders.
+
+    Raises `GuardRefusal` where no folder above `path` carries the marker.
+    """
+    with translated(path), closing(_open_owned_parent(path)) as directory:
+        fd, name = open_new(directory, 0o666)
+        try:
+            _write_durably(fd, data)
+            os.rename(name, path.name, src_dir_fd=directory, dst_dir_fd=directory)
+        except BaseException:
+            os.unlink(name, dir_fd=directory)
+            raise
+        os.fsync(directory)
+
+
+def append_file(path: Path) -> BinaryIO:
+    """Opens a file in a folder of Tameshi's for appending; makes it and missing folders.
+
+    The caller flushes and closes it. Raises `GuardRefusal` as `write_file` does, and for a link.
+    """
+    with translated(path):
+        # Not blocking: a named pipe under this name must be refused, not waited for.
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+        with closing(_open_owned_parent(path)) as directory:
+            fd = os.open(path.name, flags, 0o666, dir_fd=directory)
+        with closing_on_error(fd):
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+                raise foreign(path, described(status))
+        return open(fd, "ab")
+
+
+def _open_owned_parent(path: Path) -> int:
+    """The directory of `path`, open, made if missing, inside a folder that carries the marker."""
+    parent = Path(os.path.realpath(path.parent))
+    owned = next((folder for folder in (parent, *parent.parents) if _is_owned(folder)), None)
+    if owned is None or path.name in ("", "..", MARKER):
+        raise GuardRefusal(
+            "Tameshi writes its files only into folders of its own",
+            where=str(path),
+            found=f"the marker's own name, or {parent} outside any folder made by Tameshi",
+            accepted=[f"a path inside a folder with the marker {MARKER}"],
+        )
+    directory = os.open(owned, OPEN_FOLDER)
+    for part in parent.relative_to(owned).parts:
+        with closing(directory) as outer:
+            with suppress(FileExistsError):
+                os.mkdir(part, dir_fd=outer)
+            directory = os.open(part, OPEN_FOLDER, dir_fd=outer)
+    return directory
+
+
+def _is_owned(folder: Path) -> bool:
+    try:
+        directory = os.open(folder, OPEN_FOLDER)
+    except OSError:
+        return False
+    with closing(directory):
+        return _is_marked(directory)
+
+
+def _is_marked(directory: int) -> bool:
+    return _mark_in(directory) == _FOLDER_MARK
+
+
+def _mark_in(directory: int) -> bytes | None:
+    """What the folder's marker file says; None without one that is a file of one name."""
+    try:
+        fd = open_regular(Path(MARKER), os.O_RDONLY, directory)
+    except (OSError, GuardRefusal):
+        return None
+    with closing(fd):
+        return os.read(fd, 4096) if os.fstat(fd).st_nlink == 1 else None
+
+
+def _claimable(directory: int) -> bool:
+    """Whether the folder is empty, or holds no more than a marker that a crash cut short."""
+    names = os.listdir(directory)
+    if names == [MARKER]:
+        mark = _mark_in(directory)
+        return mark is not None and _FOLDER_MARK.startswith(mark)
+    return not names
+
+
+def _empty(directory: int, path: Path, device: int, keep: str = "") -> None:
+    """Deletes what is in an open directory, without following links or leaving `device`."""
+    for name in os.listdir(directory):
+        if name == keep:
+            continue
+        status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        if not stat.S_ISDIR(status.st_mode):
+            os.unlink(name, dir_fd=directory)
+            continue
+        with closing(os.open(name, OPEN_FOLDER, dir_fd=directory)) as inner:
+            if os.fstat(inner).st_dev != device:
+                raise _foreign_folder(path, f"another file system mounted at {path / name}")
+            _empty(inner, path / name, device)
+        os.rmdir(name, dir_fd=directory)
+
+
+def _refuse_protected(real: Path) -> None:
+    homes = [os.path.expanduser("~")]
+    with suppress(KeyError):
+        homes.append(pwd.getpwuid(os.getuid()).pw_dir)
+    for home in homes:
+        if Path(os.path.realpath(home)).is_relative_to(real):
+            raise _foreign_folder(real, "the root directory, a home or a folder above one")
+
+
+def _write_durably(fd: int, data: bytes) -> None:
+    """Writes, makes durable and closes."""
+    with open(fd, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(fd)
+
+
+def _foreign_folder(path: Path, found: str) -> GuardRefusal:
+    return GuardRefusal(
+        "Tameshi does not claim or delete this folder",
+        where=str(path),
+        found=found,
+        accepted=["a folder made by Tameshi, by its own name, with no mount inside"],
+    )

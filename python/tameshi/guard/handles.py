@@ -1,0 +1,145 @@
+"""What the guard's two halves share: opening without following, describing and refusing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tameshi.errors import GuardRefusal, RunFailed
+
+OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+"""Flags that open a directory and nothing that merely leads to one."""
+
+Identity = tuple[int, int]
+"""Device and inode number: the same file as long as both stay and it has not been deleted."""
+
+_ACCEPTED_TARGETS = (
+    "a directory",
+    "the path of a file that does not exist yet",
+    "a file made by Tameshi",
+)
+_NOT_AS_EXPECTED = (
+    *(errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENXIO),
+)
+
+
+def resolved(path: Path) -> Path:
+    """The real path, which need not exist; a link that leads to nothing is refused."""
+    real = Path(os.path.realpath(path))
+    if os.path.lexists(path) and not os.path.lexists(real):
+        raise foreign(path, f"a symbolic link to {real}, which does not exist")
+    return real
+
+
+@contextmanager
+def closing(fd: int) -> Iterator[int]:
+    """Closes the descriptor at the end of the block."""
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def closing_on_error(fd: int) -> Iterator[int]:
+    """Closes the descriptor if the block fails; otherwise it is handed on."""
+    try:
+        yield fd
+    except BaseException:
+        os.close(fd)
+        raise
+
+
+def open_regular(path: Path, flags: int, directory: int | None = None) -> int:
+    """Opens a regular file by its last name, never following a link or touching a device."""
+    name = path if directory is None else path.name
+    with closing(os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=directory)) as handle:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise foreign(path, described(status))
+        return os.open(f"/proc/self/fd/{handle}", flags)
+
+
+def open_new(directory: int, mode: int) -> tuple[int, str]:
+    """A new file under a name of its own in the open directory, to be renamed when complete."""
+    name = f".tameshi-new-{secrets.token_hex(8)}"
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    return os.open(name, flags, mode, dir_fd=directory), name
+
+
+def identity_of(status: os.stat_result) -> Identity:
+    """What tells this file from another under the same name."""
+    return status.st_dev, status.st_ino
+
+
+def described(status: os.stat_result) -> str:
+    """What kind of thing this is, in words."""
+    if stat.S_ISREG(status.st_mode):
+        names = f" with {status.st_nlink} names (hard links)" if status.st_nlink > 1 else ""
+        return f"a regular file of {size_text(status.st_size)}{names}"
+    kinds = {
+        stat.S_IFBLK: "a block device",
+        stat.S_IFCHR: "a character device",
+        stat.S_IFIFO: "a named pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFLNK: "a symbolic link",
+        stat.S_IFDIR: "a directory",
+    }
+    return kinds.get(stat.S_IFMT(status.st_mode), "something unknown")
+
+
+def size_text(count: int) -> str:
+    """A number of bytes in words."""
+    for unit, bytes_each in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if abs(count) >= bytes_each:
+            return f"{count / bytes_each:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def foreign(path: Path, found: str) -> GuardRefusal:
+    """The refusal of a file that is not Tameshi's."""
+    return GuardRefusal(
+        "Tameshi did not make this and leaves it alone",
+        where=str(path),
+        found=found,
+        accepted=_ACCEPTED_TARGETS,
+    )
+
+
+def changed(path: Path) -> GuardRefusal:
+    """The refusal of what is no longer what was examined."""
+    return GuardRefusal(
+        "this was exchanged while Tameshi was at work on it, and is left alone",
+        where=str(path),
+        hint="See who else writes there, then start again.",
+    )
+
+
+def forbidden(path: Path) -> GuardRefusal:
+    """The refusal where the kernel gives no permission."""
+    return GuardRefusal(
+        "Tameshi may not write here",
+        where=str(path),
+        found="no permission, or a file system mounted read-only",
+        accepted=_ACCEPTED_TARGETS,
+    )
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turns what the kernel refuses into an error that says where and what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise forbidden(path) from error
+        found = (error.strerror or "").lower()
+        if error.errno in _NOT_AS_EXPECTED:
+            message = "this is not there, or not what it has to be"
+            raise GuardRefusal(message, where=str(path), found=found) from error
+        raise RunFailed("the file system refused", where=str(path), found=found) from error

@@ -1,0 +1,125 @@
+"""What a study folder shows: results.json and report.html, made anew from the sealed runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tameshi import guard, store
+from tameshi.errors import BadInput
+from tameshi.report import ReportInputs, write_report
+from tameshi.results import results
+from tameshi.spec_types import Summary
+from tameshi.store import SealedRun
+
+NANOSECONDS = 1e9
+SERIES_COUNTS = {"read.count": "read", "write.count": "write", "commit.count": "commit"}
+
+
+def write_summary(folder: Path, study: Summary, reproduce: Sequence[str]) -> None:
+    """What the report needs and no run holds: the study's summary and the command lines."""
+    value = {"study": study.model_dump(mode="json", by_alias=True), "reproduce": list(reproduce)}
+    store.write_json(folder / "summary.json", value)
+
+
+def read_summary(folder: Path) -> tuple[Summary, list[str]]:
+    """The summary of a study folder; raises `BadInput` where there is none."""
+    try:
+        value = json.loads((folder / "summary.json").read_bytes())
+    except OSError:
+        accepted = ["a folder that `tameshi run` made (its --out)"]
+        raise BadInput("this is no study folder", where=str(folder), accepted=accepted) from None
+    return Summary.model_validate(value["study"]), list(value["reproduce"])
+
+
+def read_runs(folder: Path) -> list[SealedRun]:
+    """Every sealed run of a study folder, in the order of worlds, cells and repetitions as planned."""
+    order = json.loads((folder / "order.json").read_bytes())
+    runs = (store.read_run(store.run_folder(folder, identity)) for identity in order)
+    return [run for run in runs if run]
+
+
+def write_order(folder: Path, identities: Iterable[str]) -> None:
+    """The identities of the study's runs as planned; what else lies in `runs` is older."""
+    store.write_json(folder / "order.json", list(identities))
+
+
+def write_results(folder: Path, study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
+    """results.json, whole or not at all."""
+    found = results(study, runs)
+    store.write_json(folder / "results.json", found)
+    return found
+
+
+def report_inputs(found: dict[str, Any], runs: Sequence[SealedRun], reproduce: Sequence[str]) -> ReportInputs:
+    """Everything the report shows."""
+    usable = [run for run in runs if run.outcome["status"] != "failed"]
+    environments: dict[str, Mapping[str, Any]] = {}
+    for run in usable:
+        environments.setdefault(run.spec.world.value, _shown(run.environment))
+    first = {run.spec.world.value: run for run in reversed(usable)}
+    return ReportInputs(
+        results=found,
+        environments=environments,
+        reproduce=reproduce,
+        percentiles=[curve for run in first.values() for curve in _curves(run)],
+        series=[series for run in first.values() for series in _series(run)],
+    )
+
+
+def write_html(folder: Path, inputs: ReportInputs, lang: str) -> Path:
+    """report.html (report.ja.html in Japanese) in the study folder."""
+    path = folder / ("report.html" if lang == "en" else f"report.{lang}.html")
+    guard.write_file(path, b"")
+    write_report(path, inputs, lang)
+    return path
+
+
+def _shown(environment: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in environment.items() if key not in ("identity", "findings")}
+
+
+def _curves(run: SealedRun) -> Iterable[dict[str, Any]]:
+    """Latency percentile curves of the phases that aren't swept, from one run."""
+    latencies = run.latencies()
+    for index, phase in enumerate(run.spec.phases):
+        if phase.levels:
+            continue
+        for tag, summary in latencies.items():
+            number, part, stream, operation = tag.split("/")
+            if int(number) == index and part == "steady":
+                yield {
+                    "world": run.spec.world.value,
+                    "phase": phase.name,
+                    "levels": {**run.spec.cell, **phase.levels},
+                    "stream": stream,
+                    "operation": operation,
+                    "percentiles": summary["quantiles"],
+                }
+
+
+def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
+    """Operations per second over time in the phases that aren't swept, from one run."""
+    load = run.series().filter(pl.col("source") == "load", pl.col("metric").is_in(list(SERIES_COUNTS)))
+    for window in run.outcome["windows"]:
+        if window["levels"]:
+            continue
+        begin = window["phase_begin_ns"]
+        inside = load.filter(pl.col("t_ns") > begin, pl.col("t_ns") <= window["end_ns"])
+        times = sorted(inside["t_ns"].unique().to_list())
+        values: dict[str, list[float]] = {}
+        for (subject, metric), frame in sorted(inside.group_by(["subject", "metric"])):
+            rates = dict(zip(frame["t_ns"], frame["value"] / frame["dt_ns"] * NANOSECONDS, strict=True))
+            values[f"{subject} {SERIES_COUNTS[str(metric)]}"] = [rates.get(t, 0.0) for t in times]
+        if values:
+            yield {
+                "world": run.spec.world.value,
+                "name": window["name"],
+                "unit_key": "iops",
+                "t_s": [(t - begin) / NANOSECONDS for t in times],
+                "values": values,
+            }

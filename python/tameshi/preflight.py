@@ -1,0 +1,91 @@
+"""Can this machine run these specs? Examined before anything is created."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tameshi import _core, guard
+from tameshi.bindings import Bindings
+from tameshi.environment import diskstats_name, environment, identity
+from tameshi.errors import BadInput
+from tameshi.spec_types import Plan, World
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What one world's runs stand on here."""
+
+    world: str
+    targets: Mapping[str, guard.TargetPlan]
+    environment: Mapping[str, Any]
+    identity: Mapping[str, Any]
+    """The part of the environment that makes two runs different runs."""
+    findings: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    """Verdicts on the comparison itself, such as two storages on one disk."""
+
+    def devices(self) -> list[str]:
+        """Names of the targets' disks in /proc/diskstats."""
+        names = (diskstats_name(target.path.parent) for target in self.targets.values())
+        return sorted({name for name in names if name})
+
+
+def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examined:
+    """Examine one world's plan; raises `BadInput` or `GuardRefusal`, and creates nothing."""
+    missing = dict.fromkeys(sentence for run in plan.runs for sentence in _core.unsupported(run))
+    if missing:
+        raise BadInput(
+            f"the {world.value} world can't run this study yet: {'; '.join(missing)}", where=where
+        )
+    if world is not World.measured:
+        core = {"core": _core.core_hash()}
+        return Examined(world.value, {}, {"world": world.value, **core, **_models(plan)}, core)
+    targets = _targets(plan, bindings)
+    machine = environment([target.path for target in targets.values()])
+    facts = {"world": world.value, "core": _core.core_hash(), **machine}
+    return Examined(world.value, targets, facts, _measured_identity(machine, targets), _shared_disks(targets))
+
+
+def _models(plan: Plan) -> dict[str, Any]:
+    """What stands for each storage name."""
+    models: dict[str, str] = {}
+    for run in plan.runs:
+        for name, storage in run.storage.items():
+            node = storage.model_dump(exclude_none=True).get("model", {}).get("device")
+            if node:
+                models[name] = node["profile"]
+    return {"model": ", ".join(dict.fromkeys(models.values()))}
+
+
+def _targets(plan: Plan, bindings: Bindings) -> dict[str, guard.TargetPlan]:
+    needed = plan.storage_bytes
+    unknown = [name for name in bindings.storage if name not in needed]
+    if unknown:
+        accepted = [f"{name}=PATH" for name in needed]
+        raise BadInput("no run of the study uses this storage", where="--on", found=unknown[0], accepted=accepted)
+    unbound = [name for name in needed if name not in bindings.storage]
+    if unbound:
+        accepted = [f"--on {name}=PATH" for name in unbound]
+        raise BadInput("a measured run needs a real place for each storage", where="--on", found="nothing", accepted=accepted)
+    return {name: guard.check_target(bindings.storage[name], size, name) for name, size in needed.items()}
+
+
+def _measured_identity(
+    machine: Mapping[str, Any], targets: Mapping[str, guard.TargetPlan]
+) -> dict[str, Any]:
+    paths = {name: str(target.path) for name, target in targets.items()}
+    return {"core": _core.core_hash(), "machine": identity(dict(machine)), "targets": paths}
+
+
+def _shared_disks(targets: Mapping[str, guard.TargetPlan]) -> list[dict[str, Any]]:
+    by_disk: dict[str, list[str]] = {}
+    for name, target in targets.items():
+        disk = diskstats_name(target.path.parent)
+        if disk:
+            by_disk.setdefault(disk, []).append(name)
+    return [
+        {"level": "invalid", "reasons": [f"the storages {' and '.join(names)} are one physical disk ({disk})"]}
+        for disk, names in by_disk.items()
+        if len(names) > 1
+    ]

@@ -1,0 +1,307 @@
+"""Figure data drawn with plotly; colours are CSS variables that the page resolves per theme."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from tameshi.report.figures import Figure, Panel, Scale, Series
+from tameshi.report.text import Text, format_tick
+
+# Markers and dashes repeat at other lengths than colours do, so that pairs stay distinct for long.
+COLOURS = 7
+RAMP = 9
+_MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
+_MEASURE_DASHES = ("solid", "dot")
+_CURVE_DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
+_PANEL_HEIGHT = {1: 300, 2: 240}
+_BAND = 0.13
+_DECADES_WITH_STEPS = 2.5
+
+
+def draw(figure: Figure, text: Text) -> dict[str, Any]:
+    """The figure as plotly's `{"data": [...], "layout": {...}}`, ready for JSON."""
+    rows = math.ceil(len(figure.panels) / figure.columns)
+    plot = make_subplots(
+        rows=rows,
+        cols=figure.columns,
+        shared_xaxes="all",
+        shared_yaxes="all" if figure.common else False,
+        horizontal_spacing=0.03 if figure.common else 0.09,
+        vertical_spacing=0.2 / rows if rows > 1 else 0,
+        subplot_titles=[_title(panel, text) for panel in figure.panels],
+    )
+    listed: set[str] = set()
+    for place, panel in enumerate(figure.panels):
+        where = {"row": place // figure.columns + 1, "col": place % figure.columns + 1}
+        for series in panel.series:
+            trace = _trace(figure, series, text, len(panel.series))
+            name = str(trace.name)
+            trace.update(legendgroup=name, showlegend=name not in listed and series.dash == 0)
+            listed |= {name} if series.dash == 0 else set()
+            plot.add_trace(trace, **where)
+    _layout(plot, figure, rows, single=len(listed) < 2)
+    _axes(plot, figure, rows, text)
+    drawn: dict[str, Any] = plot.to_plotly_json()
+    drawn["layout"].pop("template", None)
+    return {"data": drawn["data"], "layout": drawn["layout"]}
+
+
+def _title(panel: Panel, text: Text) -> str:
+    return escape(text.names(panel.name), quote=False)
+
+
+def _layout(plot: Any, figure: Figure, rows: int, single: bool) -> None:
+    flat = figure.kind in ("bar", "dot")
+    body = 46 * len(figure.x.categories) + 30 if flat else rows * _PANEL_HEIGHT.get(rows, 210)
+    font = {"family": "var(--font)", "size": 13, "color": "var(--ink)"}
+    plot.update_layout(
+        template=None,
+        height=body + (70 if single else 110),
+        margin={
+            "l": 8,
+            "r": 16,
+            "t": 34 if figure.panels[0].name else 8,
+            "b": 60 if single else 100,
+        },
+        font=font,
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        hoverlabel={
+            "bgcolor": "var(--paper)",
+            "bordercolor": "var(--rule)",
+            "font": font,
+            "align": "left",
+        },
+        hovermode="closest",
+        barmode="group",
+        bargap=0.35,
+        showlegend=not single,
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "xanchor": "left",
+            "y": 0,
+            "yref": "container",
+            "yanchor": "bottom",
+            "bgcolor": "rgba(0,0,0,0)",
+        },
+    )
+    plot.update_annotations(font={**font, "size": 13}, xanchor="center")
+
+
+def _axes(plot: Any, figure: Figure, rows: int, text: Text) -> None:
+    places = _place_axis(figure.x, text)
+    if figure.kind in ("bar", "dot"):
+        plot.update_xaxes(**_value_axis(figure, figure.panels, text))
+        plot.update_yaxes(**(places | {"autorange": "reversed"}))
+        return
+    plot.update_xaxes(**places)
+    for i, panel in enumerate(figure.panels):
+        row, col = i // figure.columns + 1, i % figure.columns + 1
+        panels = figure.panels if figure.common else (panel,)
+        plot.update_yaxes(**_value_axis(figure, panels, text), row=row, col=col)
+        # A grid labels its outer edge only.
+        if col > 1:
+            plot.update_yaxes(title=None, showticklabels=not figure.common, row=row, col=col)
+        if row < rows:
+            plot.update_xaxes(title=None, showticklabels=False, row=row, col=col)
+
+
+def _axis(scale: Scale, text: Text) -> dict[str, Any]:
+    label = text.phrase(scale.label)
+    return {
+        "type": "log" if scale.log else "linear",
+        "title": {"text": escape(label, quote=False), "standoff": 10, "font": {"size": 13}}
+        if label
+        else None,
+        "automargin": True,
+        "gridcolor": "var(--grid)",
+        "linecolor": "var(--rule)",
+        "tickcolor": "var(--rule)",
+        "showline": True,
+        "zeroline": False,
+        "ticks": "outside",
+        "ticklen": 4,
+        "tickangle": 0,
+    }
+
+
+def _place_axis(scale: Scale, text: Text) -> dict[str, Any]:
+    """The axis of levels, percentiles, seconds or categories."""
+    axis = _axis(scale, text)
+    if scale.categories:
+        labels = [escape(text.names(name), quote=False) for name in scale.categories]
+        axis |= {"tickvals": list(range(len(labels))), "ticktext": labels}
+        axis |= {"tickcolor": "rgba(0,0,0,0)", "showline": False}
+    elif scale.ticks:
+        axis |= {
+            "tickvals": [value for value, _ in scale.ticks],
+            "ticktext": [escape(label, quote=False) for _, label in scale.ticks],
+        }
+    return axis
+
+
+def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[str, Any]:
+    """The axis of values, with ticks in the report's own units."""
+    scale, axis = figure.y, _axis(figure.y, text)
+    low, high = _span(panels, scale.log)
+    if scale.log:
+        pad = 0.08 * max(math.log10(high / low), 0.5)
+        ticks = log_ticks(low, high)
+        axis["range"] = [math.log10(low) - pad, math.log10(high) + pad]
+    else:
+        ticks = linear_ticks(high)
+        axis["range"] = [0, high * 1.08 or 1]
+    axis |= {"tickvals": ticks, "ticktext": [format_tick(scale.kind, v) for v in ticks]}
+    return axis
+
+
+def _span(panels: tuple[Panel, ...], log: bool) -> tuple[float, float]:
+    values = [
+        value
+        for panel in panels
+        for s in panel.series
+        for value in (*s.y, *s.low, *s.high)
+        if value is not None and (value > 0 or not log)
+    ]
+    return (min(values), max(values)) if values else (1.0, 10.0)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Decades that cover a range, with 2 and 5 between them where there are few."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1, 2, 5) if math.log10(high / low) < _DECADES_WITH_STEPS else (1,)
+    return [step * 10.0**power for power in range(first, last + 1) for step in steps]
+
+
+def linear_ticks(high: float) -> list[float]:
+    """About five round ticks from zero."""
+    if high <= 0:
+        return []
+    rough = high / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough)
+    return [step * i for i in range(math.ceil(high / step - 1e-9) + 1)]
+
+
+def _trace(figure: Figure, series: Series, text: Text, together: int) -> Any:
+    hover = list(_hover(figure, series, text))
+    # Measures of one series share its legend entry; their dashes tell them apart.
+    name = series.name[:-1] if series.dash or _has_twin(figure, series) else series.name
+    common: dict[str, Any] = {
+        "name": escape(text.names(name), quote=False),
+        "customdata": hover,
+        "hovertemplate": "%{customdata}<extra></extra>",
+    }
+    colour = _colour(series)
+    if figure.kind == "bar":
+        return go.Bar(
+            **common,
+            x=series.y,
+            y=series.x,
+            orientation="h",
+            marker={
+                "color": colour,
+                "pattern": {
+                    "shape": "/" if series.style % 2 else "",
+                    "fillmode": "overlay",
+                    "fgcolor": "var(--paper)",
+                    "solidity": 0.2,
+                },
+            },
+            error_x=_whiskers(series, "var(--ink)"),
+        )
+    marker = {
+        "color": colour,
+        "symbol": _MARKERS[series.style % len(_MARKERS)] + ("-open" if series.dash else ""),
+        "size": 9 if figure.kind == "dot" else 6,
+    }
+    if figure.kind == "dot":
+        offset = (series.style - (together - 1) / 2) * _BAND * 2
+        shifted = [x + offset for x in series.x]
+        whiskers = _whiskers(series, colour)
+        return go.Scatter(
+            **common, x=series.y, y=shifted, mode="markers", marker=marker, error_x=whiskers
+        )
+    return _line_trace(figure, series, common, marker, colour)
+
+
+def _line_trace(
+    figure: Figure, series: Series, common: dict[str, Any], marker: dict[str, Any], colour: str
+) -> Any:
+    smooth = not series.low
+    return go.Scatter(
+        **common,
+        x=series.x,
+        y=series.y,
+        mode="lines" if smooth else "lines+markers",
+        marker=marker,
+        line={
+            "color": colour,
+            "width": 1.8,
+            "dash": _dash(series, smooth),
+            "shape": "vh" if figure.kind == "step" else "linear",
+        },
+        error_y=_whiskers(series, colour),
+    )
+
+
+def _dash(series: Series, smooth: bool) -> str:
+    """Dashes tell measures apart; curves, which have no markers, they tell apart by style."""
+    if not smooth:
+        return _MEASURE_DASHES[series.dash % len(_MEASURE_DASHES)]
+    return "solid" if series.ramp is not None else _CURVE_DASHES[series.style % len(_CURVE_DASHES)]
+
+
+def _has_twin(figure: Figure, series: Series) -> bool:
+    return any(
+        s.dash and s.style == series.style and s.name[:-1] == series.name[:-1]
+        for panel in figure.panels
+        for s in panel.series
+    )
+
+
+def _colour(series: Series) -> str:
+    if series.ramp is not None:
+        return f"var(--r{round(series.ramp * (RAMP - 1))})"
+    return f"var(--c{series.style % COLOURS})"
+
+
+def _whiskers(series: Series, colour: str) -> dict[str, Any] | None:
+    if not any(low is not None for low in series.low):
+        return None
+    triples = list(zip(series.y, series.low, series.high, strict=True))
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [0 if high is None else max(high - y, 0) for y, _, high in triples],
+        "arrayminus": [0 if low is None else max(y - low, 0) for y, low, _ in triples],
+        "thickness": 1.2,
+        "width": 3,
+        "color": colour,
+    }
+
+
+def _hover(figure: Figure, series: Series, text: Text) -> Iterator[str]:
+    labels = dict(figure.x.ticks)
+    name = escape(text.names(series.name), quote=False)
+    for i, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
+        if figure.x.categories:
+            place = text.names(figure.x.categories[int(x)])
+        else:
+            place = f"{text.phrase(figure.x.label)} {labels.get(x, f'{x:.4g}')}"
+        value = format_hover(figure.y.kind, series, i, y, text)
+        yield f"<b>{name}</b><br>{escape(place, quote=False)}<br>{escape(value, quote=False)}"
+
+
+def format_hover(kind: str, series: Series, i: int, value: float, text: Text) -> str:
+    """A value with its interval; series without any (curves, time) show the value alone."""
+    if not series.low:
+        return text.shown(kind, value, value, value, 0).value
+    return str(text.shown(kind, value, series.low[i], series.high[i], 0))

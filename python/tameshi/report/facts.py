@@ -1,0 +1,180 @@
+"""What a study found, chosen from its axes, phases and measures alone: peaks, floors, company."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tameshi.report.points import (
+    Axis,
+    Name,
+    Point,
+    View,
+    family_of,
+    freeze,
+    level_on,
+    lowest_level,
+    moves_large_blocks,
+    series_names,
+    without,
+)
+
+MEDIAN, MEAN, P99 = "latency.p50", "latency.mean", "latency.p99"
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A ratio of two estimates with its interval, where both have one."""
+
+    value: float
+    low: float | None
+    high: float | None
+    runs: int
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One finding in each world: `kind` is `peak` or `floor` of a sweep, or `plain`."""
+
+    kind: str
+    phase: str
+    name: Name
+    operation: str
+    measure: str
+    axis: str
+    found: Mapping[str, Point]
+
+
+@dataclass(frozen=True)
+class Company:
+    """The same stream in two phases, the second with more streams beside it."""
+
+    first: str
+    second: str
+    name: Name
+    found: Mapping[str, tuple[Point, Point]]
+
+
+def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
+    """The study's own ratio where it holds one, else from the two estimates by MOVER on logs."""
+    for entry in view.ratios:
+        sides = (entry["numerator"], entry["denominator"])
+        metric = f"{top.operation}.{top.measure}"
+        if (entry["metric"], entry.get("subject", "")) == (metric, top.subject) and all(
+            (side.get("phase", entry["phase"]), side["world"], freeze(side["levels"]))
+            == (point.phase, point.world, point.levels)
+            for side, point in zip(sides, (top, bottom), strict=True)
+        ):
+            sampling = entry.get("sampling") or {}
+            return Ratio(
+                entry["value"],
+                sampling.get("low"),
+                sampling.get("high"),
+                int(sampling.get("runs") or 0),
+            )
+    if top.value <= 0 or bottom.value <= 0:
+        return None
+    low, high = _mover(top, bottom)
+    return Ratio(top.value / bottom.value, low, high, min(top.runs, bottom.runs))
+
+
+def _mover(top: Point, bottom: Point) -> tuple[float | None, float | None]:
+    """Interval of a ratio from the intervals of its two sides (Donner and Zou), on logarithms."""
+    bounds = (top.low, top.high, bottom.low, bottom.high)
+    if any(b is None or b <= 0 for b in bounds):
+        return None, None
+    a_low, a_high, b_low, b_high = (math.log(b) for b in bounds if b)
+    a, b = math.log(top.value), math.log(bottom.value)
+    low = a - b - math.hypot(a - a_low, b_high - b)
+    high = a - b + math.hypot(a_high - a, b - b_low)
+    return math.exp(low), math.exp(high)
+
+
+def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:
+    """Per series: its peak over the axis, then its latency at the axis's lowest level."""
+    points = view.in_phase(phase)
+    lowest = lowest_level(axis)
+    names = series_names(points, axis)
+    peaks, floors = [], []
+    for key, name in names.items():
+        series = [p for p in points if (without(p.levels, axis), *p.key[1:]) == key]
+        rate = _natural_rate(view, series)
+        if rate:
+            best = {w: max(ps, key=lambda p: p.value) for w, ps in _by_world(series, rate).items()}
+            peaks.append(Fact("peak", phase, name, key[2], rate, axis.name, best))
+        at_floor = [p for p in series if level_on(p.levels, axis) == lowest]
+        for measure in _first_of(at_floor, (MEDIAN, MEAN)) + _first_of(at_floor, (P99,)):
+            found = {w: ps[0] for w, ps in _by_world(at_floor, measure).items()}
+            floors.append(Fact("floor", phase, name, key[2], measure, axis.name, found))
+    return peaks + floors
+
+
+def plain_facts(view: View, phase: str) -> list[Fact]:
+    """Per series of a phase without a numeric axis: rate or bandwidth, and latency."""
+    points = view.in_phase(phase)
+    committing = {p.key[:2] for p in points if p.operation == "commit"}
+    facts = []
+    for key, name in series_names(points, None).items():
+        levels, subject, operation = key
+        if (levels, subject) in committing and operation != "commit":
+            continue
+        series = [p for p in points if p.key == key]
+        rate = _natural_rate(view, series)
+        measures = [rate] if rate else []
+        if operation == "commit":
+            name = tuple(part for part in name if part != subject) or (operation,)
+            measures += _first_of(series, (MEAN,)) + _first_of(series, (P99,))
+        elif rate != "bandwidth":
+            measures += _first_of(series, (P99, MEAN))
+        for measure in measures:
+            found = {w: ps[0] for w, ps in _by_world(series, measure).items()}
+            facts.append(Fact("plain", phase, name, operation, measure, "", found))
+    return facts
+
+
+def companies(view: View) -> list[Company]:
+    """Streams that run with fewer others in one phase and with more in a later one."""
+    plain = [phase for phase in view.phases if view.sweep_axis(phase) is None]
+    streams = {phase: {p.key for p in view.in_phase(phase)} for phase in plain}
+    found = []
+    for i, first in enumerate(plain):
+        for second in plain[i + 1 :]:
+            if not streams[first] or not streams[first] < streams[second]:
+                continue
+            names = series_names(view.in_phase(first), None)
+            for key in (p for p in names if p in streams[first]):
+                pairs = _pairs(view, first, second, key)
+                if pairs:
+                    found.append(Company(first, second, names[key], pairs))
+    return found
+
+
+def _pairs(
+    view: View, first: str, second: str, key: tuple[object, str, str]
+) -> dict[str, tuple[Point, Point]]:
+    tails = [p for p in view.points if p.key == key and p.measure == P99]
+    before = {p.world: p for p in tails if p.phase == first}
+    after = {p.world: p for p in tails if p.phase == second}
+    return {w: (before[w], after[w]) for w in view.worlds if w in before and w in after}
+
+
+def _natural_rate(view: View, series: list[Point]) -> str | None:
+    """`bandwidth` for large transfers, else the rate; None where there is neither."""
+    rates = _first_of(series, ("iops", "rate"))
+    if not rates or any(moves_large_blocks(view, p) for p in series):
+        rates = _first_of(series, ("bandwidth",)) or rates
+    return rates[0] if rates else None
+
+
+def _first_of(points: Iterable[Point], measures: tuple[str, ...]) -> list[str]:
+    present = {p.measure for p in points}
+    return [m for m in measures if m in present][:1]
+
+
+def _by_world(points: Iterable[Point], measure: str) -> dict[str, list[Point]]:
+    worlds: dict[str, list[Point]] = {}
+    for point in points:
+        if family_of(point.measure) == family_of(measure):
+            worlds.setdefault(point.world, []).append(point)
+    return worlds

@@ -1,0 +1,352 @@
+"""Figure data: which plots a study gets, as plain frozen values; drawing is draw.py's part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tameshi.report.facts import MEAN, P99
+from tameshi.report.points import (
+    Axis,
+    Levels,
+    Name,
+    Point,
+    View,
+    family_of,
+    freeze,
+    kind_of,
+    level_on,
+    moves_large_blocks,
+    number,
+    series_names,
+    unique,
+    without,
+)
+from tameshi.report.text import Phrase
+
+# Bars start at zero; where values differ by more than this, points on a logarithmic axis tell more.
+_BAR_RANGE = 20.0
+_LOG_RANGE = 8.0
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis of a plot: its label's key or a name, how its values are formatted, its ticks."""
+
+    label: Phrase
+    kind: str
+    log: bool = False
+    ticks: tuple[tuple[float, str], ...] = ()
+    categories: tuple[Name, ...] = ()
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line, bar or row of points; `low` and `high` bound each value where it has an interval.
+
+    `style` picks colour and marker, `dash` the line's dashes; `ramp`, between 0 and 1, replaces the
+    colour by one of an ordered scale.
+    """
+
+    name: Name
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+    style: int = 0
+    dash: int = 0
+    ramp: float | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot of a grid."""
+
+    name: Name
+    series: tuple[Series, ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Plots in a grid, on one scale if `common`; `kind` is `line`, `step`, `bar` or `dot`."""
+
+    id: str
+    title: Phrase
+    hint: Phrase
+    kind: str
+    x: Scale
+    y: Scale
+    panels: tuple[Panel, ...]
+    columns: int = 1
+    common: bool = True
+
+
+def figures(
+    view: View,
+    percentiles: Sequence[Mapping[str, Any]] = (),
+    series: Sequence[Mapping[str, Any]] = (),
+) -> list[Figure]:
+    """All figures of a study, in the order they are shown."""
+    swept = [(phase, axis) for phase in view.phases if (axis := view.sweep_axis(phase))]
+    plain = [phase for phase in view.phases if view.sweep_axis(phase) is None]
+    found: list[Figure] = []
+    for phase, axis in swept:
+        found += [f for f in (rate_sweep(view, phase, axis), latency_sweep(view, phase, axis)) if f]
+        found += percentile_grid(view, phase, axis, percentiles)
+    found += bars(view, plain)
+    found += percentile_lines(view, plain, percentiles)
+    return found + over_time(view, series)
+
+
+def _sweep_scale(axis: Axis) -> Scale:
+    values = [(number(level) or 0.0, level) for level in axis.levels]
+    lowest, highest = min(v for v, _ in values), max(v for v, _ in values)
+    log = lowest > 0 and highest / lowest >= _LOG_RANGE
+    return Scale(Phrase("axis.name", {"name": axis.name}), "number", log, tuple(values))
+
+
+def _line(points: Sequence[Point], axis: Axis, name: Name, style: int, dash: int = 0) -> Series:
+    placed = sorted((number(level_on(p.levels, axis)) or 0.0, p) for p in points)
+    return Series(
+        name,
+        tuple(x for x, _ in placed),
+        tuple(p.value for _, p in placed),
+        tuple(p.low for _, p in placed),
+        tuple(p.high for _, p in placed),
+        style,
+        dash,
+    )
+
+
+def _sweep_panels(view: View, phase: str, axis: Axis, measures: Sequence[str]) -> tuple[Panel, ...]:
+    """One panel a world; a colour for each series, a dash for each measure."""
+    points = view.in_phase(phase)
+    names = series_names(points, axis)
+    panels = []
+    for world in view.worlds:
+        lines = []
+        for style, (key, name) in enumerate(names.items()):
+            for dash, measure in enumerate(measures):
+                chosen = [
+                    p
+                    for p in points
+                    if (p.world, family_of(p.measure)) == (world, measure)
+                    and (without(p.levels, axis), p.subject, p.operation) == key
+                ]
+                suffix = (measure.rpartition(".")[2],) if len(measures) > 1 else ()
+                if chosen:
+                    lines.append(_line(chosen, axis, name + suffix, style, dash))
+        if lines:
+            panels.append(Panel((world,), tuple(lines)))
+    return tuple(panels)
+
+
+def rate_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
+    """Operations a second over a numeric axis."""
+    panels = _sweep_panels(view, phase, axis, ("rate",))
+    return _sweep_figure(f"rate-{phase}", "rate", phase, axis, panels)
+
+
+def latency_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
+    """Latency p50 (or the mean) and p99 over a numeric axis."""
+    present = {p.measure for p in view.in_phase(phase)}
+    centre = "latency.p50" if "latency.p50" in present else MEAN
+    panels = _sweep_panels(view, phase, axis, (centre, P99))
+    return _sweep_figure(f"latency-{phase}", "latency", phase, axis, panels)
+
+
+def _sweep_figure(
+    figure_id: str, kind: str, phase: str, axis: Axis, panels: tuple[Panel, ...]
+) -> Figure | None:
+    if not panels:
+        return None
+    x = _sweep_scale(axis)
+    # Throughput and latency span decades whenever the load does.
+    y = Scale(Phrase(f"axis.{kind}"), kind, log=x.log and _positive(panels))
+    hint = f"hint.{kind}" if y.log and kind == "latency" else "hint.sweep"
+    title = Phrase(f"figure.{kind}", {"phase": phase})
+    return Figure(
+        figure_id,
+        title,
+        Phrase(hint if y.log else "hint.sweep_linear"),
+        "line",
+        x,
+        y,
+        panels,
+        len(panels),
+    )
+
+
+def _positive(panels: Iterable[Panel]) -> bool:
+    return all(y > 0 for panel in panels for s in panel.series for y in s.y)
+
+
+_NINES = ((0.5, "50"), (0.9, "90"), (0.99, "99"), (0.999, "99.9"), (0.9999, "99.99"))
+_PERCENTILE = Scale(
+    Phrase("axis.percentile"),
+    "number",
+    log=True,
+    ticks=tuple((1 / (1 - q), label) for q, label in _NINES),
+)
+
+
+def _curve(entry: Mapping[str, Any], name: Name, style: int, ramp: float | None = None) -> Series:
+    """A latency distribution with its fractions spread by nines: x = 1 / (1 - q)."""
+    pairs = [(float(q), float(ns)) for q, ns in entry["percentiles"]]
+    if any(q < 0 or q > 1 for q, _ in pairs):
+        raise ValueError("percentiles are fractions between 0 and 1")
+    kept = [(1 / (1 - q), ns) for q, ns in pairs if q < 1 and ns > 0]
+    return Series(
+        name, tuple(x for x, _ in kept), tuple(y for _, y in kept), (), (), style, 0, ramp
+    )
+
+
+def percentile_grid(
+    view: View, phase: str, axis: Axis, percentiles: Sequence[Mapping[str, Any]]
+) -> list[Figure]:
+    """Distributions of a swept phase: worlds across, series down, one line for each level."""
+    entries = [e for e in percentiles if e["phase"] == phase]
+    names = series_names(view.in_phase(phase), axis)
+    worlds = [w for w in view.worlds if any(e["world"] == w for e in entries)]
+    panels = []
+    for key, name in names.items():
+        for world in worlds:
+            mine = {
+                level_on(freeze(e["levels"]), axis): e
+                for e in entries
+                if e["world"] == world and _entry_key(e, axis) == key
+            }
+            last = max(len(axis.levels) - 1, 1)
+            lines = tuple(
+                _curve(mine[level], (axis.name, level), i, i / last)
+                for i, level in enumerate(axis.levels)
+                if level in mine
+            )
+            panels.append(Panel((world, *name), lines))
+    if not any(panel.series for panel in panels):
+        return []
+    return [_percentile_figure(phase, "figure.percentiles", tuple(panels), len(worlds))]
+
+
+def percentile_lines(
+    view: View, phases: Sequence[str], percentiles: Sequence[Mapping[str, Any]]
+) -> list[Figure]:
+    """Distributions of the phases without a numeric axis: one panel a world."""
+    keys: dict[tuple[str, tuple[Levels, str, str]], Name] = {}
+    for phase in phases:
+        names = series_names(view.in_phase(phase), None)
+        keys |= {(phase, key): (phase, *name) for key, name in names.items()}
+    panels = []
+    for world in view.worlds:
+        entries = {(e["phase"], _entry_key(e, None)): e for e in percentiles if e["world"] == world}
+        lines = tuple(
+            _curve(entries[place], name, style)
+            for style, (place, name) in enumerate(keys.items())
+            if place in entries
+        )
+        if lines:
+            panels.append(Panel((world,), lines))
+    if not panels:
+        return []
+    return [_percentile_figure("plain", "figure.percentiles_plain", tuple(panels), len(panels))]
+
+
+def _entry_key(entry: Mapping[str, Any], axis: Axis | None) -> tuple[Levels, str, str]:
+    levels = without(freeze(entry["levels"]), axis)
+    return levels, str(entry.get("stream", "")), str(entry["operation"])
+
+
+def _percentile_figure(phase: str, title: str, panels: tuple[Panel, ...], columns: int) -> Figure:
+    return Figure(
+        f"percentiles-{phase}",
+        Phrase(title, {"phase": phase}),
+        Phrase("hint.percentiles"),
+        "line",
+        _PERCENTILE,
+        Scale(Phrase("axis.latency"), "latency", log=True),
+        panels,
+        columns,
+    )
+
+
+def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
+    """Time series: runs of one name and unit share a figure, one panel a world."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for entry in series:
+        groups.setdefault((str(entry["name"]), str(entry["unit_key"])), []).append(entry)
+    return [
+        Figure(
+            f"series-{i}",
+            Phrase("figure.series", {"name": name}),
+            Phrase("hint.series"),
+            "step",
+            Scale(Phrase("axis.time"), "number"),
+            _time_scale(unit),
+            tuple(Panel((entry["world"],), _time_lines(entry)) for entry in entries),
+            min(len(entries), max(len(view.worlds), 1)),
+            common=False,
+        )
+        for i, ((name, unit), entries) in enumerate(groups.items())
+    ]
+
+
+def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
+    times = tuple(float(t) for t in entry["t_s"])
+    return tuple(
+        Series((str(name),), times, tuple(float(v) for v in values), (), (), style)
+        for style, (name, values) in enumerate(entry["values"].items())
+    )
+
+
+def _time_scale(unit: str) -> Scale:
+    kind = "latency" if unit.startswith("latency") else kind_of(unit)
+    return Scale(Phrase(f"axis.{kind}"), kind)
+
+
+def bars(view: View, phases: Sequence[str]) -> list[Figure]:
+    """Phases without a numeric axis: rates, bandwidth of large transfers, and tail latency."""
+    points = [p for p in view.points if p.phase in phases]
+    rates = [
+        p for p in points if family_of(p.measure) == "rate" and not moves_large_blocks(view, p)
+    ]
+    wide = [p for p in points if p.measure == "bandwidth" and moves_large_blocks(view, p)]
+    tails = [p for p in points if p.measure == P99]
+    means = [p for p in points if p.measure == MEAN] if not tails else []
+    chosen = (("rate", rates), ("bandwidth", wide), ("p99", tails), ("mean", means))
+    return [_bar_figure(view, name, group) for name, group in chosen if group]
+
+
+def _bar_figure(view: View, name: str, points: list[Point]) -> Figure:
+    labels = {
+        (phase, key): (phase, *label)
+        for phase in unique(p.phase for p in points)
+        for key, label in series_names(view.in_phase(phase), None).items()
+    }
+    places = list(dict.fromkeys((p.phase, p.key) for p in points))
+    kind = kind_of(points[0].measure)
+    log = max(p.value for p in points) > _BAR_RANGE * min(p.value for p in points) > 0
+    series = []
+    for style, world in enumerate(view.worlds):
+        mine = {(p.phase, p.key): p for p in points if p.world == world}
+        shown = [(i, mine[place]) for i, place in enumerate(places) if place in mine]
+        if shown:
+            series.append(
+                Series(
+                    (world,),
+                    tuple(float(i) for i, _ in shown),
+                    tuple(p.value for _, p in shown),
+                    tuple(p.low for _, p in shown),
+                    tuple(p.high for _, p in shown),
+                    style,
+                )
+            )
+    return Figure(
+        f"bars-{name}",
+        Phrase(f"figure.bars_{name}"),
+        Phrase("hint.dots" if log else "hint.bars"),
+        "dot" if log else "bar",
+        Scale(Phrase("axis.none"), "number", categories=tuple(labels[p] for p in places)),
+        Scale(Phrase(f"axis.{kind}"), kind, log),
+        (Panel((), tuple(series)),),
+    )

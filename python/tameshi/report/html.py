@@ -1,0 +1,127 @@
+"""The report as one HTML file that needs nothing else: no network, no server, no other file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import json
+import os
+import re
+import tempfile
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from markupsafe import Markup, escape
+from plotly.offline import get_plotlyjs
+
+from tameshi.report import standing
+from tameshi.report.draw import draw
+from tameshi.report.figures import figures
+from tameshi.report.inputs import ReportInputs
+from tameshi.report.points import View, read_results
+from tameshi.report.summary import Column, Row, answers, matrices, overview
+from tameshi.report.text import Text
+
+
+def write_report(path: Path, inputs: ReportInputs, lang: str = "en") -> None:
+    """Writes the report beside its final name, then renames it: readers never see half a file."""
+    page = render(inputs, lang)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(page)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def render(inputs: ReportInputs, lang: str = "en") -> str:
+    """The page as a string."""
+    text, view = Text(lang), read_results(inputs.results)
+    scripts = {"plotly": get_plotlyjs(), "page": _asset("page.js")}
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters |= {"spans": spans, "grouped": grouped, "sentence": sentence}
+    drawn = [
+        {
+            "id": figure.id,
+            "title": text.phrase(figure.title),
+            "hint": text.phrase(figure.hint),
+            "plot": draw(figure, text),
+        }
+        for figure in figures(view, inputs.percentiles, inputs.series)
+    ]
+    return environment.from_string(_asset("template.html")).render(
+        **_content(view, inputs, text),
+        t=text,
+        view=view,
+        figures=drawn,
+        plots=_json({str(f["id"]): f["plot"] for f in drawn}),
+        style=Markup(_asset("style.css")),
+        scripts={name: Markup(script) for name, script in scripts.items()},
+        script_hashes=[_hash(script) for script in scripts.values()],
+    )
+
+
+def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
+    labels = {
+        world: standing.model_label(world, inputs.environments.get(world, {}), text)
+        for world in view.worlds
+    }
+    return {
+        "answers": answers(view, text),
+        "overview": overview(view, text),
+        "matrices": matrices(view, text),
+        "verdicts": standing.verdicts(view, text),
+        "published": standing.published(view, text),
+        "environments": standing.environments(inputs.environments, text),
+        "caveats": standing.caveats(view, inputs.environments, text),
+        "reproduce": list(inputs.reproduce),
+        "models": [label for label in labels.values() if label],
+    }
+
+
+def spans(columns: tuple[Column, ...]) -> list[tuple[str, int]]:
+    """Neighbouring columns of one group as (group, how many), the row header left out."""
+    found: list[tuple[str, int]] = []
+    for column in columns[1:]:
+        if found and found[-1][0] == column.group:
+            found[-1] = (column.group, found[-1][1] + 1)
+        else:
+            found.append((column.group, 1))
+    return found
+
+
+def sentence(said: str) -> Markup:
+    """A sentence whose values do not break across lines and whose intervals stand back."""
+    safe = re.sub(r"(?<=\d) (?=([kMG]|[kMG]?B/s|[nµm]?s|×)(?!\w))", "\u00a0", str(escape(said)))
+    safe = re.sub(r"(?<=\d)–(?=\d)", "\u2060–\u2060", safe)
+    return Markup(re.sub(r"\((?=\d)[^()]*\)", r'<span class="interval">\g<0></span>', safe))
+
+
+def grouped(rows: tuple[Row, ...]) -> list[dict[str, Any]]:
+    """Neighbouring rows of one group, in their order."""
+    return [
+        {"name": name, "rows": list(members)}
+        for name, members in itertools.groupby(rows, key=lambda row: row.group)
+    ]
+
+
+def _json(value: object) -> Markup:
+    """JSON that may stand inside a script element."""
+    return Markup(json.dumps(value, ensure_ascii=False).replace("<", "\\u003c"))
+
+
+def _hash(script: str) -> str:
+    """The script's hash for the page's content security policy: nothing else may run."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _asset(name: str) -> str:
+    return resources.files("tameshi.report").joinpath(name).read_text(encoding="utf-8")

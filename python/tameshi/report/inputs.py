@@ -1,0 +1,26 @@
+"""What a report is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ReportInputs:
+    """A study's results and what surrounds them.
+
+    `environments`: per world, keys and values (nested ones are flattened); the key `model` names
+    what a simulated or emulated world is a model of.
+    `reproduce`: command lines.
+    `percentiles`: `{world, phase, levels, stream, operation, percentiles: [[fraction, ns], ..]}`.
+    `series`: `{world, name, unit_key, t_s: [..], values: {label: [..]}}`; `unit_key` is a measure:
+    `iops`, `bandwidth`, `latency.p99` ..
+    """
+
+    results: dict[str, Any]
+    environments: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    reproduce: Sequence[str] = ()
+    percentiles: Sequence[Mapping[str, Any]] = ()
+    series: Sequence[Mapping[str, Any]] = ()

@@ -1,0 +1,209 @@
+"""results.json as flat points: the one place that knows the layout of the machine interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+Levels = tuple[tuple[str, str], ...]
+Name = tuple[str, ...]
+
+WORLD_ORDER = ("measured", "emulated", "simulated")
+LATENCY = "latency."
+# A stream that moves more than this per operation is judged by its bandwidth, not by its rate.
+LARGE_TRANSFER = 128 * 1024
+
+
+@dataclass(frozen=True)
+class Point:
+    """One estimate with the cell it belongs to; `measure` is the metric without its operation."""
+
+    world: str
+    phase: str
+    levels: Levels
+    subject: str
+    operation: str
+    measure: str
+    value: float
+    low: float | None
+    high: float | None
+    runs: int
+    method: str
+    scale: float | None
+    outside_model: bool
+
+    @property
+    def key(self) -> tuple[Levels, str, str]:
+        """What this point is about, whatever its world, phase and measure."""
+        return (self.levels, self.subject, self.operation)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of the study with its level labels."""
+
+    name: str
+    varies: str
+    levels: tuple[str, ...]
+
+    @property
+    def numeric(self) -> bool:
+        """Whether every label is a number, so that a line may join them."""
+        return len(self.levels) > 1 and all(number(level) is not None for level in self.levels)
+
+
+@dataclass(frozen=True)
+class View:
+    """A study's results, flattened, with worlds and phases in the order they are shown."""
+
+    name: str
+    title: str
+    question: str
+    axes: tuple[Axis, ...]
+    worlds: tuple[str, ...]
+    phases: tuple[str, ...]
+    points: tuple[Point, ...]
+    cells: tuple[dict[str, Any], ...]
+    ratios: tuple[dict[str, Any], ...]
+    published: tuple[dict[str, Any], ...]
+    verdict: dict[str, Any]
+
+    def in_phase(self, phase: str) -> tuple[Point, ...]:
+        """The points of one phase."""
+        return tuple(p for p in self.points if p.phase == phase)
+
+    def sweep_axis(self, phase: str) -> Axis | None:
+        """The numeric axis of a phase (the longest one), or None."""
+        seen = {(axis, level) for p in self.in_phase(phase) for axis, level in p.levels}
+        candidates = [
+            a for a in self.axes if a.numeric and sum((a.name, lv) in seen for lv in a.levels) > 1
+        ]
+        return max(candidates, key=lambda a: len(a.levels), default=None)
+
+
+def number(label: str) -> float | None:
+    """A label's number, or None."""
+    try:
+        return float(label)
+    except ValueError:
+        return None
+
+
+def freeze(levels: dict[str, Any]) -> Levels:
+    """A cell's levels as a hashable value."""
+    return tuple((str(axis), str(label)) for axis, label in levels.items())
+
+
+def read_results(results: dict[str, Any]) -> View:
+    """Flattens results.json; keys that a partial study lacks read as empty."""
+    study = results.get("study", {})
+    cells = tuple(results.get("cells", []))
+    points = tuple(point for cell in cells for point in _points_of(cell))
+    worlds = unique(cell["world"] for cell in cells)
+    known = {world: i for i, world in enumerate(WORLD_ORDER)}
+    return View(
+        name=str(study.get("name", "")),
+        title=str(study.get("title") or study.get("name", "")),
+        question=str(study.get("question") or study.get("title") or study.get("name", "")),
+        axes=tuple(
+            Axis(str(a["name"]), str(a.get("varies", "")), tuple(str(lv) for lv in a["levels"]))
+            for a in results.get("axes", [])
+        ),
+        worlds=tuple(sorted(worlds, key=lambda w: known.get(w, len(known)))),
+        phases=unique(cell["phase"] for cell in cells),
+        points=points,
+        cells=cells,
+        ratios=tuple(results.get("ratios", [])),
+        published=tuple(results.get("published", [])),
+        verdict=results.get("verdict") or {"level": "valid", "reasons": []},
+    )
+
+
+def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
+    seen = set()
+    for estimate in cell.get("estimates", []):
+        # The first window of a metric is the one to show; further windows stay in results.json.
+        identity = (estimate["metric"], estimate.get("subject"))
+        if estimate.get("value") is None or identity in seen:
+            continue
+        seen.add(identity)
+        operation, _, measure = str(estimate["metric"]).partition(".")
+        sampling = estimate.get("sampling") or {}
+        model = estimate.get("model") or {}
+        yield Point(
+            world=cell["world"],
+            phase=cell["phase"],
+            levels=freeze(cell.get("levels", {})),
+            subject=str(estimate.get("subject", "")),
+            operation=operation,
+            measure=measure,
+            value=float(estimate["value"]),
+            low=sampling.get("low"),
+            high=sampling.get("high"),
+            runs=int(sampling.get("runs") or 0),
+            method=str(sampling.get("method") or ""),
+            scale=estimate.get("scale"),
+            outside_model=model.get("inside_range") is False,
+        )
+
+
+def unique(items: Iterable[str]) -> tuple[str, ...]:
+    """The items without repetition, in order of first sight."""
+    return tuple(dict.fromkeys(items))
+
+
+def kind_of(measure: str) -> str:
+    """How a measure is formatted: `latency`, `bandwidth`, `rate` or `number`."""
+    if measure.startswith(LATENCY):
+        return "latency"
+    if measure in ("iops", "rate"):
+        return "rate"
+    return "bandwidth" if measure == "bandwidth" else "number"
+
+
+def family_of(measure: str) -> str:
+    """Measures that share a table or a plot: `iops` and `rate` are one family."""
+    return "rate" if measure in ("iops", "rate") else measure
+
+
+def without(levels: Levels, axis: Axis | None) -> Levels:
+    """The levels except that of one axis."""
+    return tuple(pair for pair in levels if axis is None or pair[0] != axis.name)
+
+
+def level_on(levels: Levels, axis: Axis) -> str:
+    """The label on one axis, or an empty string."""
+    return dict(levels).get(axis.name, "")
+
+
+def lowest_level(axis: Axis) -> str:
+    """The level that is the smallest number."""
+    return min(axis.levels, key=lambda level: number(level) or 0.0)
+
+
+def series_names(points: Iterable[Point], axis: Axis | None) -> dict[tuple[Levels, str, str], Name]:
+    """The shortest names that tell the series of a phase apart: levels, stream, operation."""
+    keys = list(dict.fromkeys((without(p.levels, axis), p.subject, p.operation) for p in points))
+    subjects = len({subject for _, subject, _ in keys}) > 1
+    names: dict[tuple[Levels, str, str], Name] = {}
+    for levels, subject, operation in keys:
+        name = tuple(label for _, label in levels)
+        if subjects:
+            name += (subject,)
+        twins = [k for k in keys if k[:2] == (levels, subject)]
+        if len(twins) > 1 or not name:
+            name += (operation,)
+        names[levels, subject, operation] = name
+    return names
+
+
+def moves_large_blocks(view: View, point: Point) -> bool:
+    """Whether the stream's operations are so large that bandwidth is its natural figure."""
+    by_measure = {
+        p.measure: p.value
+        for p in view.points
+        if (p.world, p.phase, p.key) == (point.world, point.phase, point.key)
+    }
+    rate, bandwidth = by_measure.get("iops"), by_measure.get("bandwidth")
+    return bool(rate and bandwidth and bandwidth / rate >= LARGE_TRANSFER)

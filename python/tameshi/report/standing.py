@@ -1,0 +1,158 @@
+"""How far the results can be trusted: verdicts, published figures, environments, caveats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tameshi.report.points import View, freeze, kind_of, unique
+from tameshi.report.summary import Column, Row, Table, cell_name, level_name
+from tameshi.report.text import Shown, Text, format_value
+
+MODELLED = ("simulated", "emulated")
+_WORST_FIRST = ("invalid", "warning", "valid")
+# So many cells are named in a row of verdicts; of more, their number is told.
+_NAMED = 4
+
+
+def verdicts(view: View, text: Text) -> Table:
+    """Cells grouped by world, phase and verdict, the worst first; sound phases share a row."""
+    groups: dict[tuple[str, str, str, tuple[str, ...]], list[dict[str, Any]]] = {}
+    for cell in view.cells:
+        verdict = cell.get("verdict") or {"level": "valid", "reasons": []}
+        level, reasons = verdict["level"], tuple(verdict.get("reasons", []))
+        phase = "" if level == "valid" and not reasons else cell["phase"]
+        groups.setdefault((level, cell["world"], phase, reasons), []).append(cell)
+    rank = {level: i for i, level in enumerate(_WORST_FIRST)}
+    rows = []
+    for key in sorted(groups, key=lambda k: rank.get(k[0], 0)):
+        level, world, phase, reasons = key
+        runs = " / ".join(
+            str(sum(cell.get("runs", {}).get(state, 0) for cell in groups[key]))
+            for state in ("complete", "partial", "failed")
+        )
+        phases = (text.name(p) for p in unique(cell["phase"] for cell in groups[key]))
+        which = _which_cells(view, text, world, phase, groups[key])
+        told = text("list.separator").join(reasons) or text("cell.none")
+        cells = (text.world(world), text("list.short").join(phases), which, runs, told)
+        rows.append(Row(text.verdict(level), tuple(Shown(c) for c in cells), mark=level))
+    keys = ("verdict", "world", "phase", "cells", "runs", "reasons")
+    columns = tuple(Column(text(f"column.{key}")) for key in keys)
+    return Table("verdicts", text("table.verdicts"), columns, tuple(rows))
+
+
+def _which_cells(
+    view: View, text: Text, world: str, phase: str, cells: list[dict[str, Any]]
+) -> str:
+    alike = [c for c in view.cells if c["world"] == world and phase in ("", c["phase"])]
+    if len(cells) == len(alike):
+        return text("cell.all", count=len(cells))
+    if not phase or len(cells) > _NAMED:
+        return text("cell.some", count=len(cells), total=len(alike))
+    return text("list.separator").join(
+        text("list.short").join(level_name(text, *pair) for pair in freeze(cell["levels"]))
+        for cell in cells
+    )
+
+
+def published(view: View, text: Text) -> Table | None:
+    """Published figures beside ours, or None where the study names none."""
+    if not view.published:
+        return None
+    rows = []
+    for entry in view.published:
+        metric = str(entry["metric"])
+        measure = metric.partition(".")[2] or metric
+        known, ours = entry.get("published"), entry.get("predicted")
+        where = entry.get("cell") or {}
+        levels = (
+            text("list.short").join(level_name(text, *pair) for pair in freeze(dict(where)))
+            if isinstance(where, Mapping)
+            else str(where)
+        )
+        kind = kind_of(measure)
+        unknown = Shown(text("cell.unknown"))
+        cells = (
+            Shown(levels or text("cell.none")),
+            Shown(text.measure(measure)),
+            Shown(format_value(kind, known)) if known is not None else unknown,
+            text.shown(kind, ours, entry.get("low"), entry.get("high"), 0)
+            if ours is not None
+            else unknown,
+            Shown(format_value("ratio", ours / known)) if known and ours is not None else unknown,
+        )
+        rows.append(Row(str(entry["id"]), cells))
+    keys = ("id", "cell", "metric", "published", "ours", "ours_to_published")
+    columns = tuple(Column(text(f"column.{key}")) for key in keys)
+    return Table("published", text("table.published"), columns, tuple(rows))
+
+
+def environments(by_world: Mapping[str, Mapping[str, Any]], text: Text) -> list[Table]:
+    """One list of keys and values per world; nested values get dotted keys."""
+    columns = (Column(text("column.key")), Column(text("column.value")))
+    return [
+        Table(
+            f"environment-{world}",
+            text("table.environment", world=text.world(world)),
+            columns,
+            tuple(Row(key, (Shown(value),)) for key, value in _flat(values)),
+        )
+        for world, values in by_world.items()
+        if values
+    ]
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            rows += _flat(value, f"{prefix}{key}.")
+        elif isinstance(value, list):
+            rows.append((f"{prefix}{key}", ", ".join(str(v) for v in value)))
+        elif value is not None and value != "":
+            rows.append((f"{prefix}{key}", str(value)))
+    return rows
+
+
+def model_label(world: str, environment: Mapping[str, Any], text: Text) -> str:
+    """What a modelled world is a model of; empty for the measured one."""
+    if world not in MODELLED:
+        return ""
+    model = environment.get("model")
+    return text(f"model.{world}", model=model) if model else text("model.unnamed")
+
+
+def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -> list[str]:
+    """What a reader must know before believing the numbers, the gravest first."""
+    found = [line for cell in view.cells for line in _incomplete(cell, text)]
+    for world in view.worlds:
+        if world in MODELLED:
+            model = by_world.get(world, {}).get("model") or text("model.unnamed")
+            found.append(text(f"caveat.{world}", model=model))
+    for phase in unique(p.phase for p in view.points if p.outside_model):
+        found.append(text("caveat.outside", phase=text.name(phase)))
+    scales = dict.fromkeys((p.phase, p.scale) for p in view.points if p.scale not in (None, 1))
+    found += [text("caveat.scale", phase=text.name(ph), scale=sc) for ph, sc in scales]
+    without = sum(p.low is None or p.high is None for p in view.points)
+    if without:
+        found.append(text("caveat.no_interval", count=without, total=len(view.points)))
+    methods = sorted({p.method for p in view.points if p.method and p.low is not None})
+    if methods:
+        listed = text("list.short").join(text.name(m) for m in methods)
+        found.append(text("caveat.method", methods=listed))
+    if any(p.measure.startswith("latency") for p in view.points):
+        found.append(text("caveat.latency"))
+    return found
+
+
+def _incomplete(cell: dict[str, Any], text: Text) -> list[str]:
+    runs = cell.get("runs", {})
+    total, name = sum(runs.values()), cell_name(text, cell)
+    lines = [
+        text(f"caveat.{state}", cell=name, runs=total, **{state: runs[state]})
+        for state in ("failed", "partial")
+        if runs.get(state)
+    ]
+    if not cell.get("estimates"):
+        lines.append(text("caveat.empty", cell=name))
+    return lines

@@ -1,0 +1,438 @@
+"""The answer in sentences and every table, as plain data for HTML, Markdown and the terminal."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tameshi.report.facts import (
+    MEAN,
+    P99,
+    Company,
+    Fact,
+    companies,
+    plain_facts,
+    ratio_of,
+    sweep_facts,
+)
+from tameshi.report.points import (
+    Axis,
+    Name,
+    Point,
+    View,
+    family_of,
+    freeze,
+    kind_of,
+    level_on,
+    lowest_level,
+    number,
+    series_names,
+    unique,
+    without,
+)
+from tameshi.report.text import Shown, Text
+
+LINES = 5
+# More than this in one sentence and nobody reads it: then only the best and the worst are told.
+MOST_ITEMS = 6
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One world's part of an answer."""
+
+    world: str
+    label: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One line of the answer: its topic, and a sentence for each world."""
+
+    topic: str
+    clauses: tuple[Clause, ...]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's header; neighbours of one `group` stand under a common header."""
+
+    label: str
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row: its header, its cells, the rows' group it stands in, and a verdict's mark."""
+
+    head: str
+    cells: tuple[Shown, ...]
+    group: str = ""
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table ready to print; the first column holds the rows' headers."""
+
+    id: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    note: str = ""
+    numeric: bool = False
+
+
+def answers(view: View, text: Text) -> list[Answer]:
+    """At most five lines: peaks, latency at rest, throughput, commits, company; then tails."""
+    pairs = companies(view)
+    paired = {phase for pair in pairs for phase in (pair.first, pair.second)}
+    lines: list[Answer] = []
+    plain: list[Fact] = []
+    for phase in view.phases:
+        axis = view.sweep_axis(phase)
+        if axis is None:
+            plain += plain_facts(view, phase)
+        else:
+            lines += _sweep_answers(view, text, sweep_facts(view, phase, axis), axis)
+    loose = [f for f in plain if f.phase not in paired and f.operation != "commit"]
+    lines += _plain_answer(view, text, "throughput", loose, lambda f: f.measure != P99)
+    lines += _commit_answer(view, text, [f for f in plain if f.operation == "commit"])
+    lines += _company_answer(view, text, pairs)
+    lines += _plain_answer(view, text, "tail", loose, lambda f: f.measure == P99)
+    return lines[:LINES]
+
+
+def _clauses(view: View, text: Text, say: Callable[[str], str]) -> tuple[Clause, ...]:
+    told = ((world, say(world)) for world in view.worlds)
+    return tuple(Clause(w, text.world(w), sentence) for w, sentence in told if sentence)
+
+
+def _sentence(
+    text: Text,
+    key: str,
+    points: Sequence[Point],
+    items: Callable[[bool], Iterable[str]],
+    **more: str,
+) -> str:
+    """Joins items; where no point has an interval, that is said once and not at every value."""
+    if not points:
+        return ""
+    bare = all(p.low is None for p in points)
+    sentence = text(key, items=text("list.separator").join(items(bare)), **more)
+    sentence = sentence[:1].upper() + sentence[1:]
+    if not bare:
+        return sentence
+    one = all(p.runs == 1 for p in points)
+    return f"{sentence} {text('note.all_one_run' if one else 'note.all_no_interval')}"
+
+
+def _item(text: Text, key: str, first: bool, point: Point, bare: bool, **fields: str) -> str:
+    """One item; the first of a list has the verb. The interval stands after the unit's word."""
+    told = shown(text, point)
+    aside = "" if bare else f" ({told.interval or told.note})"
+    key = f"{key}_first" if first else key
+    return text(f"item.{key}", value=told.value, aside=aside, **fields)
+
+
+def _value(text: Text, point: Point, bare: bool = False) -> str:
+    told = shown(text, point)
+    return told.value if bare else str(told)
+
+
+def shown(text: Text, point: Point) -> Shown:
+    """A point's value as tables and sentences print it."""
+    return text.shown(kind_of(point.measure), point.value, point.low, point.high, point.runs)
+
+
+def _sweep_answers(view: View, text: Text, facts: list[Fact], axis: Axis) -> list[Answer]:
+    peaks = [f for f in facts if f.kind == "peak"]
+    floors = [f for f in facts if f.kind == "floor" and f.measure != P99]
+    tails = {f.name: f.found for f in facts if f.kind == "floor" and f.measure == P99}
+    topic = text("answer.floor", axis=text.name(axis.name), level=lowest_level(axis))
+    found = []
+    if peaks:
+        say = functools.partial(_say_peaks, text, peaks, axis)
+        found.append(Answer(text("answer.peak"), _clauses(view, text, say)))
+    if floors:
+        say = functools.partial(_say_floors, text, floors, tails)
+        found.append(Answer(topic, _clauses(view, text, say)))
+    return found
+
+
+def _say_peaks(text: Text, facts: list[Fact], axis: Axis, world: str) -> str:
+    here = [f for f in facts if world in f.found]
+    levels = [level_on(f.found[world].levels, axis) for f in here]
+    same = len(here) > 1 and len(set(levels)) == 1
+    place = {"axis": text.name(axis.name), "level": levels[0] if levels else ""}
+
+    def items(bare: bool) -> Iterator[str]:
+        for i, (fact, level) in enumerate(zip(here, levels, strict=True)):
+            large = i == 0 and fact.measure == "bandwidth"
+            item = _item(
+                text,
+                "peak_bandwidth" if large else "peak",
+                i == 0,
+                fact.found[world],
+                bare,
+                name=text.names(fact.name),
+            )
+            yield item if same else item + text("item.at", **(place | {"level": level}))
+
+    points = [f.found[world] for f in here]
+    return _sentence(
+        text, "sentence.peak_same" if same else "sentence.peak", points, items, **place
+    )
+
+
+def _say_floors(
+    text: Text, facts: list[Fact], tails: Mapping[Name, Mapping[str, Point]], world: str
+) -> str:
+    here = [f for f in facts if world in f.found]
+    ends = {f.name: tails[f.name][world] for f in here if world in tails.get(f.name, {})}
+
+    def items(bare: bool) -> Iterator[str]:
+        for i, fact in enumerate(here):
+            fields = {"name": text.names(fact.name), "stat": text(f"stat.{fact.measure}")}
+            tail = ends.get(fact.name)
+            if tail:
+                fields["tail"] = _value(text, tail, bare)
+            key = "floor" if tail else "floor_only"
+            yield _item(text, key, i == 0, fact.found[world], bare, **fields)
+
+    points = [f.found[world] for f in here] + list(ends.values())
+    return _sentence(text, "sentence.floor", points, items)
+
+
+def _plain_answer(
+    view: View,
+    text: Text,
+    topic: str,
+    facts: list[Fact],
+    wanted: Callable[[Fact], bool],
+) -> list[Answer]:
+    chosen = [f for f in facts if wanted(f)]
+    several = len({f.phase for f in facts}) > 1
+
+    def item(fact: Fact, world: str, bare: bool, first: bool) -> str:
+        name = text.names(((fact.phase,) if several else ()) + fact.name)
+        return _item(text, topic, first, fact.found[world], bare, name=name)
+
+    def say(world: str) -> str:
+        here = [f for f in chosen if world in f.found]
+
+        def items(bare: bool) -> list[str]:
+            if len(here) <= MOST_ITEMS:
+                return [item(f, world, bare, i == 0) for i, f in enumerate(here)]
+            ranked = sorted(here, key=lambda f: f.found[world].value)
+            best, worst = (item(ranked[i], world, bare, False) for i in (-1, 0))
+            return [text("item.best", best=best, worst=worst)]
+
+        points = [f.found[world] for f in here]
+        return _sentence(text, f"sentence.{topic}", points, items)
+
+    return [Answer(text(f"answer.{topic}"), _clauses(view, text, say))] if chosen else []
+
+
+def _commit_answer(view: View, text: Text, facts: list[Fact]) -> list[Answer]:
+    groups = list(dict.fromkeys((f.phase, f.name) for f in facts))
+
+    def item(group: tuple[str, Name], world: str, bare: bool) -> str:
+        values = {
+            family_of(f.measure): _value(text, f.found[world], bare)
+            for f in facts
+            if (f.phase, f.name) == group and world in f.found
+        }
+        name = "" if len(groups) == 1 else f"{text.names((group[0], *group[1]))}: "
+        rate = values.get("rate", text("cell.none"))
+        if not {MEAN, P99} <= values.keys():
+            return name + text("item.commit_rate", rate=rate)
+        return name + text("item.commit", rate=rate, mean=values[MEAN], tail=values[P99])
+
+    def say(world: str) -> str:
+        points = [f.found[world] for f in facts if world in f.found]
+        return _sentence(
+            text, "sentence.commit", points, lambda bare: [item(g, world, bare) for g in groups]
+        )
+
+    return [Answer(text("answer.commit"), _clauses(view, text, say))] if facts else []
+
+
+def _company_answer(view: View, text: Text, pairs: list[Company]) -> list[Answer]:
+    def item(pair: Company, world: str, bare: bool) -> str:
+        before, after = pair.found[world]
+        ratio = _shown_ratio(view, text, after, before)
+        return text(
+            "item.company",
+            name=text.names(pair.name),
+            first=text.name(pair.first),
+            second=text.name(pair.second),
+            before=_value(text, before, bare),
+            after=_value(text, after, bare),
+            ratio=ratio.value if bare else str(ratio),
+        )
+
+    def say(world: str) -> str:
+        here = [pair for pair in pairs if world in pair.found]
+        points = [point for pair in here for point in pair.found[world]]
+        return _sentence(
+            text, "sentence.company", points, lambda bare: [item(p, world, bare) for p in here]
+        )
+
+    return [Answer(text("answer.company"), _clauses(view, text, say))] if pairs else []
+
+
+def _shown_ratio(view: View, text: Text, top: Point, bottom: Point) -> Shown:
+    ratio = ratio_of(view, top, bottom)
+    if ratio is None:
+        return Shown(text("cell.none"))
+    return text.shown("ratio", ratio.value, ratio.low, ratio.high, ratio.runs)
+
+
+def overview(view: View, text: Text) -> Table:
+    """The key figures: one row a quantity, one column a world, and their ratio for two worlds."""
+    pairs = companies(view)
+    two = len(view.worlds) == 2
+    rows: list[Row] = []
+    for phase in view.phases:
+        axis = view.sweep_axis(phase)
+        facts = sweep_facts(view, phase, axis) if axis else plain_facts(view, phase)
+        rows += [_fact_row(view, text, fact, axis, two) for fact in facts]
+        rows += [_company_row(view, text, pair, two) for pair in pairs if pair.second == phase]
+    columns = [Column(text("column.quantity")), *(Column(text.world(w)) for w in view.worlds)]
+    if two:
+        top, bottom = (text.world(w) for w in reversed(view.worlds))
+        columns.append(Column(text("column.ratio", top=top, bottom=bottom)))
+    bare = not any(cell.interval for row in rows for cell in row.cells)
+    caption = text("table.overview_bare" if bare else "table.overview")
+    return _table("overview", caption, columns, rows)
+
+
+def _fact_row(view: View, text: Text, fact: Fact, axis: Axis | None, two: bool) -> Row:
+    fields = {"name": text.names(fact.name), "measure": text.measure(fact.measure)}
+    if fact.kind == "floor" and axis:
+        point = next(iter(fact.found.values()))
+        fields |= {"axis": text.name(axis.name), "level": level_on(point.levels, axis)}
+    cells = [_cell(text, fact.found.get(world)) for world in view.worlds]
+    if fact.kind == "peak" and axis:
+        cells = [
+            _at(text, cell, axis, fact.found.get(world))
+            for cell, world in zip(cells, view.worlds, strict=True)
+        ]
+    if two:
+        top, bottom = (fact.found.get(w) for w in reversed(view.worlds))
+        cells.append(_shown_ratio(view, text, top, bottom) if top and bottom else _cell(text, None))
+    return Row(text(f"row.{fact.kind}", **fields), tuple(cells), group=text.name(fact.phase))
+
+
+def _company_row(view: View, text: Text, pair: Company, two: bool) -> Row:
+    cells = [
+        _shown_ratio(view, text, *reversed(pair.found[world]))
+        if world in pair.found
+        else _cell(text, None)
+        for world in view.worlds
+    ]
+    head = text(
+        "row.company",
+        name=text.names(pair.name),
+        first=text.name(pair.first),
+        second=text.name(pair.second),
+    )
+    return Row(head, (*cells, *([Shown("")] if two else [])), group=text.name(pair.second))
+
+
+def _cell(text: Text, point: Point | None) -> Shown:
+    return shown(text, point) if point else Shown(text("cell.none"))
+
+
+def _at(text: Text, cell: Shown, axis: Axis, point: Point | None) -> Shown:
+    if point is None:
+        return cell
+    at = text("cell.at", axis=text.name(axis.name), level=level_on(point.levels, axis))
+    return Shown(cell.value, cell.interval, cell.note, at)
+
+
+def matrices(view: View, text: Text) -> list[Table]:
+    """A swept phase: one table per measure; another phase: one table with every measure."""
+    found = []
+    for phase in view.phases:
+        axis = view.sweep_axis(phase)
+        families = unique(family_of(p.measure) for p in view.in_phase(phase))
+        if axis:
+            found += [_matrix(view, text, phase, axis, family) for family in families]
+        elif families:
+            found.append(_plain_table(view, text, phase))
+    return found
+
+
+def _matrix(view: View, text: Text, phase: str, axis: Axis, family: str) -> Table:
+    """Levels of the axis down, series across, worlds beside each other."""
+    points = [p for p in view.in_phase(phase) if family_of(p.measure) == family]
+    names = series_names(view.in_phase(phase), axis)
+    cells = {
+        (p.world, (without(p.levels, axis), *p.key[1:]), level_on(p.levels, axis)): p
+        for p in points
+    }
+    series = [
+        (world, key)
+        for world in view.worlds
+        for key in names
+        if any(place[:2] == (world, key) for place in cells)
+    ]
+    columns = [Column(text.names(names[key]), text.world(world)) for world, key in series]
+    rows = [
+        Row(level, tuple(_cell(text, cells.get((*place, level))) for place in series))
+        for level in axis.levels
+        if any(place[2] == level for place in cells)
+    ]
+    label = text.measure(points[0].measure)
+    caption = text("table.matrix", phase=text.name(phase), measure=label)
+    corner = Column(text.name(axis.name))
+    return _table(f"matrix-{phase}-{family}", caption, [corner, *columns], rows)
+
+
+def _plain_table(view: View, text: Text, phase: str) -> Table:
+    """Measures down, in a group for each series; worlds across."""
+    points = {(p.world, p.key, p.measure): p for p in view.in_phase(phase)}
+    rows = [
+        Row(
+            text.measure(measure),
+            tuple(_cell(text, points.get((world, key, measure))) for world in view.worlds),
+            group=text.names(name),
+        )
+        for key, name in series_names(view.in_phase(phase), None).items()
+        for measure in unique(m for _, k, m in points if k == key)
+    ]
+    columns = [Column(text("column.quantity")), *(Column(text.world(w)) for w in view.worlds)]
+    return _table(f"matrix-{phase}", text("table.plain", phase=text.name(phase)), columns, rows)
+
+
+def _table(
+    table_id: str,
+    caption: str,
+    columns: Sequence[Column],
+    rows: Sequence[Row],
+) -> Table:
+    """A table of estimates: when every one lacks its interval, the note stands once below."""
+    cells = [cell for row in rows for cell in row.cells]
+    if any(c.note for c in cells) and not any(c.interval for c in cells):
+        note = next(c.note for c in cells if c.note)
+        rows = [Row(r.head, tuple(Shown(c.value, at=c.at) for c in r.cells), r.group) for r in rows]
+    else:
+        note = ""
+    return Table(table_id, caption, tuple(columns), tuple(rows), note, numeric=True)
+
+
+def cell_name(text: Text, cell: dict[str, Any]) -> str:
+    """A cell as prose: `simulated, sweep: random read, depth 64`."""
+    levels = text("list.short").join(level_name(text, *pair) for pair in freeze(cell["levels"]))
+    where = f"{text.world(cell['world'])} · {text.name(cell['phase'])}"
+    return f"{where} · {levels}" if levels else where
+
+
+def level_name(text: Text, axis: str, label: str) -> str:
+    """A level as prose; a bare number is named by its axis."""
+    return f"{text.name(axis)} {label}" if number(label) is not None else text.name(label)

@@ -1,0 +1,1 @@
+"""Running a study: the dispatcher, its workers, the sampler, and the display."""

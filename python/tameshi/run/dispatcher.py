@@ -1,0 +1,188 @@
+"""Runs a study: plans what remains, gives each run a worker, seals what it leaves."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tameshi import _core, guard, store
+from tameshi.errors import TameshiError
+from tameshi.preflight import Examined
+from tameshi.run.display import Display
+from tameshi.run.process import WorkerProcess
+from tameshi.run.sampler import Sampler
+from tameshi.spec_types import RunSpec, World
+from tameshi.store import SealedRun
+from tameshi.study import next_runs
+
+LEAD_NS = 50_000_000
+"""From `go` to t0: enough for the worker to hear it."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run to make: its identity, its spec, and what it stands on."""
+
+    identity: str
+    spec: RunSpec
+    examined: Examined
+
+    @property
+    def label(self) -> str:
+        """World, cell and repetition as a person names them."""
+        cell = " ".join(f"{axis}={level}" for axis, level in self.spec.cell.items())
+        return f"{self.spec.world.value} {cell + ' ' if cell else ''}#{self.spec.repetition + 1}"
+
+    @property
+    def length_ns(self) -> int:
+        """Time that its phases take at most; phases without a limit in time count nothing."""
+        times = (phase.until.time for phase in self.spec.phases)
+        return sum(_core.nanoseconds(getattr(t, "root", t)) for t in times if t is not None)
+
+
+@dataclass
+class Session:
+    """One call of `tameshi run` on a study folder."""
+
+    folder: Path
+    lock: int
+    display: Display
+    on_sealed: Callable[[], None]
+    stopping: threading.Event = field(default_factory=threading.Event)
+    workers: set[WorkerProcess] = field(default_factory=set)
+    guarded: threading.Lock = field(default_factory=threading.Lock)
+
+    def stop(self) -> None:
+        """Start nothing more, and have what runs leave a partial result."""
+        with self.guarded:
+            self.stopping.set()
+            for worker in self.workers:
+                worker.stop()
+
+
+def tasks_of(examined: Examined, runs: Sequence[RunSpec]) -> list[Task]:
+    """The runs with their identities."""
+    return [Task(store.identity(run, examined.identity), run, examined) for run in runs]
+
+
+def finished(folder: Path, tasks: Sequence[Task]) -> dict[str, SealedRun]:
+    """Runs of these that are sealed, by identity; a failed or partial one will be made again."""
+    found = {}
+    for task in tasks:
+        run = store.read_run(store.run_folder(folder, task.identity))
+        if run:
+            found[task.identity] = run
+    return found
+
+
+def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRun]:
+    """Make every run that isn't complete yet; measured ones one after the other, simulated ones `jobs` at a time."""
+    complete = {i for i, run in finished(session.folder, tasks).items() if run.outcome["status"] == "complete"}
+    remaining = {identity for identity, _ in next_runs([(t.identity, t.spec) for t in tasks], complete)}
+    todo = [task for task in tasks if task.identity in remaining]
+    session.display.begin(len(todo), len(tasks) - len(todo), sum(task.length_ns for task in todo))
+    virtual = [task for task in todo if task.spec.world is World.simulated]
+    real = [task for task in todo if task.spec.world is not World.simulated]
+    for group, at_once in ((real, 1), (virtual, jobs)):
+        _run_group(session, group, at_once)
+    return [run for run in finished(session.folder, tasks).values()]
+
+
+def _run_group(session: Session, tasks: Sequence[Task], at_once: int) -> None:
+    waiting = iter(tasks)
+    running: set[Future[None]] = set()
+    with ThreadPoolExecutor(max_workers=max(at_once, 1)) as pool:
+        while True:
+            while len(running) < at_once and not session.stopping.is_set():
+                task = next(waiting, None)
+                if task is None:
+                    break
+                running.add(pool.submit(run_one, session, task))
+            if not running:
+                return
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()
+                session.on_sealed()
+
+
+def run_one(session: Session, task: Task) -> None:
+    """Make one run and seal it, whatever becomes of it."""
+    folder = store.run_folder(session.folder, task.identity)
+    failure: str | None
+    try:
+        environment = {**task.examined.environment, "findings": list(task.examined.findings)}
+        store.begin_run(folder, task.spec, task.identity, environment)
+        failure = _execute(session, task, folder)
+    except TameshiError as error:
+        failure = str(error)
+    except OSError as error:
+        failure = f"{error.strerror}: {error.filename}" if error.filename else str(error)
+    try:
+        run = store.seal(folder, failure)
+    except (OSError, TameshiError) as error:
+        session.display.ended(task.label, "failed", f"cannot be sealed: {failure or error}", task.length_ns)
+        return
+    session.display.ended(task.label, run.outcome["status"], run.outcome["reason"], task.length_ns)
+
+
+def _execute(session: Session, task: Task, folder: Path) -> str | None:
+    """Targets open, worker at work; returns why it failed, if it did."""
+    with ExitStack() as stack:
+        targets = {
+            name: stack.enter_context(guard.open_target(plan, direct=True, fallback=True))
+            for name, plan in task.examined.targets.items()
+            if name in task.spec.storage
+        }
+        with _worker(session, folder, targets) as worker:
+            failure = _converse(session, task, folder, worker, targets)
+        return failure or worker.failure()
+
+
+@contextmanager
+def _worker(session: Session, folder: Path, targets: Mapping[str, guard.OpenTarget]) -> Iterator[WorkerProcess]:
+    with session.guarded:
+        worker = WorkerProcess(folder, targets, [session.lock])
+        session.workers.add(worker)
+        if session.stopping.is_set():
+            worker.stop()
+    try:
+        yield worker
+    finally:
+        with session.guarded:
+            session.workers.discard(worker)
+
+
+def _converse(
+    session: Session, task: Task, folder: Path, worker: WorkerProcess, targets: Mapping[str, guard.OpenTarget]
+) -> str | None:
+    """Hear the worker to its end; returns the reason that it gives for failing."""
+    failure = None
+    with ExitStack() as sampling:
+        for message in worker.messages():
+            match message["kind"]:
+                case "laid_out":
+                    guard.mark_laid_out(targets[message["storage"]])
+                case "ready" if not session.stopping.is_set():
+                    t0_ns = time.monotonic_ns() + LEAD_NS
+                    sampling.enter_context(_sampler(task, folder, t0_ns, worker.process.pid))
+                    worker.go(t0_ns)
+                case "progress":
+                    session.display.run(task.label, message["stage"], message)
+                case "failed":
+                    failure = str(message["reason"])
+    return failure
+
+
+def _sampler(task: Task, folder: Path, t0_ns: int, pid: int) -> Any:
+    """Virtual time has nothing that a sampler could see."""
+    if task.spec.world is World.simulated:
+        return nullcontext()
+    interval_ns = _core.nanoseconds(getattr(task.spec.interval, "root", task.spec.interval))
+    return Sampler(folder, t0_ns, interval_ns, task.examined.devices(), {"worker": pid})

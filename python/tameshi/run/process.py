@@ -1,0 +1,90 @@
+"""One worker process: started, told to go or to stop, and heard."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tameshi import guard
+
+KEPT_LINES = 20
+
+
+class WorkerProcess:
+    """A worker on a run folder.
+
+    It sits in a session of its own, so that a terminal's Ctrl-C reaches it through the dispatcher
+    alone; when the dispatcher dies its standard input ends, which stops it.
+    """
+
+    def __init__(self, folder: Path, targets: Mapping[str, guard.OpenTarget], inherited: Sequence[int]) -> None:
+        arguments = [json.dumps(_described(name, target)) for name, target in targets.items()]
+        self.log = folder / "worker.log"
+        errors = guard.append_file(self.log)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tameshi.run.worker", str(folder), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            pass_fds=[*inherited, *(target.fd for target in targets.values())],
+            start_new_session=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        errors.close()
+
+    def messages(self) -> Iterable[dict[str, Any]]:
+        """What it says until it ends; half a line of a killed worker is left out."""
+        assert self.process.stdout
+        for line in self.process.stdout:
+            if line.endswith(b"\n"):
+                yield json.loads(line)
+
+    def go(self, t0_ns: int) -> None:
+        """Start at `t0_ns` of the monotonic clock."""
+        self._tell({"kind": "go", "t0_ns": t0_ns})
+
+    def stop(self) -> None:
+        """End soon with a usable partial result."""
+        self._tell({"kind": "stop"})
+
+    def _tell(self, message: Mapping[str, Any]) -> None:
+        assert self.process.stdin
+        try:
+            self.process.stdin.write(json.dumps(message).encode() + b"\n")
+            self.process.stdin.flush()
+        except (BrokenPipeError, ValueError):
+            pass  # it has ended; how, `failure` will say
+
+    def failure(self) -> str | None:
+        """Wait for its end; a sentence when it did not end well by itself."""
+        status = self.process.wait()
+        if self.process.stdin:
+            _ignoring_broken_pipe(self.process.stdin.close)
+        last = self.log.read_text(errors="replace").splitlines()[-KEPT_LINES:]
+        if status == 0:
+            return None
+        how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+        return f"the worker {how}" + (": " + " / ".join(last) if last else "")
+
+
+def _described(name: str, target: guard.OpenTarget) -> dict[str, Any]:
+    return {
+        "name": name,
+        "fd": target.fd,
+        "data_offset": target.data_offset,
+        "data_bytes": target.data_bytes,
+        "direct": target.direct,
+        "laid_out": target.laid_out,
+    }
+
+
+def _ignoring_broken_pipe(close: Callable[[], None]) -> None:
+    try:
+        close()
+    except BrokenPipeError:
+        pass

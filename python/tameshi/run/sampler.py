@@ -1,0 +1,273 @@
+"""The sampler: what devices, the machine and processes did in each interval of a run.
+
+One thread serves every world that has a real clock. It reads the kernel's counters on a fixed
+schedule, t0 + k × interval, and appends what they gained since its last look to
+`series/sampler.csv`. A late wake-up makes one interval longer and never shifts the schedule.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from tameshi import guard
+
+HEADER = b"t_ns,dt_ns,subject,metric,value\n"
+MACHINE = "machine"
+SAMPLER = "sampler"
+
+_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+_MS_NS = 1_000_000
+_SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the device's own blocks are.
+
+# Columns of /proc/diskstats after the device's name, and what one of their units is worth.
+_DISK_COLUMNS = {
+    "disk.reads": (0, 1),
+    "disk.read_bytes": (2, _SECTOR_BYTES),
+    "disk.writes": (4, 1),
+    "disk.written_bytes": (6, _SECTOR_BYTES),
+    "disk.flushes": (15, 1),
+    "disk.busy_ns": (9, _MS_NS),
+    "disk.weighted_ns": (10, _MS_NS),
+}
+# The kernel keeps these two in 32 bits of milliseconds: they wrap after 50 days of device time.
+_WRAPS_AT = {"disk.busy_ns": _MS_NS << 32, "disk.weighted_ns": _MS_NS << 32}
+
+
+@dataclass(frozen=True)
+class Counters:
+    """The counters of one subject, since it began; another `birth` means another subject."""
+
+    birth: str
+    values: dict[str, int]
+
+
+Reading = dict[str, Counters]
+"""Counters by subject, as of one moment."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the series without its times."""
+
+    subject: str
+    metric: str
+    value: int
+
+
+class Sampler:
+    """Samples from `start()` (or `with`) to `stop()`, which adds the last, shorter interval.
+
+    `folder` is a run folder of Tameshi's; `t0_ns` is on `time.monotonic_ns()` and may lie ahead:
+    nothing before it is recorded. `devices` are names of /proc/diskstats, `pids` processes by the
+    subject they are recorded under. `problems` says in sentences what could not be sampled.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        t0_ns: int,
+        interval_ns: int,
+        devices: Sequence[str],
+        pids: Mapping[str, int],
+        *,
+        proc: Path = Path("/proc"),
+    ) -> None:
+        if interval_ns <= 0:
+            raise ValueError(f"an interval of {interval_ns} ns")
+        self.problems: list[str] = []
+        self._t0_ns = t0_ns
+        self._interval_ns = interval_ns
+        self._devices = list(devices)
+        self._pids = dict(pids)
+        self._proc = proc
+        for subject in self._expected():
+            if set(subject) & set(',"\n'):
+                raise ValueError(f"{subject!r} cannot stand in a CSV series")
+        self._file = guard.append_file(folder / "series" / "sampler.csv")
+        self._stop = threading.Event()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="tameshi-sampler", daemon=True)
+
+    def start(self) -> None:
+        """Returns once the first reading, against which the first row counts, is taken."""
+        self._thread.start()
+        self._ready.wait()
+
+    def stop(self) -> None:
+        """Takes the last reading, writes it and closes the file; a second call does nothing."""
+        self._stop.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _run(self) -> None:
+        try:
+            with self._file as file:
+                self._sample_until_stopped(file)
+        except Exception as error:  # A run must not die of its observer.
+            self._note(f"the sampler ended early: {error}")
+        finally:
+            self._ready.set()
+
+    def _sample_until_stopped(self, file: BinaryIO) -> None:
+        if file.tell() == 0:
+            file.write(HEADER)
+            file.flush()
+        before_ns, before = time.monotonic_ns(), self._read()
+        for subject in self._expected():
+            if subject not in before:
+                self._note(f"{subject} is not there to be sampled")
+        self._ready.set()
+        due_ns, stopped = 0, False
+        while not stopped:
+            due_ns = next_due(max(time.monotonic_ns(), due_ns), self._t0_ns, self._interval_ns)
+            stopped = self._stop.wait((due_ns - time.monotonic_ns()) / 1e9)
+            now_ns, now = time.monotonic_ns(), self._read()
+            if before_ns >= self._t0_ns and now_ns > before_ns:
+                rows, problems = gains(before, now)
+                for problem in problems:
+                    self._note(problem)
+                file.write(lines(now_ns - self._t0_ns, now_ns - before_ns, rows))
+                file.flush()
+            before_ns, before = now_ns, now
+
+    def _read(self) -> Reading:
+        reading = read_devices(self._proc, self._devices)
+        reading |= read_machine(self._proc)
+        for subject, pid in self._pids.items():
+            reading |= read_process(self._proc, subject, pid)
+        used = resource.getrusage(resource.RUSAGE_THREAD)
+        own = {
+            "process.cpu_user_ns": round(used.ru_utime * 1e9),
+            "process.cpu_system_ns": round(used.ru_stime * 1e9),
+        }
+        return reading | {SAMPLER: Counters("", own)}
+
+    def _expected(self) -> Iterator[str]:
+        yield from (*self._devices, MACHINE, *self._pids)
+
+    def _note(self, problem: str) -> None:
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+
+def next_due(now_ns: int, t0_ns: int, interval_ns: int) -> int:
+    """The first moment after `now_ns` of the schedule t0 + k × interval, k ≥ 0; nanoseconds."""
+    if now_ns < t0_ns:
+        return t0_ns
+    return t0_ns + ((now_ns - t0_ns) // interval_ns + 1) * interval_ns
+
+
+def gains(before: Reading, now: Reading) -> tuple[list[Row], list[str]]:
+    """What each subject gained between two readings, and what went wrong, in sentences.
+
+    A subject that has vanished, or whose counters began anew, has no rows for this interval.
+    """
+    rows: list[Row] = []
+    problems: list[str] = []
+    for subject, old in before.items():
+        new = now.get(subject)
+        if new is None:
+            problems.append(f"{subject} vanished during the run")
+            continue
+        gained = {
+            metric: _gain(metric, old.values[metric], value)
+            for metric, value in new.values.items()
+            if metric in old.values
+        }
+        if new.birth != old.birth or any(value < 0 for value in gained.values()):
+            problems.append(f"the counters of {subject} began anew during the run")
+            continue
+        rows += [Row(subject, metric, value) for metric, value in gained.items()]
+    return rows, problems
+
+
+def lines(t_ns: int, dt_ns: int, rows: Sequence[Row]) -> bytes:
+    """The rows as lines of `series/SOURCE.csv`."""
+    return "".join(
+        f"{t_ns},{dt_ns},{row.subject},{row.metric},{row.value}\n" for row in rows
+    ).encode()
+
+
+def read_devices(proc: Path, devices: Sequence[str]) -> Reading:
+    """The counters of the named block devices, by name; absent ones are left out."""
+    reading: Reading = {}
+    for line in _text(proc / "diskstats").splitlines():
+        fields = line.split()
+        if len(fields) < 14 or fields[2] not in devices:
+            continue
+        counts = [int(field) for field in fields[3:]]
+        # Kernels before 5.5 do not count flushes.
+        values = {
+            metric: counts[column] * worth
+            for metric, (column, worth) in _DISK_COLUMNS.items()
+            if column < len(counts)
+        }
+        reading[fields[2]] = Counters("", values)
+    return reading
+
+
+def read_machine(proc: Path) -> Reading:
+    """The machine's CPU time, summed over its CPUs, in nanoseconds."""
+    first = _text(proc / "stat").partition("\n")[0].split()
+    if len(first) < 8 or first[0] != "cpu":
+        return {}
+    user, nice, system, idle, iowait, irq, softirq = (int(field) for field in first[1:8])
+    ticks = {
+        "machine.cpu_user_ns": user + nice,
+        "machine.cpu_system_ns": system + irq + softirq,
+        "machine.cpu_iowait_ns": iowait,
+        "machine.cpu_idle_ns": idle,
+    }
+    return {MACHINE: Counters("", {metric: count * _TICK_NS for metric, count in ticks.items()})}
+
+
+def read_process(proc: Path, subject: str, pid: int) -> Reading:
+    """CPU time (ns) of a process and bytes it caused to be read from and written to storage.
+
+    The bytes are left out where the kernel keeps them from us.
+    """
+    # The name in parentheses may hold spaces and parentheses of its own.
+    fields = _text(proc / str(pid) / "stat").rpartition(")")[2].split()
+    # A zombie's counters are final; it is gone as far as a run is concerned.
+    if len(fields) < 20 or fields[0] in ("Z", "X"):
+        return {}
+    values = {
+        "process.cpu_user_ns": int(fields[11]) * _TICK_NS,
+        "process.cpu_system_ns": int(fields[12]) * _TICK_NS,
+    }
+    io = dict(
+        line.split(": ", 1) for line in _text(proc / str(pid) / "io").splitlines() if ": " in line
+    )
+    if "read_bytes" in io and "write_bytes" in io:
+        values["process.read_bytes"] = int(io["read_bytes"])
+        values["process.written_bytes"] = int(io["write_bytes"])
+    return {subject: Counters(birth=fields[19], values=values)}
+
+
+def _gain(metric: str, old: int, new: int) -> int:
+    if new < old and metric in _WRAPS_AT:
+        return new - old + _WRAPS_AT[metric]
+    # The kernel estimates idle and iowait, and may take some back (proc_stat(5)).
+    return max(0, new - old) if metric.startswith("machine.") else new - old
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

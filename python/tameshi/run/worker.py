@@ -1,0 +1,130 @@
+"""The worker of every world: `python -m tameshi.run.worker RUNDIR [TARGET …]` executes one RunSpec.
+
+Standard output: JSON lines `ready`, `progress`, `done`, `failed`. Standard input: JSON lines `go`
+(with `t0_ns` on the monotonic clock) and `stop`; its end means that the dispatcher is gone, and is
+a stop as well. SIGINT leaves a usable partial result. A target is the JSON of an inherited
+descriptor; the worker opens no storage itself.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tameshi._core import Execution, Target
+from tameshi.errors import TameshiError
+from tameshi.spec_types import RunSpec
+
+PROGRESS_SECONDS = 0.25
+
+
+def say(kind: str, **fields: Any) -> None:
+    """One line to the dispatcher; when nobody listens any more, there is nobody to tell."""
+    try:
+        print(json.dumps({"kind": kind, **fields}), flush=True)
+    except (BrokenPipeError, ValueError):
+        sys.stdout = None  # type: ignore[assignment]
+
+
+class Worker:
+    """One run: the core works in a thread of its own, standard input is heard in another."""
+
+    def __init__(self, folder: Path, targets: list[dict[str, Any]]) -> None:
+        spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
+        self.seed = spec.seed
+        self.execution = Execution(spec, folder)
+        self.unwritten = [_target(t) for t in targets if not t["laid_out"]]
+        self.targets = [_target(t) for t in targets]
+        self.go = threading.Event()
+        self.stopped = False
+        self.t0_ns = 0
+
+    def stop(self, *_: int | FrameType | None) -> None:
+        """End soon: the core closes its files, a worker that still waits runs nothing."""
+        self.stopped = True
+        self.execution.stop()
+        self.go.set()
+
+    def listen(self) -> None:
+        """Follow the dispatcher's lines until it is gone."""
+        for line in sys.stdin:
+            message = json.loads(line)
+            if message["kind"] == "go":
+                self.t0_ns = int(message["t0_ns"])
+                self.go.set()
+            elif message["kind"] == "stop":
+                self.stop()
+        self.stop()
+
+    def prepare(self) -> dict[str, Any]:
+        """Lay out what no run has written yet."""
+        for target in self.unwritten:
+            if self.execution.lay_out(target, self.seed):
+                say("laid_out", storage=target.name)
+        return {"status": "prepared"}
+
+    def measure(self) -> dict[str, Any]:
+        """All phases of the spec."""
+        return self.execution.run(self.targets, self.t0_ns)
+
+    def watched(self, work: Any, stage: str) -> dict[str, Any]:
+        """Do `work` in a thread and say how it goes; a failure of it is raised here."""
+        result: dict[str, Any] = {}
+        failure: list[BaseException] = []
+
+        def body() -> None:
+            try:
+                result.update(work())
+            except BaseException as error:
+                failure.append(error)
+
+        thread = threading.Thread(target=body)
+        thread.start()
+        while thread.is_alive():
+            thread.join(PROGRESS_SECONDS)
+            say("progress", stage=stage, **self.execution.progress())
+        if failure:
+            raise failure[0]
+        return result
+
+    def execute(self) -> int:
+        """Prepare, wait for go, run; returns the exit status."""
+        threading.Thread(target=self.listen, daemon=True).start()
+        try:
+            self.watched(self.prepare, "prepare")
+            say("ready")
+            self.go.wait()
+            if self.stopped and not self.t0_ns:
+                say("done", status="partial")
+                return 0
+            say("done", **self.watched(self.measure, "run"))
+        except TameshiError as error:
+            say("failed", reason=str(error))
+            return 1
+        except BaseException as error:
+            say("failed", reason=f"{type(error).__name__}: {error}")
+            raise
+        return 0
+
+
+def _target(fields: dict[str, Any]) -> Target:
+    return Target(
+        fields["name"], fields["fd"], fields["data_offset"], fields["data_bytes"], fields["direct"]
+    )
+
+
+def main() -> int:
+    """Execute the run whose folder the first argument names."""
+    worker = Worker(Path(sys.argv[1]), [json.loads(argument) for argument in sys.argv[2:]])
+    signal.signal(signal.SIGINT, worker.stop)
+    signal.signal(signal.SIGTERM, worker.stop)
+    return worker.execute()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

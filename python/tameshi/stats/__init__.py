@@ -1,0 +1,1 @@
+"""From records to estimates with intervals: pure functions, no input or output."""

@@ -1,0 +1,214 @@
+"""Study and run folders: created, sealed and read back. `docs/records.md` is the contract."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tameshi import _core, guard
+from tameshi.errors import BadInput
+from tameshi.spec_types import RunSpec
+
+OUTCOME_VERSION = 1
+"""Form of outcome.json; history: 1, the first."""
+IDENTITY_DIGITS = 16
+SERIES = {"t_ns": pl.Int64, "dt_ns": pl.Int64, "subject": pl.String, "metric": pl.String, "value": pl.Float64}
+
+
+@dataclass(frozen=True)
+class SealedRun:
+    """A run that has ended, as its folder tells it; immutable."""
+
+    folder: Path
+    spec: RunSpec
+    environment: dict[str, Any]
+    outcome: dict[str, Any]
+
+    def series(self) -> pl.DataFrame:
+        """All series: source, t_ns, dt_ns, subject, metric, value."""
+        return pl.read_parquet(self.folder / "series.parquet")
+
+    def latencies(self) -> dict[str, dict[str, Any]]:
+        """Latency statistics (ns) by tag `PHASE/PART/STREAM/OPERATION`."""
+        logs = sorted((self.folder / "histograms").glob("*.hlog"))
+        return _core.latencies("".join(_whole_lines(log.read_text()) for log in logs))
+
+
+def identity(spec: RunSpec, environment: Mapping[str, Any]) -> str:
+    """What makes two runs the same: the canonical spec (profiles are part of it) and what it ran on.
+
+    `environment` is the part that counts: of a simulated run the hash of the core, of a measured one
+    machine, target and server.
+    """
+    parts = {"spec": json.loads(_core.to_json(spec)), "environment": environment}
+    canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+@contextmanager
+def locked_study(folder: Path) -> Iterator[int]:
+    """The study folder, made if need be, for this process and its workers alone.
+
+    The descriptor that holds the lock is inherited by workers: the lock lasts until the last is gone.
+    """
+    guard.claim_folder(folder)
+    lock = os.open(folder / guard.MARKER, os.O_RDWR)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            hint = "Wait for it, or choose another folder with --out."
+            raise BadInput("another run of Tameshi works in this folder", where=str(folder), hint=hint) from None
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def run_folder(study: Path, run_identity: str) -> Path:
+    """Where a run's record stands."""
+    return study / "runs" / run_identity[:IDENTITY_DIGITS]
+
+
+def begin_run(folder: Path, spec: RunSpec, run_identity: str, environment: Mapping[str, Any]) -> None:
+    """Make a run's folder anew; what an interrupted or failed run left there goes."""
+    if folder.exists():
+        guard.remove_folder(folder)
+    guard.claim_folder(folder)
+    for name in ("series", "histograms"):
+        (folder / name).mkdir()
+    guard.write_file(folder / "spec.json", _core.to_json(spec).encode())
+    guard.write_file(folder / "environment.json", _json({"identity": run_identity, **environment}))
+
+
+def seal(folder: Path, failure: str | None = None) -> SealedRun:
+    """Turn the appended files into the record; writing outcome.json by rename comes last.
+
+    `failure` says why a run ended that could not say so itself.
+    """
+    spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
+    events = read_events(folder)
+    series = _collect_series(folder)
+    buffer = BytesIO()
+    series.write_parquet(buffer)
+    guard.write_file(folder / "series.parquet", buffer.getvalue())
+    environment = json.loads((folder / "environment.json").read_bytes())
+    outcome = {
+        "schema_version": OUTCOME_VERSION,
+        "identity": environment["identity"],
+        **_ending(events, failure),
+        "windows": _windows(spec, events),
+    }
+    outcome["verdict"] = _verdict(outcome, environment.get("findings", []))
+    guard.write_file(folder / "outcome.json", _json(outcome))
+    return SealedRun(folder, spec, environment, outcome)
+
+
+def read_run(folder: Path) -> SealedRun | None:
+    """A sealed run, or None where the folder was interrupted before its seal."""
+    try:
+        outcome = json.loads((folder / "outcome.json").read_bytes())
+    except FileNotFoundError:
+        return None
+    if outcome["schema_version"] != OUTCOME_VERSION:
+        found = f"version {outcome['schema_version']}"
+        raise BadInput("this record has a form that is not known", where=str(folder), found=found, accepted=["version 1"])
+    spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
+    return SealedRun(folder, spec, json.loads((folder / "environment.json").read_bytes()), outcome)
+
+
+def read_events(folder: Path) -> list[dict[str, Any]]:
+    """The events of a run; half a line at the end is left out."""
+    try:
+        text = (folder / "events.jsonl").read_text()
+    except FileNotFoundError:
+        return []
+    return [json.loads(line) for line in _whole_lines(text).splitlines()]
+
+
+def write_json(path: Path, value: Any) -> None:
+    """A JSON file, whole or not at all."""
+    guard.write_file(path, _json(value))
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _whole_lines(text: str) -> str:
+    return text[: text.rfind("\n") + 1]
+
+
+def _collect_series(folder: Path) -> pl.DataFrame:
+    frames = [pl.DataFrame(schema={"source": pl.String, **SERIES})]
+    for path in sorted((folder / "series").glob("*.csv")):
+        text = _whole_lines(path.read_text())
+        if text:
+            frame = pl.read_csv(text.encode(), schema=SERIES)
+            frames.append(frame.select(pl.lit(path.stem).alias("source"), *SERIES))
+    return pl.concat(frames)
+
+
+def _ending(events: list[dict[str, Any]], failure: str | None) -> dict[str, Any]:
+    """Status, reason and digest."""
+    ends = [event for event in events if event["kind"] == "run_end"]
+    errors = [event["message"] for event in events if event["kind"] == "error"]
+    digest = ends[-1].get("digest") if ends else None
+    if failure or errors or not ends:
+        reason = failure or "; ".join(errors) or "the worker ended without saying how"
+        return {"status": "failed", "reason": reason, "digest": digest}
+    status = ends[-1]["status"]
+    return {"status": status, "reason": None if status == "complete" else "stopped before its end", "digest": digest}
+
+
+def _windows(spec: RunSpec, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The steady part of each phase that reached it; a phase cut short ends with the last event."""
+    windows: dict[int, dict[str, Any]] = {}
+    begins: dict[int, int] = {}
+    last_ns = events[-1]["t_ns"] if events else 0
+    for event in events:
+        if event["kind"] == "phase_begin":
+            begins[event["phase"]] = event["t_ns"]
+        elif event["kind"] == "phase_ramped":
+            phase = spec.phases[event["phase"]]
+            windows[event["phase"]] = {
+                "name": phase.name,
+                "phase": event["phase"],
+                "levels": phase.levels,
+                "phase_begin_ns": begins[event["phase"]],
+                "begin_ns": event["t_ns"],
+                "end_ns": last_ns,
+                "ended_by": None,
+            }
+        elif event["kind"] == "phase_end" and event["phase"] in windows:
+            windows[event["phase"]] |= {"end_ns": event["t_ns"], "ended_by": event["ended_by"]}
+    return list(windows.values())
+
+
+LEVELS = ("valid", "warning", "invalid")
+"""Levels of a verdict, the worst last."""
+
+
+def worst(verdicts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The worst level of all, with every reason once."""
+    level, reasons = "valid", dict[str, None]()
+    for verdict in verdicts:
+        level = max(level, verdict["level"], key=LEVELS.index)
+        reasons |= dict.fromkeys(verdict["reasons"])
+    return {"level": level, "reasons": list(reasons)}
+
+
+def _verdict(outcome: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The outcome's own verdict, and what preflight found about the machine or the bindings."""
+    level = {"complete": "valid", "partial": "warning", "failed": "invalid"}[outcome["status"]]
+    reasons = [outcome["reason"]] if outcome["reason"] else []
+    return worst([{"level": level, "reasons": reasons}, *findings])

@@ -1,0 +1,64 @@
+"""Studies and profiles as files: read here, understood by the core."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from tameshi import _core
+from tameshi.errors import BadInput
+from tameshi.paths import PROFILES
+from tameshi.spec_types import Plan, RunSpec
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """A study as written."""
+
+    name: str
+    path: Path
+    text: str
+
+
+def read_study(path: Path) -> StudyFile:
+    """Read a study file; raises `BadInput` when it can't be read."""
+    return StudyFile(path.stem, path, read_text(path, "a study file, such as studies/first-look.toml"))
+
+
+def read_text(path: Path, accepted: str) -> str:
+    """A file's text; raises `BadInput` that says what would be accepted."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput("this is no text in UTF-8", where=str(path), found=str(error)) from None
+    except OSError as error:
+        message = f"cannot be read: {error.strerror}"
+        raise BadInput(message, where=str(path), accepted=[accepted]) from None
+
+
+def device_profiles(beside: Path | None = None) -> list[tuple[str, str, str]]:
+    """Name, file and text of every device profile; those beside the study come first."""
+    folders = [beside.parent / "profiles"] if beside else []
+    found: dict[str, tuple[str, str, str]] = {}
+    for folder in [*folders, PROFILES]:
+        for path in sorted((folder / "devices").glob("*.toml")):
+            found.setdefault(path.stem, (path.stem, str(path), read_text(path, "a device profile")))
+    return [found[name] for name in sorted(found)]
+
+
+def plan(study: StudyFile, world: str, *, quick: bool) -> Plan:
+    """Plan a study for one world; raises `StudyError` at the place that can't be."""
+    return _core.plan(
+        study.name,
+        str(study.path),
+        study.text,
+        world=world,
+        quick=quick,
+        devices=device_profiles(study.path),
+    )
+
+
+def next_runs(runs: Collection[tuple[str, RunSpec]], finished: Collection[str]) -> list[tuple[str, RunSpec]]:
+    """The runs, by identity, that remain when those identities are finished: planning, and resuming."""
+    return [(identity, spec) for identity, spec in runs if identity not in finished]

@@ -1,0 +1,86 @@
+"""The page as text: escaping, languages, repeatability."""
+
+from __future__ import annotations
+
+import html
+import re
+import string
+from importlib import resources
+from pathlib import Path
+
+import first_look
+import pytest
+
+from tameshi.report import write_report
+from tameshi.report.html import render
+from tameshi.report.text import TEXT
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)> & \"'"
+
+
+def visible(page: str) -> str:
+    """What a reader can see or hear: text and labels, without scripts and styles."""
+    body = re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.S)
+    labels = re.findall(r'(?:aria-label|data-to-dark|data-to-light)="([^"]*)"', body)
+    plots = re.findall(r'<script type="application/json".*?</script>', page, flags=re.S)
+    return html.unescape(" ".join([re.sub(r"<[^>]+>", " ", body), *labels, *plots]))
+
+
+def test_hostile_names_stay_text() -> None:
+    found = first_look.blemished()
+    found["study"] |= {"title": HOSTILE, "question": HOSTILE}
+    found["cells"][35]["verdict"]["reasons"] = [HOSTILE]
+    for cell in found["cells"]:
+        if cell["phase"] == "bandwidth":
+            cell["levels"] = {"direction": HOSTILE + cell["levels"]["direction"]}
+    page = render(first_look.inputs(found))
+    assert "<script>alert" not in page
+    assert "<img" not in re.sub(r"<script>/\*\*.*?</script>", "", page, flags=re.S)
+    assert page.count("<script") - page.count("<script>") == 1
+    assert "&lt;/script&gt;" in page
+
+
+def test_no_english_of_the_table_is_left_in_japanese() -> None:
+    seen = visible(render(first_look.inputs(first_look.blemished()), "ja"))
+    seen = seen.replace(first_look.blemished()["study"]["question"], "")
+    left = []
+    for key, (english, japanese) in TEXT.items():
+        parts = [part for part, *_ in string.Formatter().parse(english)]
+        longest = max(parts, key=len, default="").strip()
+        if len(longest.split()) > 1 and longest not in japanese and longest in seen:
+            left.append((key, longest))
+    assert left == []
+
+
+@pytest.mark.parametrize("asset", ["template.html", "page.js"])
+def test_assets_hold_no_words_of_their_own(asset: str) -> None:
+    source = resources.files("tameshi.report").joinpath(asset).read_text(encoding="utf-8")
+    if asset == "page.js":
+        assert not re.findall(r'textContent = "', source)
+        return
+    bare = re.sub(r"\{%.*?%\}|\{\{.*?\}\}", " ", source, flags=re.S)
+    bare = re.sub(r"<[^>]+>", " ", bare)
+    assert re.findall(r"[A-Za-z]{2,}", bare) == []
+
+
+def test_headings_captions_and_scopes() -> None:
+    page = render(first_look.inputs())
+    assert page.count("<h1>") == 1
+    assert page.count("<table") == page.count("<caption")
+    assert all("scope=" in cell for cell in re.findall(r"<th\b[^>]*>", page))
+    assert '<html lang="en">' in page and '<html lang="ja">' in render(first_look.inputs(), "ja")
+
+
+def test_the_same_inputs_give_the_same_bytes(tmp_path: Path) -> None:
+    write_report(tmp_path / "a.html", first_look.inputs())
+    write_report(tmp_path / "b.html", first_look.inputs())
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.html", "b.html"]
+
+
+def test_a_failed_report_leaves_the_old_one(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    with pytest.raises(ValueError, match="language"):
+        write_report(path, first_look.inputs(), "fr")
+    assert path.read_text() == "old"

@@ -1,0 +1,198 @@
+"""The answer, the tables and what qualifies them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import first_look
+import pytest
+
+from tameshi.report import ReportInputs, markdown, rich_tables, standing, terminal_summary
+from tameshi.report.facts import ratio_of
+from tameshi.report.points import read_results
+from tameshi.report.summary import answers, matrices, overview
+from tameshi.report.text import Text
+
+TEXT = Text()
+
+
+def test_five_lines_answer_the_study() -> None:
+    lines = terminal_summary(first_look.inputs())
+    topics = [line.split(" — ")[0] for line in lines]
+    assert topics == [
+        "Peak rate",
+        "Latency at depth 1",
+        "Throughput",
+        "Commit",
+        "Beside other work",
+    ]
+    assert "Simulated: Random read reaches 427 IOPS (419–438)" in lines[0]
+    assert "each at depth 64." in lines[0]
+    assert "and 15.2 ms (14.5–16.1) at p99" in lines[1]
+    assert "Read runs at 187 MB/s (183–191); write at 184 MB/s (180–188)." in lines[2]
+    assert "takes 4.10 ms (3.99–4.23) on average and 9.84 ms (9.35–10.43) at p99" in lines[3]
+    assert "14.4 ms (13.7–15.3) in “alone” to 34.6 ms (32.8–36.6) in “under writes”" in lines[4]
+    assert lines[4].endswith("2.40 × (2.22–2.59).")
+
+
+def test_one_run_is_said_once_a_sentence_and_never_left_out() -> None:
+    found = first_look.without_intervals(first_look.results(("simulated",)))
+    for line in terminal_summary(ReportInputs(found)):
+        assert line.count("(one run each, no interval)") == 1
+    table = overview(read_results(found), TEXT)
+    assert table.note == "one run, no interval"
+
+
+def test_a_single_bare_value_among_others_is_marked() -> None:
+    found = first_look.results(("simulated",))
+    commit = next(c for c in found["cells"] if c["phase"] == "commit")
+    commit["estimates"][0]["sampling"] |= {"low": None, "high": None, "runs": 1}
+    commits = terminal_summary(ReportInputs(found))[3]
+    assert "244 (one run, no interval) commits a second" in commits
+
+
+def test_nothing_finished_yet() -> None:
+    found = first_look.results() | {"cells": []}
+    assert terminal_summary(ReportInputs(found)) == ["No cell has a result yet."]
+    assert markdown(ReportInputs(found))
+
+
+def test_a_study_without_numeric_axis_or_company() -> None:
+    levels = [(s, p) for s in ("disk", "flash") for p in ("small", "large")]
+    cells = [
+        first_look.cell(
+            "simulated",
+            "steady",
+            {"storage": storage, "pool": pool},
+            [
+                first_look.estimate("write.iops", "tpcc", 1000.0 * (i + 1)),
+                first_look.estimate("write.latency.p99", "tpcc", 1e6 * (i + 1)),
+            ],
+        )
+        for i, (storage, pool) in enumerate(levels)
+    ]
+    axes = [
+        {"name": "storage", "varies": "across", "levels": ["disk", "flash"]},
+        {"name": "pool", "varies": "across", "levels": ["small", "large"]},
+    ]
+    view = read_results(first_look.results() | {"axes": axes, "cells": cells})
+    lines = answers(view, TEXT)
+    assert [line.topic for line in lines] == ["Throughput", "Tail latency"]
+    assert lines[0].clauses[0].sentence.startswith("Disk · small runs at 1.00 k")
+
+
+def test_the_overview_sets_worlds_beside_each_other() -> None:
+    table = overview(read_results(first_look.results()), TEXT)
+    assert [c.label for c in table.columns] == [
+        "Quantity",
+        "Measured",
+        "Simulated",
+        "Simulated ÷ Measured",
+    ]
+    row = next(r for r in table.rows if r.head == "commit: mean latency")
+    assert [str(cell) for cell in row.cells] == [
+        "612 µs (596–632)",
+        "4.10 ms (3.99–4.23)",
+        "6.70 × (6.43–6.98)",
+    ]
+
+
+def test_the_studys_own_ratio_goes_before_ours() -> None:
+    found = first_look.results()
+    found["ratios"] = [
+        {
+            "metric": "commit.rate",
+            "subject": "log",
+            "phase": "commit",
+            "numerator": {"world": "simulated", "levels": {}},
+            "denominator": {"world": "measured", "levels": {}},
+            "value": 0.15,
+            "sampling": {"low": 0.14, "high": 0.16, "runs": 3, "method": "bootstrap"},
+        }
+    ]
+    view = read_results(found)
+    rates = {p.world: p for p in view.in_phase("commit") if p.measure == "rate"}
+    given = ratio_of(view, rates["simulated"], rates["measured"])
+    computed = ratio_of(view, rates["measured"], rates["simulated"])
+    assert given is not None and (given.value, given.low, given.high) == (0.15, 0.14, 0.16)
+    assert computed is not None and computed.value == pytest.approx(6.699, abs=0.001)
+
+
+def test_mover_is_symmetric_and_wider_than_either_side() -> None:
+    view = read_results(first_look.results())
+    a, b = (p for p in view.in_phase("commit") if p.measure == "rate")
+    ratio, inverse = ratio_of(view, a, b), ratio_of(view, b, a)
+    assert ratio and inverse and ratio.low and ratio.high and inverse.low and a.low
+    assert ratio.high == pytest.approx(1 / inverse.low)
+    assert ratio.low / ratio.value < a.low / a.value
+
+
+def test_matrix_of_a_sweep() -> None:
+    table = next(
+        t for t in matrices(read_results(first_look.results()), TEXT) if t.id == "matrix-sweep-rate"
+    )
+    assert [row.head for row in table.rows] == list(first_look.DEPTHS)
+    assert [(c.label, c.group) for c in table.columns[4:6]] == [
+        ("sequential write", "Measured"),
+        ("random read", "Simulated"),
+    ]
+
+
+def test_verdicts_name_what_is_not_valid_first() -> None:
+    table = standing.verdicts(read_results(first_look.blemished()), TEXT)
+    assert [row.mark for row in table.rows] == ["invalid", "warning", "valid", "valid"]
+    assert [c.value for c in table.rows[0].cells] == [
+        "Measured",
+        "sweep",
+        "random read, depth 256",
+        "0 / 0 / 3",
+        "no run was completed",
+    ]
+    assert table.rows[2].cells[2].value == "39 of 41"
+
+
+def test_caveats_list_failed_and_partial_cells_and_the_model() -> None:
+    inputs = first_look.inputs(first_look.blemished())
+    found = standing.caveats(read_results(inputs.results), inputs.environments, TEXT)
+    assert "Failed: Measured · sweep · random read, depth 256 (3 of 3 runs)." in found
+    assert any("Partial: Measured · sweep · sequential write, depth 128" in c for c in found)
+    assert any("15k rpm hard disk, 146 GB" in c for c in found)
+
+
+def test_a_missing_model_name_still_says_model() -> None:
+    assert standing.model_label("simulated", {}, TEXT) == "a model, not a measurement"
+    assert standing.model_label("measured", {"model": "x"}, TEXT) == ""
+
+
+@pytest.mark.parametrize("change", [{"scale": 0.125}, {"model": {"inside_range": False}}])
+def test_scale_and_range_are_told(change: dict[str, Any]) -> None:
+    found = first_look.results(("simulated",))
+    found["cells"][0]["estimates"][0] |= change
+    told = " ".join(standing.caveats(read_results(found), {}, TEXT))
+    assert ("scale of 0.125" in told) or ("not validated for sweep" in told)
+
+
+def test_published_figures() -> None:
+    table = standing.published(read_results(first_look.blemished()), TEXT)
+    assert table is not None
+    assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)", "0.986 ×"]
+    assert [str(c) for c in table.rows[1].cells[2:]] == [
+        "not known",
+        "187 MB/s (no interval)",
+        "not known",
+    ]
+
+
+def test_markdown_escapes_and_holds_every_table() -> None:
+    found = first_look.blemished()
+    found["study"]["title"] = "a | b <script> *c*"
+    page = markdown(first_look.inputs(found))
+    assert "a \\| b \\<script\\> \\*c\\*" in page
+    assert "| random read: peak IOPS |" in page
+    widths = {line.replace("\\|", "").count("|") for line in page.splitlines() if "peak" in line}
+    assert len(widths) == 1
+
+
+def test_rich_tables() -> None:
+    tables = rich_tables(first_look.inputs(), "ja")
+    assert [len(table.columns) for table in tables] == [4, 6]

@@ -1,0 +1,86 @@
+"""The table of strings and the formatting of values."""
+
+from __future__ import annotations
+
+import re
+import string
+from importlib import resources
+
+import pytest
+
+from tameshi.report.text import LANGUAGES, TEXT, Phrase, Text, format_interval, format_value
+
+VALUES = [
+    ("rate", 12_345.0, "12.3 k"),
+    ("rate", 0.1234, "0.123"),
+    ("rate", 421.3, "421"),
+    ("rate", 999.6, "1.00 k"),
+    ("rate", 1_234_567.0, "1.23 M"),
+    ("rate", 0.0, "0"),
+    ("latency", 850.0, "850 ns"),
+    ("latency", 85_100.0, "85.1 µs"),
+    ("latency", 3_200_000.0, "3.20 ms"),
+    ("latency", 999_700.0, "1.00 ms"),
+    ("latency", 2.5e9, "2.50 s"),
+    ("latency", 7.2e10, "72.0 s"),
+    ("bandwidth", 187e6, "187 MB/s"),
+    ("bandwidth", 3.12e9, "3.12 GB/s"),
+    ("bandwidth", 512.0, "512 B/s"),
+    ("ratio", 10.34, "10.3 ×"),
+    ("ratio", 0.145, "0.145 ×"),
+    ("ratio", 0.0011, "0.110 %"),
+]
+
+
+@pytest.mark.parametrize(("kind", "value", "expected"), VALUES)
+def test_values(kind: str, value: float, expected: str) -> None:
+    assert format_value(kind, value) == expected
+
+
+def test_an_interval_shares_scale_and_decimals_with_its_value() -> None:
+    assert format_interval("rate", 12_300, 11_900, 12_800) == "11.9–12.8"
+    assert format_interval("latency", 1.02e6, 0.98e6, 1.07e6) == "0.98–1.07"
+    assert str(Text().shown("rate", 12_300, 11_900, 12_800, 3)) == "12.3 k (11.9–12.8)"
+
+
+def test_a_value_without_interval_says_so() -> None:
+    assert str(Text().shown("latency", 85_100, None, None, 1)) == "85.1 µs (one run, no interval)"
+    assert str(Text("ja").shown("latency", 85_100, None, None, 4)) == "85.1 µs (区間なし)"
+
+
+def placeholders(template: str) -> set[str | None]:
+    return {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+
+
+@pytest.mark.parametrize("key", TEXT)
+def test_every_key_has_every_language(key: str) -> None:
+    strings = TEXT[key]
+    assert len(strings) == len(LANGUAGES)
+    assert all(strings) or key == "axis.none"
+    assert placeholders(strings[0]) == placeholders(strings[1])
+
+
+def test_every_key_is_used() -> None:
+    sources = "".join(
+        file.read_text(encoding="utf-8")
+        for file in resources.files("tameshi.report").iterdir()
+        if file.name.endswith((".py", ".html"))
+    )
+    table = sources.index("TEXT: dict")
+    sources = sources[:table] + sources[sources.index("\n}\n", table) :]
+    # Keys composed from names of the data: `measure.` + measure, in Python or in the template.
+    composed = re.findall(r'f"([a-z]+\.(?:[a-z]+_)?)\{|"([a-z]+\.)" ~', sources)
+    prefixes = tuple({prefix for pair in composed for prefix in pair if prefix})
+    unused = [k for k in TEXT if f'"{k}"' not in sources and f"'{k}'" not in sources]
+    assert [key for key in unused if not key.startswith(prefixes)] == []
+
+
+def test_unknown_names_are_prose_and_known_ones_are_translated() -> None:
+    text = Text("ja")
+    assert text.name("random_read") == "ランダム読み出し"
+    assert text.name("buffer_pool") == "buffer pool"
+    assert text.names(("depth", "64")) == "深度 64"
+    assert text.names(("commit", "commit")) == "コミット"
+    assert text.phrase(Phrase("axis.name", {"name": "depth"})) == "深度"
+    with pytest.raises(ValueError, match="language 'fr'"):
+        Text("fr")
