@@ -11,7 +11,7 @@ from typing import Any
 
 from tameshi import _tameshi
 from tameshi.errors import RunFailed, StudyError
-from tameshi.spec_types import Plan, RunSpec
+from tameshi.spec_types import Plan, RunSpec, Time
 
 Devices = Sequence[tuple[str, str, str]]
 """Device profiles: name, file, text."""
@@ -76,10 +76,10 @@ def schema(form: str) -> dict[str, Any]:
         return dict(json.loads(_tameshi.schema(form)))
 
 
-def nanoseconds(time: str) -> int:
+def nanoseconds(time: Time | str) -> int:
     """A time such as `250 ms` in nanoseconds."""
     with _translated():
-        return _tameshi.nanoseconds(time)
+        return int(_tameshi.nanoseconds(time.root if isinstance(time, Time) else time))
 
 
 def core_hash() -> str:

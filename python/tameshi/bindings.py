@@ -1,4 +1,4 @@
-"""What a study's names stand for here: `--on NAME=PATH`, `--server NAME=PRODUCT`, or a private bindings file."""
+"""What a study's names stand for here: `--on`, `--server`, or a private bindings file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def _pairs(option: str, values: Sequence[str], example: str) -> dict[str, str]:
         name, equals, thing = value.partition("=")
         if not (name and equals and thing):
             raise BadInput(
-                "this binds no name", where=option, found=value, accepted=[f"NAME=VALUE, as in {example}"]
+                "this binds no name",
+                where=option,
+                found=value,
+                accepted=[f"NAME=VALUE, as in {example}"],
             )
         if name in pairs:
             raise BadInput(f"`{name}` is bound twice", where=option, found=value)
@@ -59,6 +62,10 @@ def _read_file(file: Path) -> dict[str, dict[str, str]]:
         for key, value in table.items():
             if not isinstance(value, str):
                 raise BadInput(
-                    "a binding is a string", where=where, key=f"{name}.{key}", found=repr(value), accepted=accepted
+                    "a binding is a string",
+                    where=where,
+                    key=f"{name}.{key}",
+                    found=repr(value),
+                    accepted=accepted,
                 )
     return tables

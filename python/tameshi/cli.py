@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import sys
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
-from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from tameshi import _core, guard, outputs, store
+from tameshi import _core, guard, outputs, predictions
 from tameshi.bindings import Bindings, read_bindings
+from tameshi.conduct import conduct, prepare, remove_targets
 from tameshi.errors import BadInput, TameshiError
-from tameshi.preflight import Examined, examine
+from tameshi.paths import STUDIES, VALIDATION
 from tameshi.report import terminal_summary
-from tameshi.run.dispatcher import Session, Task, run_all, tasks_of
-from tameshi.run.display import for_console
 from tameshi.spec_types import Plan, World
-from tameshi.store import SealedRun
 from tameshi.study import StudyFile, plan, read_study
 
 INTERRUPTED = 130
@@ -32,7 +29,10 @@ out_console = Console(highlight=False)
 err_console = Console(stderr=True, highlight=False)
 
 StudyArgument = Annotated[Path, typer.Argument(help="The study file.")]
-WorldOption = Annotated[list[World] | None, typer.Option("--world", help="Where to run; may be given several times. [default: simulated]")]
+WorldOption = Annotated[
+    list[World] | None,
+    typer.Option("--world", help="Where to run; may be given several times. [default: simulated]"),
+]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Merge in the study's `quick` part.")]
 
 
@@ -42,7 +42,9 @@ def default_out(study: StudyFile) -> Path:
 
 
 @app.command("plan")
-def plan_command(study_path: StudyArgument, world: WorldOption = None, quick: QuickOption = False) -> None:
+def plan_command(
+    study_path: StudyArgument, world: WorldOption = None, quick: QuickOption = False
+) -> None:
     """Show the matrix of a study, the time it takes and the bytes it writes; needs no device."""
     study = read_study(study_path)
     for number, chosen in enumerate(world or [World.simulated]):
@@ -57,15 +59,23 @@ def print_matrix(planned: Plan) -> None:
     out_console.print(f"[bold]{planned.study.title}[/]\n{planned.study.question}\n")
     table = Table("axis", "varies", "levels", title="Axes", title_justify="left")
     for axis in planned.study.axes:
-        table.add_row(axis.name, axis.varies.value + (" runs" if axis.varies == "across" else " a run"), ", ".join(axis.levels))
+        table.add_row(
+            axis.name,
+            axis.varies.value + (" runs" if axis.varies == "across" else " a run"),
+            ", ".join(axis.levels),
+        )
     if planned.study.axes:
         out_console.print(table)
-    phases = Table("phase", "cells", "streams", "ends after", title="Phases of a run", title_justify="left")
+    phases = Table(
+        "phase", "cells", "streams", "ends after", title="Phases of a run", title_justify="left"
+    )
     for name in dict.fromkeys(phase.name for phase in planned.runs[0].phases):
         cells = [phase for phase in planned.runs[0].phases if phase.name == name]
         until = cells[0].until.model_dump(exclude_none=True)
         ends = " or ".join(f"{value}" for value in until.values())
-        phases.add_row(name, str(len(cells)), ", ".join(stream.name for stream in cells[0].streams), ends)
+        phases.add_row(
+            name, str(len(cells)), ", ".join(stream.name for stream in cells[0].streams), ends
+        )
     out_console.print(phases)
 
 
@@ -73,8 +83,15 @@ def print_bounds(world: World, planned: Plan) -> None:
     """Runs, time and bytes of one world."""
     cells = len({tuple(run.cell.items()) for run in planned.runs})
     virtual = " of virtual time" if world is World.simulated else ""
-    time = "no limit in time" if planned.time_ns_at_most is None else f"at most {planned.time_ns_at_most / 1e9:,.0f} s{virtual}"
-    out_console.print(f"{world.value}: {len(planned.runs)} runs of {cells} combinations across runs; {time}; {written(world, planned)}")
+    time = (
+        "no limit in time"
+        if planned.time_ns_at_most is None
+        else f"at most {planned.time_ns_at_most / 1e9:,.0f} s{virtual}"
+    )
+    out_console.print(
+        f"{world.value}: {counted(len(planned.runs), 'run')} of {counted(cells, 'cell')}; "
+        f"{time}; {written(world, planned)}"
+    )
     for run in planned.runs[:1]:
         for sentence in dict.fromkeys(_core.unsupported(run)):
             out_console.print(f"  not yet: {sentence}", style="yellow")
@@ -87,93 +104,80 @@ def written(world: World, planned: Plan) -> str:
     laid_out = sum(planned.storage_bytes.values())
     if planned.bytes_written_at_most is None:
         return f"writes {laid_out / 1e9:.2f} GB to lay out its targets and then without limit"
-    return f"writes at most {(laid_out + planned.bytes_written_at_most) / 1e9:.2f} GB, {laid_out / 1e9:.2f} GB of it to lay out its targets"
+    total = laid_out + planned.bytes_written_at_most
+    return (
+        f"writes at most {total / 1e9:.2f} GB, {laid_out / 1e9:.2f} GB of it to lay out its targets"
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 @app.command("run")
 def run_command(
     study_path: StudyArgument,
     world: WorldOption = None,
-    on: Annotated[list[str] | None, typer.Option("--on", help="NAME=PATH: the real place of a storage.")] = None,
-    server: Annotated[list[str] | None, typer.Option("--server", help="NAME=PRODUCT: the server to use for an engine.")] = None,
-    bindings: Annotated[Path | None, typer.Option("--bindings", help="A TOML file of [storage] and [server] bindings.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder of the results. [default: tameshi-results/STUDY]")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Simulated runs at a time.")] = os.cpu_count() or 1,
+    on: Annotated[
+        list[str] | None, typer.Option("--on", help="NAME=PATH: the real place of a storage.")
+    ] = None,
+    server: Annotated[
+        list[str] | None,
+        typer.Option("--server", help="NAME=PRODUCT: the server to use for an engine."),
+    ] = None,
+    bindings: Annotated[
+        Path | None,
+        typer.Option("--bindings", help="A TOML file of [storage] and [server] bindings."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder of the results. [default: tameshi-results/STUDY]"),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", min=1, help="Simulated runs at a time.")
+    ] = os.cpu_count() or 1,
     lang: Annotated[str, typer.Option("--lang", help="Language of the report: en or ja.")] = "en",
     quick: QuickOption = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Remove results of an earlier run first.")] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the files that stood for storages.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Remove results of an earlier run first.")
+    ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the files that stood for storages.")
+    ] = False,
 ) -> None:
     """Run a study, resume it, and write its results and report."""
     study = read_study(study_path)
     bound = read_bindings(bindings, on or [], server or [])
     worlds = list(dict.fromkeys(world or [World.simulated]))
     check_options(worlds, bound, lang)
-    plans = {chosen: plan(study, chosen.value, quick=quick) for chosen in worlds}
-    examined = {chosen: examine(planned, chosen, bound, str(study_path)) for chosen, planned in plans.items()}
-    for chosen, planned in plans.items():
+    prepared = prepare(study, worlds, bound, quick=quick)
+    for chosen, planned in prepared.plans.items():
         print_bounds(chosen, planned)
     folder = out or default_out(study)
     if fresh and folder.exists():
         guard.remove_folder(folder)
-    tasks = [task for chosen in worlds for task in tasks_of(examined[chosen], plans[chosen].runs)]
-    with store.locked_study(folder) as lock:
-        guard.write_file(folder / "study.toml", study.text.encode())
-        outputs.write_summary(folder, plans[worlds[0]].study, [shlex.join(["tameshi", *sys.argv[1:]])])
-        outputs.write_order(folder, [task.identity for task in tasks])
-        runs, interrupted = run_session(folder, lock, tasks, jobs)
-    complete = len(runs) == len(tasks) and all(run.outcome["status"] == "complete" for run in runs)
-    if complete and not keep:
-        remove_targets(examined.values())
+    reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
+    done = conduct(prepared, folder, err_console, jobs=jobs, reproduce=reproduce)
+    if done.complete and not keep:
+        remove_targets(prepared.examined.values())
     show(folder, lang)
-    if interrupted:
+    if done.interrupted:
         err_console.print("Interrupted: the report holds what was done; the same command resumes.")
         raise typer.Exit(INTERRUPTED)
-    if not complete:
+    if not done.complete:
         raise typer.Exit(1)
 
 
 def check_options(worlds: Sequence[World], bound: Bindings, lang: str) -> None:
     """Options that contradict one another, before anything is examined."""
     if lang not in ("en", "ja"):
-        raise BadInput("reports don't speak this language", where="--lang", found=lang, accepted=["en", "ja"])
+        raise BadInput(
+            "reports don't speak this language", where="--lang", found=lang, accepted=["en", "ja"]
+        )
     if bound.storage and World.measured not in worlds:
-        hint = "Add --world measured."
-        raise BadInput("a real place is bound, but no measured run is asked for", where="--on", hint=hint)
-
-
-def run_session(folder: Path, lock: int, tasks: Sequence[Task], jobs: int) -> tuple[list[SealedRun], bool]:
-    """Run all tasks under the display; Ctrl-C stops gently, a second one at once."""
-    summary, _ = outputs.read_summary(folder)
-    display = for_console(err_console)
-    session = Session(folder, lock, display, on_sealed=lambda: None)
-    session.on_sealed = lambda: void(outputs.write_results(folder, summary, outputs.read_runs(folder)))
-
-    def stop(_signal: int, _frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        session.stop()
-
-    previous = signal.signal(signal.SIGINT, stop)
-    terminated = signal.signal(signal.SIGTERM, stop)
-    try:
-        runs = run_all(session, tasks, jobs)
-    finally:
-        signal.signal(signal.SIGINT, previous)
-        signal.signal(signal.SIGTERM, terminated)
-        display.close()
-    return runs, session.stopping.is_set()
-
-
-def void(_: Any) -> None:
-    """Takes a value and has none."""
-
-
-def remove_targets(examined: Sequence[Examined] | Any) -> None:
-    """Remove the files that stood for storages: they are ours, and hold nothing of worth."""
-    for world in examined:
-        for target in world.targets.values():
-            if target.path.exists():
-                guard.remove_target(target.path)
+        message = "a real place is bound, but no measured run is asked for"
+        raise BadInput(message, where="--on", hint="Add --world measured.")
 
 
 def show(folder: Path, lang: str) -> None:
@@ -186,6 +190,31 @@ def show(folder: Path, lang: str) -> None:
     for line in terminal_summary(inputs, lang):
         out_console.print(line, markup=False, soft_wrap=True)
     out_console.print(f"Report: {path.resolve()}", markup=False, soft_wrap=True)
+
+
+@app.command("predictions")
+def predictions_command(
+    folder: Annotated[Path, typer.Option(help="Where the predictions stand.")] = VALIDATION,
+    studies: Annotated[Path, typer.Option(help="The studies to run.")] = STUDIES,
+    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path(
+        "tameshi-results/predictions"
+    ),
+) -> None:
+    """Run every study that lists published figures, simulated, and write down what it predicts."""
+    listed = [read_study(path) for path in sorted(studies.glob("*.toml"))]
+    listed = [study for study in listed if plan(study, "simulated", quick=False).study.published]
+    if not listed:
+        out_console.print(f"No study in {studies} lists published figures: nothing to predict.")
+        return
+    for study in listed:
+        prepared = prepare(study, [World.simulated], Bindings(), quick=False)
+        own = out / study.name
+        done = conduct(prepared, own, err_console, jobs=os.cpu_count() or 1, reproduce=[])
+        summary, _ = outputs.read_summary(own)
+        found = outputs.write_results(own, summary, done.runs)
+        made = predictions.predictions(study.name, found["published"], done.runs)
+        new, changed = predictions.record(folder, made, date.today())
+        out_console.print(f"{study.name}: {new} new, {changed} changed, {len(made)} in all")
 
 
 @app.command("report")

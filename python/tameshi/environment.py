@@ -57,7 +57,7 @@ def environment(targets: Sequence[Path], *, proc: Path = PROC, sys: Path = SYS) 
             "cpus": os.cpu_count(),
             "cores": psutil.cpu_count(logical=False),
             "memory_bytes": psutil.virtual_memory().total,
-            "governor": _text(sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            "governor": text_in(sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         },
         "targets": {str(path): _target(Path(path), proc, sys) for path in targets},
     }
@@ -95,14 +95,14 @@ def diskstats_name(path: Path, *, proc: Path = PROC, sys: Path = SYS) -> str | N
 def mounts(proc: Path = PROC) -> list[Mount]:
     """The mounts this process sees, in mount order; empty where the kernel does not tell."""
     found = []
-    for line in (_text(proc / "self/mountinfo") or "").splitlines():
+    for line in (text_in(proc / "self/mountinfo") or "").splitlines():
         before, _, after = line.partition(" - ")
         fields, rest = before.split(" "), after.split(" ")
         if len(fields) < 6 or len(rest) < 3:
             continue
         options = list(dict.fromkeys(f"{fields[5]},{rest[2]}".split(",")))
-        point = Path(_unescaped(fields[4]))
-        found.append(Mount(point, rest[0], options, _unescaped(rest[1]), fields[2]))
+        point = Path(unescaped(fields[4]))
+        found.append(Mount(point, rest[0], options, unescaped(rest[1]), fields[2]))
     return found
 
 
@@ -112,6 +112,33 @@ def mount_of(path: Path, proc: Path = PROC) -> Mount | None:
     holding = [mount for mount in mounts(proc) if real.is_relative_to(mount.point)]
     # Of equally deep mounts the later one covers the earlier: max() keeps the first it meets.
     return max(reversed(holding), key=lambda mount: len(mount.point.parts), default=None)
+
+
+def swaps(proc: Path = PROC) -> list[Path]:
+    """The devices and files the kernel swaps to."""
+    lines = (text_in(proc / "swaps") or "").splitlines()[1:]
+    return [Path(unescaped(line.split()[0])) for line in lines if line.split()]
+
+
+def memory_available(proc: Path = PROC, sys: Path = SYS) -> int | None:
+    """Bytes that may be filled before the kernel swaps or kills; None where it does not tell.
+
+    Limits of control groups (version 2) count: a container sees the whole machine's memory, and
+    is killed at its own limit.
+    """
+    found = re.search(r"^MemAvailable:\s*(\d+) kB", text_in(proc / "meminfo") or "", re.M)
+    bounds = [int(found[1]) * 1024] if found else []
+    member = re.search(r"^0::/(.*)$", text_in(proc / "self/cgroup") or "", re.M)
+    group = Path(member[1]) if member else Path()
+    for root in (sys / "fs/cgroup", sys / "fs/cgroup/unified"):
+        for folder in (root / group, *(root / parent for parent in group.parents)):
+            limit, used = number_in(folder / "memory.max"), number_in(folder / "memory.current")
+            if limit is not None and used is not None:
+                idle = re.search(
+                    r"^inactive_file (\d+)", text_in(folder / "memory.stat") or "", re.M
+                )
+                bounds.append(max(limit - used + (int(idle[1]) if idle else 0), 0))
+    return min(bounds, default=None)
 
 
 def _target(path: Path, proc: Path, sys: Path) -> dict[str, Any]:
@@ -131,20 +158,20 @@ def _target(path: Path, proc: Path, sys: Path) -> dict[str, Any]:
 def _device(node: Path) -> dict[str, Any]:
     """What sysfs says about the whole disk at `node`."""
     queue = node / "queue"
-    sectors = _number(node / "size")
+    sectors = number_in(node / "size")
     facts: dict[str, Any] = {
         "name": node.name.replace("!", "/"),
-        "model": _text(node / "device/model"),
+        "model": text_in(node / "device/model"),
         "serial": _first_text(node / "serial", node / "device/serial", node / "device/wwid"),
         "firmware": _first_text(node / "device/firmware_rev", node / "device/rev"),
         "size_bytes": None if sectors is None else sectors * 512,
         "virtual": _virtual(node),
-        "backing_file": _text(node / "loop/backing_file"),
-        "members": _names(node / "slaves"),
-        "scheduler": _chosen(_text(queue / "scheduler")),
-        "write_cache": _text(queue / "write_cache"),
+        "backing_file": text_in(node / "loop/backing_file"),
+        "members": names_in(node / "slaves"),
+        "scheduler": _chosen(text_in(queue / "scheduler")),
+        "write_cache": text_in(queue / "write_cache"),
     }
-    return facts | {fact: _number(queue / name) for fact, name in _QUEUE_NUMBERS.items()}
+    return facts | {fact: number_in(queue / name) for fact, name in _QUEUE_NUMBERS.items()}
 
 
 def _device_identity(device: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -201,7 +228,7 @@ def _virtual(node: Path) -> str | None:
 
 
 def _cpu_model(proc: Path) -> str | None:
-    found = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", _text(proc / "cpuinfo") or "", re.M)
+    found = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text_in(proc / "cpuinfo") or "", re.M)
     return found[1].strip() if found else None
 
 
@@ -218,19 +245,21 @@ def _chosen(scheduler: str | None) -> str | None:
     return found[1] if found else scheduler
 
 
-def _unescaped(field: str) -> str:
-    """mountinfo writes space, tab, newline and backslash in octal."""
+def unescaped(field: str) -> str:
+    """A path as it is; the kernel's tables write space, tab, newline and backslash in octal."""
     return re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), field)
 
 
-def _names(folder: Path) -> list[str]:
+def names_in(folder: Path) -> list[str]:
+    """The names in a folder, sorted; none where it cannot be read."""
     try:
         return sorted(entry.name for entry in folder.iterdir())
     except OSError:
         return []
 
 
-def _text(path: Path) -> str | None:
+def text_in(path: Path) -> str | None:
+    """A small file's text without the space around it; None if empty or not to be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip() or None
     except OSError:
@@ -238,9 +267,10 @@ def _text(path: Path) -> str | None:
 
 
 def _first_text(*paths: Path) -> str | None:
-    return next((text for text in map(_text, paths) if text), None)
+    return next((text for text in map(text_in, paths) if text), None)
 
 
-def _number(path: Path) -> int | None:
-    text = _text(path)
+def number_in(path: Path) -> int | None:
+    """The number a small file holds; None if it holds none."""
+    text = text_in(path)
     return int(text) if text and text.isdigit() else None

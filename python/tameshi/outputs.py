@@ -37,7 +37,7 @@ def read_summary(folder: Path) -> tuple[Summary, list[str]]:
 
 
 def read_runs(folder: Path) -> list[SealedRun]:
-    """Every sealed run of a study folder, in the order of worlds, cells and repetitions as planned."""
+    """Every sealed run of a study folder, in the order of the plan."""
     order = json.loads((folder / "order.json").read_bytes())
     runs = (store.read_run(store.run_folder(folder, identity)) for identity in order)
     return [run for run in runs if run]
@@ -55,7 +55,9 @@ def write_results(folder: Path, study: Summary, runs: Sequence[SealedRun]) -> di
     return found
 
 
-def report_inputs(found: dict[str, Any], runs: Sequence[SealedRun], reproduce: Sequence[str]) -> ReportInputs:
+def report_inputs(
+    found: dict[str, Any], runs: Sequence[SealedRun], reproduce: Sequence[str]
+) -> ReportInputs:
     """Everything the report shows."""
     usable = [run for run in runs if run.outcome["status"] != "failed"]
     environments: dict[str, Mapping[str, Any]] = {}
@@ -104,7 +106,9 @@ def _curves(run: SealedRun) -> Iterable[dict[str, Any]]:
 
 def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
     """Operations per second over time in the phases that aren't swept, from one run."""
-    load = run.series().filter(pl.col("source") == "load", pl.col("metric").is_in(list(SERIES_COUNTS)))
+    load = run.series().filter(
+        pl.col("source") == "load", pl.col("metric").is_in(list(SERIES_COUNTS))
+    )
     for window in run.outcome["windows"]:
         if window["levels"]:
             continue
@@ -113,7 +117,9 @@ def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
         times = sorted(inside["t_ns"].unique().to_list())
         values: dict[str, list[float]] = {}
         for (subject, metric), frame in sorted(inside.group_by(["subject", "metric"])):
-            rates = dict(zip(frame["t_ns"], frame["value"] / frame["dt_ns"] * NANOSECONDS, strict=True))
+            rates = dict(
+                zip(frame["t_ns"], frame["value"] / frame["dt_ns"] * NANOSECONDS, strict=True)
+            )
             values[f"{subject} {SERIES_COUNTS[str(metric)]}"] = [rates.get(t, 0.0) for t in times]
         if values:
             yield {

@@ -33,6 +33,7 @@ class Examined:
 
 def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examined:
     """Examine one world's plan; raises `BadInput` or `GuardRefusal`, and creates nothing."""
+    _check_servers(plan, bindings)
     missing = dict.fromkeys(sentence for run in plan.runs for sentence in _core.unsupported(run))
     if missing:
         raise BadInput(
@@ -44,7 +45,9 @@ def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examine
     targets = _targets(plan, bindings)
     machine = environment([target.path for target in targets.values()])
     facts = {"world": world.value, "core": _core.core_hash(), **machine}
-    return Examined(world.value, targets, facts, _measured_identity(machine, targets), _shared_disks(targets))
+    return Examined(
+        world.value, targets, facts, _measured_identity(machine, targets), _shared_disks(targets)
+    )
 
 
 def _models(plan: Plan) -> dict[str, Any]:
@@ -58,17 +61,40 @@ def _models(plan: Plan) -> dict[str, Any]:
     return {"model": ", ".join(dict.fromkeys(models.values()))}
 
 
+def _check_servers(plan: Plan, bindings: Bindings) -> None:
+    named = list(dict.fromkeys(engine for run in plan.runs for engine in run.engines or {}))
+    for name in bindings.server:
+        if name not in named:
+            accepted = [f"{engine}=PRODUCT" for engine in named] or ["nothing: it names no engine"]
+            raise BadInput(
+                "the study names no such engine", where="--server", found=name, accepted=accepted
+            )
+
+
 def _targets(plan: Plan, bindings: Bindings) -> dict[str, guard.TargetPlan]:
     needed = plan.storage_bytes
     unknown = [name for name in bindings.storage if name not in needed]
     if unknown:
         accepted = [f"{name}=PATH" for name in needed]
-        raise BadInput("no run of the study uses this storage", where="--on", found=unknown[0], accepted=accepted)
+        raise BadInput(
+            "no run of the study uses this storage",
+            where="--on",
+            found=unknown[0],
+            accepted=accepted,
+        )
     unbound = [name for name in needed if name not in bindings.storage]
     if unbound:
         accepted = [f"--on {name}=PATH" for name in unbound]
-        raise BadInput("a measured run needs a real place for each storage", where="--on", found="nothing", accepted=accepted)
-    return {name: guard.check_target(bindings.storage[name], size, name) for name, size in needed.items()}
+        raise BadInput(
+            "a measured run needs a real place for each storage",
+            where="--on",
+            found="nothing",
+            accepted=accepted,
+        )
+    return {
+        name: guard.check_target(bindings.storage[name], size, name)
+        for name, size in needed.items()
+    }
 
 
 def _measured_identity(
@@ -85,7 +111,10 @@ def _shared_disks(targets: Mapping[str, guard.TargetPlan]) -> list[dict[str, Any
         if disk:
             by_disk.setdefault(disk, []).append(name)
     return [
-        {"level": "invalid", "reasons": [f"the storages {' and '.join(names)} are one physical disk ({disk})"]}
+        {
+            "level": "invalid",
+            "reasons": [f"the storages {' and '.join(names)} are one physical disk ({disk})"],
+        }
         for disk, names in by_disk.items()
         if len(names) > 1
     ]

@@ -50,7 +50,8 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     frames = {run.folder: _Frames(run) for run in runs if run.outcome["status"] != "failed"}
     cells = [_cell(study, cell, frames, asked) for cell in _cells(runs)]
     axes = [
-        {"name": axis.name, "varies": axis.varies.value, "levels": axis.levels} for axis in study.axes
+        {"name": axis.name, "varies": axis.varies.value, "levels": axis.levels}
+        for axis in study.axes
     ]
     return {
         "schema_version": RESULTS_VERSION,
@@ -184,13 +185,17 @@ def _key(world: str, phase: str, levels: Mapping[str, str]) -> tuple[Any, ...]:
     return (world, phase, tuple(levels.items()))
 
 
-def _ratios_of(
-    cell: Mapping[str, Any], base: Mapping[str, Any] | None
-) -> Iterable[dict[str, Any]]:
-    below = {(e["subject"], e["metric"]): e for e in base["estimates"] if e["window"] == cell["phase"]} if base else {}
+def _ratios_of(cell: Mapping[str, Any], base: Mapping[str, Any] | None) -> Iterable[dict[str, Any]]:
+    below = (
+        {(e["subject"], e["metric"]): e for e in base["estimates"] if e["window"] == cell["phase"]}
+        if base
+        else {}
+    )
     for above in cell["estimates"]:
         other = below.get((above["subject"], above["metric"]))
-        if not (other and above["window"] == cell["phase"]) or not above["metric"].endswith(RATIO_SUFFIXES):
+        if not (other and above["window"] == cell["phase"]) or not above["metric"].endswith(
+            RATIO_SUFFIXES
+        ):
             continue
         if base is None or other["value"] <= 0:
             continue
@@ -236,7 +241,11 @@ def _published(study: Summary, cells: Sequence[Mapping[str, Any]]) -> list[dict[
 
 
 def _predicted(
-    metric: str, phase: str | None, window: str | None, levels: Mapping[str, str], cells: Sequence[Mapping[str, Any]]
+    metric: str,
+    phase: str | None,
+    window: str | None,
+    levels: Mapping[str, str],
+    cells: Sequence[Mapping[str, Any]],
 ) -> Mapping[str, Any] | None:
     for cell in cells:
         fits = cell["world"] == "simulated" and phase in (None, cell["phase"])

@@ -288,6 +288,23 @@ class SteadyRule(BaseModel):
     ]
 
 
+class Doublewrite(StrEnum):
+    on = 'on'
+    off = 'off'
+    atomic = 'atomic'
+
+
+class Member(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    storage: Annotated[
+        str | None, Field(description='Name of the storage; absent: the one in use.')
+    ] = None
+    member: Annotated[int | None, Field(description='Which member of it, from zero.', ge=0)] = None
+
+
 class AxisSummary(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -439,6 +456,71 @@ class Until(BaseModel):
         Field(description='After so many bytes moved, split evenly over the jobs of the phase.'),
     ] = None
     steady: Annotated[SteadyRule | None, Field(description='At steady state.')] = None
+
+
+class Engine(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    version: Annotated[str | None, Field(description='Version, as far as it matters: `"5.5"`.')] = (
+        None
+    )
+    buffer_pool: Annotated[
+        Size | None,
+        Field(description='Memory for pages: innodb_buffer_pool_size, shared_buffers, cache_size.'),
+    ] = None
+    redo_log: Annotated[
+        Size | None, Field(description='Total size of the redo log or write-ahead log.')
+    ] = None
+    flush_method: Annotated[
+        str | None, Field(description='How files are written: O_DIRECT, fsync …')
+    ] = None
+    doublewrite: Annotated[
+        Doublewrite | None, Field(description='Protection against torn pages.')
+    ] = None
+    commit: Annotated[
+        str | None,
+        Field(
+            description="Commits between flushes of the log: innodb_flush_log_at_trx_commit and its kin, in the product's own values."
+        ),
+    ] = None
+    dsn: Annotated[
+        str | None,
+        Field(
+            description='A server that runs already, as a connection string without its secret; it is sampled and never configured.'
+        ),
+    ] = None
+    options: Annotated[
+        dict[str, str] | None,
+        Field(description='Any further option of the product, by its own name.'),
+    ] = {}
+
+
+class Event(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    at: Annotated[
+        str,
+        Field(
+            description='When, from the begin of the phase (or of the run).',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ]
+    phase: Annotated[str | None, Field(description='The phase it belongs to; absent: the run.')] = (
+        None
+    )
+    fail: Annotated[Member | None, Field(description='A member of a storage dies.')] = None
+    replace: Annotated[
+        Member | None, Field(description="A new member takes a dead one's place and is rebuilt.")
+    ] = None
+    power_cut: Annotated[Member | None, Field(description='Power fails.')] = None
+    failover: Annotated[Member | None, Field(description='The standby takes over.')] = None
+    command: Annotated[
+        list[str] | None, Field(description="The user's own command is run (measured world).")
+    ] = None
 
 
 class Summary(BaseModel):
@@ -706,6 +788,12 @@ class RunSpec(BaseModel):
         dict[str, StorageSpec], Field(description='Storages that the run uses, by name.')
     ]
     phases: Annotated[list[PhaseSpec], Field(description='What happens, in order.')]
+    engines: Annotated[
+        dict[str, Engine] | None, Field(description='Engines that the run uses, by product.')
+    ] = None
+    events: Annotated[
+        dict[str, Event] | None, Field(description='Things that happen during the run, by name.')
+    ] = None
     unsupported: Annotated[
         list[str],
         Field(

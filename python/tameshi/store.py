@@ -22,7 +22,13 @@ from tameshi.spec_types import RunSpec
 OUTCOME_VERSION = 1
 """Form of outcome.json; history: 1, the first."""
 IDENTITY_DIGITS = 16
-SERIES = {"t_ns": pl.Int64, "dt_ns": pl.Int64, "subject": pl.String, "metric": pl.String, "value": pl.Float64}
+SERIES = {
+    "t_ns": pl.Int64,
+    "dt_ns": pl.Int64,
+    "subject": pl.String,
+    "metric": pl.String,
+    "value": pl.Float64,
+}
 
 
 @dataclass(frozen=True)
@@ -45,10 +51,10 @@ class SealedRun:
 
 
 def identity(spec: RunSpec, environment: Mapping[str, Any]) -> str:
-    """What makes two runs the same: the canonical spec (profiles are part of it) and what it ran on.
+    """What makes two runs the same: the canonical spec, profiles included, and what it ran on.
 
-    `environment` is the part that counts: of a simulated run the hash of the core, of a measured one
-    machine, target and server.
+    `environment` is the part that counts: of a simulated run the hash of the core, of a measured
+    one machine, target and server.
     """
     parts = {"spec": json.loads(_core.to_json(spec)), "environment": environment}
     canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -59,7 +65,7 @@ def identity(spec: RunSpec, environment: Mapping[str, Any]) -> str:
 def locked_study(folder: Path) -> Iterator[int]:
     """The study folder, made if need be, for this process and its workers alone.
 
-    The descriptor that holds the lock is inherited by workers: the lock lasts until the last is gone.
+    Workers inherit the descriptor that holds the lock: it lasts until the last of them is gone.
     """
     guard.claim_folder(folder)
     lock = os.open(folder / guard.MARKER, os.O_RDWR)
@@ -68,7 +74,9 @@ def locked_study(folder: Path) -> Iterator[int]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             hint = "Wait for it, or choose another folder with --out."
-            raise BadInput("another run of Tameshi works in this folder", where=str(folder), hint=hint) from None
+            raise BadInput(
+                "another run of Tameshi works in this folder", where=str(folder), hint=hint
+            ) from None
         yield lock
     finally:
         os.close(lock)
@@ -79,7 +87,9 @@ def run_folder(study: Path, run_identity: str) -> Path:
     return study / "runs" / run_identity[:IDENTITY_DIGITS]
 
 
-def begin_run(folder: Path, spec: RunSpec, run_identity: str, environment: Mapping[str, Any]) -> None:
+def begin_run(
+    folder: Path, spec: RunSpec, run_identity: str, environment: Mapping[str, Any]
+) -> None:
     """Make a run's folder anew; what an interrupted or failed run left there goes."""
     if folder.exists():
         guard.remove_folder(folder)
@@ -121,7 +131,12 @@ def read_run(folder: Path) -> SealedRun | None:
         return None
     if outcome["schema_version"] != OUTCOME_VERSION:
         found = f"version {outcome['schema_version']}"
-        raise BadInput("this record has a form that is not known", where=str(folder), found=found, accepted=["version 1"])
+        raise BadInput(
+            "this record has a form that is not known",
+            where=str(folder),
+            found=found,
+            accepted=["version 1"],
+        )
     spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
     return SealedRun(folder, spec, json.loads((folder / "environment.json").read_bytes()), outcome)
 
@@ -167,7 +182,11 @@ def _ending(events: list[dict[str, Any]], failure: str | None) -> dict[str, Any]
         reason = failure or "; ".join(errors) or "the worker ended without saying how"
         return {"status": "failed", "reason": reason, "digest": digest}
     status = ends[-1]["status"]
-    return {"status": status, "reason": None if status == "complete" else "stopped before its end", "digest": digest}
+    return {
+        "status": status,
+        "reason": None if status == "complete" else "stopped before its end",
+        "digest": digest,
+    }
 
 
 def _windows(spec: RunSpec, events: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -23,7 +23,9 @@ class StudyFile:
 
 def read_study(path: Path) -> StudyFile:
     """Read a study file; raises `BadInput` when it can't be read."""
-    return StudyFile(path.stem, path, read_text(path, "a study file, such as studies/first-look.toml"))
+    return StudyFile(
+        path.stem, path, read_text(path, "a study file, such as studies/first-look.toml")
+    )
 
 
 def read_text(path: Path, accepted: str) -> str:
@@ -59,6 +61,8 @@ def plan(study: StudyFile, world: str, *, quick: bool) -> Plan:
     )
 
 
-def next_runs(runs: Collection[tuple[str, RunSpec]], finished: Collection[str]) -> list[tuple[str, RunSpec]]:
-    """The runs, by identity, that remain when those identities are finished: planning, and resuming."""
+def next_runs(
+    runs: Collection[tuple[str, RunSpec]], finished: Collection[str]
+) -> list[tuple[str, RunSpec]]:
+    """The runs, by identity, that remain when those are finished: planning, and resuming."""
     return [(identity, spec) for identity, spec in runs if identity not in finished]

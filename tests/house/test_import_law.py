@@ -44,6 +44,7 @@ MODULES = {
     "bindings": {"study"},
     "preflight": {"_core", "bindings", "guard"},
     "guard": {"_core"},
+    "doctor": {"guard"},
     "servers": {"_core"},
     "store": {"_core", "guard"},
     "stats": {"_core"},
@@ -57,7 +58,8 @@ MODULES = {
     "predictions": {"stats", "store"},
     "compat": {"stats", "store"},
     "ask": {"run"},
-    "cli": {"run", "calibrate", "outputs", "compare", "predictions", "compat", "ask"},
+    "conduct": {"run", "outputs"},
+    "cli": {"conduct", "calibrate", "compare", "predictions", "compat", "ask", "doctor"},
     "__main__": {"cli"},
 }
 COMPILED = "_tameshi"

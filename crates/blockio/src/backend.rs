@@ -95,8 +95,8 @@ pub(crate) struct Reaped {
 
 /// A job's queue to the system. It never holds more requests than the depth it was made for.
 pub(crate) trait Queue {
-    /// Takes a request; it starts at the latest with the next `wait`.
-    fn push(&mut self, request: Request) -> io::Result<()>;
+    /// Takes a request; it starts at the latest with the next `wait`. Says whether all that was pushed has started.
+    fn push(&mut self, request: Request) -> io::Result<bool>;
 
     /// Starts what was pushed, waits until something completed or `patience` is over, and adds all that completed to
     /// `reaped`. A patience of zero only looks.

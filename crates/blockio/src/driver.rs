@@ -99,7 +99,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             if self.halt.load(Ordering::Relaxed) {
                 return Ok(self.close(now, EndedBy::Stopped));
             }
-            self.issue_due(now)?;
+            now = self.issue_due(now, end)?;
             let patience = self.patience(now, end);
             self.wait(patience)?;
             now = self.clock.now();
@@ -160,18 +160,25 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         self.arena
     }
 
+    /// Issues all that is due. The clock goes on as requests start, so that none counts the time that others before it
+    /// took to be submitted.
     #[inline]
-    fn issue_due(&mut self, now: Nanos) -> Result<(), BlockError> {
-        while let Some(issue) = self.job.issue(now) {
+    fn issue_due(&mut self, mut now: Nanos, end: Nanos) -> Result<Nanos, BlockError> {
+        while now < end
+            && let Some(issue) = self.job.issue(now)
+        {
             if self.frame.open_loop && now.saturating_sub(issue.intended) > LATE_NS {
                 self.recorder.late();
             }
             let request = self.place(issue.slot, &issue.command)?;
             self.in_flight[issue.slot as usize] = Some(request);
             self.outstanding += 1;
-            self.queue.push(request).map_err(|error| BlockError::system("submitting a request", error))?;
+            let pushed = self.queue.push(request);
+            if pushed.map_err(|error| BlockError::system("submitting a request", error))? {
+                now = self.clock.now();
+            }
         }
-        Ok(())
+        Ok(now)
     }
 
     /// Binds a command to the target and to memory.

@@ -117,7 +117,8 @@ impl<'a, Q: Queue> LayOut<'a, Q> {
     fn submit(&mut self, request: Request) -> Result<(), BlockError> {
         self.free.retain(|&slot| slot != request.slot);
         self.in_flight[request.slot as usize] = Some(request);
-        self.queue.push(request).map_err(|error| BlockError::system("submitting a request", error))
+        let pushed = self.queue.push(request);
+        pushed.map(drop).map_err(|error| BlockError::system("submitting a request", error))
     }
 
     /// Waits until something completed; not for ever when `draining` or when asked to stop.

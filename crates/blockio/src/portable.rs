@@ -48,9 +48,9 @@ impl Inline {
 }
 
 impl Queue for Inline {
-    fn push(&mut self, request: Request) -> io::Result<()> {
+    fn push(&mut self, request: Request) -> io::Result<bool> {
         self.pushed.push_back(request);
-        Ok(())
+        Ok(false)
     }
 
     fn wait(&mut self, patience: Nanos, reaped: &mut Vec<Reaped>) -> io::Result<()> {
@@ -141,11 +141,11 @@ impl Pool {
 }
 
 impl Queue for Pool {
-    fn push(&mut self, request: Request) -> io::Result<()> {
+    fn push(&mut self, request: Request) -> io::Result<bool> {
         self.outstanding += 1;
         lock(&self.shared.todo).requests.push_back(request);
         self.shared.work.notify_one();
-        Ok(())
+        Ok(true)
     }
 
     fn wait(&mut self, patience: Nanos, reaped: &mut Vec<Reaped>) -> io::Result<()> {

@@ -55,13 +55,13 @@ struct Scripted<F> {
 }
 
 impl<F: FnMut(usize, &Request) -> Outcome> Queue for Scripted<F> {
-    fn push(&mut self, request: Request) -> io::Result<()> {
+    fn push(&mut self, request: Request) -> io::Result<bool> {
         let number = self.seen.borrow().len();
         self.seen.borrow_mut().push(Seen { started: self.now.get(), kind: request.kind });
         let (after, result) = (self.script)(number, &request);
         self.in_flight.push((self.now.get().saturating_add(after), Reaped { slot: request.slot, result }));
         self.most.set(self.most.get().max(self.in_flight.len()));
-        Ok(())
+        Ok(true)
     }
 
     fn wait(&mut self, patience: Nanos, reaped: &mut Vec<Reaped>) -> io::Result<()> {

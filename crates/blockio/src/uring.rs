@@ -12,6 +12,11 @@ use tameshi_base::Nanos;
 /// Most bytes that the kernel takes as one registered buffer.
 const MOST_REGISTERED: usize = 1 << 30;
 
+/// So many requests are handed over in one call. The kernel holds a larger batch back until the whole of it is
+/// prepared, so that the first request waits for the last: measured, that costs a drive up to a fifth of its throughput
+/// at depth 32, and the requests' latencies would hold time that no drive spent.
+const BATCH: u32 = 2;
+
 /// Whether io_uring can do here what this crate needs of it.
 pub(crate) fn probe() -> io::Result<()> {
     let ring = IoUring::new(8)?;
@@ -34,6 +39,8 @@ pub(crate) struct Uring {
     file: Fd,
     file_flags: Flags,
     registered_buffers: bool,
+    /// Requests that the kernel has not seen yet.
+    pushed: u32,
     /// Keeps the descriptor open as long as the ring.
     _handle: OwnedFd,
 }
@@ -59,6 +66,7 @@ impl Uring {
             file: Fd(if file { 0 } else { handle.as_raw_fd() }),
             file_flags: if file { Flags::FIXED_FILE } else { Flags::empty() },
             registered_buffers: buffers,
+            pushed: 0,
             _handle: handle,
         };
         Ok((queue, features))
@@ -96,32 +104,46 @@ fn build(depth: u32) -> io::Result<(IoUring, Vec<String>)> {
 
 impl Queue for Uring {
     #[inline]
-    fn push(&mut self, request: Request) -> io::Result<()> {
+    fn push(&mut self, request: Request) -> io::Result<bool> {
         let entry = self.entry(&request);
         // SAFETY: the buffer and the file stay until the request has completed, or are leaked.
         unsafe { self.ring.submission().push(&entry) }
-            .map_err(|_| io::Error::other("io_uring's submission queue is full"))
+            .map_err(|_| io::Error::other("io_uring's submission queue is full"))?;
+        self.pushed += 1;
+        if self.pushed < BATCH {
+            return Ok(false);
+        }
+        self.pushed = 0;
+        entered(self.ring.submit()).map(|()| true)
     }
 
     #[inline]
     fn wait(&mut self, patience: Nanos, reaped: &mut Vec<Reaped>) -> io::Result<()> {
-        let entered = if patience == 0 {
+        self.pushed = 0;
+        if patience > 0 {
+            let timeout = Timespec::new().sec(patience / 1_000_000_000).nsec((patience % 1_000_000_000) as u32);
+            entered(self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)))?;
+        } else {
             let queue = self.ring.submission();
             let idle = queue.is_empty() && !queue.taskrun() && !queue.cq_overflow();
             drop(queue);
-            if idle { Ok(0) } else { self.ring.submit() }
-        } else {
-            let timeout = Timespec::new().sec(patience / 1_000_000_000).nsec((patience % 1_000_000_000) as u32);
-            self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
-        };
-        if let Err(error) = entered
-            && !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY))
-        {
-            return Err(error);
+            if !idle {
+                entered(self.ring.submit())?;
+            }
         }
-        reaped.extend(
-            self.ring.completion().map(|entry| Reaped { slot: entry.user_data() as u32, result: entry.result() }),
-        );
+        let completed = self.ring.completion();
+        reaped.extend(completed.map(|entry| Reaped { slot: entry.user_data() as u32, result: entry.result() }));
         Ok(())
+    }
+}
+
+/// Entering the kernel may end early; what it left in the queue goes with the next call.
+#[inline]
+fn entered(result: io::Result<usize>) -> io::Result<()> {
+    match result {
+        Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY)) => {
+            Err(error)
+        }
+        _ => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::arena::Arena;
 use crate::backend::{Chosen, Queue};
-use crate::clock::{Clock, Monotonic};
+use crate::clock::{self, Clock, Monotonic};
 use crate::driver::{Driver, Ending, Frame, SPIN_NS};
 use crate::error::BlockError;
 use crate::portable::{Inline, Pool};
@@ -67,6 +67,7 @@ pub(crate) struct Lines {
 /// The whole life of a job's thread.
 pub(crate) fn work(task: Task, handle: OwnedFd, lines: Lines) {
     let (worker, sender) = (task.worker, lines.sender.clone());
+    clock::wake_on_time();
     let ended = catch_unwind(AssertUnwindSafe(|| open_queue(task, handle, lines)));
     let (arena, ending) = match ended {
         Ok(Ok(ended)) => ended,

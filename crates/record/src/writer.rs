@@ -71,6 +71,8 @@ pub struct Writer {
     control: Arc<Control>,
     bytes_written: u64,
     text: String,
+    lines: Vec<u8>,
+    serializer: V2DeflateSerializer,
 }
 
 impl Writer {
@@ -93,6 +95,8 @@ impl Writer {
             control,
             bytes_written: 0,
             text: String::new(),
+            lines: Vec::new(),
+            serializer: V2DeflateSerializer::new(),
         })
     }
 
@@ -196,10 +200,9 @@ impl Writer {
     }
 
     fn write_histograms(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
-        let mut serializer = V2DeflateSerializer::new();
-        let mut lines = Vec::new();
+        self.lines.clear();
         let mut log: IntervalLogWriter<'_, '_, Vec<u8>, V2DeflateSerializer> =
-            IntervalLogWriterBuilder::new().begin_log_with(&mut lines, &mut serializer)?;
+            IntervalLogWriterBuilder::new().begin_log_with(&mut self.lines, &mut self.serializer)?;
         let (begin, length) =
             (Duration::from_nanos(stats.begin), Duration::from_nanos(stats.end.saturating_sub(stats.begin)));
         for (word, op) in OPERATION_WORDS.iter().zip(&stats.operations) {
@@ -210,6 +213,6 @@ impl Writer {
                 log.write_histogram(&op.latency, begin, length, Some(tag)).map_err(std::io::Error::other)?;
             }
         }
-        Ok(self.histograms.write_all(&lines)?)
+        Ok(self.histograms.write_all(&self.lines)?)
     }
 }

@@ -235,6 +235,9 @@ pub(crate) fn published(source: Source<'_>, table: &Table<'_>, study: &Summary, 
     Ok(())
 }
 
+/// A value, its key, how it is spelled, and its least and greatest.
+type Limit = (u64, &'static str, fn(u64) -> String, u64, u64);
+
 /// Values of a profile that no drive can have.
 pub(crate) fn profile(source: Source<'_>, table: &Table<'_>, profile: &DeviceProfile) -> Checked {
     match &profile.device {
@@ -247,7 +250,7 @@ pub(crate) fn profile(source: Source<'_>, table: &Table<'_>, profile: &DevicePro
         ),
         Device::Hdd(hdd) => {
             // Impossible by a factor of a thousand either way: the usual mistake is the wrong unit.
-            let limits: [(u64, &str, fn(u64) -> String, u64, u64); 8] = [
+            let limits: [Limit; 8] = [
                 (hdd.revolution.value.0, "revolution", time, 1_000_000, 100_000_000),
                 (hdd.seek_min.value.0, "seek_min", time, 0, 20_000_000),
                 (hdd.seek_average.value.0, "seek_average", time, 0, 100_000_000),

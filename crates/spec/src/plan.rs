@@ -135,6 +135,8 @@ fn resolve_cell(
         start: study.run.start,
         interval: study.run.interval,
         storage: resolve_storages(source, &cell.table, &study, &phases, world, profiles)?,
+        engines: study.engine.by_name(),
+        events: study.event.clone(),
         unsupported: unsupported(&study),
         phases,
     };

@@ -197,7 +197,7 @@ fn node(
 /// What the study asks for that no world does yet.
 pub(crate) fn unsupported(study: &Study) -> Vec<String> {
     let engines =
-        study.engine.names().into_iter().map(|name| format!("engine.{name}: no world runs a database engine yet"));
+        study.engine.by_name().into_keys().map(|name| format!("engine.{name}: no world runs a database engine yet"));
     let programs = study.workload.names().into_iter().filter(|name| !name.starts_with("stream."));
     let programs = programs.map(|name| format!("workload.{name}: no world drives this program yet"));
     let events = study.event.keys().map(|name| format!("event.{name}: no world stages events yet"));

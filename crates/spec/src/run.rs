@@ -1,6 +1,7 @@
 //! The resolved RunSpec: everything one run needs, and nothing that depends on when or where it runs.
 
 use crate::profile::Device;
+use crate::study::{Engine, Event};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,12 @@ pub struct RunSpec {
     pub storage: IndexMap<String, StorageSpec>,
     /// What happens, in order.
     pub phases: Vec<PhaseSpec>,
+    /// Engines that the run uses, by product.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub engines: IndexMap<String, Engine>,
+    /// Things that happen during the run, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub events: IndexMap<String, Event>,
     /// Things of the study that no world does yet, by key, each with what a world would need.
     pub unsupported: Vec<String>,
 }

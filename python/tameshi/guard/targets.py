@@ -15,6 +15,7 @@ import mmap
 import os
 import re
 import stat
+import time
 import uuid
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -42,6 +43,7 @@ from tameshi.guard.handles import (
 MIB = 1 << 20
 DATA_OFFSET = MIB
 """Bytes before the payload of a target: the header's region, wide enough for any alignment."""
+LOCK_PATIENCE_SECONDS = 3.0
 RESERVE_BYTES = 64 * MIB
 """Bytes that must stay free on the file system beside a target."""
 
@@ -366,14 +368,21 @@ def _rename_new(directory: int, old: str, new: str) -> None:
 
 
 def _lock(fd: int, path: Path) -> None:
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    """A ring of a worker that has just ended holds its file a little longer: the kernel takes it down later."""
+    deadline = time.monotonic() + LOCK_PATIENCE_SECONDS
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() < deadline:
+                time.sleep(0.01)
+                continue
         raise GuardRefusal(
             "this target is in use by another run",
             where=str(path),
             hint="Wait for it to end, or bind another target.",
-        ) from None
+        )
 
 
 def _require_access(path: Path, mode: int) -> None:

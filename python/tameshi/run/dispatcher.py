@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,7 +44,7 @@ class Task:
     def length_ns(self) -> int:
         """Time that its phases take at most; phases without a limit in time count nothing."""
         times = (phase.until.time for phase in self.spec.phases)
-        return sum(_core.nanoseconds(getattr(t, "root", t)) for t in times if t is not None)
+        return sum(_core.nanoseconds(time) for time in times if time is not None)
 
 
 @dataclass
@@ -82,9 +83,15 @@ def finished(folder: Path, tasks: Sequence[Task]) -> dict[str, SealedRun]:
 
 
 def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRun]:
-    """Make every run that isn't complete yet; measured ones one after the other, simulated ones `jobs` at a time."""
-    complete = {i for i, run in finished(session.folder, tasks).items() if run.outcome["status"] == "complete"}
-    remaining = {identity for identity, _ in next_runs([(t.identity, t.spec) for t in tasks], complete)}
+    """Make every run that isn't complete yet: measured ones one by one, simulated ones `jobs` at once."""
+    complete = {
+        i
+        for i, run in finished(session.folder, tasks).items()
+        if run.outcome["status"] == "complete"
+    }
+    remaining = {
+        identity for identity, _ in next_runs([(t.identity, t.spec) for t in tasks], complete)
+    }
     todo = [task for task in tasks if task.identity in remaining]
     session.display.begin(len(todo), len(tasks) - len(todo), sum(task.length_ns for task in todo))
     virtual = [task for task in todo if task.spec.world is World.simulated]
@@ -127,7 +134,9 @@ def run_one(session: Session, task: Task) -> None:
     try:
         run = store.seal(folder, failure)
     except (OSError, TameshiError) as error:
-        session.display.ended(task.label, "failed", f"cannot be sealed: {failure or error}", task.length_ns)
+        session.display.ended(
+            task.label, "failed", f"cannot be sealed: {failure or error}", task.length_ns
+        )
         return
     session.display.ended(task.label, run.outcome["status"], run.outcome["reason"], task.length_ns)
 
@@ -136,17 +145,37 @@ def _execute(session: Session, task: Task, folder: Path) -> str | None:
     """Targets open, worker at work; returns why it failed, if it did."""
     with ExitStack() as stack:
         targets = {
-            name: stack.enter_context(guard.open_target(plan, direct=True, fallback=True))
+            name: stack.enter_context(_opened(name, plan))
             for name, plan in task.examined.targets.items()
             if name in task.spec.storage
         }
         with _worker(session, folder, targets) as worker:
             failure = _converse(session, task, folder, worker, targets)
-        return failure or worker.failure()
+        return failure or worker.failure() or _vanished(targets)
+
+
+def _opened(name: str, plan: guard.TargetPlan) -> guard.OpenTarget:
+    """Examined anew: the first run creates what later runs find."""
+    fresh = guard.check_target(plan.path, plan.size_bytes, name)
+    return guard.open_target(fresh, direct=True, fallback=True)
+
+
+def _vanished(targets: Mapping[str, guard.OpenTarget]) -> str | None:
+    """Why the run is void: an open file outlives its name, so a run would go on without it."""
+    for name, target in targets.items():
+        try:
+            there = os.path.samestat(os.stat(target.path), os.fstat(target.fd))
+        except OSError:
+            there = False
+        if not there:
+            return f"the file of storage `{name}`, {target.path}, vanished during the run"
+    return None
 
 
 @contextmanager
-def _worker(session: Session, folder: Path, targets: Mapping[str, guard.OpenTarget]) -> Iterator[WorkerProcess]:
+def _worker(
+    session: Session, folder: Path, targets: Mapping[str, guard.OpenTarget]
+) -> Iterator[WorkerProcess]:
     with session.guarded:
         worker = WorkerProcess(folder, targets, [session.lock])
         session.workers.add(worker)
@@ -160,7 +189,11 @@ def _worker(session: Session, folder: Path, targets: Mapping[str, guard.OpenTarg
 
 
 def _converse(
-    session: Session, task: Task, folder: Path, worker: WorkerProcess, targets: Mapping[str, guard.OpenTarget]
+    session: Session,
+    task: Task,
+    folder: Path,
+    worker: WorkerProcess,
+    targets: Mapping[str, guard.OpenTarget],
 ) -> str | None:
     """Hear the worker to its end; returns the reason that it gives for failing."""
     failure = None
@@ -184,5 +217,5 @@ def _sampler(task: Task, folder: Path, t0_ns: int, pid: int) -> Any:
     """Virtual time has nothing that a sampler could see."""
     if task.spec.world is World.simulated:
         return nullcontext()
-    interval_ns = _core.nanoseconds(getattr(task.spec.interval, "root", task.spec.interval))
+    interval_ns = _core.nanoseconds(task.spec.interval)
     return Sampler(folder, t0_ns, interval_ns, task.examined.devices(), {"worker": pid})

@@ -88,7 +88,12 @@ class LiveDisplay(_Common):
 
     def __init__(self, console: Console) -> None:
         super().__init__()
-        columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}"), TextColumn("{task.description}"))
+        columns = (
+            BarColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+            TextColumn("{task.description}"),
+        )
         self.progress = Progress(*columns, console=console, transient=True)
         self.task: TaskID = self.progress.add_task("", total=1.0, left="")
         self.progress.start()

@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ class WorkerProcess:
     alone; when the dispatcher dies its standard input ends, which stops it.
     """
 
-    def __init__(self, folder: Path, targets: Mapping[str, guard.OpenTarget], inherited: Sequence[int]) -> None:
+    def __init__(
+        self, folder: Path, targets: Mapping[str, guard.OpenTarget], inherited: Sequence[int]
+    ) -> None:
         arguments = [json.dumps(_described(name, target)) for name, target in targets.items()]
         self.log = folder / "worker.log"
         errors = guard.append_file(self.log)
@@ -54,17 +57,16 @@ class WorkerProcess:
 
     def _tell(self, message: Mapping[str, Any]) -> None:
         assert self.process.stdin
-        try:
+        with suppress(BrokenPipeError, ValueError):  # it has ended; how, `failure` will say
             self.process.stdin.write(json.dumps(message).encode() + b"\n")
             self.process.stdin.flush()
-        except (BrokenPipeError, ValueError):
-            pass  # it has ended; how, `failure` will say
 
     def failure(self) -> str | None:
         """Wait for its end; a sentence when it did not end well by itself."""
         status = self.process.wait()
         if self.process.stdin:
-            _ignoring_broken_pipe(self.process.stdin.close)
+            with suppress(BrokenPipeError):
+                self.process.stdin.close()
         last = self.log.read_text(errors="replace").splitlines()[-KEPT_LINES:]
         if status == 0:
             return None
@@ -81,10 +83,3 @@ def _described(name: str, target: guard.OpenTarget) -> dict[str, Any]:
         "direct": target.direct,
         "laid_out": target.laid_out,
     }
-
-
-def _ignoring_broken_pipe(close: Callable[[], None]) -> None:
-    try:
-        close()
-    except BrokenPipeError:
-        pass

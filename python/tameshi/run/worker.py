@@ -28,7 +28,7 @@ def say(kind: str, **fields: Any) -> None:
     try:
         print(json.dumps({"kind": kind, **fields}), flush=True)
     except (BrokenPipeError, ValueError):
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
 
 
 class Worker:

@@ -159,6 +159,8 @@ pub fn spec(phases: Vec<PhaseSpec>, storages: Vec<(String, u64)>) -> RunSpec {
         interval: Time(50_000_000),
         storage: storages.into_iter().map(storage).collect(),
         phases,
+        engines: Default::default(),
+        events: Default::default(),
         unsupported: vec![],
     }
 }

@@ -98,7 +98,7 @@ fn a_stopped_run_is_partial_and_its_record_reads_back() {
     let control = Arc::new(Control::default());
     let left = std::thread::scope(|scope| {
         let running = scope.spawn(|| try_run(&spec, Arc::clone(&control)));
-        while control.progress().elapsed_ns < 5 * SECOND {
+        while control.progress().elapsed_ns < 5 * SECOND && !running.is_finished() {
             std::thread::yield_now();
         }
         control.stop();

@@ -133,6 +133,8 @@ pub fn spec(device: profile::Device, stream: StreamSpec, until: Until) -> RunSpe
         interval: Time(SECOND),
         storage: IndexMap::from([("disk".to_string(), StorageSpec { size, model })]),
         phases: vec![phase("steady", stream, until)],
+        engines: Default::default(),
+        events: Default::default(),
         unsupported: vec![],
     }
 }

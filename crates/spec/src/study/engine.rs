@@ -20,15 +20,15 @@ pub struct Engines {
 }
 
 impl Engines {
-    /// The products that are given.
-    pub fn names(&self) -> Vec<&'static str> {
-        let given = [
-            ("mysql", self.mysql.is_some()),
-            ("mariadb", self.mariadb.is_some()),
-            ("postgresql", self.postgresql.is_some()),
-            ("sqlite", self.sqlite.is_some()),
+    /// The engines that are given, by product.
+    pub fn by_name(&self) -> IndexMap<String, Engine> {
+        let products = [
+            ("mysql", &self.mysql),
+            ("mariadb", &self.mariadb),
+            ("postgresql", &self.postgresql),
+            ("sqlite", &self.sqlite),
         ];
-        given.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
+        products.into_iter().filter_map(|(name, engine)| Some((name.to_string(), engine.clone()?))).collect()
     }
 }
 

@@ -1,0 +1,166 @@
+"""Block devices: what they are, by which names that stay they are known, and who uses them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tameshi.environment import PROC, SYS, mounts, names_in, number_in, swaps, text_in
+from tameshi.errors import GuardRefusal
+from tameshi.guard.handles import Identity, changed, closing, foreign, identity_of, size_text
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where the kernel and udev tell of devices; tests put trees of their own in their place."""
+
+    proc: Path = PROC
+    sys: Path = SYS
+    dev: Path = Path("/dev")
+
+
+HERE = Machine()
+
+
+@dataclass(frozen=True)
+class Device:
+    """A whole disk or a partition, as the kernel describes it.
+
+    `identities` are the names by which `--destroy` may call it: serial number, WWN and by-id
+    links; for a loop device its backing file. `sequence` is the kernel's count of disks, which
+    tells one that came under the same name later.
+    """
+
+    path: Path
+    number: str
+    name: str
+    disk: str
+    partition: int | None
+    model: str | None
+    size_bytes: int
+    read_only: bool
+    identities: tuple[str, ...]
+    sequence: int | None
+
+    def __str__(self) -> str:
+        """Name, model and size."""
+        model = f", {self.model}" if self.model else ""
+        return f"a block device ({self.name}{model}, {size_text(self.size_bytes)})"
+
+
+def block_device(path: Path, machine: Machine = HERE) -> Device:
+    """The device behind a node; `path` is no link. Refuses what the kernel does not know."""
+    status = os.lstat(path)
+    if not stat.S_ISBLK(status.st_mode):
+        raise changed(path)
+    number = _number(status)
+    node = machine.sys / "dev/block" / number
+    if not node.exists():
+        raise foreign(path, f"a block device that the kernel does not know ({number})")
+    node = node.resolve()
+    partition = number_in(node / "partition")
+    disk = node if partition is None else node.parent
+    return Device(
+        path=path,
+        number=number,
+        name=node.name,
+        disk=disk.name,
+        partition=partition,
+        model=text_in(disk / "device/model"),
+        size_bytes=(number_in(node / "size") or 0) * 512,
+        read_only=(number_in(node / "ro") or number_in(disk / "ro") or 0) != 0,
+        identities=_identities(disk, partition, number, machine),
+        sequence=number_in(disk / "diskseq"),
+    )
+
+
+def open_device(device: Device, flags: int) -> int:
+    """Opens the device for nobody else: the kernel grants that only if it is not in use.
+
+    It is in use, here or in another container, by a mount of it or of a partition of it, by swap,
+    RAID, LVM, ZFS or another program that opened it in this way.
+    """
+    with closing(os.open(device.path, os.O_PATH | os.O_NOFOLLOW)) as handle:
+        status = os.fstat(handle)
+        if not stat.S_ISBLK(status.st_mode) or _number(status) != device.number:
+            raise changed(device.path)
+        try:
+            return os.open(f"/proc/self/fd/{handle}", flags | os.O_EXCL)
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            found = "the kernel or another program holds it for itself alone"
+            raise in_use(device.path, found) from None
+
+
+def refuse_used_device(device: Device, machine: Machine = HERE) -> None:
+    """Refuses a device that is mounted, swapped to, held or shared, in itself or in a part."""
+    found = list(dict.fromkeys(_uses(device, machine)))
+    if found:
+        raise in_use(device.path, "; ".join(found))
+
+
+def refuse_used_file(path: Path, status: os.stat_result, machine: Machine = HERE) -> None:
+    """Refuses a regular file that stands behind a loop device or is swapped to."""
+    loops = [loop for loop, backing in _loops(machine) if _same(backing, identity_of(status))]
+    found = [f"the loop device {loop} stands on it" for loop in loops]
+    if any(_same(swap, identity_of(status)) for swap in swaps(machine.proc)):
+        found.append("the kernel swaps to it")
+    if found:
+        raise in_use(path, "; ".join(found))
+
+
+def in_use(path: Path, found: str) -> GuardRefusal:
+    """The refusal of what somebody uses."""
+    return GuardRefusal(
+        "this is in use, and not Tameshi's to destroy, whatever --destroy says",
+        where=str(path),
+        found=found,
+        accepted=["what nobody uses"],
+        hint="If it may go, give it up yourself (umount, swapoff, vgchange -an, mdadm --stop, "
+        "zpool export, losetup -d), then start again.",
+    )
+
+
+def _uses(device: Device, machine: Machine) -> Iterator[str]:
+    """Who uses the device, its partitions or, of a partition, the disk as a whole."""
+    family = dict(_family(device, machine))
+    for mount in mounts(machine.proc):
+        number = mount.device if mount.device in family else _node_number(Path(mount.source))
+        if number in family:
+            yield f"{family[number]} is mounted at {mount.point}"
+    for swap in swaps(machine.proc):
+        number = _node_number(swap)
+        if number in family:
+            yield f"the kernel swaps to {family[number]}"
+    for number, name in family.items():
+        for holder in names_in(machine.sys / "dev/block" / number / "holders"):
+            yield f"{name} is held by {holder}"
+    for node in _disks(machine):
+        for member in sorted(set(family.values()).intersection(names_in(node / "slaves"))):
+            yield f"{member} is held by {node.name}"
+    own = _backing(machine.sys / "dev/block" / device.number / "..", machine) or _backing(
+        machine.sys / "dev/block" / device.number, machine
+    )
+    for loop, backing in _loops(machine):
+        number = _node_number(backing)
+        if number in family:
+            yield f"the loop device {loop} stands on {family[number]}"
+        if own and loop != device.disk and backing != own and _same(backing, _identity(own)):
+            yield f"the loop device {loop} stands on the same file {own}"
+
+
+def _family(device: Device, machine: Machine) -> Iterator[tuple[str, str]]:
+    """Number and name of each device whose use is a use of this one."""
+    yield device.number, device.name
+    disk = (machine.sys / "dev/block" / device.number).resolve()
+    if device.partition is not None:
+        yield text_in(disk.parent / "dev") or "", device.disk
+        return
+    for name in names_in(disk):
+        if (disk / name / "partition").exists():
+            yield text_in(disk / name / "dev") or "", name

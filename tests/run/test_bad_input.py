@@ -1,0 +1,81 @@
+"""What can't be is told with its place, ends with status 2, and creates nothing."""
+
+import pytest
+from conftest import SMALL, tameshi
+
+CASES = [
+    ("misspelled key", lambda t: t.replace("interval", "intervall"), [], "run.intervall"),
+    ("no toml", lambda t: t + "]", [], "small.toml:"),
+    (
+        "unknown profile",
+        lambda t: t.replace("sas-15k", "sas-16k"),
+        [],
+        "did you mean `sas-15k-146gb`",
+    ),
+    ("engine", lambda t: t + "[engine.mysql]\n", [], "no world runs a database engine yet"),
+    (
+        "array",
+        lambda t: t.replace(
+            'device = "sas-15k-146gb"', 'raid0 = { members = 2, device = "sas-15k-146gb" }'
+        ),
+        [],
+        "storage.disk.raid0",
+    ),
+    (
+        "event",
+        lambda t: t + '[event.cut]\nat = "1 s"\npower_cut = {}\n',
+        [],
+        "no world stages events yet",
+    ),
+    ("unbound", lambda t: t, ["--world", "measured"], "--on disk=PATH"),
+    ("unknown storage", lambda t: t, ["--world", "measured", "--on", "disc=/tmp"], "disk=PATH"),
+    (
+        "bound twice",
+        lambda t: t,
+        ["--world", "measured", "--on", "disk=/a", "--on", "disk=/b"],
+        "bound twice",
+    ),
+    ("not a binding", lambda t: t, ["--world", "measured", "--on", "disk"], "NAME=VALUE"),
+    ("bound for nothing", lambda t: t, ["--on", "disk=/tmp"], "--world measured"),
+    ("emulated", lambda t: t, ["--world", "emulated"], "emulated world is not built yet"),
+    ("unknown world", lambda t: t, ["--world", "imagined"], "imagined"),
+    ("foreign target", lambda t: t, ["--world", "measured", "--on", "disk={study}"], "small.toml"),
+    ("language", lambda t: t, ["--lang", "fr"], "en or ja"),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "told"), [c[1:] for c in CASES], ids=[c[0] for c in CASES]
+)
+def test_bad_input_creates_nothing(study, tmp_path, change, options, told):
+    path = study(change(SMALL))
+    before = sorted(tmp_path.rglob("*"))
+    options = [option.replace("{study}", str(path)) for option in options]
+    done = tameshi("run", path, "--out", tmp_path / "out", *options)
+    assert done.returncode == 2, done.stderr
+    assert told in " ".join(done.stderr.split()), done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_missing_study_is_told(tmp_path):
+    done = tameshi("run", tmp_path / "none.toml")
+    assert done.returncode == 2
+    assert "No such file" in done.stderr
+
+
+def test_results_of_somebody_else_are_not_touched(study, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.txt").write_text("years of work")
+    for extra in ([], ["--fresh"]):
+        done = tameshi("run", study(), "--out", out, *extra)
+        assert done.returncode == 2
+        assert [p.name for p in out.iterdir()] == ["thesis.txt"]
+        assert (out / "thesis.txt").read_text() == "years of work"
+
+
+def test_a_report_of_no_study_folder_is_refused(tmp_path):
+    done = tameshi("report", tmp_path)
+    assert done.returncode == 2
+    assert "no study folder" in done.stderr

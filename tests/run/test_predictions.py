@@ -1,0 +1,58 @@
+"""Predictions are written once; what a later model says goes elsewhere."""
+
+import csv
+from datetime import date
+
+from conftest import SMALL, tameshi
+
+from tameshi.predictions import Prediction, read, record
+
+PUBLISHED = """
+[[published]]
+id = "S0-0006"
+cell = { read = "100 %", depth = 4 }
+metric = "read.iops"
+"""
+
+
+def row(number: str, value: str) -> Prediction:
+    return Prediction(number, value, "", "", "study", "a=b", "digest")
+
+
+def test_a_study_with_published_figures_is_predicted(study, tmp_path):
+    study(SMALL + PUBLISHED)
+    options = [
+        "--folder",
+        tmp_path / "validation",
+        "--studies",
+        tmp_path,
+        "--out",
+        tmp_path / "out",
+    ]
+    for told in ("small: 1 new, 0 changed, 1 in all", "small: 0 new, 0 changed, 1 in all"):
+        done = tameshi("predictions", *options)
+        assert done.returncode == 0, done.stderr
+        assert told in done.stdout
+    (made,) = read(tmp_path / "validation" / "predictions.csv")
+    assert (made.id, made.study, made.cell) == ("S0-0006", "small", "read=100 %;depth=4")
+    assert float(made.low) <= float(made.predicted) <= float(made.high)
+    assert len(made.digest.split("+")) == 2, "one digest for each repetition"
+
+
+def test_the_first_prediction_stays_and_a_changed_one_goes_into_a_dated_file(tmp_path):
+    assert record(tmp_path, [row("A", "1"), row("B", "2")], date(2026, 1, 1)) == (2, 0)
+    first = (tmp_path / "predictions.csv").read_bytes()
+    assert record(tmp_path, [row("A", "1"), row("B", "3")], date(2026, 2, 1)) == (0, 1)
+    assert (tmp_path / "predictions.csv").read_bytes() == first
+    assert read(tmp_path / "predictions-2026-02-01.csv") == [row("B", "3")]
+    assert record(tmp_path, [row("B", "3")], date(2026, 3, 1)) == (0, 0)
+    with (tmp_path / "predictions.csv").open() as file:
+        assert next(csv.reader(file)) == [
+            "id",
+            "predicted",
+            "low",
+            "high",
+            "study",
+            "cell",
+            "digest",
+        ]
