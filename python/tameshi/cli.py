@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
@@ -17,6 +18,7 @@ from rich.table import Table
 from tameshi import _core, guard, outputs, predictions
 from tameshi.bindings import Bindings, read_bindings
 from tameshi.conduct import conduct, prepare, remove_targets
+from tameshi.doctor import as_json, doctor, render
 from tameshi.errors import BadInput, TameshiError
 from tameshi.paths import STUDIES, VALIDATION
 from tameshi.report import terminal_summary
@@ -225,6 +227,24 @@ def report_command(
     """Make results.json and the report anew from the runs of a study folder."""
     check_options([], Bindings(), lang)
     show(folder, lang)
+
+
+@app.command("doctor")
+def doctor_command(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Places to measure on; by default the current folder.", readable=False),
+    ] = None,
+    lang: Annotated[str, typer.Option("--lang", help="en or ja.")] = "en",
+    as_data: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say what this machine can do in each world, what is missing, and how to mend it."""
+    diagnosis = doctor(paths or [], lang)
+    if as_data:
+        typer.echo(json.dumps(as_json(diagnosis), ensure_ascii=False, indent=2))
+    else:
+        render(diagnosis, out_console)
+    raise typer.Exit(diagnosis.exit_status)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tameshi.environment import PROC, SYS, mounts, names_in, number_in, swaps, text_in
 from tameshi.errors import GuardRefusal
-from tameshi.guard.handles import Identity, changed, closing, foreign, identity_of, size_text
+from tameshi.guard.handles import changed, closing, foreign, size_text
 
 
 @dataclass(frozen=True)
@@ -31,25 +31,26 @@ class Device:
     """A whole disk or a partition, as the kernel describes it.
 
     `identities` are the names by which `--destroy` may call it: serial number, WWN and by-id
-    links; for a loop device its backing file. `sequence` is the kernel's count of disks, which
-    tells one that came under the same name later.
+    links; for a loop device its `backing` file. `sequence` is the kernel's count of disks, which
+    tells one that came under the same name later. `node` and `disk` are folders of sysfs.
     """
 
     path: Path
     number: str
-    name: str
-    disk: str
+    node: Path
+    disk: Path
     partition: int | None
     model: str | None
     size_bytes: int
     read_only: bool
+    backing: Path | None
     identities: tuple[str, ...]
     sequence: int | None
 
     def __str__(self) -> str:
         """Name, model and size."""
         model = f", {self.model}" if self.model else ""
-        return f"a block device ({self.name}{model}, {size_text(self.size_bytes)})"
+        return f"a block device ({self.node.name}{model}, {size_text(self.size_bytes)})"
 
 
 def block_device(path: Path, machine: Machine = HERE) -> Device:
@@ -67,12 +68,13 @@ def block_device(path: Path, machine: Machine = HERE) -> Device:
     return Device(
         path=path,
         number=number,
-        name=node.name,
-        disk=disk.name,
+        node=node,
+        disk=disk,
         partition=partition,
         model=text_in(disk / "device/model"),
         size_bytes=(number_in(node / "size") or 0) * 512,
-        read_only=(number_in(node / "ro") or number_in(disk / "ro") or 0) != 0,
+        read_only=bool(number_in(node / "ro") or number_in(disk / "ro")),
+        backing=_backing(disk),
         identities=_identities(disk, partition, number, machine),
         sequence=number_in(disk / "diskseq"),
     )
@@ -104,11 +106,11 @@ def refuse_used_device(device: Device, machine: Machine = HERE) -> None:
         raise in_use(device.path, "; ".join(found))
 
 
-def refuse_used_file(path: Path, status: os.stat_result, machine: Machine = HERE) -> None:
+def refuse_used_file(path: Path, machine: Machine = HERE) -> None:
     """Refuses a regular file that stands behind a loop device or is swapped to."""
-    loops = [loop for loop, backing in _loops(machine) if _same(backing, identity_of(status))]
+    loops = [loop for loop, backing in _loops(machine) if _same(backing, path)]
     found = [f"the loop device {loop} stands on it" for loop in loops]
-    if any(_same(swap, identity_of(status)) for swap in swaps(machine.proc)):
+    if any(_same(swap, path) for swap in swaps(machine.proc)):
         found.append("the kernel swaps to it")
     if found:
         raise in_use(path, "; ".join(found))
@@ -128,7 +130,7 @@ def in_use(path: Path, found: str) -> GuardRefusal:
 
 def _uses(device: Device, machine: Machine) -> Iterator[str]:
     """Who uses the device, its partitions or, of a partition, the disk as a whole."""
-    family = dict(_family(device, machine))
+    family = dict(_family(device))
     for mount in mounts(machine.proc):
         number = mount.device if mount.device in family else _node_number(Path(mount.source))
         if number in family:
@@ -137,30 +139,96 @@ def _uses(device: Device, machine: Machine) -> Iterator[str]:
         number = _node_number(swap)
         if number in family:
             yield f"the kernel swaps to {family[number]}"
-    for number, name in family.items():
-        for holder in names_in(machine.sys / "dev/block" / number / "holders"):
+    for name in family.values():
+        folder = device.disk if name == device.disk.name else device.disk / name
+        for holder in names_in(folder / "holders"):
             yield f"{name} is held by {holder}"
-    for node in _disks(machine):
-        for member in sorted(set(family.values()).intersection(names_in(node / "slaves"))):
-            yield f"{member} is held by {node.name}"
-    own = _backing(machine.sys / "dev/block" / device.number / "..", machine) or _backing(
-        machine.sys / "dev/block" / device.number, machine
-    )
+    for disk in _disks(machine):
+        for member in sorted(set(family.values()).intersection(names_in(disk / "slaves"))):
+            yield f"{member} is held by {disk.name}"
     for loop, backing in _loops(machine):
         number = _node_number(backing)
         if number in family:
             yield f"the loop device {loop} stands on {family[number]}"
-        if own and loop != device.disk and backing != own and _same(backing, _identity(own)):
-            yield f"the loop device {loop} stands on the same file {own}"
+        if device.backing and loop != device.disk.name and _same(backing, device.backing):
+            yield f"the loop device {loop} stands on the same file {backing}"
 
 
-def _family(device: Device, machine: Machine) -> Iterator[tuple[str, str]]:
+def _family(device: Device) -> Iterator[tuple[str, str]]:
     """Number and name of each device whose use is a use of this one."""
-    yield device.number, device.name
-    disk = (machine.sys / "dev/block" / device.number).resolve()
+    yield device.number, device.node.name
     if device.partition is not None:
-        yield text_in(disk.parent / "dev") or "", device.disk
+        # The other partitions are other people's, and out of this one's reach.
+        yield text_in(device.disk / "dev") or "", device.disk.name
         return
-    for name in names_in(disk):
-        if (disk / name / "partition").exists():
-            yield text_in(disk / name / "dev") or "", name
+    for name in names_in(device.disk):
+        if (device.disk / name / "partition").exists():
+            yield text_in(device.disk / name / "dev") or "", name
+
+
+def _identities(
+    disk: Path, partition: int | None, number: str, machine: Machine
+) -> tuple[str, ...]:
+    """Names that go with the device and with no other, wherever it is plugged in.
+
+    A serial number that several disks share (namespaces of one drive, paths to one disk) names
+    none of them. A partition is called by its disk's names with `-partN`, as udev does.
+    """
+    own = _hardware_names(disk)
+    for other in _disks(machine):
+        if other.name != disk.name:
+            own -= _hardware_names(other)
+    suffix = "" if partition is None else f"-part{partition}"
+    links = machine.dev / "disk/by-id"
+    linked = {str(links / name) for name in names_in(links) if _node_number(links / name) == number}
+    return (*sorted(f"{name}{suffix}" for name in own), *sorted(linked))
+
+
+def _hardware_names(disk: Path) -> set[str]:
+    """Serial number, WWN and the like of a whole disk; of a loop device, its backing file."""
+    files = ("serial", "wwid", "device/serial", "device/wwid", "device/vpd_pg80", "dm/uuid")
+    texts = [text_in(disk / file) or "" for file in files]
+    # The page of a SCSI disk begins with four bytes of its own; some names are padded within.
+    names = {" ".join("".join(c for c in text if c.isprintable()).split()) for text in texts}
+    backing = _backing(disk)
+    if backing and backing.is_file():
+        names.add(str(backing))
+    return names - {""}
+
+
+def _disks(machine: Machine) -> list[Path]:
+    return [machine.sys / "block" / name for name in names_in(machine.sys / "block")]
+
+
+def _loops(machine: Machine) -> Iterator[tuple[str, Path]]:
+    """Each loop device in use, with what it stands on."""
+    for disk in _disks(machine):
+        backing = _backing(disk)
+        if backing:
+            yield disk.name, backing
+
+
+def _backing(disk: Path) -> Path | None:
+    text = text_in(disk / "loop/backing_file")
+    return Path(text) if text else None
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, by whatever names."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return one == other
+
+
+def _node_number(path: Path) -> str | None:
+    """`MAJ:MIN` of the block device that `path` leads to; None if it leads to none."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return _number(status) if stat.S_ISBLK(status.st_mode) else None
+
+
+def _number(status: os.stat_result) -> str:
+    return f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shlex
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -101,13 +102,24 @@ def size_text(count: int) -> str:
     return f"{count} bytes"
 
 
-def foreign(path: Path, found: str) -> GuardRefusal:
-    """The refusal of a file that is not Tameshi's."""
+def named_by(destroy: Sequence[str], real: Path) -> bool:
+    """Whether `--destroy` names exactly this real path.
+
+    A name that leads here through a link does not: what is destroyed must stand in the command.
+    """
+    return any(
+        os.path.abspath(name) == str(real) == os.path.realpath(name) for name in destroy if name
+    )
+
+
+def foreign(path: Path, found: str, names: Iterable[str] = ()) -> GuardRefusal:
+    """The refusal of what is not Tameshi's; `names` are those by which `--destroy` may call it."""
+    ways = [f"--destroy {shlex.quote(name)}, if it may be lost" for name in names]
     return GuardRefusal(
         "Tameshi did not make this and leaves it alone",
         where=str(path),
         found=found,
-        accepted=_ACCEPTED_TARGETS,
+        accepted=[*_ACCEPTED_TARGETS, *ways],
     )
 
 
