@@ -31,6 +31,7 @@ soak: setup ## the long tests
 	$(BIN)/python -m pytest -q -m soak --timeout=7200
 
 bench: setup ## every benchmark in bench/
+	@scripts/debian-packages requirements/debian-test.txt
 	@shopt -s nullglob; all=(bench/[a-z]*.py); \
 	if ((!$${#all[@]})); then echo 'no benchmarks yet'; exit 1; fi; \
 	for file in "$${all[@]}"; do echo "== $$file"; $(BIN)/python -m "bench.$$(basename "$$file" .py)"; done

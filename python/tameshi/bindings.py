@@ -17,6 +17,8 @@ class Bindings:
 
     storage: dict[str, Path] = field(default_factory=dict)
     server: dict[str, str] = field(default_factory=dict)
+    destroy: tuple[str, ...] = ()
+    """What `--destroy` names; no file may say this for the user."""
 
 
 def read_bindings(file: Path | None, on: Sequence[str], server: Sequence[str]) -> Bindings:

@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -124,6 +125,14 @@ def run_command(
     on: Annotated[
         list[str] | None, typer.Option("--on", help="NAME=PATH: the real place of a storage.")
     ] = None,
+    destroy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--destroy",
+            help="A file's real path, or a disk's serial number, WWN or by-id link, "
+            "whose content may be lost.",
+        ),
+    ] = None,
     server: Annotated[
         list[str] | None,
         typer.Option("--server", help="NAME=PRODUCT: the server to use for an engine."),
@@ -150,12 +159,15 @@ def run_command(
 ) -> None:
     """Run a study, resume it, and write its results and report."""
     study = read_study(study_path)
-    bound = read_bindings(bindings, on or [], server or [])
+    bound = replace(read_bindings(bindings, on or [], server or []), destroy=tuple(destroy or ()))
     worlds = list(dict.fromkeys(world or [World.simulated]))
     check_options(worlds, bound, lang)
     prepared = prepare(study, worlds, bound, quick=quick)
     for chosen, planned in prepared.plans.items():
         print_bounds(chosen, planned)
+        for target in prepared.examined[chosen].targets.values():
+            for line in target.described():
+                out_console.print(line, markup=False, soft_wrap=True)
     folder = out or default_out(study)
     if fresh and folder.exists():
         guard.remove_folder(folder)
@@ -177,9 +189,10 @@ def check_options(worlds: Sequence[World], bound: Bindings, lang: str) -> None:
         raise BadInput(
             "reports don't speak this language", where="--lang", found=lang, accepted=["en", "ja"]
         )
-    if bound.storage and World.measured not in worlds:
-        message = "a real place is bound, but no measured run is asked for"
-        raise BadInput(message, where="--on", hint="Add --world measured.")
+    for option, given in (("--on", bound.storage), ("--destroy", bound.destroy)):
+        if given and World.measured not in worlds:
+            message = "a real place is named, but no measured run is asked for"
+            raise BadInput(message, where=option, hint="Add --world measured.")
 
 
 def show(folder: Path, lang: str) -> None:

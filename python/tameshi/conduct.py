@@ -97,5 +97,5 @@ def remove_targets(examined: Iterable[Examined]) -> None:
     """Remove the files that stood for storages: they are ours, and hold nothing of worth."""
     for world in examined:
         for target in world.targets.values():
-            if target.path.exists():
+            if target.ours and target.path.exists():
                 guard.remove_target(target.path)

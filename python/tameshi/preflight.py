@@ -27,7 +27,7 @@ class Examined:
 
     def devices(self) -> list[str]:
         """Names of the targets' disks in /proc/diskstats."""
-        names = (diskstats_name(target.path.parent) for target in self.targets.values())
+        names = (diskstats_name(target.path) for target in self.targets.values())
         return sorted({name for name in names if name})
 
 
@@ -91,23 +91,23 @@ def _targets(plan: Plan, bindings: Bindings) -> dict[str, guard.TargetPlan]:
             found="nothing",
             accepted=accepted,
         )
-    return {
-        name: guard.check_target(bindings.storage[name], size, name)
-        for name, size in needed.items()
-    }
+    wanted = {name: (bindings.storage[name], size) for name, size in needed.items()}
+    targets = guard.check_targets(wanted, bindings.destroy)
+    guard.refuse_unused(bindings.destroy, targets.values())
+    return targets
 
 
 def _measured_identity(
     machine: Mapping[str, Any], targets: Mapping[str, guard.TargetPlan]
 ) -> dict[str, Any]:
-    paths = {name: str(target.path) for name, target in targets.items()}
+    paths = {name: target.lasting_name for name, target in targets.items()}
     return {"core": _core.core_hash(), "machine": identity(dict(machine)), "targets": paths}
 
 
 def _shared_disks(targets: Mapping[str, guard.TargetPlan]) -> list[dict[str, Any]]:
     by_disk: dict[str, list[str]] = {}
     for name, target in targets.items():
-        disk = diskstats_name(target.path.parent)
+        disk = diskstats_name(target.path)
         if disk:
             by_disk.setdefault(disk, []).append(name)
     return [

@@ -1,4 +1,7 @@
-"""results.json: from a study's sealed runs to cells, estimates and ratios. A pure function of the records."""
+"""results.json: from a study's sealed runs to cells, estimates and ratios.
+
+A pure function of the records.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,18 @@ import polars as pl
 
 from tameshi import _core
 from tameshi.paths import ROOT
-from tameshi.spec_types import PhaseSpec, Summary
-from tameshi.stats import intervals
-from tameshi.stats.estimates import Estimate, WindowData, estimates
+from tameshi.spec_types import PhaseSpec, Summary, World
+from tameshi.stats import ratios
+from tameshi.stats.estimates import RESOLUTION, Estimate, WindowData, estimates
+from tameshi.stats.flags import Flag, flags
+from tameshi.stats.intervals import Interval, digits
 from tameshi.store import SealedRun, worst
 
+SIMULATED = World.simulated.value
 RESULTS_VERSION = 1
 """Form of results.json; history: 1, the first."""
-RATIO_SUFFIXES = (".iops", "commit.rate", ".latency.mean")
+RATIO_SUFFIXES = (".iops", ".bandwidth", ".rate", ".mean", ".p50", ".p99", ".p999")
+PERCENTILE_SUFFIXES = (".p50", ".p99", ".p999")
 CALIBRATION = ROOT / "published" / "calibration.csv"
 
 
@@ -90,29 +97,36 @@ def _cell(
     statuses = [run.outcome["status"] for run in cell.runs]
     usable = [run for run in cell.runs if run.outcome["status"] == "complete"]
     usable = usable or [run for run in cell.runs if run.outcome["status"] == "partial"]
+    by_name: dict[str, list[tuple[SealedRun, Stretch]]] = {}
+    for run in usable:
+        for stretch in _stretches(study, cell, run, asked):
+            by_name.setdefault(stretch.name, []).append((run, stretch))
     found: list[dict[str, Any]] = []
-    stretches = [_stretches(study, cell, run, asked) for run in usable]
-    usable = [run for run, s in zip(usable, stretches, strict=True) if s]
-    stretches = [s for s in stretches if s]
-    for number, stretch in enumerate(stretches[0] if stretches else []):
+    flagged: list[Flag] = []
+    for name, parts in by_name.items():
         for stream in cell.spec.streams:
             data = [
-                _window(frames[run.folder], cell.index, stream.name, s[number])
-                for run, s in zip(usable, stretches, strict=True)
+                _window(frames[run.folder], run.spec.repetition, cell.index, stream.name, part)
+                for run, part in parts
             ]
-            found += [_as_json(stretch.name, e) for e in estimates(stream.name, data)]
+            found += [_as_json(name, estimate) for estimate in estimates(stream.name, data)]
+            if parts[0][1].steady:
+                flagged += flags(stream.name, data, ordered=cell.world != SIMULATED)
+    warning = {"level": "warning", "reasons": [flag.reason for flag in flagged]}
+    verdicts = [run.outcome["verdict"] for run in cell.runs]
     return {
         "world": cell.world,
         "phase": cell.phase,
         "levels": dict(cell.levels),
         "runs": {status: statuses.count(status) for status in ("complete", "partial", "failed")},
-        "verdict": worst(run.outcome["verdict"] for run in cell.runs),
+        "verdict": worst([*verdicts, warning] if flagged else verdicts),
+        "flags": [flag.as_json() for flag in flagged],
         "estimates": found,
     }
 
 
 def _stretches(study: Summary, cell: Cell, run: SealedRun, asked: set[str]) -> list[Stretch]:
-    """The phase's steady part, the windows that the study defines in it, and `all` where it is asked for."""
+    """The phase's steady part, the windows that the study defines in it, and `all` if asked for."""
     window = next((w for w in run.outcome["windows"] if w["phase"] == cell.index), None)
     if window is None or window["end_ns"] <= window["begin_ns"]:
         return []
@@ -132,10 +146,12 @@ def _nanoseconds(time: Any, otherwise: int) -> int:
     return otherwise if time is None else _core.nanoseconds(str(getattr(time, "root", time)))
 
 
-def _window(frames: _Frames, phase: int, stream: str, stretch: Stretch) -> WindowData:
+def _window(
+    frames: _Frames, repetition: int, phase: int, stream: str, stretch: Stretch
+) -> WindowData:
     frame = frames.by_stream.get(stream)
     if frame is None:
-        return WindowData(stretch.end_ns - stretch.begin_ns, [], {}, {})
+        return WindowData(stretch.end_ns - stretch.begin_ns, [], {}, {}, repetition)
     begins = pl.col("t_ns") - pl.col("dt_ns")
     inside = frame.filter((begins >= stretch.begin_ns) & (pl.col("t_ns") <= stretch.end_ns))
     wide = inside.pivot("metric", index=["t_ns", "dt_ns"], values="value").sort("t_ns").fill_null(0)
@@ -148,7 +164,7 @@ def _window(frames: _Frames, phase: int, stream: str, stretch: Stretch) -> Windo
     }
     length = stretch.end_ns - stretch.begin_ns if stretch.steady else int(wide["dt_ns"].sum())
     counters = {name: wide[name].to_list() for name in metrics}
-    return WindowData(length, wide["dt_ns"].to_list(), counters, latencies)
+    return WindowData(length, wide["dt_ns"].to_list(), counters, latencies, repetition)
 
 
 def _as_json(window: str, estimate: Estimate) -> dict[str, Any]:
@@ -156,10 +172,11 @@ def _as_json(window: str, estimate: Estimate) -> dict[str, Any]:
         "metric": estimate.metric,
         "subject": estimate.subject,
         "window": window,
-        "value": estimate.value,
+        "value": digits(estimate.value),
         "unit": estimate.unit,
         "sampling": estimate.sampling.as_json(),
-        "model": None,
+        "by_repetition": {str(run): digits(v) for run, v in estimate.by_repetition.items()},
+        "model": estimate.model.as_json() if estimate.model else None,
         "scale": 1,
     }
 
@@ -167,16 +184,17 @@ def _as_json(window: str, estimate: Estimate) -> dict[str, Any]:
 def _ratios(
     axes: Sequence[Mapping[str, Any]], cells: Sequence[Mapping[str, Any]]
 ) -> Iterable[dict[str, Any]]:
-    """Each level against the first of its axis, all else equal; and each world against the first."""
+    """Each level against its axis's first, each phase and world against the first, else equal."""
     index = {_key(cell["world"], cell["phase"], cell["levels"]): cell for cell in cells}
     first_world = cells[0]["world"] if cells else ""
-    for cell in cells:
+    for place, cell in enumerate(cells):
         for axis in axes:
             first = axis["levels"][0]
             if cell["levels"].get(axis["name"], first) != first:
                 levels = {**cell["levels"], axis["name"]: first}
-                base = index.get(_key(cell["world"], cell["phase"], levels))
-                yield from _ratios_of(cell, base)
+                yield from _ratios_of(cell, index.get(_key(cell["world"], cell["phase"], levels)))
+        for subject, base in _first_phases(cells[:place], cell).items():
+            yield from _ratios_of(cell, base, subject)
         if cell["world"] != first_world:
             yield from _ratios_of(cell, index.get(_key(first_world, cell["phase"], cell["levels"])))
 
@@ -185,31 +203,60 @@ def _key(world: str, phase: str, levels: Mapping[str, str]) -> tuple[Any, ...]:
     return (world, phase, tuple(levels.items()))
 
 
-def _ratios_of(cell: Mapping[str, Any], base: Mapping[str, Any] | None) -> Iterable[dict[str, Any]]:
-    below = (
-        {(e["subject"], e["metric"]): e for e in base["estimates"] if e["window"] == cell["phase"]}
-        if base
-        else {}
-    )
-    for above in cell["estimates"]:
+def _first_phases(
+    earlier: Sequence[Mapping[str, Any]], cell: Mapping[str, Any]
+) -> dict[str, Mapping[str, Any]]:
+    """Per stream of the cell: the first other phase with it, at the same levels and world."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for other in earlier:
+        same = other["world"] == cell["world"] and other["levels"] == cell["levels"]
+        if same and other["phase"] != cell["phase"]:
+            for estimate in other["estimates"]:
+                found.setdefault(estimate["subject"], other)
+    return found
+
+
+def _ratios_of(
+    cell: Mapping[str, Any], base: Mapping[str, Any] | None, subject: str | None = None
+) -> Iterable[dict[str, Any]]:
+    """Of every metric that both have, or of one subject's."""
+    if base is None:
+        return
+    below = {(e["subject"], e["metric"]): e for e in _steady(base)}
+    for above in _steady(cell):
         other = below.get((above["subject"], above["metric"]))
-        if not (other and above["window"] == cell["phase"]) or not above["metric"].endswith(
-            RATIO_SUFFIXES
-        ):
+        listed = above["metric"].endswith(RATIO_SUFFIXES) and subject in (None, above["subject"])
+        if other is None or not listed:
             continue
-        if base is None or other["value"] <= 0:
-            continue
-        bounds = [intervals.Interval(**e["sampling"]) for e in (above, other)]
-        interval = intervals.of_ratio(above["value"], bounds[0], other["value"], bounds[1])
-        yield {
-            "metric": above["metric"],
-            "subject": above["subject"],
-            "phase": cell["phase"],
-            "numerator": {"world": cell["world"], "levels": cell["levels"]},
-            "denominator": {"world": base["world"], "levels": base["levels"]},
-            "value": above["value"] / other["value"],
-            "sampling": interval.as_json(),
-        }
+        rough = RESOLUTION if above["metric"].endswith(PERCENTILE_SUFFIXES) else 0.0
+        paired = cell["world"] == base["world"]
+        value, sampling = ratios.of(_side(above), _side(other), paired=paired, resolution=rough)
+        if value is not None:
+            yield {
+                "metric": above["metric"],
+                "subject": above["subject"],
+                "phase": cell["phase"],
+                "numerator": _place(cell, base),
+                "denominator": _place(base, cell),
+                "value": digits(value),
+                "sampling": sampling.as_json(),
+            }
+
+
+def _steady(cell: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """Estimates over the phase's own window."""
+    return (estimate for estimate in cell["estimates"] if estimate["window"] == cell["phase"])
+
+
+def _place(cell: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Where a side of a ratio stands; its phase only where the sides differ in it."""
+    phase = {"phase": cell["phase"]} if cell["phase"] != other["phase"] else {}
+    return {"world": cell["world"], **phase, "levels": cell["levels"]}
+
+
+def _side(estimate: Mapping[str, Any]) -> ratios.Side:
+    by_repetition = {int(run): value for run, value in estimate["by_repetition"].items()}
+    return ratios.Side(estimate["value"], Interval(**estimate["sampling"]), by_repetition)
 
 
 def _published(study: Summary, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

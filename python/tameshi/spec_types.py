@@ -610,13 +610,15 @@ class StreamSpec(BaseModel):
     block_size: Annotated[
         str | None,
         Field(
-            description='Length of each request.',
+            description='Length of each request; without meaning where there is a mix.',
             pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ] = '4 KiB'
     block_size_mix: Annotated[
         list[SizeShare] | None,
-        Field(description='A mix of lengths instead of one: share of requests by length.'),
+        Field(
+            description='A mix of lengths instead of one: share of requests by length. Each request begins at a multiple of its own length\n(sequential: where the one before it ended).'
+        ),
     ] = None
     queue_depth: Annotated[
         int | None,
@@ -662,14 +664,14 @@ class StreamSpec(BaseModel):
     compressible: Annotated[
         str | None,
         Field(
-            description='How well the written data compresses: the share that a compressor could remove.',
+            description='How well the written data compresses: the share of each 4 KiB that is one byte repeated.',
             pattern='^[0-9._]+ ?%$',
         ),
     ] = '0 %'
     duplicate: Annotated[
         str | None,
         Field(
-            description='How much of the written data repeats: the share of duplicate blocks.',
+            description='How much of the written data repeats: the share of writes whose content is one of sixteen.',
             pattern='^[0-9._]+ ?%$',
         ),
     ] = '0 %'

@@ -371,7 +371,10 @@ def test_a_directory_exchanged_meanwhile_is_refused(tmp_path: Path) -> None:
     assert list((tmp_path / "mnt").iterdir()) == []
 
 
-def test_a_target_in_use_is_neither_opened_nor_removed(tmp_path: Path) -> None:
+def test_a_target_in_use_is_neither_opened_nor_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tameshi.guard.handles.LOCK_PATIENCE_SECONDS", 0.05)
     path = make(tmp_path)
     plan = guard.check_target(path, SIZE, "disk")
     with guard.open_target(plan, direct=False):

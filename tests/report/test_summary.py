@@ -113,8 +113,10 @@ def test_the_studys_own_ratio_goes_before_ours() -> None:
     view = read_results(found)
     rates = {p.world: p for p in view.in_phase("commit") if p.measure == "rate"}
     given = ratio_of(view, rates["simulated"], rates["measured"])
-    computed = ratio_of(view, rates["measured"], rates["simulated"])
+    inverse = ratio_of(view, rates["measured"], rates["simulated"])
+    computed = ratio_of(read_results(first_look.results()), *rates.values())
     assert given is not None and (given.value, given.low, given.high) == (0.15, 0.14, 0.16)
+    assert inverse is not None and (inverse.value, inverse.low) == (1 / 0.15, 1 / 0.16)
     assert computed is not None and computed.value == pytest.approx(6.699, abs=0.001)
 
 

@@ -1,7 +1,7 @@
 """What can't be is told with its place, ends with status 2, and creates nothing."""
 
 import pytest
-from conftest import SMALL, tameshi
+from command import SMALL, tameshi
 
 CASES = [
     ("misspelled key", lambda t: t.replace("interval", "intervall"), [], "run.intervall"),

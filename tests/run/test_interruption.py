@@ -1,4 +1,4 @@
-"""Ctrl-C, kill -9, resume: a folder always reads back; a resumed study equals an undisturbed one."""
+"""Ctrl-C, kill -9 and resume: a folder always reads back, a resumed study equals the other."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import SMALL, digests, kill_group, outcomes, results, start, tameshi, wait_until
+from command import SMALL, digests, kill_group, outcomes, results, start, tameshi, wait_until
 
 from tameshi import store
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import SMALL, outcomes, results, start, tameshi, wait_until
+from command import SMALL, outcomes, results, start, tameshi, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 MEASURED = SMALL.replace("repetitions = 2", "repetitions = 1")

@@ -3,7 +3,7 @@
 import csv
 from datetime import date
 
-from conftest import SMALL, tameshi
+from command import SMALL, tameshi
 
 from tameshi.predictions import Prediction, read, record
 

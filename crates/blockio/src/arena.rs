@@ -1,14 +1,80 @@
-//! The memory that a job's requests read into and write from, filled so that nothing compresses or repeats.
+//! The memory that a job's requests read into and write from, and what the data that are written look like.
+//!
+//! Unless a stream asks for it, no two writes hold equal data, not even in parts, and nothing of them compresses: a
+//! buffer is filled with random bytes once, and each write from it first combines them with a new random word. Bytes
+//! that are random stay so, and what was written before is neither repeated nor a dictionary for what follows.
 
 use crate::error::BlockError;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
-use tameshi_base::Random;
 use tameshi_base::random::derived_seed;
+use tameshi_base::{Random, Share};
+use tameshi_workload::StreamSpec;
 
-/// Buffers start at multiples of this, and each such block of a write carries a stamp.
+/// Buffers start at multiples of this, and each such block of a write that must not repeat carries a stamp.
 pub(crate) const BLOCK: usize = 4096;
 const SEQUENCE_BITS: u32 = 48;
+/// Duplicates are one of so many.
+const DUPLICATES: u64 = 16;
+/// What compressible parts consist of.
+const FILL: u8 = 0x5A;
+const FILL_WORD: u64 = u64::from_ne_bytes([FILL; 8]);
+const WORD: usize = size_of::<u64>();
+
+/// What written data look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// Bytes of each grain that are random; the rest is one byte repeated.
+    random_bytes: usize,
+    grain: usize,
+    duplicate: Share,
+}
+
+impl Content {
+    /// Nothing compresses, nothing repeats.
+    pub(crate) const PLAIN: Self = Self { random_bytes: BLOCK, grain: BLOCK, duplicate: Share(0) };
+
+    /// What a stream asks for. The compressible part lies in each 4 KiB, or in each sector where requests are no
+    /// multiples of that.
+    pub(crate) fn of(stream: &StreamSpec) -> Self {
+        let whole = stream.lengths().iter().all(|length| length.size.0.is_multiple_of(BLOCK as u64));
+        let grain = if whole { BLOCK } else { 512 };
+        let filled = grain as u64 * u64::from(stream.compressible.0) / u64::from(Share::WHOLE.0);
+        let random_bytes = (grain - filled as usize).next_multiple_of(WORD).max(WORD);
+        Self { random_bytes, grain, duplicate: stream.duplicate }
+    }
+
+    /// Puts `source`, each word combined with `key`, over the random part of each grain of `words`.
+    #[inline]
+    fn overlay(&self, words: &mut [u64], source: &[u64], key: u64) {
+        for (into, from) in words.chunks_mut(self.grain / WORD).zip(source.chunks(self.grain / WORD)) {
+            let random = into.len().min(self.random_bytes / WORD);
+            into[..random].iter_mut().zip(&from[..random]).for_each(|(into, from)| *into = from ^ key);
+        }
+    }
+
+    /// Combines the random part of each grain with `key`.
+    #[inline]
+    fn whiten(&self, words: &mut [u64], key: u64) {
+        if self.random_bytes == self.grain {
+            words.iter_mut().for_each(|word| *word ^= key);
+            return;
+        }
+        for grain in words.chunks_mut(self.grain / WORD) {
+            let random = grain.len().min(self.random_bytes / WORD);
+            grain[..random].iter_mut().for_each(|word| *word ^= key);
+        }
+    }
+
+    /// Fills whole buffers anew.
+    fn fill(&self, words: &mut [u64], random: &mut Random) {
+        for grain in words.chunks_mut(self.grain / WORD) {
+            let split = grain.len().min(self.random_bytes / WORD);
+            grain[..split].iter_mut().for_each(|word| *word = random.bits());
+            grain[split..].fill(FILL_WORD);
+        }
+    }
+}
 
 /// Reads and writes have halves of their own, so that what a read brought is never written again.
 #[derive(Debug)]
@@ -17,6 +83,11 @@ pub(crate) struct Arena {
     layout: Layout,
     stride: usize,
     slots: usize,
+    content: Content,
+    /// What duplicates are made of, as long as the longest request; empty where there are none.
+    common: Vec<u64>,
+    common_seed: u64,
+    random: Random,
     nonce: u64,
     sequence: u64,
 }
@@ -25,8 +96,14 @@ pub(crate) struct Arena {
 unsafe impl Send for Arena {}
 
 impl Arena {
-    /// Room for `slots` requests of up to `length_bytes` each; `owner` tells the arenas of one run apart.
-    pub(crate) fn new(slots: u32, length_bytes: u64, seed: u64, owner: u16) -> Result<Self, BlockError> {
+    /// Room for `slots` requests of up to `length_bytes` each. `owner` tells the arenas of one run apart, `began` the
+    /// runs of one seed: cells share it, and the data of one must not be duplicates of another's.
+    pub(crate) fn new(
+        slots: u32,
+        length_bytes: u64,
+        seed: u64,
+        (owner, began): (u16, u64),
+    ) -> Result<Self, BlockError> {
         let refused = || BlockError::Refused(vec![format!("no memory for {slots} requests of {length_bytes} bytes")]);
         let stride = usize::try_from(length_bytes).ok().and_then(|n| n.checked_next_multiple_of(BLOCK));
         let stride = stride.ok_or_else(refused)?;
@@ -34,19 +111,38 @@ impl Arena {
         let layout = Layout::from_size_align(bytes.max(BLOCK), BLOCK).map_err(|_| refused())?;
         // SAFETY: the layout's size is not zero.
         let base = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(refused)?;
-        let nonce = derived_seed(seed, "blockio/nonce");
-        let sequence = u64::from(owner) << SEQUENCE_BITS;
-        let mut arena = Self { base, layout, stride, slots: slots as usize, nonce, sequence };
-        arena.fill(&mut Random::named(seed, &format!("blockio/fill/{owner}")));
+        let mut arena = Self {
+            base,
+            layout,
+            stride,
+            slots: slots as usize,
+            content: Content::PLAIN,
+            common: Vec::new(),
+            common_seed: derived_seed(seed, "blockio/duplicates"),
+            random: Random::named(seed, &format!("blockio/data/{owner}/{began}")),
+            nonce: derived_seed(seed, &format!("blockio/nonce/{began}")),
+            sequence: u64::from(owner) << SEQUENCE_BITS,
+        };
+        arena.fill();
         Ok(arena)
     }
 
-    fn fill(&mut self, random: &mut Random) {
-        // SAFETY: the arena is this many bytes, initialised, and borrowed mutably.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.layout.size()) };
-        for word in bytes.as_chunks_mut::<8>().0 {
-            *word = random.bits().to_le_bytes();
+    /// Fills all of it.
+    fn fill(&mut self) {
+        // SAFETY: the arena is this many bytes, a multiple of BLOCK, aligned to it, initialised, and borrowed mutably.
+        let words = unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.layout.size() / WORD) };
+        self.content.fill(words, &mut self.random);
+    }
+
+    /// From now on writes hold such data. Nothing is in flight.
+    pub(crate) fn prepare(&mut self, content: Content) {
+        if content == self.content {
+            return;
         }
+        self.content = content;
+        self.fill();
+        self.common = vec![0; if content.duplicate == Share(0) { 0 } else { self.stride / WORD }];
+        content.fill(&mut self.common, &mut Random::named(self.common_seed, "common"));
     }
 
     /// All of the memory, to register with the kernel.
@@ -60,16 +156,26 @@ impl Arena {
         self.at(slot as usize)
     }
 
-    /// Where `slot` writes `length` bytes from, each block of it stamped anew. The slot must have no write in flight.
+    /// Where `slot` writes `length` bytes from, made anew. The slot must have no write in flight.
     #[inline]
     pub(crate) fn write_buffer(&mut self, slot: u32, length: u32) -> *mut u8 {
         assert!(length as usize <= self.stride, "a write of {length} bytes from a buffer of {}", self.stride);
         let buffer = self.at(self.slots + slot as usize);
-        for block in (0..length as usize).step_by(BLOCK) {
+        let count = (length as usize).div_ceil(WORD);
+        // SAFETY: the buffer has `stride` bytes, no less than `length` and a multiple of BLOCK; it is aligned to BLOCK,
+        // initialised, and nobody else uses it.
+        let words = unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u64>(), count) };
+        if self.content.duplicate > Share(0)
+            && self.random.below(u64::from(Share::WHOLE.0)) < u64::from(self.content.duplicate.0)
+        {
+            let which = mixed(self.common_seed ^ self.random.below(DUPLICATES));
+            self.content.overlay(words, &self.common, which);
+            return buffer;
+        }
+        self.content.whiten(words, self.random.bits());
+        for block in words.chunks_mut(BLOCK / WORD) {
             self.sequence += 1;
-            let stamp = (u128::from(self.sequence) << 64 | u128::from(self.nonce)).to_le_bytes();
-            // SAFETY: the buffer has `stride` bytes, a multiple of BLOCK, and `block` is below that.
-            unsafe { buffer.add(block).cast::<[u8; 16]>().write_unaligned(stamp) };
+            block[0] = mixed(self.sequence) ^ self.nonce;
         }
         buffer
     }
@@ -82,6 +188,14 @@ impl Arena {
     }
 }
 
+/// Spreads a number over all bits; different numbers stay different (the finalizer of SplitMix64).
+#[inline]
+fn mixed(number: u64) -> u64 {
+    let spread = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let spread = (spread ^ (spread >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    spread ^ (spread >> 31)
+}
+
 impl Drop for Arena {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout; whoever drops an arena has nothing in flight (else it is leaked).
@@ -92,28 +206,99 @@ impl Drop for Arena {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
+    use flate2::{Compression, write::DeflateEncoder};
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::io::Write;
+    use tameshi_base::Size;
+
+    fn writes(arena: &mut Arena, slots: u32, lengths: &[u32], count: usize) -> Vec<Vec<u8>> {
+        let write = |number: usize| {
+            let length = lengths[number % lengths.len()];
+            let buffer = arena.write_buffer(number as u32 % slots, length);
+            // SAFETY: the buffer has `length` bytes.
+            unsafe { std::slice::from_raw_parts(buffer, length as usize) }.to_vec()
+        };
+        (0..count).map(write).collect()
+    }
+
+    fn asked(compressible: u32, duplicate: u32, block_size: u64) -> Content {
+        let (compressible, duplicate) = (Share(compressible * 10_000), Share(duplicate * 10_000));
+        Content::of(&StreamSpec { compressible, duplicate, block_size: Size(block_size), ..StreamSpec::default() })
+    }
+
+    /// What a compressor leaves of the data, as a share.
+    fn left_by_a_compressor(data: &[Vec<u8>]) -> f64 {
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+        data.iter().for_each(|part| encoder.write_all(part).expect("memory"));
+        let length: usize = data.iter().map(Vec::len).sum();
+        encoder.finish().expect("memory").len() as f64 / length as f64
+    }
 
     #[test]
-    fn no_block_is_ever_written_twice_and_none_compresses() {
+    fn nothing_is_written_twice_not_even_a_sector_and_a_compressor_gains_nothing() {
+        let mut all = vec![];
+        for (owner, began) in [(0, 1), (1, 1), (0, 2)] {
+            let mut arena = Arena::new(2, 10_240, 7, (owner, began)).expect("memory");
+            all.extend(writes(&mut arena, 2, &[10_240, 512, 4096], 60));
+        }
         let mut seen = BTreeSet::new();
-        for owner in 0..2 {
-            let mut arena = Arena::new(3, 10_000, 7, owner).expect("memory");
-            for round in 0..10 {
-                let buffer = arena.write_buffer(round % 3, 10_000);
-                // SAFETY: the buffer has 10 000 bytes.
-                let bytes = unsafe { std::slice::from_raw_parts(buffer, 10_000) };
-                for block in bytes.chunks(BLOCK) {
-                    assert!(seen.insert(block.to_vec()), "a repeated block");
-                    let values: BTreeSet<u8> = block.iter().copied().collect();
-                    assert!(values.len() > 200, "{} byte values", values.len());
-                }
+        for sector in all.iter().flat_map(|write| write.chunks(512)) {
+            assert!(seen.insert(sector), "a repeated sector");
+        }
+        let left = left_by_a_compressor(&all);
+        assert!(left >= 1.0, "{left}");
+    }
+
+    #[test]
+    fn a_compressor_removes_the_share_that_is_asked_for() {
+        for (compressible, block) in [(30, 4096), (50, 4096), (75, 65_536), (50, 512), (50, 2300)] {
+            let mut arena = Arena::new(2, block, 7, (0, 0)).expect("memory");
+            arena.prepare(asked(compressible, 0, block));
+            let data = writes(&mut arena, 2, &[block as u32], 400);
+            let together = left_by_a_compressor(&data);
+            let alone = data.iter().map(|part| left_by_a_compressor(std::slice::from_ref(part))).sum::<f64>() / 400.0;
+            // What a request has beyond its last whole sector begins with the random part.
+            let part = 1.0 - f64::from(compressible) / 100.0;
+            let rest = (block % 512) as f64;
+            let expected = ((block as f64 - rest) * part + rest.min(512.0 * part)) / block as f64;
+            // Each compressed alone has a header and a code table of its own.
+            for (left, overhead) in [(together, 0.0), (alone, 64.0 / block as f64)] {
+                assert!((left - expected).abs() < 0.02 + overhead, "{compressible} % of {block}: {together} {alone}");
             }
+            let different: BTreeSet<_> = data.iter().collect();
+            assert_eq!(different.len(), 400);
         }
     }
 
     #[test]
+    fn the_share_of_duplicates_is_met_by_sixteen_contents_that_other_jobs_write_too() {
+        let (count, mut all) = (4000, vec![]);
+        for owner in 0..2 {
+            let mut arena = Arena::new(3, 8192, 7, (owner, owner.into())).expect("memory");
+            arena.prepare(asked(0, 30, 8192));
+            all.extend(writes(&mut arena, 3, &[8192], count));
+        }
+        let mut times: BTreeMap<&[u8], u32> = BTreeMap::new();
+        all.iter().flat_map(|write| write.chunks(BLOCK)).for_each(|block| *times.entry(block).or_default() += 1);
+        let repeated: Vec<u32> = times.values().copied().filter(|&times| times > 1).collect();
+        assert_eq!(repeated.len(), 2 * 16, "two blocks in each of sixteen");
+        let share = f64::from(repeated.iter().sum::<u32>()) / (4.0 * count as f64);
+        assert!((share - 0.3).abs() < 4.0 * (0.21 / (2.0 * count as f64)).sqrt(), "{share}");
+        let unique: Vec<Vec<u8>> = times.keys().map(|block| block.to_vec()).collect();
+        assert!(left_by_a_compressor(&unique) >= 1.0, "what is not a duplicate does not compress");
+    }
+
+    #[test]
+    fn after_a_compressible_phase_data_are_random_again() {
+        let mut arena = Arena::new(2, 4096, 7, (0, 0)).expect("memory");
+        arena.prepare(asked(100, 50, 4096));
+        assert!(left_by_a_compressor(&writes(&mut arena, 2, &[4096], 100)) < 0.02);
+        arena.prepare(Content::PLAIN);
+        assert!(left_by_a_compressor(&writes(&mut arena, 2, &[4096], 100)) >= 1.0);
+    }
+
+    #[test]
     fn memory_that_can_not_be_is_refused() {
-        assert!(Arena::new(u32::MAX, 1 << 40, 1, 0).is_err());
+        assert!(Arena::new(u32::MAX, 1 << 40, 1, (0, 0)).is_err());
     }
 }

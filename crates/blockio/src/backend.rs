@@ -55,6 +55,8 @@ impl Backend {
 pub(crate) enum Kind {
     Read,
     Write,
+    /// A write that completes when it is durable.
+    WriteDurable,
     /// `fdatasync`.
     SyncData,
     /// `fsync`.
@@ -67,6 +69,7 @@ impl Kind {
         match self {
             Self::Read => "read",
             Self::Write => "write",
+            Self::WriteDurable => "durable write",
             Self::SyncData => "fdatasync",
             Self::SyncAll => "fsync",
         }

@@ -4,6 +4,7 @@ use crate::error::BlockError;
 use crate::target::Target;
 use tameshi_base::Size;
 use tameshi_spec::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, World};
+use tameshi_workload::spec::Access;
 
 /// Most requests that one job may have outstanding: the largest queue of io_uring.
 const MOST_DEPTH: u32 = 32_768;
@@ -27,9 +28,24 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
             }));
         }
     }
+    sentences.extend(spec.storage.keys().filter_map(|name| mixed_access(spec, name)));
     sentences.sort();
     sentences.dedup();
     sentences
+}
+
+fn streams_on<'a>(spec: &'a RunSpec, storage: &'a str) -> impl Iterator<Item = &'a PhaseStream> {
+    spec.phases.iter().flat_map(|phase| &phase.streams).filter(move |stream| stream.storage == storage)
+}
+
+/// A storage is opened once for a run: past the page cache or through it.
+fn mixed_access(spec: &RunSpec, storage: &str) -> Option<String> {
+    let named = |access| streams_on(spec, storage).find(|stream| stream.stream.access == access).map(|s| &s.name);
+    let (direct, buffered) = (named(Access::Direct)?, named(Access::Buffered)?);
+    Some(format!(
+        "storage `{storage}`: stream `{direct}` works past the page cache and stream `{buffered}` through it, which one \
+         run can't do on one storage; give all of them the same `access`, or the access an axis across runs"
+    ))
 }
 
 /// Refuses a run that can't be, with every reason at once.
@@ -76,8 +92,11 @@ fn objections_to_phase(spec: &RunSpec, phase: &PhaseSpec, targets: &[(String, Ta
             object(format!("there is no storage `{}`", stream.storage));
             continue;
         };
-        let alignment =
-            targets.iter().find(|(name, _)| *name == stream.storage).map_or(1, |(_, target)| target.alignment());
+        let target = targets.iter().find(|(name, _)| *name == stream.storage).map(|(_, target)| target);
+        if stream.stream.access == Access::Buffered && target.is_some_and(|target| target.direct) {
+            object(format!("`access` is `buffered`, but `{}` was opened past the page cache", stream.storage));
+        }
+        let alignment = target.map_or(1, Target::alignment);
         objections_to_stream(stream, storage.size.0, alignment, &mut object);
     }
 }
@@ -90,18 +109,20 @@ fn objections_to_stream(stream: &PhaseStream, storage_bytes: u64, alignment: u64
     if stream.queue_depth > MOST_DEPTH {
         object(format!("`queue_depth` is {}, at most {MOST_DEPTH} can be outstanding", stream.queue_depth));
     }
-    let block = stream.block_size;
-    if block.0 == 0 || block.0 > MOST_BLOCK {
-        object(format!("`block_size` is {block}, it must lie between 1 B and {}", Size(MOST_BLOCK)));
+    let key = if stream.block_size_mix.is_some() { "block_size_mix" } else { "block_size" };
+    let lengths: Vec<Size> = stream.lengths().iter().map(|length| length.size).collect();
+    if let Some(block) = lengths.iter().find(|block| block.0 == 0 || block.0 > MOST_BLOCK) {
+        object(format!("`{key}` is {block}, it must lie between 1 B and {}", Size(MOST_BLOCK)));
         return;
     }
-    for (key, value) in [("block_size", block), ("offset", stream.offset)] {
+    let lengths = lengths.into_iter().map(|block| (key, block));
+    for (key, value) in lengths.chain([("offset", stream.offset)]) {
         if !value.0.is_multiple_of(alignment) {
             object(format!("`{key}` is {value}, no multiple of the target's block of {}", Size(alignment)));
         }
     }
     let rest = storage_bytes.saturating_sub(stream.offset.0);
-    if stream.span.map_or(rest, |span| span.0.min(rest)) < block.0 {
+    if stream.span.map_or(rest, |span| span.0.min(rest)) < stream.longest().0 {
         object("no whole block lies between `offset` and the end of the stream's part of the storage".into());
     }
 }

@@ -28,6 +28,11 @@ impl Monotonic {
         Self { t0_ns: read(libc::CLOCK_MONOTONIC) }
     }
 
+    /// Where it counts from, on CLOCK_MONOTONIC.
+    pub(crate) fn t0(&self) -> u64 {
+        self.t0_ns
+    }
+
     /// What is left until `at` after t0; zero when it is over.
     pub(crate) fn left_until(&self, at: Nanos) -> Nanos {
         (self.t0_ns + at).saturating_sub(read(libc::CLOCK_MONOTONIC))

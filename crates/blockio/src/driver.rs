@@ -63,6 +63,9 @@ pub(crate) struct Driver<'a, Q, C> {
     in_flight: Vec<Option<Request>>,
     outstanding: u32,
     reaped: Vec<Reaped>,
+    /// The last wait brought completions.
+    handled: bool,
+    issued: u64,
 }
 
 impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
@@ -88,6 +91,8 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             in_flight: vec![None; depth],
             outstanding: 0,
             reaped: Vec::with_capacity(depth),
+            handled: false,
+            issued: 0,
         }
     }
 
@@ -99,7 +104,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             if self.halt.load(Ordering::Relaxed) {
                 return Ok(self.close(now, EndedBy::Stopped));
             }
-            now = self.issue_due(now, end)?;
+            now = self.attend(now, end)?;
             let patience = self.patience(now, end);
             self.wait(patience)?;
             now = self.clock.now();
@@ -160,6 +165,20 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         self.arena
     }
 
+    /// From the end of a wait to the next one: what came is handled already, what is due is issued. Where there was any
+    /// of both, the time that passed since the wait ended is recorded: what completed in it is seen that much late.
+    #[inline]
+    fn attend(&mut self, woken: Nanos, end: Nanos) -> Result<Nanos, BlockError> {
+        let before = self.issued;
+        let now = self.issue_due(woken, end)?;
+        if !std::mem::take(&mut self.handled) && self.issued == before {
+            return Ok(now);
+        }
+        let now = self.clock.now();
+        self.recorder.away(now - woken);
+        Ok(now)
+    }
+
     /// Issues all that is due. The clock goes on as requests start, so that none counts the time that others before it
     /// took to be submitted.
     #[inline]
@@ -167,9 +186,10 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         while now < end
             && let Some(issue) = self.job.issue(now)
         {
-            if self.frame.open_loop && now.saturating_sub(issue.intended) > LATE_NS {
-                self.recorder.late();
+            if issue.scheduled {
+                self.recorder.started(now, &issue);
             }
+            self.issued += 1;
             let request = self.place(issue.slot, &issue.command)?;
             self.in_flight[issue.slot as usize] = Some(request);
             self.outstanding += 1;
@@ -187,6 +207,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         let length = command.length_bytes;
         let kind = match command.kind {
             CommandKind::Read => Kind::Read,
+            CommandKind::Write if command.fua => Kind::WriteDurable,
             CommandKind::Write => Kind::Write,
             CommandKind::Flush => self.frame.sync,
             CommandKind::Trim => return Err(BlockError::Refused(vec!["`trim` is not supported yet".into()])),
@@ -198,7 +219,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         })?;
         let buffer = match kind {
             Kind::Read => self.arena.read_buffer(slot),
-            Kind::Write => self.arena.write_buffer(slot, length),
+            Kind::Write | Kind::WriteDurable => self.arena.write_buffer(slot, length),
             Kind::SyncData | Kind::SyncAll => std::ptr::null_mut(),
         };
         Ok(Request { slot, kind, length, offset, buffer })
@@ -227,6 +248,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     /// Takes all that was reaped, as completed at `now`.
     #[inline]
     fn take(&mut self, now: Nanos) -> Result<(), BlockError> {
+        self.handled = !self.reaped.is_empty();
         for index in 0..self.reaped.len() {
             let reaped = self.reaped[index];
             if let Err(error) = self.settle(reaped) {
@@ -260,7 +282,9 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     fn sentence(&self, kind: Kind, offset: u64, length: u32) -> String {
         let (word, storage) = (kind.word(), &self.frame.storage);
         match kind {
-            Kind::Read | Kind::Write => format!("{word} of {length} bytes at offset {offset} of storage `{storage}`"),
+            Kind::Read | Kind::Write | Kind::WriteDurable => {
+                format!("{word} of {length} bytes at offset {offset} of storage `{storage}`")
+            }
             Kind::SyncData | Kind::SyncAll => format!("{word} of storage `{storage}`"),
         }
     }

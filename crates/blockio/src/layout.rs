@@ -27,17 +27,18 @@ pub fn lay_out(target: &Target, seed: u64, backend: Backend, control: &Control) 
     if !objections.is_empty() {
         return Err(BlockError::Refused(objections));
     }
-    let arena = Arena::new(DEPTH, BLOCK_BYTES, seed, OWNER)?;
+    let clock = Monotonic::from_now();
+    let arena = Arena::new(DEPTH, BLOCK_BYTES, seed, (OWNER, clock.t0()))?;
     match backend.choose()?.0 {
         Chosen::Uring => {
             let queue = Uring::new(target.handle()?, DEPTH, &arena);
             let (queue, _) = queue.map_err(|error| BlockError::system("setting up io_uring", error))?;
-            LayOut::new(target, queue, arena, control).run()
+            LayOut::new(target, queue, arena, control, clock).run()
         }
         Chosen::Portable => {
             let queue = Pool::new(target.handle()?, DEPTH);
             let queue = queue.map_err(|error| BlockError::system("starting threads to write", error))?;
-            LayOut::new(target, queue, arena, control).run()
+            LayOut::new(target, queue, arena, control, clock).run()
         }
     }
 }
@@ -57,13 +58,13 @@ struct LayOut<'a, Q> {
 }
 
 impl<'a, Q: Queue> LayOut<'a, Q> {
-    fn new(target: &'a Target, queue: Q, arena: Arena, control: &'a Control) -> Self {
+    fn new(target: &'a Target, queue: Q, arena: Arena, control: &'a Control, clock: Monotonic) -> Self {
         Self {
             target,
             queue,
             arena,
             control,
-            clock: Monotonic::from_now(),
+            clock,
             free: (0..DEPTH).collect(),
             in_flight: [None; DEPTH as usize],
             submitted: 0,

@@ -20,6 +20,10 @@ fn perform(fd: RawFd, request: &Request) -> i32 {
             match request.kind {
                 Kind::Read => libc::pread(fd, buffer, length, offset),
                 Kind::Write => libc::pwrite(fd, buffer, length, offset),
+                Kind::WriteDurable => {
+                    let part = libc::iovec { iov_base: buffer, iov_len: length };
+                    libc::pwritev2(fd, &part, 1, offset, libc::RWF_DSYNC)
+                }
                 Kind::SyncData => libc::fdatasync(fd) as isize,
                 Kind::SyncAll => libc::fsync(fd) as isize,
             }

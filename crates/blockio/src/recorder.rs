@@ -1,10 +1,12 @@
 //! One job's interval statistics on their way to the thread that writes the record.
 
+use crate::driver::LATE_NS;
 use crate::worker::Message;
 use std::sync::mpsc::{Receiver, Sender};
 use tameshi_base::Nanos;
+use tameshi_record::interval::OPERATION_COUNT;
 use tameshi_record::{Clock as Boundaries, IntervalStats, Part};
-use tameshi_workload::{Completion, Operation, StreamSpec};
+use tameshi_workload::{Arrivals, Completion, Issue, Operation, StreamSpec, Sync};
 
 /// Latencies up to this need no more memory once a job runs.
 const EXPECTED_LATENCY: Nanos = 1_000_000_000;
@@ -37,10 +39,11 @@ impl Recorder {
     ) -> Self {
         let empty = || {
             let mut stats = Box::new(IntervalStats::new(phase, stream, Part::Ramp, 0));
-            for (operation, stats) in stats.operations.iter_mut().enumerate() {
-                if is_expected(operation, spec) {
-                    stats.latency.record(EXPECTED_LATENCY).expect("an automatic histogram takes any value");
-                }
+            (0..OPERATION_COUNT).filter(|&operation| is_expected(operation, spec)).for_each(|operation| {
+                stats.expect(Some(operation), EXPECTED_LATENCY);
+            });
+            if spec.arrivals != Arrivals::Closed {
+                stats.expect(None, EXPECTED_LATENCY);
             }
             stats
         };
@@ -76,15 +79,24 @@ impl Recorder {
     #[inline]
     pub(crate) fn record(&mut self, completion: Completion) {
         self.stats.record(completion.operation as usize, completion.bytes, completion.latency);
+        self.stats.service_ns_sum += completion.service;
         if let Some(latency) = completion.commit {
             self.stats.record(Operation::Commit as usize, 0, latency);
         }
     }
 
-    /// Counts a request that started late.
+    /// Counts a scheduled request that starts at `now`.
     #[inline]
-    pub(crate) fn late(&mut self) {
-        self.stats.late += 1;
+    pub(crate) fn started(&mut self, now: Nanos, issue: &Issue) {
+        let slip = now.saturating_sub(issue.intended);
+        self.stats.late += u64::from(slip > LATE_NS);
+        self.stats.started(slip, now.saturating_sub(issue.ready));
+    }
+
+    /// Counts a stretch between two waits in which there was something to do.
+    #[inline]
+    pub(crate) fn away(&mut self, length: Nanos) {
+        self.stats.reap.add(length);
     }
 
     /// Hands over every interval that is over at `now`; `cpu` is the processor time so far.
@@ -128,6 +140,7 @@ fn is_expected(operation: usize, spec: &StreamSpec) -> bool {
     match operation {
         0 => reads > 0,
         1 => reads < all,
+        2 => reads < all && spec.sync.and_then(Sync::every).is_some(),
         _ => reads < all && spec.sync.is_some(),
     }
 }

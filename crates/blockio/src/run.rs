@@ -72,7 +72,7 @@ fn prepare<'a>(
                 spec.phases.iter().filter_map(|phase| nth_job(phase, worker)).map(need).collect();
             let depth = needs.iter().map(|need| need.0).max().unwrap_or(1);
             let block = needs.iter().map(|need| need.1).max().unwrap_or(0);
-            Arena::new(depth, block, spec.seed, worker as u16).map(Some)
+            Arena::new(depth, block, spec.seed, (worker as u16, clock.t0())).map(Some)
         })
         .collect::<Result<Vec<_>, BlockError>>()?;
     Ok(Run { spec, targets, clock, chosen, remark, features: None, arenas, writer, halt: Arc::default() })
@@ -85,7 +85,7 @@ fn nth_job(phase: &PhaseSpec, worker: usize) -> Option<&PhaseStream> {
 
 /// Requests and length of each that a job needs memory for.
 fn need(stream: &PhaseStream) -> (u32, u64) {
-    (stream.stream.queue_depth, stream.stream.block_size.0)
+    (stream.stream.queue_depth, stream.stream.longest().0)
 }
 
 struct Run<'a> {

@@ -48,6 +48,8 @@ type Outcome = (Nanos, i32);
 /// Completes the n-th request after the time and with the result that `script` gives for it.
 struct Scripted<F> {
     now: Rc<Cell<Nanos>>,
+    /// What it costs to submit a request.
+    submission: Nanos,
     seen: Rc<RefCell<Vec<Seen>>>,
     script: F,
     in_flight: Vec<(Nanos, Reaped)>,
@@ -58,6 +60,7 @@ impl<F: FnMut(usize, &Request) -> Outcome> Queue for Scripted<F> {
     fn push(&mut self, request: Request) -> io::Result<bool> {
         let number = self.seen.borrow().len();
         self.seen.borrow_mut().push(Seen { started: self.now.get(), kind: request.kind });
+        self.now.set(self.now.get() + self.submission);
         let (after, result) = (self.script)(number, &request);
         self.in_flight.push((self.now.get().saturating_add(after), Reaped { slot: request.slot, result }));
         self.most.set(self.most.get().max(self.in_flight.len()));
@@ -98,6 +101,11 @@ impl Outcomes {
     }
 }
 
+/// Sum of something over all intervals.
+fn sum(run: &Outcomes, of: impl Fn(&IntervalStats) -> u64) -> u64 {
+    run.intervals.iter().map(of).sum()
+}
+
 mod hdr {
     use tameshi_record::OpStats;
 
@@ -118,6 +126,23 @@ mod hdr {
 /// Bytes that the scripted storage has.
 const STORAGE: u64 = 1 << 20;
 
+/// What a test may change of the stage that a job runs on.
+struct Stage {
+    /// Length of the target's payload, whatever the spec believes.
+    payload_bytes: u64,
+    time: Option<Nanos>,
+    budget_bytes: Option<u64>,
+    halt: bool,
+    /// What it costs to submit a request.
+    submission: Nanos,
+}
+
+impl Default for Stage {
+    fn default() -> Self {
+        Self { payload_bytes: STORAGE, time: Some(SECOND), budget_bytes: None, halt: false, submission: 0 }
+    }
+}
+
 /// Runs one job whose phase lasts `time` (or until `budget_bytes` moved) on the scripted queue.
 fn drive(
     spec: &StreamSpec,
@@ -126,20 +151,20 @@ fn drive(
     halt: bool,
     script: impl FnMut(usize, &Request) -> Outcome,
 ) -> Outcomes {
-    drive_on(STORAGE, spec, time, budget_bytes, halt, script)
+    drive_on(Stage { time, budget_bytes, halt, ..Stage::default() }, spec, script)
 }
 
-/// The same where the target's payload has another length than the spec believes.
-fn drive_on(
-    payload_bytes: u64,
-    spec: &StreamSpec,
-    time: Option<Nanos>,
-    budget_bytes: Option<u64>,
-    halt: bool,
-    script: impl FnMut(usize, &Request) -> Outcome,
-) -> Outcomes {
+fn drive_on(stage: Stage, spec: &StreamSpec, script: impl FnMut(usize, &Request) -> Outcome) -> Outcomes {
+    let Stage { payload_bytes, time, budget_bytes, halt, submission } = stage;
     let (now, seen, most) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
-    let queue = Scripted { now: now.clone(), seen: seen.clone(), script, in_flight: Vec::new(), most: most.clone() };
+    let queue = Scripted {
+        now: now.clone(),
+        submission,
+        seen: seen.clone(),
+        script,
+        in_flight: Vec::new(),
+        most: most.clone(),
+    };
     let (sender, messages) = channel();
     let (_keep, returned) = channel();
     let place =
@@ -154,7 +179,7 @@ fn drive_on(
     };
     let mut recorder = Recorder::new(0, (0, 0), spec, sender, returned);
     recorder.begin(0, 0, 100 * MS, 0);
-    let arena = Arena::new(spec.queue_depth, spec.block_size.0, 1, 0).expect("memory");
+    let arena = Arena::new(spec.queue_depth, spec.longest().0, 1, (0, 0)).expect("memory");
     let (clock, halt) = (Hands(now), AtomicBool::new(halt));
     let mut driver = Driver::new(frame, Job::new(spec, place), queue, arena, recorder, &clock, &halt);
     let ending = driver.run(0);
@@ -298,7 +323,8 @@ fn a_halted_job_issues_nothing() {
 #[test]
 fn outside_the_payload_nothing_is_submitted() {
     let mut furthest = 0;
-    let run = drive_on(STORAGE / 2, &StreamSpec::default(), Some(SECOND), None, false, |_, request| {
+    let half = Stage { payload_bytes: STORAGE / 2, ..Stage::default() };
+    let run = drive_on(half, &StreamSpec::default(), |_, request| {
         furthest = furthest.max(request.offset + u64::from(request.length));
         (US, whole(request))
     });
@@ -306,4 +332,62 @@ fn outside_the_payload_nothing_is_submitted() {
     assert!(text.starts_with("read of 4096 bytes at offset "), "{text}");
     assert!(text.ends_with("lies outside the payload of 524288 bytes and was not submitted"), "{text}");
     assert!(furthest <= 4096 + STORAGE / 2);
+}
+
+#[test]
+fn a_slow_device_makes_starts_slip_and_leaves_the_generator_waiting() {
+    let run = drive(&constant(1000, 1), Some(SECOND), None, false, |_, request| (10 * MS, whole(request)));
+    let started = sum(&run, |stats| stats.slip.spent.count);
+    assert_eq!(started, run.seen.len() as u64);
+    assert!(sum(&run, |stats| stats.slip.spent.ns_sum) / started > 400 * MS, "half a second on average");
+    assert_eq!(sum(&run, |stats| stats.lag.spent.ns_sum), 0, "each starts as soon as the slot is free");
+    assert_eq!(sum(&run, |stats| stats.reap.ns_sum), 0, "submitting takes no time here");
+}
+
+#[test]
+fn a_saturated_generator_lags_and_never_waits() {
+    let busy = Stage { submission: 20 * US, ..Stage::default() };
+    let run = drive_on(busy, &constant(100_000, 64), |_, request| (30 * US, whole(request)));
+    let served = run.seen.len() as u64;
+    assert!((49_000..=50_000).contains(&served), "{served}: one each 20 µs");
+    assert!(sum(&run, |stats| stats.unserved) >= 49_000);
+    let away = sum(&run, |stats| stats.reap.ns_sum);
+    assert!(away > SECOND * 95 / 100, "{away} ns of the second were spent on submitting");
+    let longest = run.intervals.iter().map(|stats| stats.lag.spent.ns_max).max();
+    assert!(longest.is_some_and(|longest| longest > MS), "up to 64 are submitted before the first is looked for");
+    let kept = drive_on(Stage { submission: 2 * US, ..Stage::default() }, &constant(100_000, 64), |_, request| {
+        (30 * US, whole(request))
+    });
+    assert_eq!(sum(&kept, |stats| stats.unserved), 0);
+    let away = sum(&kept, |stats| stats.reap.ns_sum);
+    assert!((SECOND / 6..SECOND / 4).contains(&away), "{away}: 2 µs of each 10");
+    assert!(kept.intervals.iter().all(|stats| stats.lag.spent.ns_max < 5 * US));
+}
+
+#[test]
+fn closed_loop_starts_have_no_schedule_to_slip_from() {
+    let spec = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
+    let busy = Stage { submission: 5 * US, ..Stage::default() };
+    let run = drive_on(busy, &spec, |_, request| (100 * US, whole(request)));
+    assert_eq!(sum(&run, |stats| stats.slip.spent.count + stats.lag.spent.count + stats.late), 0);
+    let reaps = run.intervals.iter().map(|stats| stats.reap.ns_max).max();
+    assert_eq!(reaps, Some(20 * US), "all four at the begin, before the first wait");
+}
+
+#[test]
+fn a_late_sync_is_no_late_start() {
+    let spec =
+        StreamSpec { read: Share(0), sync: Some(tameshi_workload::Sync::Fdatasync { every: 1 }), ..constant(100, 1) };
+    let busy = Stage { submission: MS, ..Stage::default() };
+    let run = drive_on(busy, &spec, |_, request| (2 * MS, whole(request)));
+    assert_eq!((sum(&run, |stats| stats.slip.spent.count), sum(&run, |stats| stats.late)), (100, 0));
+}
+
+#[test]
+fn a_durable_write_asks_for_it_with_the_request() {
+    let spec = StreamSpec { read: Share(0), sync: Some(tameshi_workload::Sync::Dsync), ..StreamSpec::default() };
+    let run = drive(&spec, None, Some(10 * 4096), false, |_, request| (200 * US, whole(request)));
+    assert!(run.seen.iter().all(|seen| seen.kind == Kind::WriteDurable));
+    assert_eq!([1, 2, 3].map(|operation| run.count(operation)), [10, 0, 10]);
+    assert!(run.latency(3).max.abs_diff(200 * US) < US);
 }

@@ -74,11 +74,16 @@ impl Uring {
 
     fn entry(&self, request: &Request) -> Entry {
         let &Request { buffer, length, offset, .. } = request;
+        let durable = if request.kind == Kind::WriteDurable { libc::RWF_DSYNC } else { 0 };
         let entry = match (request.kind, self.registered_buffers) {
             (Kind::Read, true) => opcode::ReadFixed::new(self.file, buffer, length, 0).offset(offset).build(),
             (Kind::Read, false) => opcode::Read::new(self.file, buffer, length).offset(offset).build(),
-            (Kind::Write, true) => opcode::WriteFixed::new(self.file, buffer, length, 0).offset(offset).build(),
-            (Kind::Write, false) => opcode::Write::new(self.file, buffer, length).offset(offset).build(),
+            (Kind::Write | Kind::WriteDurable, true) => {
+                opcode::WriteFixed::new(self.file, buffer, length, 0).offset(offset).rw_flags(durable).build()
+            }
+            (Kind::Write | Kind::WriteDurable, false) => {
+                opcode::Write::new(self.file, buffer, length).offset(offset).rw_flags(durable).build()
+            }
             (Kind::SyncData, _) => opcode::Fsync::new(self.file).flags(FsyncFlags::DATASYNC).build(),
             (Kind::SyncAll, _) => opcode::Fsync::new(self.file).build(),
         };

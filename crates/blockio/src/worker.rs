@@ -1,6 +1,6 @@
 //! The thread of one job in one phase: prepares all it needs, waits for the phase to begin, runs, drains.
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Content};
 use crate::backend::{Chosen, Queue};
 use crate::clock::{self, Clock, Monotonic};
 use crate::driver::{Driver, Ending, Frame, SPIN_NS};
@@ -92,7 +92,8 @@ fn tell(sender: &Sender<Message>, message: Message) {
 
 type Ended = (Option<Arena>, Option<Ending>);
 
-fn open_queue(task: Task, handle: OwnedFd, lines: Lines) -> Result<Ended, BlockError> {
+fn open_queue(mut task: Task, handle: OwnedFd, lines: Lines) -> Result<Ended, BlockError> {
+    task.arena.prepare(Content::of(&task.spec));
     let depth = task.frame.depth;
     let failed = |what: &'static str| move |error: io::Error| BlockError::system(what, error);
     match task.chosen {

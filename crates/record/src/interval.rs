@@ -43,9 +43,12 @@ pub struct OpStats {
 
 impl Default for OpStats {
     fn default() -> Self {
-        let latency = Histogram::new(SIGNIFICANT_DIGITS).expect("three digits are a valid precision");
-        Self { count: 0, bytes: 0, latency_ns_sum: 0, latency }
+        Self { count: 0, bytes: 0, latency_ns_sum: 0, latency: histogram() }
     }
+}
+
+fn histogram() -> Histogram<u64> {
+    Histogram::new(SIGNIFICANT_DIGITS).expect("three digits are a valid precision")
 }
 
 impl OpStats {
@@ -60,6 +63,68 @@ impl OpStats {
         self.latency_ns_sum += other.latency_ns_sum;
         if other.count > 0 {
             self.latency.add(&other.latency).expect("an automatic histogram takes any value");
+        }
+    }
+}
+
+/// How often something took time, how long in all, and how long at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// How often.
+    pub count: u64,
+    /// In all.
+    pub ns_sum: u64,
+    /// At most.
+    pub ns_max: u64,
+}
+
+impl Spent {
+    /// Once more.
+    #[inline]
+    pub fn add(&mut self, ns: Nanos) {
+        self.count += 1;
+        self.ns_sum += ns;
+        self.ns_max = self.ns_max.max(ns);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.ns_sum += other.ns_sum;
+        self.ns_max = self.ns_max.max(other.ns_max);
+    }
+}
+
+/// How late scheduled requests started.
+#[derive(Clone, Debug)]
+pub struct Lateness {
+    /// Count, sum and maximum.
+    pub spent: Spent,
+    /// The distribution in nanoseconds.
+    pub histogram: Histogram<u64>,
+}
+
+impl Default for Lateness {
+    fn default() -> Self {
+        Self { spent: Spent::default(), histogram: histogram() }
+    }
+}
+
+impl Lateness {
+    #[inline]
+    fn add(&mut self, ns: Nanos) {
+        self.spent.add(ns);
+        self.histogram.record(ns).expect("an automatic histogram takes any value");
+    }
+
+    fn clear(&mut self) {
+        self.spent = Spent::default();
+        self.histogram.reset();
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.spent.merge(&other.spent);
+        if other.spent.count > 0 {
+            self.histogram.add(&other.histogram).expect("an automatic histogram takes any value");
         }
     }
 }
@@ -85,6 +150,15 @@ pub struct IntervalStats {
     pub unserved: u64,
     /// Processor time of the generator, where there is a real one.
     pub generator_cpu_ns: u64,
+    /// Sum over completed operations of the time from submission, not from the intended start.
+    pub service_ns_sum: u64,
+    /// From an open-loop request's intended start to its submission.
+    pub slip: Lateness,
+    /// The generator's own part of that: from when the start had come *and* a slot was free.
+    pub lag: Lateness,
+    /// From the end of a wait that brought completions to the next wait: what completes meanwhile is seen that much
+    /// late at most.
+    pub reap: Spent,
 }
 
 impl IntervalStats {
@@ -100,14 +174,21 @@ impl IntervalStats {
             late: 0,
             unserved: 0,
             generator_cpu_ns: 0,
+            service_ns_sum: 0,
+            slip: Lateness::default(),
+            lag: Lateness::default(),
+            reap: Spent::default(),
         }
     }
 
     /// Empties it for the interval that begins at `begin`, keeping its memory.
     pub fn restart(&mut self, phase: u32, part: Part, begin: Nanos) {
         (self.phase, self.part, self.begin, self.end) = (phase, part, begin, begin);
-        (self.late, self.unserved, self.generator_cpu_ns) = (0, 0, 0);
+        (self.late, self.unserved, self.generator_cpu_ns, self.service_ns_sum) = (0, 0, 0, 0);
         self.operations.iter_mut().for_each(OpStats::clear);
+        self.slip.clear();
+        self.lag.clear();
+        self.reap = Spent::default();
     }
 
     /// Counts one completed operation; `operation` is the operation's discriminant.
@@ -120,15 +201,36 @@ impl IntervalStats {
         stats.latency.record(latency).expect("an automatic histogram takes any value");
     }
 
+    /// Counts the start of an open-loop request, so long after it was intended, and so long after it was possible.
+    #[inline]
+    pub fn started(&mut self, slip: Nanos, lag: Nanos) {
+        self.slip.add(slip);
+        self.lag.add(lag);
+    }
+
+    /// Takes memory beforehand for latencies of `operation`, or with `None` for lateness, of up to `longest`.
+    pub fn expect(&mut self, operation: Option<usize>, longest: Nanos) {
+        let touch =
+            |histogram: &mut Histogram<u64>| histogram.record(longest).expect("an automatic histogram takes any value");
+        match operation {
+            Some(operation) => touch(&mut self.operations[operation].latency),
+            None => [&mut self.slip, &mut self.lag].into_iter().for_each(|late| touch(&mut late.histogram)),
+        }
+    }
+
     /// Adds another job's part of the same interval.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.end = self.end.max(other.end);
         self.late += other.late;
         self.unserved += other.unserved;
         self.generator_cpu_ns += other.generator_cpu_ns;
+        self.service_ns_sum += other.service_ns_sum;
         for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
             mine.add(theirs);
         }
+        self.slip.merge(&other.slip);
+        self.lag.merge(&other.lag);
+        self.reap.merge(&other.reap);
     }
 }
 

@@ -10,5 +10,5 @@ pub mod metrics;
 mod writer;
 
 pub use control::{Control, Progress};
-pub use interval::{Clock, IntervalStats, OpStats, Part};
+pub use interval::{Clock, IntervalStats, Lateness, OpStats, Part, Spent};
 pub use writer::{EndedBy, RecordError, RunStatus, Writer};

@@ -12,6 +12,8 @@ pub enum Kind {
     Counter,
     /// A state at the interval's end.
     Gauge,
+    /// The largest within the interval.
+    Peak,
     /// Per second, estimated over a window.
     Rate,
     /// A latency statistic, estimated over a window.
@@ -59,7 +61,7 @@ const fn m(
 }
 
 use Better::{Higher, Lower, Neither};
-use Kind::{Counter, Latency, Rate};
+use Kind::{Counter, Latency, Peak, Rate};
 
 /// Every metric.
 pub const METRICS: &[Metric] = &[
@@ -76,6 +78,15 @@ pub const METRICS: &[Metric] = &[
     m("load.late", "1", Counter, Lower, "late starts", "開始遅れの回数"),
     m("load.unserved", "1", Counter, Lower, "unserved requests", "未処理の要求"),
     m("load.cpu_ns", "ns", Counter, Lower, "processor time of the generator", "負荷生成のCPU時間"),
+    m("load.service_ns_sum", "ns", Counter, Lower, "sum of latencies from submission", "発行からの遅延の合計"),
+    m("load.started", "1", Counter, Neither, "scheduled starts", "予定された開始の回数"),
+    m("load.slip_ns_sum", "ns", Counter, Lower, "sum of delays of the start", "開始の遅れの合計"),
+    m("load.slip_ns_max", "ns", Peak, Lower, "longest delay of the start", "開始の遅れの最大"),
+    m("load.lag_ns_sum", "ns", Counter, Lower, "the generator's own part of them", "開始の遅れのうち負荷生成による分"),
+    m("load.lag_ns_max", "ns", Peak, Lower, "longest delay by the generator", "負荷生成による開始の遅れの最大"),
+    m("load.reaps", "1", Counter, Neither, "waits that brought completions", "完了を受け取った待機の回数"),
+    m("load.reap_ns_sum", "ns", Counter, Lower, "time the generator did not wait", "負荷生成が待機しなかった時間"),
+    m("load.reap_ns_max", "ns", Peak, Lower, "longest time it did not wait", "負荷生成が待機しなかった時間の最大"),
     m("read.iops", "1/s", Rate, Higher, "read IOPS", "読み取りIOPS"),
     m("read.bandwidth", "B/s", Rate, Higher, "read bandwidth", "読み取り帯域"),
     m("read.latency.mean", "ns", Latency, Lower, "mean read latency", "読み取り遅延の平均"),

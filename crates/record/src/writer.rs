@@ -196,6 +196,18 @@ impl Writer {
         if stats.generator_cpu_ns > 0 {
             row("load", ".cpu_ns", stats.generator_cpu_ns);
         }
+        if stats.service_ns_sum > 0 {
+            row("load", ".service_ns_sum", stats.service_ns_sum);
+        }
+        for (spent, count, sum, max) in [
+            (stats.slip.spent, ".started", ".slip_ns_sum", ".slip_ns_max"),
+            (stats.lag.spent, "", ".lag_ns_sum", ".lag_ns_max"),
+            (stats.reap, ".reaps", ".reap_ns_sum", ".reap_ns_max"),
+        ] {
+            let rows = [(count, spent.count), (sum, spent.ns_sum), (max, spent.ns_max)];
+            let rows = rows.iter().filter(|(name, _)| spent.count > 0 && !name.is_empty());
+            rows.for_each(|&(name, value)| row("load", name, value));
+        }
         Ok(self.series.write_all(self.text.as_bytes())?)
     }
 
@@ -205,12 +217,15 @@ impl Writer {
             IntervalLogWriterBuilder::new().begin_log_with(&mut self.lines, &mut self.serializer)?;
         let (begin, length) =
             (Duration::from_nanos(stats.begin), Duration::from_nanos(stats.end.saturating_sub(stats.begin)));
-        for (word, op) in OPERATION_WORDS.iter().zip(&stats.operations) {
-            if op.count > 0 {
-                let tag =
-                    format!("{}/{}/{}/{word}", stats.phase, stats.part.word(), self.streams[stats.stream as usize]);
+        let operations = OPERATION_WORDS.iter().zip(&stats.operations).map(|(&word, op)| (word, op.count, &op.latency));
+        let lateness =
+            [("slip", &stats.slip), ("lag", &stats.lag)].map(|(word, late)| (word, late.spent.count, &late.histogram));
+        let (phase, part, stream) = (stats.phase, stats.part.word(), &self.streams[stats.stream as usize]);
+        for (word, count, histogram) in operations.chain(lateness) {
+            if count > 0 {
+                let tag = format!("{phase}/{part}/{stream}/{word}");
                 let tag = Tag::new(&tag).expect("names hold no comma and no space");
-                log.write_histogram(&op.latency, begin, length, Some(tag)).map_err(std::io::Error::other)?;
+                log.write_histogram(histogram, begin, length, Some(tag)).map_err(std::io::Error::other)?;
             }
         }
         Ok(self.histograms.write_all(&self.lines)?)

@@ -3,10 +3,12 @@
 use tameshi_spec::profile;
 use tameshi_spec::run::{Node, PhaseSpec, PhaseStream, RunSpec};
 use tameshi_workload::Arrivals;
+use tameshi_workload::spec::Access;
 
 /// What of `spec` the simulated world can't do yet: a sentence each that begins with the key; empty when it can be run.
 ///
-/// `start` is accepted whatever it says: a device here has no cache that survives between runs.
+/// `start` is accepted whatever it says: a device here has no cache that survives between runs. So are `compressible`
+/// and `duplicate`: a device here stores data as they are, and what they hold changes nothing.
 pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     let mut sentences = spec.unsupported.clone();
     for (name, storage) in &spec.storage {
@@ -54,10 +56,16 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
     let storage = spec.storage.get(&stream.storage);
     let rest = storage.map_or(0, |storage| storage.size.0.saturating_sub(what.offset.0));
     let span_bytes = what.span.map_or(rest, |span| span.0.min(rest));
-    let block_bytes = what.block_size.0;
+    let impossible = |size: tameshi_base::Size| size.0 == 0 || size.0 > u64::from(u32::MAX);
+    let key = if what.block_size_mix.is_some() { "block_size_mix" } else { "block_size" };
     refuse(storage.is_none(), "storage", "the run has no storage of this name");
-    refuse(block_bytes == 0 || block_bytes > u64::from(u32::MAX), "block_size", "must be from 1 B to 4 GiB");
-    refuse(storage.is_some() && span_bytes < block_bytes, "span", "holds no whole block");
+    refuse(what.lengths().iter().any(|length| impossible(length.size)), key, "must be from 1 B to 4 GiB");
+    refuse(storage.is_some() && span_bytes < what.longest().0, "span", "holds no whole block");
+    refuse(
+        what.access == Access::Buffered,
+        "access",
+        "the simulated world has no page cache; use `direct`, or measure this stream",
+    );
     refuse(what.queue_depth == 0, "queue_depth", "nothing is ever outstanding");
     refuse(what.jobs == 0, "jobs", "there is nobody to do it");
     let model = storage.and_then(|storage| storage.model.as_ref());

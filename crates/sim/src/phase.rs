@@ -172,8 +172,11 @@ impl<'a> Phase<'a> {
     fn issue(&mut self, world: &mut World, seat: usize) -> Result<(), SimError> {
         let of = &mut self.seats[seat];
         if let Some(issue) = of.job.issue(world.now) {
-            if issue.intended < world.now {
-                self.stats[usize::from(of.stream)].late += 1;
+            if issue.scheduled {
+                let (slip, lag) = (world.now - issue.intended, world.now - issue.ready);
+                let stats = &mut self.stats[usize::from(of.stream)];
+                stats.late += u64::from(slip > 0);
+                stats.started(slip, lag);
             }
             let id = ((seat as u64) << 32) | u64::from(issue.slot);
             world.devices[of.device].submit(world.now, &Command { id, ..issue.command });
@@ -203,6 +206,7 @@ impl<'a> Phase<'a> {
             }
             let stats = &mut self.stats[usize::from(of.stream)];
             stats.record(completion.operation as usize, completion.bytes, completion.latency);
+            stats.service_ns_sum += completion.service;
             if let Some(latency) = completion.commit {
                 stats.record(Operation::Commit as usize, 0, latency);
             }

@@ -1,14 +1,15 @@
 //! Values that parse but can't be, and names that refer to nothing; each error names its place.
 
 use crate::axes::AxisTable;
-use crate::document::{Source, Table};
+use crate::document::{Source, Table, has_key};
 use crate::plan::Summary;
 use crate::profile::{Device, DeviceProfile};
 use crate::resolve::{addressed, unknown_name};
 use crate::run::{RunSpec, Until};
 use crate::study::{Event, Phase, Stack, Study};
-use tameshi_base::{InputError, InputErrorKind};
-use tameshi_workload::{Arrivals, StreamSpec};
+use tameshi_base::{InputError, InputErrorKind, Rate, Share, Size};
+use tameshi_workload::spec::Access;
+use tameshi_workload::{Arrivals, StreamSpec, Sync};
 
 type Checked = Result<(), InputError>;
 
@@ -103,34 +104,76 @@ fn phase_is_known(
 }
 
 const MOST_OUTSTANDING: u32 = 65_536;
+/// One request a nanosecond.
+const MOST_RATE: Rate = Rate(1_000_000_000_000);
 
 fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &StreamSpec) -> Checked {
     let path = |key| ["workload", "stream", name, key];
-    let block = stream.block_size.0;
-    if block == 0 || !block.is_multiple_of(512) || block > 1 << 30 {
-        return Err(bad(
-            source,
-            table,
-            &path("block_size"),
-            "this is no length of a request",
-            "a multiple of 512 B up to 1 GiB",
-        ));
-    }
+    lengths(source, table, name, stream)?;
     for (value, key) in [(stream.queue_depth, "queue_depth"), (stream.jobs, "jobs")] {
         if value == 0 || value > MOST_OUTSTANDING {
             return Err(bad(source, table, &path(key), "this many can't be", &format!("1 to {MOST_OUTSTANDING}")));
         }
     }
-    if !stream.offset.0.is_multiple_of(512) {
+    if !stream.offset.0.is_multiple_of(granule(stream)) {
         return Err(bad(source, table, &path("offset"), "an offset must be aligned", "a multiple of 512 B"));
     }
-    if let Arrivals::Constant { rate } | Arrivals::Poisson { rate } = &stream.arrivals {
-        not_zero(source, table, rate.0, &path("arrivals"), "a rate above zero, such as \"500 /s\"")?;
+    let rate = match &stream.arrivals {
+        Arrivals::Constant { rate } => Some(("constant", *rate)),
+        Arrivals::Poisson { rate } => Some(("poisson", *rate)),
+        Arrivals::Closed | Arrivals::Ramp { .. } => None,
+    };
+    if let Some((kind, rate)) = rate {
+        let path = ["workload", "stream", name, "arrivals", kind, "rate"];
+        not_zero(source, table, rate.0, &path, "a rate above zero, such as \"500 /s\"")?;
+        if rate > MOST_RATE {
+            let accepted = format!("at most \"{MOST_RATE}\"");
+            return Err(bad(source, table, &path, "nothing starts requests this fast", &accepted));
+        }
+    }
+    if stream.sync == Some(Sync::Fua) && stream.access == Access::Buffered {
+        let message =
+            "force unit access goes past the page cache; with `access = \"buffered\"`, `dsync` is what there is";
+        return Err(source.error_at(table, &path("sync"), InputErrorKind::Conflict, message));
     }
     match stream.sync.and_then(tameshi_workload::Sync::every) {
         Some(0) => Err(bad(source, table, &path("sync"), "a sync after no write never comes", "every = 1 or more")),
         _ => Ok(()),
     }
+}
+
+/// What lengths and offsets must be multiples of: past the page cache only sectors can be moved.
+fn granule(stream: &StreamSpec) -> u64 {
+    if stream.access == Access::Direct { 512 } else { 1 }
+}
+
+/// One length, or a mix of them whose shares are a whole.
+fn lengths(source: Source<'_>, table: &Table<'_>, name: &str, stream: &StreamSpec) -> Checked {
+    let path = |key| ["workload", "stream", name, key];
+    let granule = granule(stream);
+    let impossible = |size: Size| size.0 == 0 || !size.0.is_multiple_of(granule) || size.0 > 1 << 30;
+    let accepted = if granule > 1 { "a multiple of 512 B up to 1 GiB" } else { "1 B to 1 GiB" };
+    let Some(mix) = &stream.block_size_mix else {
+        return match impossible(stream.block_size) {
+            true => Err(bad(source, table, &path("block_size"), "this is no length of a request", accepted)),
+            false => Ok(()),
+        };
+    };
+    if has_key(table, &path("block_size")) {
+        let message = "a stream has one length or a mix of them: `block_size` and `block_size_mix` exclude each other";
+        return Err(source.error_at(table, &path("block_size_mix"), InputErrorKind::Conflict, message));
+    }
+    if let Some(index) = mix.iter().position(|length| impossible(length.size)) {
+        let index = index.to_string();
+        let path = ["workload", "stream", name, "block_size_mix", &index, "size"];
+        return Err(bad(source, table, &path, "this is no length of a request", accepted));
+    }
+    let whole: u64 = mix.iter().map(|length| u64::from(length.share.0)).sum();
+    if whole != u64::from(Share::WHOLE.0) {
+        let percent = format!("the shares of the lengths add up to {} %", whole as f64 / 1e4);
+        return Err(bad(source, table, &path("block_size_mix"), percent, "shares that add up to 100 %"));
+    }
+    Ok(())
 }
 
 fn phase_values(source: Source<'_>, table: &Table<'_>, name: &str, phase: &Phase) -> Checked {
@@ -180,10 +223,14 @@ pub(crate) fn over<'a, 't>(
 pub(crate) fn spans(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Checked {
     for stream in run.phases.iter().flat_map(|phase| &phase.streams) {
         let size = run.storage[&stream.storage].size;
-        if addressed(stream, size) < stream.stream.block_size.0 {
-            let key = if stream.stream.span.is_some() { "span" } else { "block_size" };
-            let message =
-                format!("storage `{}` has no room for one block of {} there", stream.storage, stream.stream.block_size);
+        let longest = stream.stream.longest();
+        if addressed(stream, size) < longest.0 {
+            let key = match &stream.stream {
+                of if of.span.is_some() => "span",
+                of if of.block_size_mix.is_some() => "block_size_mix",
+                _ => "block_size",
+            };
+            let message = format!("storage `{}` has no room for one block of {longest} there", stream.storage);
             let accepted = format!("a part of the storage's {size} that holds a block");
             return Err(bad(source, table, &["workload", "stream", &stream.name, key], message, &accepted));
         }

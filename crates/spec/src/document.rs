@@ -175,6 +175,16 @@ pub fn span_of(table: &Table<'_>, path: &[&str]) -> Range<usize> {
     }
 }
 
+/// Whether something stands under a path of tables.
+pub fn has_key(table: &Table<'_>, path: &[&str]) -> bool {
+    let Some((name, rest)) = path.split_first() else { return true };
+    match table.get(*name).map(Spanned::get_ref) {
+        Some(DeValue::Table(inner)) => has_key(inner, rest),
+        Some(_) => rest.is_empty(),
+        None => false,
+    }
+}
+
 /// The dotted path of the smallest key or value that covers a span.
 fn path_at(table: &Table<'_>, span: &Range<usize>) -> String {
     fn visit(table: &Table<'_>, span: &Range<usize>, path: &mut Vec<String>, best: &mut Option<(usize, String)>) {

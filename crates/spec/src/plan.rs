@@ -221,18 +221,19 @@ fn written_at_most(phase: &PhaseSpec) -> Option<u64> {
             _ => return None,
         };
         let requests = (time * rate).div_ceil(1_000_000_000_000);
-        Some((requests * u128::from(stream.stream.block_size.0) * written_ppm).div_ceil(1_000_000) as u64)
+        Some((requests * u128::from(stream.stream.mean_bytes()) * written_ppm).div_ceil(1_000_000) as u64)
     });
     let writes = phase.streams.iter().any(|stream| stream.stream.read.0 < 1_000_000);
     let by_amount = phase.until.amount.filter(|_| writes).map(|_| {
         let per_job = phase.budget_bytes_per_job().unwrap_or(0);
         let of = |stream: &crate::run::PhaseStream| {
-            let block = stream.stream.block_size.0;
-            if stream.stream.read.0 == 1_000_000 {
-                0
-            } else {
-                per_job.div_ceil(block) * block * u64::from(stream.stream.jobs)
-            }
+            let of_job = match (&stream.stream.block_size_mix, stream.stream.longest().0) {
+                _ if stream.stream.read.0 == 1_000_000 => 0,
+                (None, block) => per_job.div_ceil(block) * block,
+                // The last request may begin one byte before the budget's end.
+                (Some(_), longest) => per_job - 1 + longest,
+            };
+            of_job * u64::from(stream.stream.jobs)
         };
         phase.streams.iter().map(of).sum::<u64>()
     });

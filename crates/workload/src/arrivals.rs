@@ -14,6 +14,8 @@ pub struct Schedule {
 }
 
 const FIXED_BITS: u32 = 20;
+/// So many Poisson arrivals are drawn to count them; it takes some 20 ms.
+const DRAWN: u64 = 1 << 20;
 
 impl Schedule {
     /// The share of job `job` of `jobs` in a stream's arrivals, from `begin` on; `None` in closed loop.
@@ -28,7 +30,7 @@ impl Schedule {
         let begin_fixed = u128::from(begin) << FIXED_BITS;
         let mut schedule = Self {
             next_fixed: begin_fixed + gap_of_stream * u128::from(job),
-            gap_fixed: gap_of_stream * u128::from(jobs),
+            gap_fixed: (gap_of_stream * u128::from(jobs)).max(1),
             poisson: matches!(arrivals, Arrivals::Poisson { .. }).then_some(random),
         };
         if schedule.poisson.is_some() {
@@ -54,14 +56,22 @@ impl Schedule {
     }
 
     /// How many requests should have started before `end` and did not.
+    ///
+    /// At a constant rate this is exact. Poisson arrivals are drawn one by one up to [`DRAWN`] of them, and what is left
+    /// then is taken at its mean: the standard deviation of what that leaves out is below 0.05 % of the count.
     pub fn unserved_before(&self, end: Nanos) -> u64 {
-        let mut rest = self.clone();
+        let end_fixed = u128::from(end) << FIXED_BITS;
+        let rest = |from: u128| end_fixed.saturating_sub(from).div_ceil(self.gap_fixed) as u64;
+        if self.poisson.is_none() {
+            return rest(self.next_fixed);
+        }
+        let mut drawn = self.clone();
         let mut count = 0;
-        while rest.next() < end {
-            rest.advance();
+        while drawn.next() < end && count < DRAWN {
+            drawn.advance();
             count += 1;
         }
-        count
+        count + rest(drawn.next_fixed)
     }
 }
 
@@ -124,5 +134,39 @@ mod tests {
         all.sort_unstable();
         let expected: Vec<Nanos> = (0..20).map(|k| 500 + k * 1_000_000).collect();
         assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn the_unserved_of_a_constant_rate_are_counted_exactly_and_at_once() {
+        let arrivals = Arrivals::Constant { rate: Rate(3_000_000_000) };
+        let mut schedule = Schedule::new(&arrivals, 1, 3, 1000, Random::named(1, "x")).expect("open loop");
+        (0..17).for_each(|_| schedule.advance());
+        for end in [0, 1000, 18_000, 18_333, 18_334, 1_000_000] {
+            let mut rest = schedule.clone();
+            let counted = std::iter::from_fn(|| {
+                let before = rest.next() < end;
+                rest.advance();
+                before.then_some(())
+            });
+            assert_eq!(schedule.unserved_before(end), counted.count() as u64, "before {end}");
+        }
+        let day = 86_400_000_000_000;
+        assert!(schedule.unserved_before(day).abs_diff(86_400_000_000) < 20_000, "a million per second for a day");
+    }
+
+    #[test]
+    fn the_unserved_of_poisson_arrivals_are_drawn_and_from_a_million_on_expected() {
+        let arrivals = Arrivals::Poisson { rate: Rate(1_000_000_000) };
+        let schedule = Schedule::new(&arrivals, 0, 1, 0, Random::named(1, "x")).expect("open loop");
+        let mut rest = schedule.clone();
+        let mut drawn = 0;
+        while rest.next() < 500_000_000 {
+            rest.advance();
+            drawn += 1;
+        }
+        assert_eq!(schedule.unserved_before(500_000_000), drawn, "half a million are drawn");
+        let many = schedule.unserved_before(100_000_000_000) as f64;
+        assert!((many / 1e8 - 1.0).abs() < 4.0 / 1e8f64.sqrt() + 2e-3, "{many}");
+        assert_eq!(schedule.unserved_before(0), 0);
     }
 }

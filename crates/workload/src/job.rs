@@ -1,6 +1,7 @@
 //! One job of a stream: its slots, its operations in flight, and the latency of each.
 
 use crate::arrivals::Schedule;
+use crate::lengths::Lengths;
 use crate::offsets::Offsets;
 use crate::spec::StreamSpec;
 use std::collections::VecDeque;
@@ -63,6 +64,10 @@ pub struct Issue {
     pub command: Command,
     /// When it should have started: the schedule's instant in open loop, else now.
     pub intended: Nanos,
+    /// When it could have started: its intended start had come and a slot was free. What passed since is the driver's.
+    pub ready: Nanos,
+    /// Whether its start was fixed by a schedule: the read or write of an open loop.
+    pub scheduled: bool,
 }
 
 /// What a completion amounted to.
@@ -74,13 +79,17 @@ pub struct Completion {
     pub bytes: u64,
     /// Time from the intended start.
     pub latency: Nanos,
-    /// The commit that ended with it: time from its write's intended start.
+    /// Time from submission; in closed loop the same.
+    pub service: Nanos,
+    /// The commit that ended with it, by a sync or as a write that is durable itself: time from its write's intended
+    /// start.
     pub commit: Option<Nanos>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     intended: Nanos,
+    submitted: Nanos,
     write_intended: Nanos,
     length_bytes: u32,
     writes_since_sync: u32,
@@ -93,7 +102,9 @@ pub struct Job {
     stream: u16,
     read: Share,
     sync_every: Option<u32>,
-    block_bytes: u32,
+    /// Each write is durable at its own completion.
+    durable: bool,
+    lengths: Lengths,
     think: Nanos,
     offsets: Offsets,
     mix: Random,
@@ -123,13 +134,14 @@ impl Job {
             stream: place.stream,
             read: spec.read,
             sync_every: spec.sync.and_then(crate::spec::Sync::every),
-            block_bytes: spec.block_size.0 as u32,
+            durable: spec.sync.is_some_and(crate::spec::Sync::with_each_write),
+            lengths: Lengths::new(spec, random("lengths")),
             think: spec.think_time.0,
             offsets: Offsets::new(
                 &spec.pattern,
                 begin_bytes,
                 span_bytes,
-                spec.block_size.0,
+                spec.longest().0,
                 (place.job, spec.jobs),
                 random("offsets"),
             ),
@@ -164,28 +176,32 @@ impl Job {
         }
         self.outstanding += 1;
         if let Some((intended, slot)) = self.to_sync.pop_front() {
-            return Some(self.submit(slot, CommandKind::Flush, 0, 0, intended));
+            let command = self.submit(slot, CommandKind::Flush, (0, 0), (intended, now));
+            return Some(Issue { slot, command, intended, ready: intended, scheduled: false });
         }
-        let (_, slot) = self.ready.pop_front()?;
-        let intended = match &mut self.schedule {
-            None => now,
+        let (free_from, slot) = self.ready.pop_front()?;
+        let (intended, scheduled) = match &mut self.schedule {
+            None => (now, false),
             Some(schedule) => {
                 let intended = schedule.next();
                 schedule.advance();
-                intended
+                (intended, true)
             }
         };
+        let ready = if scheduled { intended.max(free_from) } else { free_from };
         let kind = if self.draws_read() { CommandKind::Read } else { CommandKind::Write };
-        let offset_bytes = self.offsets.next();
+        let length_bytes = self.lengths.next();
+        let offset_bytes = self.offsets.next(length_bytes);
         if let Some(budget) = &mut self.budget_bytes {
-            *budget = budget.saturating_sub(u64::from(self.block_bytes));
+            *budget = budget.saturating_sub(u64::from(length_bytes));
         }
         if kind == CommandKind::Write {
             let state = &mut self.slots[slot as usize];
             state.write_intended = intended;
             state.writes_since_sync += 1;
         }
-        Some(self.submit(slot, kind, offset_bytes, self.block_bytes, intended))
+        let command = self.submit(slot, kind, (offset_bytes, length_bytes), (intended, now));
+        Some(Issue { slot, command, intended, ready, scheduled })
     }
 
     #[inline]
@@ -198,14 +214,19 @@ impl Job {
     }
 
     #[inline]
-    fn submit(&mut self, slot: u32, kind: CommandKind, offset_bytes: u64, length_bytes: u32, intended: Nanos) -> Issue {
+    fn submit(
+        &mut self,
+        slot: u32,
+        kind: CommandKind,
+        (offset_bytes, length_bytes): (u64, u32),
+        (intended, submitted): (Nanos, Nanos),
+    ) -> Command {
         let state = &mut self.slots[slot as usize];
-        state.intended = intended;
+        (state.intended, state.submitted) = (intended, submitted);
         state.kind = Some(kind);
         state.length_bytes = length_bytes;
-        let command =
-            Command { id: u64::from(slot), kind, offset_bytes, length_bytes, fua: false, stream: self.stream };
-        Issue { slot, command, intended }
+        let fua = self.durable && kind == CommandKind::Write;
+        Command { id: u64::from(slot), kind, offset_bytes, length_bytes, fua, stream: self.stream }
     }
 
     /// The command of `slot` completed at `now`.
@@ -218,9 +239,10 @@ impl Job {
         let kind = state.kind.take().expect("a command completes once");
         self.outstanding -= 1;
         let latency = now.saturating_sub(state.intended);
+        let service = now.saturating_sub(state.submitted);
         let bytes = u64::from(state.length_bytes);
         let sync_due = kind == CommandKind::Write && self.sync_every.is_some_and(|n| state.writes_since_sync >= n);
-        let mut commit = None;
+        let mut commit = (self.durable && kind == CommandKind::Write).then_some(latency);
         if kind == CommandKind::Flush {
             commit = Some(now.saturating_sub(state.write_intended));
             state.writes_since_sync = 0;
@@ -235,7 +257,7 @@ impl Job {
             CommandKind::Write | CommandKind::Trim => Operation::Write,
             CommandKind::Flush => Operation::Sync,
         };
-        Completion { operation, bytes, latency, commit }
+        Completion { operation, bytes, latency, service, commit }
     }
 
     /// Commands issued and not completed.
@@ -311,7 +333,8 @@ mod tests {
         assert_eq!(job.complete(first.slot, 5_000_000).latency, 5_000_000);
         let late = job.issue(5_000_000).expect("overdue");
         assert_eq!(late.intended, 1_000_000);
-        assert_eq!(job.complete(late.slot, 5_000_100).latency, 4_000_100);
+        let done = job.complete(late.slot, 5_000_100);
+        assert_eq!((done.latency, done.service), (4_000_100, 100));
         assert_eq!(job.unserved_before(5_000_000), 3, "due at 2, 3 and 4 ms");
     }
 
@@ -363,5 +386,49 @@ mod tests {
         assert!((reads - 0.7).abs() < 0.006, "{reads}");
         assert_eq!(kinds(1), kinds(1));
         assert_ne!(kinds(1), kinds(2));
+    }
+
+    #[test]
+    fn a_durable_write_is_a_commit_by_itself() {
+        for sync in [Sync::Dsync, Sync::Fua] {
+            let spec = StreamSpec { read: Share(500_000), sync: Some(sync), ..StreamSpec::default() };
+            let mut job = Job::new(&spec, place());
+            let (mut reads, mut commits) = (0, 0);
+            for now in 0..1000 {
+                let issue = job.issue(now * 100).expect("no sync stands between");
+                let write = issue.command.kind == CommandKind::Write;
+                assert_eq!(issue.command.fua, write);
+                let done = job.complete(issue.slot, now * 100 + 30);
+                assert_eq!(done.commit, write.then_some(30));
+                if write { commits += 1 } else { reads += 1 }
+            }
+            assert!(reads > 400 && commits > 400, "{reads} {commits}");
+        }
+    }
+
+    #[test]
+    fn a_budget_counts_the_bytes_that_a_mix_really_moves() {
+        let mix = [(512, 500_000), (65_536, 500_000)];
+        let mix = mix.map(|(size, share)| crate::spec::SizeShare { size: Size(size), share: Share(share) });
+        let spec = StreamSpec { block_size_mix: Some(mix.to_vec()), ..StreamSpec::default() };
+        let budget = 1_000_000;
+        let mut job = Job::new(&spec, Placement { budget_bytes: Some(budget), ..place() });
+        let mut moved = 0;
+        while let Some(issue) = job.issue(moved) {
+            assert!(moved < budget, "nothing is issued once the budget is spent");
+            moved += job.complete(issue.slot, moved).bytes;
+        }
+        assert!((budget..budget + 65_536).contains(&moved), "{moved}");
+    }
+
+    #[test]
+    fn a_request_is_ready_when_its_start_has_come_and_a_slot_is_free() {
+        let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
+        let mut job = Job::new(&StreamSpec { arrivals, ..StreamSpec::default() }, place());
+        let first = job.issue(300).expect("due at zero");
+        assert_eq!((first.intended, first.ready, first.scheduled), (0, 0, true));
+        job.complete(first.slot, 5_000_000);
+        let waited = job.issue(5_000_700).expect("due since 1 ms, a slot is free since 5 ms");
+        assert_eq!((waited.intended, waited.ready), (1_000_000, 5_000_000));
     }
 }

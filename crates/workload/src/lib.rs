@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod job;
+mod lengths;
 mod offsets;
 pub mod spec;
 

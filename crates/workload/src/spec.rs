@@ -15,9 +15,10 @@ pub struct StreamSpec {
     pub pattern: Pattern,
     /// Share of reads among reads and writes.
     pub read: Share,
-    /// Length of each request.
+    /// Length of each request; without meaning where there is a mix.
     pub block_size: Size,
-    /// A mix of lengths instead of one: share of requests by length.
+    /// A mix of lengths instead of one: share of requests by length. Each request begins at a multiple of its own length
+    /// (sequential: where the one before it ended).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_size_mix: Option<Vec<SizeShare>>,
     /// Requests outstanding per job; in open loop the most that may be outstanding.
@@ -38,9 +39,9 @@ pub struct StreamSpec {
     pub span: Option<Size>,
     /// Past the page cache (O_DIRECT) or through it.
     pub access: Access,
-    /// How well the written data compresses: the share that a compressor could remove.
+    /// How well the written data compresses: the share of each 4 KiB that is one byte repeated.
     pub compressible: Share,
-    /// How much of the written data repeats: the share of duplicate blocks.
+    /// How much of the written data repeats: the share of writes whose content is one of sixteen.
     pub duplicate: Share,
     /// Share of requests that are trims.
     pub trim: Share,
@@ -168,9 +169,9 @@ pub enum Sync {
         /// Writes per sync.
         every: u32,
     },
-    /// Each write durable at its own completion (O_DSYNC).
+    /// Each write durable at its own completion (as O_DSYNC).
     Dsync,
-    /// Each write with force unit access.
+    /// Each write with force unit access; past the page cache, a system's way to ask for it is that of `dsync`.
     Fua,
     /// Many committers share one flush.
     GroupCommit {
@@ -186,6 +187,11 @@ impl Sync {
             Self::Fdatasync { every } | Self::Fsync { every } => Some(every),
             Self::Dsync | Self::Fua | Self::GroupCommit { .. } => None,
         }
+    }
+
+    /// Whether each write is durable at its own completion.
+    pub fn with_each_write(self) -> bool {
+        matches!(self, Self::Dsync | Self::Fua)
     }
 }
 
@@ -210,6 +216,23 @@ pub enum Verify {
 }
 
 impl StreamSpec {
+    /// The lengths of requests with the share of each.
+    pub fn lengths(&self) -> Vec<SizeShare> {
+        let one = || vec![SizeShare { size: self.block_size, share: Share::WHOLE }];
+        self.block_size_mix.clone().filter(|mix| !mix.is_empty()).unwrap_or_else(one)
+    }
+
+    /// The longest request.
+    pub fn longest(&self) -> Size {
+        self.lengths().iter().map(|length| length.size).max().unwrap_or_default()
+    }
+
+    /// The mean length of a request in bytes, rounded up.
+    pub fn mean_bytes(&self) -> u64 {
+        let weighted = self.lengths().iter().map(|l| u128::from(l.size.0) * u128::from(l.share.0)).sum::<u128>();
+        weighted.div_ceil(u128::from(Share::WHOLE.0)) as u64
+    }
+
     /// What of this description [`crate::Job`] does not do yet, by key.
     pub fn unsupported(&self) -> Vec<&'static str> {
         let mut keys = Vec::new();
@@ -219,12 +242,8 @@ impl StreamSpec {
             }
         };
         refuse(!matches!(self.pattern, Pattern::Random | Pattern::Sequential), "pattern");
-        refuse(self.block_size_mix.is_some(), "block_size_mix");
         refuse(matches!(self.arrivals, Arrivals::Ramp { .. }), "arrivals.ramp");
-        refuse(matches!(self.sync, Some(Sync::Dsync | Sync::Fua | Sync::GroupCommit { .. })), "sync");
-        refuse(self.access == Access::Buffered, "access");
-        refuse(self.compressible != Share(0), "compressible");
-        refuse(self.duplicate != Share(0), "duplicate");
+        refuse(matches!(self.sync, Some(Sync::GroupCommit { .. })), "sync");
         refuse(self.trim != Share(0), "trim");
         refuse(self.verify != Verify::Off, "verify");
         keys

@@ -1,11 +1,19 @@
 """The only door through which Tameshi writes to, or deletes, a storage target or a folder.
 
-It lets through what Tameshi made itself and marked as its own, and refuses everything else. A
-target file begins with a header that names it as Tameshi's; a folder holds `.tameshi-owned`.
+It lets through what Tameshi made itself and marked as its own, and what the user named with
+`--destroy` and nobody uses; it refuses everything else. A target file begins with a header that
+names it as Tameshi's; a folder holds `.tameshi-owned`.
 Every check that precedes a write or a deletion is made on an open descriptor, so that nothing can
 be exchanged between the check and the deed. `docs/guard.md` holds the whole decision table.
 """
 
+from tameshi.guard.devices import Device, Machine
+from tameshi.guard.directories import (
+    DirectoryPlan,
+    check_data_directory,
+    claim_data_directory,
+    empty_data_directory,
+)
 from tameshi.guard.folders import (
     MARKER,
     append_file,
@@ -13,31 +21,35 @@ from tameshi.guard.folders import (
     remove_folder,
     write_file,
 )
-from tameshi.guard.targets import (
-    DATA_OFFSET,
-    RESERVE_BYTES,
-    Header,
-    OpenTarget,
-    TargetPlan,
-    check_target,
-    mark_laid_out,
-    open_target,
-    remove_target,
-)
+from tameshi.guard.header import DATA_OFFSET, Header
+from tameshi.guard.plans import TargetPlan, check_target, check_targets, refuse_unused
+from tameshi.guard.space import MEMORY_RESERVE_BYTES, RESERVE_BYTES, Need, require_space
+from tameshi.guard.targets import OpenTarget, mark_laid_out, open_target, remove_target
 
 __all__ = [
     "DATA_OFFSET",
     "MARKER",
+    "MEMORY_RESERVE_BYTES",
     "RESERVE_BYTES",
+    "Device",
+    "DirectoryPlan",
     "Header",
+    "Machine",
+    "Need",
     "OpenTarget",
     "TargetPlan",
     "append_file",
+    "check_data_directory",
     "check_target",
+    "check_targets",
+    "claim_data_directory",
     "claim_folder",
+    "empty_data_directory",
     "mark_laid_out",
     "open_target",
+    "refuse_unused",
     "remove_folder",
     "remove_target",
+    "require_space",
     "write_file",
 ]

@@ -43,7 +43,8 @@ def signatures(fd: int, path: Path) -> dict[str, str]:
         raise _not_told(path, f"wipefs failed: {' '.join(done.stderr.split()) or 'without a word'}")
     try:
         entries = json.loads(done.stdout)["signatures"] if done.stdout.strip() else []
-        return {entry["type"]: _told(entry) for entry in entries}
+        # Of several of a kind (ZFS has dozens) the first listed will do.
+        return {entry["type"]: _told(entry) for entry in reversed(entries)}
     except (ValueError, KeyError, TypeError) as error:
         raise _not_told(path, "an answer of wipefs that Tameshi does not understand") from error
 

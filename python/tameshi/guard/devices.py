@@ -6,12 +6,13 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from tameshi.environment import PROC, SYS, mounts, names_in, number_in, swaps, text_in
 from tameshi.errors import GuardRefusal
-from tameshi.guard.handles import changed, closing, foreign, size_text
+from tameshi.guard.handles import changed, closing, foreign, patiently, size_text
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ def open_device(device: Device, flags: int) -> int:
         if not stat.S_ISBLK(status.st_mode) or _number(status) != device.number:
             raise changed(device.path)
         try:
-            return os.open(f"/proc/self/fd/{handle}", flags | os.O_EXCL)
+            place = f"/proc/self/fd/{handle}"
+            return patiently(lambda: os.open(place, flags | os.O_EXCL), errno.EBUSY)
         except OSError as error:
             if error.errno != errno.EBUSY:
                 raise
@@ -132,7 +134,9 @@ def _uses(device: Device, machine: Machine) -> Iterator[str]:
     """Who uses the device, its partitions or, of a partition, the disk as a whole."""
     family = dict(_family(device))
     for mount in mounts(machine.proc):
-        number = mount.device if mount.device in family else _node_number(Path(mount.source))
+        # Btrfs mounts under a number of its own; the source is then the device.
+        source = Path("/", mount.source)
+        number = mount.device if mount.device in family else _node_number(source)
         if number in family:
             yield f"{family[number]} is mounted at {mount.point}"
     for swap in swaps(machine.proc):
@@ -186,10 +190,13 @@ def _identities(
 
 def _hardware_names(disk: Path) -> set[str]:
     """Serial number, WWN and the like of a whole disk; of a loop device, its backing file."""
-    files = ("serial", "wwid", "device/serial", "device/wwid", "device/vpd_pg80", "dm/uuid")
+    files = ("serial", "wwid", "device/serial", "device/wwid", "dm/uuid")
     texts = [text_in(disk / file) or "" for file in files]
-    # The page of a SCSI disk begins with four bytes of its own; some names are padded within.
-    names = {" ".join("".join(c for c in text if c.isprintable()).split()) for text in texts}
+    with suppress(OSError):
+        # A SCSI disk's page 80 has its serial number after four bytes of its own.
+        page = (disk / "device/vpd_pg80").read_bytes()[4:]
+        texts.append(page.decode("ascii", errors="ignore").replace("\0", ""))
+    names = {" ".join(text.split()) for text in texts}
     backing = _backing(disk)
     if backing and backing.is_file():
         names.add(str(backing))
@@ -225,7 +232,7 @@ def _node_number(path: Path) -> str | None:
     """`MAJ:MIN` of the block device that `path` leads to; None if it leads to none."""
     try:
         status = os.stat(path)
-    except (OSError, ValueError):
+    except OSError:
         return None
     return _number(status) if stat.S_ISBLK(status.st_mode) else None
 

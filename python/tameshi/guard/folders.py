@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +20,7 @@ from tameshi.guard.handles import (
     described,
     foreign,
     identity_of,
+    may_be_lost,
     open_new,
     open_regular,
     resolved,
@@ -38,22 +40,19 @@ def claim_folder(path: Path) -> None:
     """
     with translated(path):
         real = resolved(path)
-        _refuse_protected(real)
+        refuse_protected(real)
         os.makedirs(real, exist_ok=True)
         with closing(os.open(real, OPEN_FOLDER)) as directory:
-            if _is_marked(directory):
+            if is_marked(directory):
                 return
-            if not _claimable(directory):
-                count = len(os.listdir(directory))
+            if not claimable(directory):
                 raise GuardRefusal(
                     "this folder holds files Tameshi did not make",
                     where=str(real),
-                    found=f"a directory with {count} {'entry' if count == 1 else 'entries'}",
+                    found=entries_in(directory),
                     accepted=["a new folder", "an empty folder", "a folder made by Tameshi"],
                 )
-            flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW
-            _write_durably(os.open(MARKER, flags, 0o666, dir_fd=directory), _FOLDER_MARK)
-            os.fsync(directory)
+            mark(directory)
 
 
 def remove_folder(path: Path) -> None:
@@ -63,18 +62,16 @@ def remove_folder(path: Path) -> None:
     deleted, for a folder without the marker, a link, `/`, a home, or one with a mount inside.
     """
     if os.path.islink(path):
-        raise _foreign_folder(path, "a symbolic link")
+        raise foreign_folder(path, "a symbolic link")
     with translated(path):
         real = Path(os.path.realpath(path))
-        _refuse_protected(real)
+        refuse_protected(real)
         with closing(os.open(real, OPEN_FOLDER)) as directory:
-            if not _is_marked(directory):
-                raise _foreign_folder(real, "a directory without Tameshi's marker")
-            for mount in mounts():
-                if mount.point.is_relative_to(real):
-                    raise _foreign_folder(real, f"a file system mounted at {mount.point}")
+            if not is_marked(directory):
+                raise foreign_folder(real, "a directory without Tameshi's marker")
+            refuse_mounts(real)
             status = os.fstat(directory)
-            _empty(directory, real, status.st_dev, keep=MARKER)
+            empty(directory, real, status.st_dev, keep=MARKER)
             if identity_of(os.lstat(real)) != identity_of(status):
                 raise changed(real)
             # The marker goes last: an interrupted removal can be taken up again.
@@ -141,10 +138,18 @@ def _is_owned(folder: Path) -> bool:
     except OSError:
         return False
     with closing(directory):
-        return _is_marked(directory)
+        return is_marked(directory)
 
 
-def _is_marked(directory: int) -> bool:
+def mark(directory: int) -> None:
+    """Marks an open directory as Tameshi's."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW
+    _write_durably(os.open(MARKER, flags, 0o666, dir_fd=directory), _FOLDER_MARK)
+    os.fsync(directory)
+
+
+def is_marked(directory: int) -> bool:
+    """Whether an open directory carries the marker."""
     return _mark_in(directory) == _FOLDER_MARK
 
 
@@ -158,7 +163,7 @@ def _mark_in(directory: int) -> bytes | None:
         return os.read(fd, 4096) if os.fstat(fd).st_nlink == 1 else None
 
 
-def _claimable(directory: int) -> bool:
+def claimable(directory: int) -> bool:
     """Whether the folder is empty, or holds no more than a marker that a crash cut short."""
     names = os.listdir(directory)
     if names == [MARKER]:
@@ -167,7 +172,13 @@ def _claimable(directory: int) -> bool:
     return not names
 
 
-def _empty(directory: int, path: Path, device: int, keep: str = "") -> None:
+def entries_in(directory: int) -> str:
+    """What an open directory holds, in words."""
+    count = len(os.listdir(directory))
+    return f"a directory with {count} {'entry' if count == 1 else 'entries'}"
+
+
+def empty(directory: int, path: Path, device: int, keep: str = "") -> None:
     """Deletes what is in an open directory, without following links or leaving `device`."""
     for name in os.listdir(directory):
         if name == keep:
@@ -178,18 +189,26 @@ def _empty(directory: int, path: Path, device: int, keep: str = "") -> None:
             continue
         with closing(os.open(name, OPEN_FOLDER, dir_fd=directory)) as inner:
             if os.fstat(inner).st_dev != device:
-                raise _foreign_folder(path, f"another file system mounted at {path / name}")
-            _empty(inner, path / name, device)
+                raise foreign_folder(path, f"another file system mounted at {path / name}")
+            empty(inner, path / name, device)
         os.rmdir(name, dir_fd=directory)
 
 
-def _refuse_protected(real: Path) -> None:
+def refuse_mounts(real: Path) -> None:
+    """Refuses a folder that is a mount point, or in which something is mounted."""
+    for mount in mounts():
+        if mount.point.is_relative_to(real):
+            raise foreign_folder(real, f"a file system mounted at {mount.point}")
+
+
+def refuse_protected(real: Path) -> None:
+    """Refuses `/`, a home and what lies above one, whatever they carry."""
     homes = [os.path.expanduser("~")]
     with suppress(KeyError):
         homes.append(pwd.getpwuid(os.getuid()).pw_dir)
     for home in homes:
         if Path(os.path.realpath(home)).is_relative_to(real):
-            raise _foreign_folder(real, "the root directory, a home or a folder above one")
+            raise foreign_folder(real, "the root directory, a home or a folder above one")
 
 
 def _write_durably(fd: int, data: bytes) -> None:
@@ -200,10 +219,15 @@ def _write_durably(fd: int, data: bytes) -> None:
         os.fsync(fd)
 
 
-def _foreign_folder(path: Path, found: str) -> GuardRefusal:
+def foreign_folder(path: Path, found: str, names: Iterable[str] = ()) -> GuardRefusal:
+    """The refusal of a folder; `names` are those by which `--destroy` may call it."""
     return GuardRefusal(
         "Tameshi does not claim or delete this folder",
         where=str(path),
         found=found,
-        accepted=["a folder made by Tameshi, by its own name, with no mount inside"],
+        accepted=[
+            "a new or empty folder",
+            "a folder made by Tameshi, by its own name, with no mount inside",
+            *may_be_lost(names),
+        ],
     )

@@ -7,9 +7,11 @@ import os
 import secrets
 import shlex
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from tameshi.errors import GuardRefusal, RunFailed
 
@@ -18,6 +20,15 @@ OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 Identity = tuple[int, int]
 """Device and inode number: the same file as long as both stay and it has not been deleted."""
+
+LOCK_PATIENCE_SECONDS = 3.0
+"""How long to wait for a target that somebody holds.
+
+The ring of a worker that has just ended holds its target a little longer: the kernel takes it
+down later.
+"""
+
+Got = TypeVar("Got")
 
 _ACCEPTED_TARGETS = (
     "a directory",
@@ -73,6 +84,18 @@ def open_new(directory: int, mode: int) -> tuple[int, str]:
     return os.open(name, flags, mode, dir_fd=directory), name
 
 
+def patiently(attempt: Callable[[], Got], code: int) -> Got:
+    """What `attempt` gives, tried again for a while as long as it fails with this error."""
+    deadline = time.monotonic() + LOCK_PATIENCE_SECONDS
+    while True:
+        try:
+            return attempt()
+        except OSError as error:
+            if error.errno != code or time.monotonic() >= deadline:
+                raise
+        time.sleep(0.01)
+
+
 def identity_of(status: os.stat_result) -> Identity:
     """What tells this file from another under the same name."""
     return status.st_dev, status.st_ino
@@ -112,14 +135,18 @@ def named_by(destroy: Sequence[str], real: Path) -> bool:
     )
 
 
+def may_be_lost(names: Iterable[str]) -> list[str]:
+    """What to add to the command, for each of these names of a thing, if it may be destroyed."""
+    return [f"--destroy {shlex.quote(name)}, if it may be lost" for name in names]
+
+
 def foreign(path: Path, found: str, names: Iterable[str] = ()) -> GuardRefusal:
     """The refusal of what is not Tameshi's; `names` are those by which `--destroy` may call it."""
-    ways = [f"--destroy {shlex.quote(name)}, if it may be lost" for name in names]
     return GuardRefusal(
         "Tameshi did not make this and leaves it alone",
         where=str(path),
         found=found,
-        accepted=[*_ACCEPTED_TARGETS, *ways],
+        accepted=[*_ACCEPTED_TARGETS, *may_be_lost(names)],
     )
 
 

@@ -48,9 +48,7 @@ def require_space(needs: Iterable[Need], machine: Machine = HERE) -> None:
     available = memory_available(machine.proc, machine.sys) if in_memory else None
     if available is not None:
         needed = sum(need.size_bytes for need in in_memory) + MEMORY_RESERVE_BYTES
-        _require(
-            in_memory, needed, MEMORY_RESERVE_BYTES, available, "memory would run out (tmpfs)"
-        )
+        _require(in_memory, needed, MEMORY_RESERVE_BYTES, available, "memory would run out (tmpfs)")
 
 
 def _require_room(needs: list[Need]) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from tameshi.report.points import (
     Axis,
@@ -19,6 +19,8 @@ from tameshi.report.points import (
     series_names,
     without,
 )
+from tameshi.stats import ratios
+from tameshi.stats.intervals import Interval
 
 MEDIAN, MEAN, P99 = "latency.p50", "latency.mean", "latency.p99"
 
@@ -57,38 +59,38 @@ class Company:
 
 
 def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
-    """The study's own ratio where it holds one, else from the two estimates by MOVER on logs."""
+    """The study's own ratio where it holds one, either way up, else one from the two estimates."""
+    metric = f"{top.operation}.{top.measure}"
     for entry in view.ratios:
-        sides = (entry["numerator"], entry["denominator"])
-        metric = f"{top.operation}.{top.measure}"
-        if (entry["metric"], entry.get("subject", "")) == (metric, top.subject) and all(
-            (side.get("phase", entry["phase"]), side["world"], freeze(side["levels"]))
-            == (point.phase, point.world, point.levels)
-            for side, point in zip(sides, (top, bottom), strict=True)
-        ):
-            sampling = entry.get("sampling") or {}
+        if (entry["metric"], entry.get("subject", "")) != (metric, top.subject):
+            continue
+        sampling = entry.get("sampling") or {}
+        low, high = sampling.get("low"), sampling.get("high")
+        runs = int(sampling.get("runs") or 0)
+        if _sides(entry, top, bottom):
+            return Ratio(entry["value"], low, high, runs)
+        if _sides(entry, bottom, top) and entry["value"] > 0:
             return Ratio(
-                entry["value"],
-                sampling.get("low"),
-                sampling.get("high"),
-                int(sampling.get("runs") or 0),
+                1 / entry["value"], 1 / high if high else None, 1 / low if low else None, runs
             )
-    if top.value <= 0 or bottom.value <= 0:
+    value, interval = ratios.of(_side(top), _side(bottom), paired=False)
+    if value is None or value <= 0:
         return None
-    low, high = _mover(top, bottom)
-    return Ratio(top.value / bottom.value, low, high, min(top.runs, bottom.runs))
+    return Ratio(value, interval.low, interval.high, interval.runs)
 
 
-def _mover(top: Point, bottom: Point) -> tuple[float | None, float | None]:
-    """Interval of a ratio from the intervals of its two sides (Donner and Zou), on logarithms."""
-    bounds = (top.low, top.high, bottom.low, bottom.high)
-    if any(b is None or b <= 0 for b in bounds):
-        return None, None
-    a_low, a_high, b_low, b_high = (math.log(b) for b in bounds if b)
-    a, b = math.log(top.value), math.log(bottom.value)
-    low = a - b - math.hypot(a - a_low, b_high - b)
-    high = a - b + math.hypot(a_high - a, b - b_low)
-    return math.exp(low), math.exp(high)
+def _sides(entry: Mapping[str, Any], top: Point, bottom: Point) -> bool:
+    """Whether an entry of results.json is the ratio of these two."""
+    return all(
+        (side.get("phase", entry["phase"]), side["world"], freeze(side["levels"]))
+        == (point.phase, point.world, point.levels)
+        for side, point in ((entry["numerator"], top), (entry["denominator"], bottom))
+    )
+
+
+def _side(point: Point) -> ratios.Side:
+    interval = Interval(point.low, point.high, point.runs, point.method, point.degrees)
+    return ratios.Side(point.value, interval)
 
 
 def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:

@@ -30,6 +30,7 @@ class Point:
     high: float | None
     runs: int
     method: str
+    degrees: float | None
     scale: float | None
     outside_model: bool
 
@@ -143,6 +144,7 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
             high=sampling.get("high"),
             runs=int(sampling.get("runs") or 0),
             method=str(sampling.get("method") or ""),
+            degrees=sampling.get("degrees"),
             scale=estimate.get("scale"),
             outside_model=model.get("inside_range") is False,
         )

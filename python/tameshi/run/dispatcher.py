@@ -83,7 +83,7 @@ def finished(folder: Path, tasks: Sequence[Task]) -> dict[str, SealedRun]:
 
 
 def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRun]:
-    """Make every run that isn't complete yet: measured ones one by one, simulated ones `jobs` at once."""
+    """Make what isn't complete yet: measured runs one by one, simulated ones `jobs` at once."""
     complete = {
         i
         for i, run in finished(session.folder, tasks).items()
@@ -145,19 +145,13 @@ def _execute(session: Session, task: Task, folder: Path) -> str | None:
     """Targets open, worker at work; returns why it failed, if it did."""
     with ExitStack() as stack:
         targets = {
-            name: stack.enter_context(_opened(name, plan))
+            name: stack.enter_context(guard.open_target(plan, direct=True, fallback=True))
             for name, plan in task.examined.targets.items()
             if name in task.spec.storage
         }
         with _worker(session, folder, targets) as worker:
             failure = _converse(session, task, folder, worker, targets)
         return failure or worker.failure() or _vanished(targets)
-
-
-def _opened(name: str, plan: guard.TargetPlan) -> guard.OpenTarget:
-    """Examined anew: the first run creates what later runs find."""
-    fresh = guard.check_target(plan.path, plan.size_bytes, name)
-    return guard.open_target(fresh, direct=True, fallback=True)
 
 
 def _vanished(targets: Mapping[str, guard.OpenTarget]) -> str | None:

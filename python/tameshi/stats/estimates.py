@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from statistics import fmean
+from dataclasses import dataclass, field
 from typing import Any
 
 from tameshi.stats import intervals
-from tameshi.stats.intervals import Interval
+from tameshi.stats.intervals import Interval, digits
 
 OPERATIONS = ("read", "write", "sync", "commit")
 PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 NANOSECONDS = 1e9
+RESOLUTION = 0.001
+"""Relative, of a latency in a histogram of three digits: no percentile's interval is narrower."""
+ONE_PERCENTILE = "one run gives one percentile"
 
 
 @dataclass(frozen=True)
@@ -20,90 +22,155 @@ class WindowData:
     """One run's window of one stream.
 
     `counters[metric]` holds one value for each recorded interval, `lengths_ns` their lengths in the
-    same order; `latencies[operation]` the window's latency statistics in ns.
+    same order; `latencies[operation]` the window's latency statistics in ns, empty where the
+    histograms were not cut for this window. Where the record tells them, these also hold
+    `intervals`: per quantile (as text) `{below: [..], counts: [..]}` of every recorded interval,
+    and `curve`: `[[share, latency], ..]`, the shares ascending.
     """
 
     length_ns: int
     lengths_ns: Sequence[int]
     counters: Mapping[str, Sequence[float]]
     latencies: Mapping[str, Mapping[str, Any]]
+    repetition: int = 0
+
+
+@dataclass(frozen=True)
+class ModelInterval:
+    """How far a model may be off: what a validation found, apart from what repetitions vary by."""
+
+    low: float
+    high: float
+    validated_on: str
+    inside_range: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """The form of results.json."""
+        return {
+            "low": digits(self.low),
+            "high": digits(self.high),
+            "validated_on": self.validated_on,
+            "inside_range": self.inside_range,
+        }
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value and how sure it is."""
+    """A value and how sure it is.
+
+    `sampling`: what chance and repetition do to it; `model`: how far the model may be off.
+    """
 
     metric: str
     subject: str
     value: float
     unit: str
     sampling: Interval
+    by_repetition: Mapping[int, float] = field(default_factory=dict)
+    model: ModelInterval | None = None
 
 
 def estimates(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
-    """Every metric that the stream `subject` shows in these runs of one cell."""
+    """Every metric that the stream `subject` shows in these runs of one cell.
+
+    A rate counts runs that show none of the operation as zero; a latency is over those that do.
+    """
     found = []
     for operation in OPERATIONS:
-        if not all(sum(run.counters.get(f"{operation}.count", ())) > 0 for run in runs):
+        showing = present(operation, runs)
+        if not showing:
             continue
-        found.append(_rate(subject, operation, "count", runs))
-        if operation in ("read", "write"):
-            found.append(_rate(subject, operation, "bytes", runs))
-        found.append(_mean_latency(subject, operation, runs))
-        for name, quantile in PERCENTILES.items():
-            values = [_quantile(run.latencies[operation], quantile) for run in runs]
-            found.append(_over_runs(f"{operation}.latency.{name}", subject, "ns", values))
-        longest = [float(run.latencies[operation]["max"]) for run in runs]
-        method = f"longest of {len(runs)} runs" if len(runs) > 1 else "longest of one run"
-        unbounded = intervals.none(method, len(runs))
-        found.append(Estimate(f"{operation}.latency.max", subject, max(longest), "ns", unbounded))
+        for counter in ("count", "bytes") if operation in ("read", "write") else ("count",):
+            found.append(_rate(subject, operation, counter, runs))
+        found.append(_mean_latency(subject, operation, showing))
+        told = [run for run in showing if operation in run.latencies]
+        if told:
+            for name, level in PERCENTILES.items():
+                found.append(_percentile(subject, operation, name, level, told))
+            found.append(_longest(subject, operation, told))
     return found
 
 
-def _rate(subject: str, operation: str, counter: str, runs: Sequence[WindowData]) -> Estimate:
-    metric, unit = _rate_name(operation, counter)
-    key = f"{operation}.{counter}"
-    per_run = [sum(run.counters[key]) / run.length_ns * NANOSECONDS for run in runs]
-    if len(runs) > 1:
-        return _over_runs(metric, subject, unit, per_run)
-    (run,) = runs
-    batch_means = [
-        sum(run.counters[key][batch]) / max(sum(run.lengths_ns[batch]), 1) * NANOSECONDS
-        for batch in intervals.batches(len(run.lengths_ns))
-    ]
-    return Estimate(metric, subject, per_run[0], unit, _within(batch_means))
+def present(operation: str, runs: Sequence[WindowData]) -> list[WindowData]:
+    """The runs in which the operation completed at least once."""
+    return [run for run in runs if sum(run.counters.get(f"{operation}.count", ())) > 0]
 
 
-def _rate_name(operation: str, counter: str) -> tuple[str, str]:
+def rate_of(run: WindowData, key: str) -> float:
+    """A counter per second over the window."""
+    count = sum(run.counters.get(key, ()))
+    return count / run.length_ns * NANOSECONDS if count else 0.0
+
+
+def rate_name(operation: str, counter: str) -> tuple[str, str]:
+    """Metric and unit of a counter's rate."""
     if counter == "bytes":
         return f"{operation}.bandwidth", "B/s"
     return (f"{operation}.iops" if operation in ("read", "write") else f"{operation}.rate"), "1/s"
 
 
+def _rate(subject: str, operation: str, counter: str, runs: Sequence[WindowData]) -> Estimate:
+    metric, unit = rate_name(operation, counter)
+    key = f"{operation}.{counter}"
+    values = {run.repetition: rate_of(run, key) for run in runs}
+    if len(runs) > 1:
+        return _over_runs(metric, subject, unit, values)
+    (run,) = runs
+    (value,) = values.values()
+    sampling = intervals.within(run.counters[key], run.lengths_ns, value)
+    return Estimate(metric, subject, value, unit, sampling, values)
+
+
 def _mean_latency(subject: str, operation: str, runs: Sequence[WindowData]) -> Estimate:
     metric = f"{operation}.latency.mean"
     total, count = f"{operation}.latency_sum", f"{operation}.count"
-    per_run = [sum(run.counters[total]) / sum(run.counters[count]) for run in runs]
+    values = {run.repetition: sum(run.counters[total]) / sum(run.counters[count]) for run in runs}
     if len(runs) > 1:
-        return _over_runs(metric, subject, "ns", per_run)
+        return _over_runs(metric, subject, "ns", values)
     (run,) = runs
-    slices = intervals.batches(len(run.lengths_ns))
-    counts = [sum(run.counters[count][batch]) for batch in slices]
-    sums = [sum(run.counters[total][batch]) for batch in slices]
-    batch_means = [s / n for s, n in zip(sums, counts, strict=True)] if all(counts) else []
-    return Estimate(metric, subject, per_run[0], "ns", _within(batch_means))
+    (value,) = values.values()
+    sampling = intervals.within(run.counters[total], run.counters[count], value)
+    return Estimate(metric, subject, value, "ns", sampling, values)
 
 
-def _within(batch_means: Sequence[float]) -> Interval:
-    if not batch_means:
-        return intervals.none("one run, too few intervals")
-    return intervals.of_batches(batch_means)
+def _percentile(
+    subject: str, operation: str, name: str, level: float, runs: Sequence[WindowData]
+) -> Estimate:
+    metric = f"{operation}.latency.{name}"
+    values = {run.repetition: _quantile(run.latencies[operation], level) for run in runs}
+    if len(runs) > 1:
+        return _over_runs(metric, subject, "ns", values, RESOLUTION)
+    (value,) = values.values()
+    sampling = _percentile_within(runs[0].latencies[operation], level)
+    return Estimate(metric, subject, value, "ns", sampling, values)
 
 
-def _over_runs(metric: str, subject: str, unit: str, values: Sequence[float]) -> Estimate:
-    sampling = intervals.of_runs(values) if len(values) > 1 else intervals.none("one run")
-    return Estimate(metric, subject, fmean(values), unit, sampling)
+def _percentile_within(latencies: Mapping[str, Any], level: float) -> Interval:
+    series = latencies.get("intervals", {}).get(str(level))
+    if series is None:
+        return intervals.none(ONE_PERCENTILE)
+    curve = latencies["curve"]
+
+    def value_at(share: float) -> float:
+        return float(next((value for reached, value in curve if reached >= share), curve[-1][1]))
+
+    return intervals.of_quantile(level, series["below"], series["counts"], value_at)
 
 
-def _quantile(latencies: Mapping[str, Any], quantile: float) -> float:
-    return float(next(value for q, value in latencies["quantiles"] if q == quantile))
+def _longest(subject: str, operation: str, runs: Sequence[WindowData]) -> Estimate:
+    values = {run.repetition: float(run.latencies[operation]["max"]) for run in runs}
+    unbounded = intervals.none("the longest of all runs is an extreme, not a mean", len(runs))
+    longest = max(values.values())
+    return Estimate(f"{operation}.latency.max", subject, longest, "ns", unbounded, values)
+
+
+def _over_runs(
+    metric: str, subject: str, unit: str, values: Mapping[int, float], resolution: float = 0.0
+) -> Estimate:
+    each = list(values.values())
+    sampling = intervals.of_runs(each, resolution)
+    return Estimate(metric, subject, intervals.centre(each), unit, sampling, values)
+
+
+def _quantile(latencies: Mapping[str, Any], level: float) -> float:
+    return float(next(value for reached, value in latencies["quantiles"] if reached == level))

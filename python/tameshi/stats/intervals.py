@@ -1,76 +1,207 @@
-"""95 % intervals of a mean and of a ratio."""
+"""95 % intervals of a mean over runs, and of a ratio or a quantile within one run.
+
+Rates and latencies are positive, and what acts on them acts by a factor: wherever it can be, an
+interval is taken on the logarithm. docs/statistics.md explains each method and shows how often its
+intervals cover.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Any
 
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
-MOST_BATCHES = 10
-FEWEST_BATCHES = 5
+FEWEST_INTERVALS = 12
+"""Of a run that an interval is taken within: in fewer, serial correlation looks like chance."""
+MOST_WAVES = 6
+"""Degrees of freedom within a run. More narrow it a little, and miss what changes slowly."""
+WAVES_PER_INTERVALS = 0.4
+FEWEST_FOR_QUANTILE = 20
+FEWEST_BEYOND = 20
+"""Operations on either side of a percentile that an interval within one run takes."""
+GREATEST_CORRELATION = 0.95
+LEAST_CORRELATION = -0.5
+WIDEST = 300.0
+"""Greatest half-width on the logarithm: keeps exp() finite."""
+
+OVER_RUNS = "Student's t over runs, on logarithms"
+OVER_RUNS_PLAIN = "Student's t over runs"
+WITHIN = "Student's t within one run, corrected for serial correlation"
+WITHIN_QUANTILE = "quantiles within one run, corrected for serial correlation"
+TOO_FEW = f"no interval: one run with fewer than {FEWEST_INTERVALS} recorded intervals"
+NOTHING_TO_DIVIDE = "no interval: the run shows nothing"
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Bounds of a 95 % interval (None: one value gives none) and how they were found."""
+    """Bounds of a 95 % interval, and how they were found or why there are none.
+
+    `degrees`: degrees of freedom of the t distribution behind bounds that are symmetric on the
+    logarithm; None for others.
+    """
 
     low: float | None
     high: float | None
     runs: int
     method: str
+    degrees: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The form of results.json."""
-        return {"low": self.low, "high": self.high, "runs": self.runs, "method": self.method}
+        return {
+            "low": digits(self.low),
+            "high": digits(self.high),
+            "runs": self.runs,
+            "method": self.method,
+            "degrees": digits(self.degrees),
+        }
 
 
-def of_runs(values: Sequence[float]) -> Interval:
-    """Of the mean over runs, which are independent: Student's t."""
-    return _student(values, len(values), f"Student's t over {len(values)} runs")
-
-
-def of_batches(values: Sequence[float]) -> Interval:
-    """Of the mean within one run: Student's t over batch means, which take up serial correlation."""
-    return _student(values, 1, f"batch means of one run, {len(values)} batches")
-
-
-def none(method: str, runs: int = 1) -> Interval:
+def none(reason: str, runs: int = 1) -> Interval:
     """No interval, and why."""
-    return Interval(None, None, runs, method)
+    return Interval(None, None, runs, f"no interval: {reason}")
 
 
-def _student(values: Sequence[float], runs: int, method: str) -> Interval:
-    mean, count = fmean(values), len(values)
-    half = float(student.ppf(0.5 + CONFIDENCE / 2, count - 1)) * stdev(values) / math.sqrt(count)
-    return Interval(mean - half, mean + half, runs, method)
+def digits(value: float | None) -> float | None:
+    """To twelve digits: the last ones of exp() and log() differ from machine to machine."""
+    return None if value is None else float(f"{value:.12g}")
 
 
-def batches(count: int) -> list[slice]:
-    """Slices that cut `count` intervals into 5 to 10 batches of equal length; none if there are too few.
+def quantile(degrees: float) -> float:
+    """Of Student's t: the half-width of an interval in standard errors."""
+    return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2))
 
-    What does not fill a batch is left out at the begin, which is the part nearest to the ramp.
+
+def centre(values: Sequence[float]) -> float:
+    """The typical run: the geometric mean, or the mean where a value is not positive."""
+    if min(values) <= 0:
+        return fmean(values)
+    if min(values) == max(values):
+        return values[0]
+    return math.exp(fmean(math.log(value) for value in values))
+
+
+def of_runs(values: Sequence[float], resolution: float = 0.0) -> Interval:
+    """Of the typical run over independent runs.
+
+    `resolution`: what the record can't tell apart, relative; the interval is no narrower.
     """
-    number = min(MOST_BATCHES, count // 2)
-    if number < FEWEST_BATCHES:
-        return []
-    length = count // number
-    first = count - number * length
-    return [slice(first + k * length, first + (k + 1) * length) for k in range(number)]
+    count = len(values)
+    if count < 2:
+        return none("one run", count)
+    degrees = count - 1.0
+    if min(values) <= 0:
+        half = quantile(degrees) * stdev(values) / math.sqrt(count)
+        mean = fmean(values)
+        return Interval(max(mean - half, 0.0), mean + half, count, OVER_RUNS_PLAIN)
+    error = stdev(math.log(value) for value in values) / math.sqrt(count)
+    return around(centre(values), error, degrees, resolution, count, OVER_RUNS)
 
 
-def of_ratio(numerator: float, above: Interval, denominator: float, below: Interval) -> Interval:
-    """Of a ratio of two independent estimates: their relative errors added in quadrature, on the logarithm."""
-    runs = min(above.runs, below.runs)
-    if above.low is None or below.low is None or above.high is None or below.high is None:
-        return none("an estimate without interval gives none", runs)
-    if numerator <= 0 or denominator <= 0:
-        return none("a ratio to zero has none", runs)
-    relative = math.hypot((above.high - numerator) / numerator, (below.high - denominator) / denominator)
-    ratio = numerator / denominator
-    method = "delta method on the logarithm of two independent estimates"
-    return Interval(ratio * math.exp(-relative), ratio * math.exp(relative), runs, method)
+def around(
+    value: float, error: float, degrees: float, resolution: float, runs: int, method: str
+) -> Interval:
+    """Around a positive value whose logarithm has a standard error."""
+    half = min(max(quantile(degrees) * error, resolution), WIDEST)
+    return Interval(value * math.exp(-half), value * math.exp(half), runs, method, degrees)
+
+
+def within(tops: Sequence[float], bottoms: Sequence[float], value: float) -> Interval:
+    """Of sum(tops) / sum(bottoms) within one run, from both of every recorded interval.
+
+    A rate is operations over time, a mean latency is time over operations. `value` is what the
+    interval is put around.
+    """
+    if len(tops) < FEWEST_INTERVALS:
+        return Interval(None, None, 1, TOO_FEW)
+    whole, parts = math.fsum(tops), math.fsum(bottoms)
+    if whole <= 0 or parts <= 0 or value <= 0:
+        return Interval(None, None, 1, NOTHING_TO_DIVIDE)
+    ratio = whole / parts
+    residuals = [top - ratio * bottom for top, bottom in zip(tops, bottoms, strict=True)]
+    error, degrees = error_of_sum(residuals)
+    return around(value, error / whole, degrees, 0.0, 1, WITHIN)
+
+
+def of_quantile(
+    level: float,
+    below: Sequence[float],
+    counts: Sequence[float],
+    value_at: Callable[[float], float],
+) -> Interval:
+    """Of a quantile within one run (Woodruff's way).
+
+    Of each recorded interval, `below` says how many operations took no longer than the run's
+    quantile, `counts` how many there were: that share has an error, serial correlation included.
+    `value_at` gives the run's quantile at the bounds of the share.
+    """
+    if len(counts) < FEWEST_FOR_QUANTILE:
+        return none(f"one run with fewer than {FEWEST_FOR_QUANTILE} recorded intervals")
+    whole = math.fsum(counts)
+    if min(level, 1 - level) * whole < FEWEST_BEYOND:
+        return none("one run with too few operations beyond this percentile")
+    residuals = [part - level * count for part, count in zip(below, counts, strict=True)]
+    error, degrees = error_of_sum(residuals)
+    half = quantile(degrees) * error / whole / (level * (1 - level))
+    low, high = _shifted(level, -half), _shifted(level, half)
+    if min(low, 1 - high) * whole < 1:
+        return none("one run with too few operations beyond this percentile")
+    return Interval(value_at(low), value_at(high), 1, WITHIN_QUANTILE)
+
+
+def _shifted(share: float, by: float) -> float:
+    """The share whose odds are exp(by) times those of `share`."""
+    odds = share / (1 - share) * math.exp(min(max(by, -WIDEST), WIDEST))
+    return odds / (1 + odds)
+
+
+def error_of_sum(residuals: Sequence[float]) -> tuple[float, float]:
+    """Standard error of the sum of a serially correlated series, and its degrees of freedom.
+
+    Long-run variance by an equal-weighted cosine series (Müller 2007; Lazarus, Lewis, Stock and
+    Watson 2018) after prewhitening by a first-order autoregression (Andrews and Monahan 1992).
+    """
+    count = len(residuals)
+    mean = math.fsum(residuals) / count
+    series = [value - mean for value in residuals]
+    correlation = first_correlation(series, 1)
+    noise = [late - correlation * early for early, late in pairwise(series)]
+    waves = max(2, min(MOST_WAVES, round(WAVES_PER_INTERVALS * count ** (2 / 3))))
+    strengths = [_strength(noise, wave) for wave in _waves(len(noise), waves)]
+    variance = math.fsum(strengths) / waves / (1 - correlation) ** 2
+    return math.sqrt(variance * count), float(waves)
+
+
+def first_correlation(series: Sequence[float], fitted: int) -> float:
+    """Correlation of neighbours in a series with mean zero, mended for its bias in short series.
+
+    `fitted` is how many parameters were fitted to make it what it is: 1 for a mean, 2 for a line.
+    """
+    count, square = len(series), math.fsum(value * value for value in series)
+    if square <= 0:
+        return 0.0
+    product = math.fsum(early * late for early, late in pairwise(series))
+    mended = (count * product / square + fitted) / (count - 2 - fitted)
+    return min(max(mended, LEAST_CORRELATION), GREATEST_CORRELATION)
+
+
+def _strength(series: Sequence[float], wave: Sequence[float]) -> float:
+    mean = math.fsum(series) / len(series)
+    dot = math.fsum((value - mean) * height for value, height in zip(series, wave, strict=True))
+    return dot * dot * 2 / len(series)
+
+
+@lru_cache(maxsize=64)
+def _waves(count: int, number: int) -> tuple[tuple[float, ...], ...]:
+    """Half a cosine wave over the series, two halves, three .."""
+    return tuple(
+        tuple(math.cos(math.pi * wave * (place + 0.5) / count) for place in range(count))
+        for wave in range(1, number + 1)
+    )

@@ -64,6 +64,11 @@ impl Bench {
         Target { fd: self.file(true, true), data_offset: HEADER, data_bytes: self.payload_bytes, direct: true }
     }
 
+    /// The same target, opened through the page cache.
+    pub fn buffered(&self) -> Target {
+        Target { fd: self.file(true, false), direct: false, ..self.target() }
+    }
+
     pub fn lay_out(&self, backend: Backend) -> Result<tameshi_record::RunStatus, BlockError> {
         tameshi_blockio::lay_out(&self.target(), 5, backend, &self.control)
     }

@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use tameshi_base::{Rate, Share, Size};
 use tameshi_blockio::{Backend, BlockError, Target, unsupported};
 use tameshi_spec::run::{PhaseStream, SteadyRule};
+use tameshi_workload::spec::Access;
 use tameshi_workload::{Arrivals, Pattern, StreamSpec};
 
 const PAYLOAD: u64 = 1 << 20;
@@ -91,6 +92,24 @@ fn what_is_not_supported_yet_is_named_by_its_key() {
     spec.phases[0] = phase(by_time(10), vec![("s", StreamSpec { arrivals: constant(), ..writes() })]);
     spec.unsupported.clear();
     assert!(unsupported(&spec).is_empty());
+}
+
+#[test]
+fn one_storage_is_used_past_the_page_cache_or_through_it() {
+    let buffered = StreamSpec { access: Access::Buffered, ..writes() };
+    let phases =
+        vec![phase(by_time(10), vec![("cached", buffered.clone())]), phase(by_time(10), vec![("direct", writes())])];
+    let mixed = spec(phases, vec![("disk".into(), PAYLOAD)]);
+    let sentences = unsupported(&mixed);
+    assert_eq!(sentences.len(), 1, "{sentences:?}");
+    assert!(
+        sentences[0]
+            .starts_with("storage `disk`: stream `direct` works past the page cache and stream `cached` through it")
+    );
+    let bench = Bench::new(&places()[0], PAYLOAD);
+    let phases = vec![phase(by_time(10), vec![("cached", buffered)])];
+    let text = failure(&bench, bench.run(phases, Backend::Auto));
+    assert!(text.contains("`access` is `buffered`, but `disk` was opened past the page cache"), "{text}");
 }
 
 fn constant() -> Arrivals {

@@ -4,6 +4,7 @@ use crate::bench::*;
 use std::collections::BTreeSet;
 use tameshi_base::{Rate, Share, Size, Time};
 use tameshi_record::RunStatus;
+use tameshi_workload::spec::{Access, SizeShare};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
 const PAYLOAD: u64 = 2 << 20;
@@ -213,4 +214,110 @@ fn a_stop_before_the_start_moves_nothing() {
     let done = bench.run_on(phases, tameshi_blockio::Backend::Auto, targets, hour_ahead).expect("a run");
     assert_eq!(done.status, RunStatus::Partial);
     assert!(bench.touched().is_empty());
+}
+
+#[test]
+fn through_the_page_cache_requests_of_any_length_are_written_where_they_belong() {
+    for backend in backends() {
+        let bench = Bench::new(&places()[0], PAYLOAD);
+        let odd = StreamSpec { access: Access::Buffered, block_size: Size(2300), ..writes(Pattern::Sequential) };
+        let targets = vec![("disk".to_string(), bench.buffered())];
+        let count = PAYLOAD / 2300;
+        let done = bench.run_on(vec![phase(by_amount(count * 2300), vec![("log", odd)])], backend, targets, now());
+        assert_eq!(done.expect("a run").status, RunStatus::Complete);
+        assert_eq!((bench.sums()["write.count"], bench.sums()["write.bytes"]), (count, count * 2300));
+        assert_eq!(
+            bench.touched().len() as u64,
+            PAYLOAD / BLOCK,
+            "the rest of the last block is smaller than a request"
+        );
+    }
+}
+
+#[test]
+fn a_mix_of_lengths_is_moved_by_its_bytes_and_stays_in_the_payload() {
+    let mix = [(512, 300_000), (4096, 500_000), (65_536, 200_000)];
+    let mix = mix.map(|(size, share)| SizeShare { size: Size(size), share: Share(share) }).to_vec();
+    for backend in backends() {
+        for pattern in [Pattern::Random, Pattern::Sequential] {
+            let bench = Bench::new(&places()[0], PAYLOAD);
+            let stream = StreamSpec { block_size_mix: Some(mix.clone()), jobs: 2, ..writes(pattern) };
+            let amount = 32 << 20;
+            bench.run(vec![phase(by_amount(amount), vec![("mixed", stream)])], backend).expect("a run");
+            let (count, bytes) = (bench.sums()["write.count"], bench.sums()["write.bytes"]);
+            assert!((amount..amount + 2 * 65_536).contains(&bytes), "{bytes}");
+            let mean = bytes as f64 / count as f64;
+            assert!((mean / (0.3 * 512.0 + 0.5 * 4096.0 + 0.2 * 65_536.0) - 1.0).abs() < 0.2, "{mean}");
+            bench.payload();
+        }
+    }
+}
+
+#[test]
+fn durable_writes_are_commits_on_every_backend_and_access() {
+    for backend in backends() {
+        for (sync, buffered) in [(Sync::Dsync, false), (Sync::Fua, false), (Sync::Dsync, true)] {
+            let bench = Bench::new(&places()[0], PAYLOAD);
+            let access = if buffered { Access::Buffered } else { Access::Direct };
+            let log = StreamSpec { sync: Some(sync), access, queue_depth: 2, ..writes(Pattern::Sequential) };
+            let target = if buffered { bench.buffered() } else { bench.target() };
+            let targets = vec![("disk".to_string(), target)];
+            bench
+                .run_on(vec![phase(by_amount(40 * BLOCK), vec![("log", log)])], backend, targets, now())
+                .expect("a run");
+            let sums = bench.sums();
+            assert_eq!([sums["write.count"], sums["commit.count"]], [40; 2]);
+            assert_eq!(sums["commit.latency_sum"], sums["write.latency_sum"]);
+            assert!(!sums.contains_key("sync.count"));
+            assert_eq!(bench.touched().len(), 40);
+        }
+    }
+}
+
+#[test]
+fn written_data_repeat_and_compress_as_asked() {
+    let bench = Bench::new(&places()[0], PAYLOAD);
+    let compressible = Share(500_000);
+    let plain = phase(by_amount(PAYLOAD), vec![("plain", writes(Pattern::Sequential))]);
+    let asked = StreamSpec { compressible, duplicate: Share(250_000), ..writes(Pattern::Sequential) };
+    for (phases, repeated, half) in [
+        (vec![plain.clone()], 0.0..0.001, false),
+        (vec![plain.clone(), phase(by_amount(PAYLOAD), vec![("asked", asked)])], 0.15..0.35, true),
+        (vec![plain], 0.0..0.001, false),
+    ] {
+        bench.run(phases, tameshi_blockio::Backend::Auto).expect("a run");
+        let payload = bench.payload();
+        let blocks: Vec<&[u8]> = payload.chunks(BLOCK as usize).collect();
+        let different: BTreeSet<&&[u8]> = blocks.iter().collect();
+        let share = 1.0 - (different.len() as f64 / blocks.len() as f64);
+        assert!(repeated.contains(&share), "{share} repeated");
+        let constant = |block: &&&[u8]| block[2048..].iter().collect::<BTreeSet<_>>().len() == 1;
+        assert_eq!(blocks.iter().filter(constant).count(), if half { blocks.len() } else { 0 });
+    }
+}
+
+#[test]
+fn an_open_loop_records_how_late_it_starts_and_every_loop_how_long_it_does_not_wait() {
+    let bench = Bench::new(places().last().expect("a place"), PAYLOAD);
+    bench.lay_out(tameshi_blockio::Backend::Auto).expect("laid out");
+    let arrivals = Arrivals::Poisson { rate: Rate(2_000_000) };
+    let open = StreamSpec { arrivals, queue_depth: 16, ..StreamSpec::default() };
+    let closed = StreamSpec { think_time: Time(1_000_000), ..StreamSpec::default() };
+    let streams = vec![("open", open), ("closed", closed)];
+    bench.run(vec![phase(by_time(200), streams)], tameshi_blockio::Backend::Auto).expect("a run");
+    let rows = bench.rows();
+    let sum = |subject: &str, metric: &str| {
+        rows.iter().filter(|row| row.2 == subject && row.3 == metric).map(|row| row.4).sum::<u64>()
+    };
+    let started = sum("open", "load.started");
+    assert!((320..480).contains(&started), "{started}");
+    assert!(sum("open", "load.lag_ns_sum") <= sum("open", "load.slip_ns_sum"));
+    assert!(sum("open", "load.slip_ns_sum") <= sum("open", "read.latency_sum"));
+    assert_eq!(sum("closed", "load.started"), 0);
+    for subject in ["open", "closed"] {
+        assert!(sum(subject, "load.reaps") > 0 && sum(subject, "load.reap_ns_sum") < 200_000_000);
+    }
+    let log = bench.histograms();
+    assert!(log.contains("Tag=0/steady/open/slip,") && log.contains("Tag=0/steady/open/lag,"));
+    assert!(!log.contains("Tag=0/steady/closed/slip,"));
 }

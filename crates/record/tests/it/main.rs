@@ -93,3 +93,38 @@ fn progress_shows_the_last_interval() {
         (1_000_000_000, 2, 200)
     );
 }
+
+#[test]
+fn lateness_and_reaping_are_recorded_only_where_there_is_any_and_jobs_keep_the_worst() {
+    let folder = folder();
+    let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
+    writer.phase_begin(0, 0, &[("small", 2)]).expect("writes");
+    for (slip, lag, reap) in [(900, 100, 30), (50, 50, 70)] {
+        let mut stats = interval(Part::Steady, 0, &[1]);
+        stats.started(slip, lag);
+        stats.reap.add(reap);
+        writer.interval(&stats).expect("writes");
+    }
+    let series = read(&folder, "series/load.csv");
+    let expected = [
+        ("started", 2),
+        ("slip_ns_sum", 950),
+        ("slip_ns_max", 900),
+        ("lag_ns_sum", 150),
+        ("lag_ns_max", 100),
+        ("reaps", 2),
+        ("reap_ns_sum", 100),
+        ("reap_ns_max", 70),
+    ];
+    for (metric, value) in expected {
+        let row = format!("1000000000,1000000000,small,load.{metric},{value}\n");
+        assert_eq!(series.matches(&row).count(), 1, "{row}{series}");
+    }
+    let names: Vec<&str> = tameshi_record::metrics::METRICS.iter().map(|metric| metric.name).collect();
+    assert!(expected.iter().all(|(metric, _)| names.contains(&format!("load.{metric}").as_str())));
+    let summary = summarise(&read(&folder, "histograms/load.hlog")).expect("reads back");
+    assert_eq!((summary["0/steady/small/slip"].max, summary["0/steady/small/lag"].count), (900, 2));
+    writer.interval(&interval(Part::Steady, 1_000_000_000, &[1])).expect("writes");
+    writer.phase_end(2_000_000_000, 0, EndedBy::Time).expect("writes");
+    assert!(!read(&folder, "series/load.csv").contains("2000000000,1000000000,small,load.started"));
+}

@@ -6,7 +6,7 @@ use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_record::{Control, RunStatus};
 use tameshi_sim::{SimError, unsupported};
 use tameshi_spec::run::{Node, SteadyRule, StorageSpec, Until};
-use tameshi_workload::spec::Access;
+use tameshi_workload::spec::{Access, SizeShare};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
 #[test]
@@ -168,4 +168,42 @@ fn what_cannot_be_simulated_is_said_by_key() {
         assert_eq!(sentences.iter().filter(|sentence| sentence.starts_with(key)).count(), 1, "{key} in {sentences:?}");
     }
     assert!(matches!(try_run(&spec, Arc::default()), Err(SimError::Unsupported(said)) if said == sentences));
+}
+
+#[test]
+fn a_mix_of_lengths_moves_its_bytes_and_an_amount_ends_it() {
+    let mix = [(4096, 750_000), (65_536, 250_000)];
+    let mix = mix.map(|(size, share)| SizeShare { size: Size(size), share: Share(share) }).to_vec();
+    let stream = StreamSpec { block_size_mix: Some(mix), queue_depth: 4, ..StreamSpec::default() };
+    let amount = 40 << 20;
+    let left = run(&spec(hdd(disk()), stream, for_amount(amount)));
+    let (count, bytes) = (left.sum("read.count"), left.sum("read.bytes"));
+    assert!((amount..amount + 4 * 65_536).contains(&bytes), "{bytes}");
+    assert_close(bytes as f64 / count as f64, 0.75 * 4096.0 + 0.25 * 65_536.0, 0.1, "the mean length");
+}
+
+#[test]
+fn starts_that_wait_for_a_slot_slip_and_the_generator_is_not_to_blame() {
+    let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
+    let overload = StreamSpec { arrivals: arrivals.clone(), ..StreamSpec::default() };
+    let left = run(&spec(hdd(disk()), overload, for_time(SECOND)));
+    assert!(left.sum("load.slip_ns_max") > 500 * MS, "a disk can't serve a thousand a second");
+    assert_eq!(left.sum("load.started") + left.sum("load.unserved"), 1000);
+    assert!(left.sum("load.service_ns_sum") <= SECOND, "one slot, one second");
+    assert_eq!((left.sum("load.lag_ns_sum"), left.sum("load.reaps")), (0, 0), "virtual time has no generator");
+    let on_time = run(&spec(null(), StreamSpec { arrivals, ..StreamSpec::default() }, for_time(SECOND)));
+    assert_eq!((on_time.sum("load.started"), on_time.sum("load.slip_ns_sum")), (1000, 0));
+}
+
+#[test]
+fn durable_writes_cost_nothing_where_no_cache_is_volatile_and_count_as_commits() {
+    let plain = StreamSpec { read: Share(0), ..StreamSpec::default() };
+    let written = |sync| run(&spec(hdd(disk()), StreamSpec { sync, ..plain.clone() }, for_time(SECOND)));
+    let without = written(None);
+    for sync in [Sync::Dsync, Sync::Fua] {
+        let durable = written(Some(sync));
+        assert_eq!(durable.digest, without.digest);
+        assert_eq!(durable.sum("commit.count"), durable.sum("write.count"));
+        assert_eq!(durable.sum("commit.latency_sum"), durable.sum("write.latency_sum"));
+    }
 }

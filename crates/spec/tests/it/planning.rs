@@ -73,6 +73,18 @@ fn bytes_written_are_bounded_by_amount_or_by_rate_and_else_unknown() {
         1,
     );
     assert_eq!(bound(&by_rate), Some(100 * 4096));
+    let mix = "block_size_mix = [{ size = \"4 KiB\", share = \"75 %\" }, { size = \"64 KiB\", share = \"25 %\" }]";
+    let of_a_mix = |text: &str| bound(&text.replacen("[workload.stream.s]", &format!("[workload.stream.s]\n{mix}"), 1));
+    assert_eq!(of_a_mix(&by_rate), Some(100 * (3 * 4096 + 65_536) / 4), "the mean length");
+    let per_job = (1u64 << 20).div_ceil(3);
+    assert_eq!(of_a_mix(&by_amount), Some(3 * (per_job - 1 + 65_536)), "the last of each may be the longest");
+}
+
+#[test]
+fn through_the_page_cache_any_length_goes() {
+    let stream = "[workload.stream.s]\naccess = \"buffered\"\nblock_size = \"2300 B\"";
+    let plan = planned(&SMALL.replacen("[workload.stream.s]", stream, 1)).expect("plans");
+    assert_eq!(plan.runs[0].phases[0].streams[0].stream.block_size.0, 2300);
 }
 
 #[test]

@@ -1,0 +1,209 @@
+"""The same depth sweep on the same file, Tameshi beside fio, in alternating pairs.
+
+    python -m bench.beside_fio [--pairs 10] [--seconds 2] [--write] [PLACE …]
+
+Without places: a file on tmpfs (/dev/shm) and one in build/. Both read at random, past the page
+cache, by io_uring with registered file and buffers, submitting two at a time. On tmpfs blocks are
+256 KiB: at 4 KiB the processor is the limit, and the cheaper generator simply gets more done, which
+`make bench` is about elsewhere. A pair runs both, one after the other, in an order that alternates;
+the ratio of the means carries a 95 % interval over the pairs. `--write` writes the table to
+docs/validation/beside-fio.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from scipy.stats import t as student
+
+ROOT = Path(__file__).resolve().parents[1]
+DEPTHS = (1, 2, 4, 8, 16, 32)
+SIZE_MIB = 512
+HEADER_MIB = 1
+"""The ownership header before the payload; fio reads the same bytes as we do."""
+RAMP_SECONDS = 0.3
+STUDY = """
+title = "Beside fio"
+question = "Do both measure the same?"
+[storage.disk]
+size = "{size} MiB"
+[axis.depth]
+varies = "within"
+set = "workload.stream.s.queue_depth"
+levels = {depths}
+[workload.stream.s]
+block_size = "{block} KiB"
+[phase.p]
+workload = ["stream.s"]
+ramp = "{ramp} ms"
+until = {{ time = "{time} ms" }}
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One depth on one place: mean IOPS of both, their ratio and its 95 % interval."""
+
+    place: str
+    depth: int
+    ours: float
+    fio: float
+    ratio: float
+    low: float
+    high: float
+
+
+def block_kib(place: Path) -> int:
+    """Block size: so large on tmpfs that copying it, and not the generator, is the work."""
+    return 256 if str(place).startswith("/dev/shm") else 4
+
+
+def tameshi(study: Path, place: Path, out: Path) -> dict[int, float]:
+    """IOPS by depth, through the command line, with everything recorded."""
+    command = [sys.executable, "-m", "tameshi", "run", study, "--world", "measured"]
+    options = ["--on", f"disk={place}", "--out", out, "--fresh", "--keep"]
+    subprocess.run([*command, *options], check=True, capture_output=True)
+    cells = json.loads((out / "results.json").read_text())["cells"]
+    return {
+        int(cell["levels"]["depth"]): estimate["value"]
+        for cell in cells
+        for estimate in cell["estimates"]
+        if estimate["metric"] == "read.iops"
+    }
+
+
+def fio(place: Path, seconds: float) -> dict[int, float]:
+    """IOPS by depth of fio on the same bytes."""
+    return {depth: _fio(place, depth, seconds) for depth in DEPTHS}
+
+
+def _fio(place: Path, depth: int, seconds: float) -> float:
+    options = {
+        "name": "p",
+        "filename": place / "tameshi-disk.dat",
+        "offset": f"{HEADER_MIB}m",
+        "size": f"{SIZE_MIB}m",
+        "rw": "randread",
+        "bs": f"{block_kib(place)}k",
+        "direct": 1,
+        "ioengine": "io_uring",
+        "registerfiles": 1,
+        "fixedbufs": 1,
+        "iodepth": depth,
+        "iodepth_batch_submit": min(depth, 2),
+        "norandommap": 1,
+        "randrepeat": 0,
+        "time_based": 1,
+        "runtime": f"{int(seconds * 1000)}ms",
+        "ramp_time": f"{int(RAMP_SECONDS * 1000)}ms",
+        "output-format": "json",
+    }
+    words = ["--readonly", *(f"--{key}={value}" for key, value in options.items())]
+    done = subprocess.run(["fio", *words], check=True, capture_output=True, text=True)
+    return float(json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]["read"]["iops"])
+
+
+def compare(place: Path, pairs: int, seconds: float, console: Console) -> list[Row]:
+    """The table of one place."""
+    ours: list[dict[int, float]] = []
+    theirs: list[dict[int, float]] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        study = Path(scratch) / "beside-fio.toml"
+        time = int((seconds + RAMP_SECONDS) * 1000)
+        ramp = int(RAMP_SECONDS * 1000)
+        values = {"size": SIZE_MIB, "depths": list(DEPTHS), "ramp": ramp, "time": time}
+        study.write_text(STUDY.format(**values, block=block_kib(place)))
+        out = Path(scratch) / "out"
+        tameshi(study, place, out)  # lays the file out
+        try:
+            for pair in track(range(pairs), f"pairs on {place}", console=console):
+                for mine in (True, False) if pair % 2 == 0 else (False, True):
+                    if mine:
+                        ours.append(tameshi(study, place, out))
+                    else:
+                        theirs.append(fio(place, seconds))
+        finally:
+            (place / "tameshi-disk.dat").unlink()
+    return [_row(place, d, [o[d] for o in ours], [f[d] for f in theirs]) for d in DEPTHS]
+
+
+def _row(place: Path, depth: int, ours: Sequence[float], theirs: Sequence[float]) -> Row:
+    logs = [math.log(o / f) for o, f in zip(ours, theirs, strict=True)]
+    half = float(student.ppf(0.975, len(logs) - 1)) * stdev(logs) / math.sqrt(len(logs))
+    middle = fmean(logs)
+    bounds = (math.exp(middle + sign * half) for sign in (0, -1, 1))
+    return Row(str(place), depth, fmean(ours), fmean(theirs), *bounds)
+
+
+def page(rows: Sequence[Row], pairs: int, seconds: float) -> str:
+    """The table as a page of docs/validation."""
+    version = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True)
+    lines = [
+        "# Beside fio",
+        "",
+        "<!-- written by `python -m bench.beside_fio --write` -->",
+        "",
+        f"Random reads of the same {SIZE_MIB} MiB file past the page cache by io_uring,",
+        f"registered file and buffers, {pairs} alternating pairs of {seconds:g} s at each depth;",
+        f"{version.stdout.strip()}, Linux {platform.release()}. The ratio is the geometric mean",
+        "over pairs of Tameshi's IOPS by fio's. Blocks are 256 KiB on tmpfs, so that copying them,",
+        "and not the generator's own cost, is compared; on the disk they are 4 KiB.",
+        "",
+        "| place | depth | Tameshi IOPS | fio IOPS | ratio | 95 % interval |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        kind = "tmpfs" if row.place.startswith("/dev/shm") else "disk"
+        lines.append(
+            f"| {kind} | {row.depth} | {row.ours:,.0f} | {row.fio:,.0f} | {row.ratio:.3f} "
+            f"| {row.low:.3f}–{row.high:.3f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure, print, and write on request."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("places", nargs="*", type=Path)
+    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    console = Console()
+    rows: list[Row] = []
+    default = [Path("/dev/shm/tameshi-bench"), ROOT / "build" / "bench"]
+    for place in arguments.places or default:
+        place.mkdir(parents=True, exist_ok=True)
+        rows += compare(place, arguments.pairs, arguments.seconds, console)
+    table = Table("place", "depth", "Tameshi IOPS", "fio IOPS", "ratio", "95 % interval")
+    for row in rows:
+        interval = f"{row.low:.3f}–{row.high:.3f}"
+        table.add_row(
+            row.place,
+            str(row.depth),
+            f"{row.ours:,.0f}",
+            f"{row.fio:,.0f}",
+            f"{row.ratio:.3f}",
+            interval,
+        )
+    console.print(table)
+    if arguments.write:
+        path = ROOT / "docs" / "validation" / "beside-fio.md"
+        path.write_text(page(rows, arguments.pairs, arguments.seconds), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

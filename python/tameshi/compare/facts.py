@@ -1,0 +1,183 @@
+"""What a run was and what it stood on, as facts that can be held against another run's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tameshi import _core
+from tameshi.compare.rules import BY_KEY, RULES, Effect, effect
+from tameshi.store import SealedRun
+
+Key = tuple[str, str]
+"""A rule's key, and what it is about: a storage, a stream's setting."""
+Facts = Mapping[Key, Any]
+
+MODELLED = ("simulated", "emulated")
+# Parts of a RunSpec that have rules of their own; all others are the work.
+_NOT_WORK = {
+    "schema_version",
+    "study",
+    "world",
+    "cell",
+    "repetition",
+    "seed",
+    "interval",
+    "storage",
+    "phases",
+    "unsupported",
+}
+_NOT_FACTS = {"identity", "world", "findings", "model", "machine", "targets", "storages"}
+_DIGITS = 8
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A fact that differs, with what that does to the comparison; None is not known."""
+
+    key: str
+    subject: str
+    effect: Effect
+    a: str | None
+    b: str | None
+
+
+def differences(
+    a: Facts, b: Facts, *, modelled: bool, across: bool, changed: frozenset[str]
+) -> list[Difference]:
+    """Every fact that is not the same on both sides, in the order of the rules.
+
+    `across`: two worlds are compared on purpose; then only what was asked for is held together.
+    """
+    found = []
+    rank = {rule.key: place for place, rule in enumerate(RULES)}
+    for key, subject in sorted({*a, *b}, key=lambda k: (rank[k[0]], k[1])):
+        rule = BY_KEY[key]
+        if across and (rule.of != "spec" or key == "model"):
+            continue
+        left, right = a.get((key, subject)), b.get((key, subject))
+        if left == right:
+            continue
+        # A setting that the other's spec has not is a difference; an unread fact proves none.
+        one_sided = rule.of != "spec" and (left is None or right is None)
+        told = effect(rule, modelled=modelled, one_sided=one_sided, changed=changed)
+        found.append(Difference(key, subject, told, left, right))
+    return found
+
+
+def facts_of(runs: Iterable[tuple[SealedRun, int]]) -> dict[Key, str | None]:
+    """Of one cell's runs; values that vary among them are listed."""
+    seen: dict[Key, list[str]] = {}
+    for number, (run, index) in enumerate(runs):
+        for key, value in _facts(run, index):
+            # Repetitions differ in their seeds by design: the first stands for all.
+            if number and key[0] == "seed":
+                continue
+            values = seen.setdefault(key, [])
+            if value is not None and _said(value) not in values:
+                values.append(_said(value))
+    return {key: ", ".join(sorted(values)) or None for key, values in seen.items()}
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in value)
+    return str(value)
+
+
+def _facts(run: SealedRun, index: int) -> Iterator[tuple[Key, Any]]:
+    spec: dict[str, Any] = json.loads(_core.to_json(run.spec))
+    phase = spec["phases"][index]
+    yield ("world", ""), spec["world"]
+    yield ("study", ""), spec["study"]
+    yield ("seed", ""), spec["seed"]
+    yield ("interval", ""), spec["interval"]
+    for name in dict.fromkeys(stream["storage"] for stream in phase["streams"]):
+        storage = spec["storage"].get(name, {})
+        yield ("storage_size", name), storage.get("size")
+        if "model" in storage:
+            yield ("model", name), model_name(storage["model"])
+    for name, value in flat({k: v for k, v in spec.items() if k not in _NOT_WORK}):
+        yield ("work", name), value
+    for stream in phase["streams"]:
+        for name, value in flat({k: v for k, v in stream.items() if k != "name"}):
+            yield ("work", f"{stream['name']}.{name.removeprefix('stream.')}"), value
+    timing = {"ramp": phase["ramp"], "until": phase["until"]}
+    yield from ((("duration", name), value) for name, value in flat(timing))
+    yield ("history", ""), _history(spec["phases"][:index])
+    yield from _environment(run.environment, list(spec["storage"]))
+
+
+def _history(phases: Sequence[Mapping[str, Any]]) -> str:
+    """The phases before, which leave the device in some state."""
+    return f"{len(phases)} ({_digest(phases)})" if phases else "0"
+
+
+def _environment(environment: Mapping[str, Any], storages: Sequence[str]) -> Iterator[Any]:
+    machine, targets = environment.get("machine") or {}, environment.get("targets") or {}
+    for rule in RULES:
+        if rule.of == "environment" and rule.name in environment:
+            yield (rule.key, ""), environment[rule.name]
+        if rule.of == "machine" and machine:
+            yield (rule.key, ""), machine.get(rule.name)
+    named = {str(path): name for name, path in (environment.get("storages") or {}).items()}
+    for path, target in targets.items():
+        name = named.get(path) or (storages[0] if len(targets) == len(storages) == 1 else path)
+        device = target.get("device") or {}
+        for rule in RULES:
+            if rule.of == "target":
+                yield (rule.key, name), target.get(rule.name)
+            if rule.of == "device" and device:
+                yield (rule.key, name), device.get(rule.name)
+    yield from _others(environment, machine)
+
+
+def _others(environment: Mapping[str, Any], machine: Mapping[str, Any]) -> Iterator[Any]:
+    """What newer environments tell and no rule names."""
+    known = {rule.name for rule in RULES if rule.of == "environment"} | _NOT_FACTS
+    for name, value in flat({k: v for k, v in environment.items() if k not in known}):
+        yield ("other", name), value
+    known = {rule.name for rule in RULES if rule.of == "machine"}
+    for name, value in flat({k: v for k, v in machine.items() if k not in known}):
+        yield ("other", f"machine.{name}"), value
+
+
+def flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested tables as dotted names and plain values."""
+    for name, inner in value.items():
+        if isinstance(inner, Mapping) and inner:
+            yield from flat(inner, f"{prefix}{name}.")
+        elif inner is not None:
+            plain = isinstance(inner, str | int | float | bool)
+            yield f"{prefix}{name}", inner if plain else json.dumps(inner, ensure_ascii=False)
+
+
+def model_name(model: Mapping[str, Any]) -> str:
+    """The profiles behind a storage, and a digest of their values: sources may be reworded."""
+    names = dict.fromkeys(_profiles(model))
+    return f"{', '.join(names) or '?'} ({_digest(_without_sources(model))})"
+
+
+def _profiles(node: Any) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        if isinstance(node.get("profile"), str):
+            yield node["profile"]
+        for inner in node.values():
+            yield from _profiles(inner)
+    elif isinstance(node, list):
+        for inner in node:
+            yield from _profiles(inner)
+
+
+def _without_sources(node: Any) -> Any:
+    if isinstance(node, Mapping):
+        return {k: _without_sources(v) for k, v in node.items() if k != "source"}
+    return [_without_sources(v) for v in node] if isinstance(node, list) else node
+
+
+def _digest(value: Any) -> str:
+    canonical = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()[:_DIGITS]

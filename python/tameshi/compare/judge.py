@@ -1,0 +1,234 @@
+"""One metric of one cell on both sides: the ratio B / A, and what its interval allows to say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from scipy.special import ndtr, stdtr
+
+from tameshi.stats import ratios
+from tameshi.stats.estimates import RESOLUTION
+from tameshi.stats.intervals import CONFIDENCE, Interval, digits, none, quantile
+
+Outcome = Literal["same", "better", "worse", "undecided", "not_judged"]
+OUTCOMES: tuple[Outcome, ...] = ("better", "same", "worse", "undecided", "not_judged")
+NORMAL_95 = 1.959963984540054
+
+LARGE_TRANSFER = 128 * 1024
+"""Bytes an operation from which on bandwidth is the natural rate, as in the report."""
+SAME_DIGEST = "the runs have the same digest"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A metric on both sides. `ratio` is B / A; `why` says what an outcome rests on.
+
+    `chance`: of a difference at least as great where there is none. `lone`: it rests on one run a
+    side, which does not tell how real runs differ from one another. `firm`: a difference that
+    remains when corrected for the number of comparisons (Holm), and is not lone.
+    """
+
+    metric: str
+    subject: str
+    unit: str
+    better: str
+    a: float
+    b: float
+    ratio: float | None
+    sampling: Interval
+    outcome: Outcome
+    why: str
+    chance: float | None = None
+    lone: bool = False
+    firm: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """The form that `--format json` prints."""
+        return {
+            "metric": self.metric,
+            "subject": self.subject,
+            "unit": self.unit,
+            "better": self.better,
+            "a": self.a,
+            "b": self.b,
+            "ratio": digits(self.ratio),
+            "sampling": self.sampling.as_json(),
+            "outcome": self.outcome,
+            "why": self.why,
+            "chance": digits(self.chance),
+            "lone": self.lone,
+            "firm": self.firm,
+        }
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """How the two sides of a cell stand to each other.
+
+    `barred`: why nothing may be judged, or empty; `identical`: the same digests; `paired`: each
+    repetition had the same seed in the same modelled world, so that its chance cancels out;
+    `real`: a run meets a real machine, whose next run differs.
+    """
+
+    barred: str
+    identical: bool
+    paired: bool
+    real: bool
+
+
+def judgements(
+    a: Mapping[str, Any],
+    b: Mapping[str, Any],
+    grounds: Grounds,
+    better: Mapping[str, str],
+    *,
+    within: float,
+    every: bool,
+) -> list[Judgement]:
+    """Of the metrics that both cells have; `better` is the registry's direction by metric."""
+    below = {(e["subject"], e["metric"]): e for e in _steady(a)}
+    found = []
+    for above in chosen(list(_steady(b)), better, every=every):
+        other = below.get((above["subject"], above["metric"]))
+        if other is not None:
+            direction = better[above["metric"]]
+            found.append(_judged(other, above, grounds, direction, within))
+    return found
+
+
+def chosen(
+    estimates: Sequence[Mapping[str, Any]], better: Mapping[str, str], *, every: bool
+) -> list[Mapping[str, Any]]:
+    """The estimates to judge: `every` one with a direction, or the primary ones.
+
+    Primary are a stream's natural rate, mean latency and p99: of commits where it commits.
+    """
+    directed = [e for e in estimates if better.get(e["metric"]) in ("higher", "lower")]
+    if every:
+        return directed
+    committing = {e["subject"] for e in directed if e["metric"] == "commit.rate"}
+    values = {(e["subject"], e["metric"]): e["value"] for e in directed}
+    found = []
+    for estimate in directed:
+        subject, (operation, _, measure) = estimate["subject"], estimate["metric"].partition(".")
+        rate = values.get((subject, f"{operation}.iops")) or 0
+        wide = (values.get((subject, f"{operation}.bandwidth")) or 0) >= LARGE_TRANSFER * rate > 0
+        if subject in committing and operation != "commit":
+            continue
+        natural = ("bandwidth" if wide else "iops", "rate", "latency.mean", "latency.p99")
+        # A sync is part of its write's stream; without commits it has no figure of its own.
+        if measure in natural and operation != "sync":
+            found.append(estimate)
+    return found
+
+
+def _steady(cell: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """Estimates over the phase's own window that have a value."""
+    return (
+        e for e in cell["estimates"] if e["window"] == cell["phase"] and e["value"] is not None
+    )
+
+
+def _judged(
+    a: Mapping[str, Any], b: Mapping[str, Any], grounds: Grounds, better: str, within: float
+) -> Judgement:
+    ratio, sampling = _ratio(a, b, grounds)
+    outcome, why = ("not_judged", grounds.barred) if grounds.barred else ("undecided", "")
+    if not grounds.barred:
+        outcome, why = judged(ratio, sampling, better, within)
+    return Judgement(
+        metric=b["metric"],
+        subject=b["subject"],
+        unit=b["unit"],
+        better=better,
+        a=a["value"],
+        b=b["value"],
+        ratio=ratio,
+        sampling=sampling,
+        outcome=outcome,  # type: ignore[arg-type]
+        why=why,
+        chance=None if grounds.barred else chance(ratio, sampling),
+        lone=grounds.real and sampling.runs < 2 and sampling.low is not None,
+    )
+
+
+def _ratio(
+    a: Mapping[str, Any], b: Mapping[str, Any], grounds: Grounds
+) -> tuple[float | None, Interval]:
+    if grounds.identical and a["value"] == b["value"]:
+        return 1.0, Interval(1.0, 1.0, len(b.get("by_repetition") or {}), SAME_DIGEST)
+    if b["metric"].endswith(".max"):
+        value = b["value"] / a["value"] if a["value"] > 0 else None
+        return value, none("an extreme has none", int(b["sampling"]["runs"] or 0))
+    rough = RESOLUTION if ".latency.p" in b["metric"] else 0.0
+    return ratios.of(_side(b), _side(a), paired=grounds.paired, resolution=rough)
+
+
+def _side(estimate: Mapping[str, Any]) -> ratios.Side:
+    sampling = estimate["sampling"]
+    interval = Interval(
+        sampling["low"],
+        sampling["high"],
+        int(sampling["runs"] or 0),
+        sampling["method"],
+        sampling.get("degrees"),
+    )
+    by_repetition = {int(k): v for k, v in (estimate.get("by_repetition") or {}).items()}
+    return ratios.Side(estimate["value"], interval, by_repetition)
+
+
+def judged(
+    ratio: float | None, sampling: Interval, better: str, within: float
+) -> tuple[Outcome, str]:
+    """What a ratio's interval allows to say.
+
+    `same`: the whole interval lies between 1 / (1 + within) and 1 + within, whether it holds 1 or
+    not. `better`, `worse`: it does not hold 1. Else nothing is decided: too wide, or no interval.
+    """
+    if ratio is None or sampling.low is None or sampling.high is None:
+        return "undecided", "no_interval"
+    if 1 / (1 + within) <= sampling.low and sampling.high <= 1 + within:
+        if sampling.method == SAME_DIGEST:
+            return "same", "identical"
+        return "same", "within" if sampling.low <= 1 <= sampling.high else "small"
+    if sampling.low <= 1 <= sampling.high:
+        return "undecided", "wide"
+    rises = sampling.low > 1
+    return ("better" if rises == (better == "higher") else "worse"), "excludes_one"
+
+
+def chance(ratio: float | None, sampling: Interval) -> float | None:
+    """Of a ratio at least as far from 1, if nothing differed.
+
+    None without an interval, and where no chance is at work.
+    """
+    if sampling.method == SAME_DIGEST:
+        return None
+    if not ratio or not sampling.low or not sampling.high or ratio <= 0 or sampling.low <= 0:
+        return None
+    distance = abs(math.log(ratio))
+    half = math.log(ratio / sampling.low) if ratio > 1 else math.log(sampling.high / ratio)
+    if half <= 0:
+        return 1.0 if distance == 0 else 0.0
+    if sampling.degrees:
+        errors = distance / half * quantile(sampling.degrees)
+        return 2 * float(stdtr(sampling.degrees, -errors))
+    return 2 * float(ndtr(-distance / half * NORMAL_95))
+
+
+def with_firmness(found: Sequence[Judgement]) -> list[Judgement]:
+    """Marks the differences that remain when corrected for how many were looked at (Holm)."""
+    ranked = sorted((j.chance, place) for place, j in enumerate(found) if j.chance is not None)
+    firm = set()
+    for rank, (value, place) in enumerate(ranked):
+        if value > (1 - CONFIDENCE) / (len(ranked) - rank):
+            break
+        firm.add(place)
+    differ = ("better", "worse")
+    return [
+        replace(j, firm=place in firm and j.outcome in differ and not j.lone)
+        for place, j in enumerate(found)
+    ]

@@ -1,0 +1,93 @@
+"""What stands on one side of a comparison: a study folder, or a results.json alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tameshi import store
+from tameshi.errors import BadInput
+from tameshi.store import SealedRun
+
+READABLE = (1,)
+"""Forms of results.json that can be compared."""
+ACCEPTED = ("a folder that `tameshi run` made", "a results.json")
+
+Levels = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Side:
+    """Results, and the runs behind them where they are at hand."""
+
+    path: str
+    results: Mapping[str, Any]
+    runs: Sequence[SealedRun]
+
+    def cells(self, world: str) -> dict[tuple[str, Levels], Mapping[str, Any]]:
+        """The cells of one world by phase and levels."""
+        return {
+            (cell["phase"], in_order(cell["levels"])): cell
+            for cell in self.results["cells"]
+            if cell["world"] == world
+        }
+
+    def worlds(self) -> list[str]:
+        """The worlds it has cells of, in its order."""
+        return list(dict.fromkeys(cell["world"] for cell in self.results["cells"]))
+
+    def runs_of(
+        self, world: str, phase: str, levels: Levels
+    ) -> dict[int, tuple[SealedRun, int]]:
+        """By repetition, the runs of a cell and the place of the cell's phase in each."""
+        found = {}
+        for run in self.runs:
+            for index, spec in enumerate(run.spec.phases):
+                same = run.spec.world.value == world and spec.name == phase
+                if same and in_order({**run.spec.cell, **spec.levels}) == levels:
+                    found[run.spec.repetition] = (run, index)
+        return found
+
+
+def in_order(levels: Mapping[str, Any]) -> Levels:
+    """Levels as a value that equals another's whatever the order of the axes."""
+    return tuple(sorted((str(axis), str(label)) for axis, label in levels.items()))
+
+
+def read_side(path: Path) -> Side:
+    """Read one side; raises `BadInput` for what is no result of a study."""
+    file = path / "results.json" if path.is_dir() else path
+    found = _read_json(file, path)
+    if not isinstance(found, dict) or not isinstance(found.get("cells"), list):
+        raise BadInput("this holds no results of a study", where=str(file), accepted=ACCEPTED)
+    if found.get("schema_version") not in READABLE:
+        raise BadInput(
+            "these results have a form that is not known",
+            where=str(file),
+            found=f"version {found.get('schema_version')}",
+            accepted=[f"version {version}" for version in READABLE],
+        )
+    return Side(str(path), found, _read_runs(file.parent))
+
+
+def _read_json(file: Path, given: Path) -> Any:
+    try:
+        return json.loads(file.read_bytes())
+    except OSError:
+        message = "this is no study folder and no results.json"
+        raise BadInput(message, where=str(given), accepted=ACCEPTED) from None
+    except ValueError as error:
+        raise BadInput("this is not JSON", where=str(file), found=str(error)) from None
+
+
+def _read_runs(folder: Path) -> list[SealedRun]:
+    """The runs beside a results.json; none where it stands alone."""
+    try:
+        order = json.loads((folder / "order.json").read_bytes())
+    except (OSError, ValueError):
+        return []
+    runs = (store.read_run(store.run_folder(folder, identity)) for identity in order)
+    return [run for run in runs if run]

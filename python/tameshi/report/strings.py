@@ -1,0 +1,427 @@
+"""tidy: table. Every string that a report or a comparison can print, in English and Japanese."""
+
+from __future__ import annotations
+
+LANGUAGES = ("en", "ja")
+
+TEXT: dict[str, tuple[str, str]] = {
+    # page
+    "page.skip": ("Skip to the results", "結果へ移動"),
+    "page.to_dark": ("Dark theme", "暗い配色にする"),
+    "page.to_light": ("Light theme", "明るい配色にする"),
+    "page.no_script": (
+        "The plots need JavaScript. Every figure they show is also in the tables below.",
+        "グラフの表示にはJavaScriptが必要です。同じ数値は下の表にもあります。",
+    ),
+    "page.made_by": (
+        "Made by Tameshi. This file holds everything it shows and asks nothing of the network.",
+        "Tameshiが作成しました。このファイルだけで完結し、ネットワークには一切アクセスしません。",
+    ),
+    # sections
+    "section.answer": ("The answer", "答え"),
+    "section.plots": ("Plots", "グラフ"),
+    "section.numbers": ("All numbers", "全数値"),
+    "section.verdicts": ("Is it valid?", "結果は有効か"),
+    "section.published": ("Beside published figures", "公表値との比較"),
+    "section.environment": ("Environment", "環境"),
+    "section.reproduce": ("How to reproduce", "再現手順"),
+    "section.caveats": ("Caveats", "注意事項"),
+    # answer: what each line is about, then the sentence, then one item of the sentence's list
+    "answer.peak": ("Peak rate", "最大IOPS"),
+    "answer.floor": ("Latency at {axis} {level}", "{axis} {level}でのレイテンシ"),
+    "answer.throughput": ("Throughput", "スループット"),
+    "answer.commit": ("Commit", "コミット"),
+    "answer.company": ("Beside other work", "他の処理との同居"),
+    "answer.tail": ("Tail latency", "裾のレイテンシ"),
+    "sentence.peak": ("{items}.", "{items}。"),
+    "sentence.peak_same": (
+        "{items}, each at {axis} {level}.",
+        "{items}（いずれも{axis} {level}）。",
+    ),
+    "sentence.floor": ("{items}.", "{items}。"),
+    "sentence.throughput": ("{items}.", "{items}。"),
+    "sentence.commit": ("{items}.", "{items}。"),
+    "sentence.company": ("{items}.", "{items}。"),
+    "sentence.tail": ("{items}.", "{items}。"),
+    # the first item of a list has the verb, the others follow it
+    "item.peak_first": ("{name} reaches {value} IOPS{aside}", "IOPSは{name} {value}{aside}"),
+    "item.peak": ("{name} {value}{aside}", "{name} {value}{aside}"),
+    "item.peak_bandwidth_first": ("{name} reaches {value}{aside}", "{name} {value}{aside}"),
+    "item.floor_first": (
+        "{name} takes {value}{aside} at the {stat} and {tail} at p99",
+        "{name}は{stat}{value}{aside}、p99 {tail}",
+    ),
+    "item.floor": ("{name} {value}{aside} and {tail}", "{name} {value}{aside}と{tail}"),
+    "item.floor_only_first": (
+        "{name} takes {value}{aside} at the {stat}",
+        "{name}は{stat}{value}{aside}",
+    ),
+    "item.floor_only": ("{name} {value}{aside}", "{name} {value}{aside}"),
+    "item.throughput_first": ("{name} runs at {value}{aside}", "{name} {value}{aside}"),
+    "item.throughput": ("{name} at {value}{aside}", "{name} {value}{aside}"),
+    "item.tail_first": ("{name} has a p99 of {value}{aside}", "p99は{name} {value}{aside}"),
+    "item.tail": ("{name} {value}{aside}", "{name} {value}{aside}"),
+    "item.at": (" at {axis} {level}", "（{axis} {level}）"),
+    "item.commit": (
+        "a commit takes {mean} on average and {tail} at p99, which makes {rate} commits a second",
+        "1回のコミットは平均{mean}、p99で{tail}、毎秒{rate}回",
+    ),
+    "item.commit_rate": ("{rate} commits a second", "コミットは毎秒{rate}回"),
+    "item.company": (
+        "{name} p99 goes from {before} in “{first}” to {after} in “{second}”, {ratio}",
+        "{name}のp99は、「{first}」の{before}から「{second}」の{after}へ、{ratio}",
+    ),
+    "item.best": ("{best} at the most, {worst} at the least", "最大で{best}、最小で{worst}"),
+    "list.separator": ("; ", "、"),
+    "list.short": (", ", "、"),
+    "answer.none": ("No cell has a result yet.", "まだ結果がありません。"),
+    "answer.clause": (" — {world}: {sentence}", " — {world}：{sentence}"),
+    "note.one_run": ("one run, no interval", "1回のみ、区間なし"),
+    "note.no_interval": ("no interval", "区間なし"),
+    "note.all_one_run": ("(one run each, no interval)", "（各1回のみ、区間なし）"),
+    "note.all_no_interval": ("(no intervals)", "（区間なし）"),
+    # tables
+    "table.overview": (
+        "Key figures; 95 % intervals in parentheses",
+        "主な数値。括弧内は95 %区間",
+    ),
+    "table.overview_bare": ("Key figures", "主な数値"),
+    "table.plain": ("{phase}: every measure", "{phase}：全指標"),
+    "table.matrix": ("{phase}: {measure}", "{phase}：{measure}"),
+    "table.verdicts": (
+        "Cells by verdict, the worst first",
+        "判定別のセル。悪いものから順",
+    ),
+    "table.published": ("Published figures and ours", "公表値と今回の値"),
+    "table.environment": ("Environment: {world}", "環境：{world}"),
+    "column.phase": ("Phase", "フェーズ"),
+    "column.quantity": ("Quantity", "項目"),
+    "column.ratio": ("{top} ÷ {bottom}", "{top} ÷ {bottom}"),
+    "column.world": ("World", "世界"),
+    "column.cells": ("Cells", "セル"),
+    "column.levels": ("Levels", "水準"),
+    "column.runs": ("Runs: complete / partial / failed", "実行：完了 / 一部 / 失敗"),
+    "column.verdict": ("Verdict", "判定"),
+    "column.reasons": ("Reasons", "理由"),
+    "column.id": ("Id", "ID"),
+    "column.cell": ("Cell", "セル"),
+    "column.metric": ("Metric", "指標"),
+    "column.published": ("Published", "公表値"),
+    "column.ours": ("Ours", "今回の値"),
+    "column.ours_to_published": ("Ours ÷ published", "今回 ÷ 公表"),
+    "column.key": ("Key", "項目"),
+    "column.value": ("Value", "値"),
+    "cell.at": ("at {axis} {level}", "{axis} {level}"),
+    "cell.none": ("–", "–"),
+    "cell.unknown": ("not known", "不明"),
+    "cell.all": ("all {count}", "全{count}件"),
+    "cell.some": ("{count} of {total}", "{total}件中{count}件"),
+    "row.peak": ("{name}: peak {measure}", "{name}：最大{measure}"),
+    "row.plain": ("{name}: {measure}", "{name}：{measure}"),
+    "row.floor": ("{name}: {measure} at {axis} {level}", "{name}：{measure}（{axis} {level}）"),
+    "row.company": (
+        "{name}: p99, {second} ÷ {first}",
+        "{name}：p99、{second} ÷ {first}",
+    ),
+    # plots
+    "figure.rate": ("{phase}: operations a second", "{phase}：毎秒の操作数"),
+    "figure.latency": ("{phase}: latency", "{phase}：レイテンシ"),
+    "figure.percentiles": ("{phase}: distribution of latency", "{phase}：レイテンシの分布"),
+    "figure.percentiles_plain": (
+        "Distribution of latency in the other phases",
+        "その他のフェーズのレイテンシの分布",
+    ),
+    "figure.series": ("Over time: {name}", "時間変化：{name}"),
+    "figure.bars_rate": ("Operations a second", "毎秒の操作数"),
+    "figure.bars_bandwidth": ("Bandwidth", "帯域"),
+    "figure.bars_p99": ("Latency p99", "レイテンシp99"),
+    "figure.bars_mean": ("Mean latency", "平均レイテンシ"),
+    "hint.sweep": (
+        "Both axes are logarithmic. Whiskers: 95 % intervals.",
+        "両軸とも対数。ひげは95 %区間。",
+    ),
+    "hint.sweep_linear": ("Whiskers: 95 % intervals.", "ひげは95 %区間。"),
+    "hint.latency": (
+        "p50 solid, p99 dotted; both axes are logarithmic. Whiskers: 95 % intervals.",
+        "実線はp50、点線はp99。両軸とも対数。ひげは95 %区間。",
+    ),
+    "hint.percentiles": (
+        "Further right is rarer: each step is one more nine. Both axes are logarithmic.",
+        "右へ行くほどまれな遅れ。1目盛りごとに9が1つ増える。両軸とも対数。",
+    ),
+    "hint.series": ("One run, interval by interval.", "1回の実行を区間ごとに表示。"),
+    "hint.bars": ("Whiskers: 95 % intervals.", "ひげは95 %区間。"),
+    "hint.dots": (
+        "Logarithmic axis, so points and not bars. Whiskers: 95 % intervals.",
+        "対数軸のため、棒ではなく点で表示。ひげは95 %区間。",
+    ),
+    "axis.none": ("", ""),
+    "axis.name": ("{name}", "{name}"),
+    "axis.rate": ("operations / s", "操作数 / 秒"),
+    "axis.bandwidth": ("bandwidth", "帯域"),
+    "axis.latency": ("latency", "レイテンシ"),
+    "axis.percentile": ("percentile", "パーセンタイル"),
+    "axis.time": ("time (s)", "時間（秒）"),
+    "axis.number": ("value", "値"),
+    # measures
+    "measure.iops": ("IOPS", "IOPS"),
+    "measure.rate": ("operations / s", "操作数 / 秒"),
+    "measure.bandwidth": ("bandwidth", "帯域"),
+    "measure.latency.mean": ("mean latency", "平均レイテンシ"),
+    "measure.latency.p50": ("latency p50", "レイテンシp50"),
+    "measure.latency.p99": ("latency p99", "レイテンシp99"),
+    "measure.latency.p999": ("latency p99.9", "レイテンシp99.9"),
+    "measure.latency.max": ("longest latency", "最大レイテンシ"),
+    "stat.latency.p50": ("median", "中央値"),
+    "stat.latency.mean": ("mean", "平均"),
+    # worlds, verdicts
+    "world.measured": ("Measured", "実測"),
+    "world.emulated": ("Emulated", "エミュレーション"),
+    "world.simulated": ("Simulated", "シミュレーション"),
+    "model.simulated": ("simulated: model of {model}", "シミュレーション：{model}のモデル"),
+    "model.emulated": ("emulated: model of {model}", "エミュレーション：{model}のモデル"),
+    "model.unnamed": ("a model, not a measurement", "実測ではなくモデルによる値"),
+    "verdict.valid": ("Valid", "有効"),
+    "verdict.warning": ("Warning", "要注意"),
+    "verdict.invalid": ("Invalid", "無効"),
+    "verdict.study": ("Verdict of the study: {verdict}", "この試験の判定：{verdict}"),
+    # caveats
+    "caveat.partial": (
+        "Partial: {cell} ({partial} of {runs} runs ended early).",
+        "途中終了：{cell}（{runs}回のうち{partial}回）。",
+    ),
+    "caveat.failed": (
+        "Failed: {cell} ({failed} of {runs} runs).",
+        "失敗：{cell}（{runs}回のうち{failed}回）。",
+    ),
+    "caveat.empty": ("No result: {cell}.", "結果なし：{cell}。"),
+    "caveat.simulated": (
+        "What is simulated ({model}) holds for the modelled drive, not for the disk at hand.",
+        "シミュレーションの値（{model}）は対象のドライブのもので、手元のディスクのものではありません。",
+    ),
+    "caveat.emulated": (
+        "What is emulated ({model}) is real software on a modelled disk.",
+        "エミュレーションの値（{model}）は、モデルのディスク上で本物のソフトウェアを動かして得たものです。",
+    ),
+    "caveat.no_interval": (
+        "{count} of {total} estimates have no interval: the run gave too little, or was the only"
+        " one. Do not read small differences into them.",
+        "{total}件中{count}件の推定値には区間がありません（1回のみ、またはデータ不足）。"
+        "小さな差を読み取らないでください。",
+    ),
+    "caveat.method": (
+        "Intervals are 95 % intervals ({methods}). Ratios not given by the study take theirs from"
+        " the two intervals (MOVER, on logarithms).",
+        "区間は95 %区間（{methods}）。"
+        "試験結果にない比の区間は、2つの区間から対数上のMOVER法で求めました。",
+    ),
+    "caveat.latency": (
+        "Latency runs from the intended start where arrivals are open-loop, from submission where"
+        " the loop is closed.",
+        "レイテンシの起点は、開ループでは予定時刻、閉ループでは発行時刻です。",
+    ),
+    "caveat.scale": (
+        "{phase} ran at a reduced scale of {scale}.",
+        "「{phase}」は縮小規模{scale}で実行しました。",
+    ),
+    "caveat.outside": (
+        "The model was not validated for {phase} in this range.",
+        "この範囲の「{phase}」について、モデルは検証されていません。",
+    ),
+    # well-known names of axes, levels, phases and streams; others are printed as written
+    "name.random_read": ("random read", "ランダム読み出し"),
+    "name.random_write": ("random write", "ランダム書き込み"),
+    "name.sequential_read": ("sequential read", "シーケンシャル読み出し"),
+    "name.sequential_write": ("sequential write", "シーケンシャル書き込み"),
+    "name.read": ("read", "読み出し"),
+    "name.write": ("write", "書き込み"),
+    "name.sync": ("sync", "同期"),
+    "name.commit": ("commit", "コミット"),
+    "name.pattern": ("pattern", "パターン"),
+    "name.depth": ("depth", "深度"),
+    "name.direction": ("direction", "方向"),
+    "name.sweep": ("sweep", "スイープ"),
+    "name.bandwidth": ("bandwidth", "帯域"),
+    "name.alone": ("alone", "単独"),
+    "name.under_writes": ("under writes", "書き込みと同居"),
+    "name.reader": ("reader", "読み手"),
+    "name.writer": ("writer", "書き手"),
+    "name.measured": ("measured", "実測"),
+    "name.emulated": ("emulated", "エミュレーション"),
+    "name.simulated": ("simulated", "シミュレーション"),
+    "name.p50": ("p50", "p50"),
+    "name.p99": ("p99", "p99"),
+    # values and facts of environments and of what was asked for
+    "value.yes": ("yes", "はい"),
+    "value.no": ("no", "いいえ"),
+    "fact.about": ("{fact}: {subject}", "{fact}：{subject}"),
+    "fact.world": ("world", "世界"),
+    "fact.work": ("work", "処理内容"),
+    "fact.storage_size": ("size of the storage", "ストレージの大きさ"),
+    "fact.duration": ("length of the phase", "フェーズの長さ"),
+    "fact.history": ("phases before it in the run", "同じ実行内で先行するフェーズ"),
+    "fact.study": ("study", "試験"),
+    "fact.unknown": ("what was asked for, and what it ran on", "実行内容と実行環境"),
+    "fact.model": ("model of the device", "デバイスのモデル"),
+    "fact.seed": ("seed", "シード"),
+    "fact.interval": ("length of a recorded interval", "記録間隔"),
+    "fact.core": ("simulation core", "シミュレーションのコア"),
+    "fact.tameshi": ("Tameshi", "Tameshi"),
+    "fact.python": ("Python", "Python"),
+    "fact.kernel": ("kernel", "カーネル"),
+    "fact.architecture": ("architecture", "アーキテクチャ"),
+    "fact.cpu_model": ("CPU", "CPU"),
+    "fact.cpus": ("logical CPUs", "論理CPU数"),
+    "fact.cores": ("cores", "コア数"),
+    "fact.memory_bytes": ("memory", "メモリ"),
+    "fact.governor": ("CPU frequency governor", "CPU周波数ガバナー"),
+    "fact.file_system": ("file system", "ファイルシステム"),
+    "fact.mount_options": ("mount options", "マウントオプション"),
+    "fact.mount_source": ("mounted from", "マウント元"),
+    "fact.mount_point": ("mount point", "マウントポイント"),
+    "fact.partition": ("partition", "パーティション"),
+    "fact.real_path": ("path", "パス"),
+    "fact.device.model": ("device model", "デバイスの型番"),
+    "fact.device.firmware": ("firmware", "ファームウェア"),
+    "fact.device.size_bytes": ("device size", "デバイスの容量"),
+    "fact.device.rotational": ("rotating", "回転式"),
+    "fact.device.virtual": ("virtual device", "仮想デバイス"),
+    "fact.device.members": ("made of", "構成デバイス"),
+    "fact.device.logical_block_bytes": ("logical block", "論理ブロック"),
+    "fact.device.physical_block_bytes": ("physical block", "物理ブロック"),
+    "fact.device.serial": ("serial number", "シリアル番号"),
+    "fact.device.backing_file": ("backing file", "バッキングファイル"),
+    "fact.device.name": ("device name", "デバイス名"),
+    "fact.device.scheduler": ("I/O scheduler", "I/Oスケジューラ"),
+    "fact.device.write_cache": ("write cache", "書き込みキャッシュ"),
+    "fact.device.requests": ("queue length (nr_requests)", "キュー長（nr_requests）"),
+    "fact.device.nomerges": ("merging off (nomerges)", "結合の抑止（nomerges）"),
+    "fact.device.iostats": ("I/O statistics kept (iostats)", "I/O統計（iostats）"),
+    "fact.other": ("other", "その他"),
+    # comparison
+    "compare.title": ("B beside A", "AとBの比較"),
+    "compare.side": ("{side}: {path} — {study}", "{side}：{path} — {study}"),
+    "compare.verdict": ("{level}: {because}.", "{level}：{because}。"),
+    "compare.not_decided": (
+        "Nothing is judged: the numbers below stand side by side and prove nothing.",
+        "判定は行いません。以下の数値は並べただけで、何も証明しません。",
+    ),
+    "compare.counts": (
+        "B against A, {total} comparisons: {better} better, {same} same, {worse} worse,"
+        " {undecided} undecided, {not_judged} not judged.",
+        "Aに対するB、比較{total}件：良い{better}、同じ{same}、悪い{worse}、"
+        "未決{undecided}、判定せず{not_judged}。",
+    ),
+    "compare.rule": (
+        "Same: the 95 % interval of B ÷ A lies between {low} and {high}. Better, worse: it does"
+        " not hold 1. Undecided: neither, or no interval.",
+        "「同じ」はB ÷ Aの95 %区間が{low}から{high}に収まること、「良い」「悪い」は区間が1を"
+        "含まないこと、「未決」はそのどちらでもないか、区間がないことを示します。",
+    ),
+    "compare.chance": (
+        "{tested} of them have an interval. If nothing differed, about {expected} of those would"
+        " leave out 1 by chance alone (1 in 20). {found} are better or worse; {firm} of these stay"
+        " so when corrected for the number of comparisons (Holm), the others are marked *.",
+        "うち{tested}件に区間があります。差がまったくなくても、約{expected}件は偶然だけで1を外れます"
+        "（20件に1件）。「良い」「悪い」は{found}件、比較の数を補正しても（Holm法）残るのは{firm}件で、"
+        "残りには*を付けました。",
+    ),
+    "compare.lone": (
+        "{lone} rest on a single run of a real machine. Their intervals do not know how much one"
+        " run differs from the next, so none of them counts as certain (*): repeat the runs.",
+        "{lone}件は実機での1回の実行によるものです。実行ごとのばらつきを含まない区間のため、"
+        "確かとは数えません（*）。実行を繰り返してください。",
+    ),
+    "compare.equal": ("The same on both sides: {facts}.", "両者で同じもの：{facts}。"),
+    "compare.only": (
+        "Cells in one alone: {a} in A, {b} in B.",
+        "片方だけにあるセル：A {a}件、B {b}件。",
+    ),
+    "compare.by_subject": ("{facts} ({subject})", "{facts}（{subject}）"),
+    "compare.level.comparable": ("Comparable", "比較可能"),
+    "compare.level.differences": ("Comparable, with differences", "比較可能（相違あり）"),
+    "compare.level.incomparable": ("Incomparable", "比較不可"),
+    "because.nothing": (
+        "what was asked for and what it ran on are the same",
+        "実行内容と実行環境は同じ",
+    ),
+    "because.asked": (
+        "only what was changed on purpose differs ({question})",
+        "意図した変更だけが異なる（{question}）",
+    ),
+    "because.facts": (
+        "{facts} may matter",
+        "{facts}が影響しうる",
+    ),
+    "because.broken": ("{facts} differ", "{facts}が異なる"),
+    "because.some_cells": (
+        "{broken} of {of} cells are not judged, for {facts} differ",
+        "{of}セル中{broken}セルは、{facts}が異なるため判定しない",
+    ),
+    "because.unknown": (
+        "a results.json alone does not tell what was asked for and what it ran on; compare the"
+        " study folders",
+        "results.jsonだけでは実行内容と実行環境がわからない。試験フォルダー同士を比較のこと",
+    ),
+    "because.no_cells": ("no cell stands in both", "共通のセルがない"),
+    "because.no_world": (
+        "no world stands in both; --world A:B compares two on purpose",
+        "共通の世界がない。異なる世界の比較は--world A:Bで指定",
+    ),
+    "outcome.better": ("better", "良い"),
+    "outcome.same": ("same", "同じ"),
+    "outcome.worse": ("worse", "悪い"),
+    "outcome.undecided": ("undecided", "未決"),
+    "outcome.not_judged": ("not judged", "判定せず"),
+    "why.invalid": ("a side is invalid", "無効な側あり"),
+    "why.incomparable": ("incomparable", "比較不可"),
+    "why.identical": ("identical runs", "同一の実行"),
+    "effect.breaks": ("makes them incomparable", "比較できない"),
+    "effect.question": ("is the question", "比較の対象"),
+    "effect.may": ("may matter", "影響しうる"),
+    "effect.none": ("does not matter", "影響なし"),
+    "section.differences": ("What differs", "相違点"),
+    "section.ratios": ("Cell by cell", "セルごとの比較"),
+    "section.changes": ("Greatest changes", "大きな変化"),
+    "table.differences": (
+        "What differs, the gravest first",
+        "相違点。重大なものから順",
+    ),
+    "table.changes": ("What changed most", "変化の大きいもの"),
+    "table.ratios": ("B ÷ A; 95 % intervals in parentheses", "B ÷ A。括弧内は95 %区間"),
+    "column.fact": ("What", "項目"),
+    "column.effect": ("Effect", "影響"),
+    "column.b_to_a": ("B ÷ A", "B ÷ A"),
+    "column.outcome": ("B is", "Bは"),
+}
+
+SAID = {
+    # how intervals were found, or why there are none
+    "Student's t over runs, on logarithms": "実行間のスチューデントのt、対数上",
+    "Student's t over runs": "実行間のスチューデントのt",
+    "Student's t within one run, corrected for serial correlation": (
+        "1回の実行内のスチューデントのt、系列相関を補正"
+    ),
+    "quantiles within one run, corrected for serial correlation": (
+        "1回の実行内の分位点、系列相関を補正"
+    ),
+    "paired t on logarithms, by repetition": "繰り返しごとの対応のあるt、対数上",
+    "Welch's t on logarithms, of the two sides' intervals": "両者の区間によるウェルチのt、対数上",
+    "MOVER on logarithms, of the two sides' intervals": "両者の区間によるMOVER法、対数上",
+    # reasons of verdicts
+    "drift within a run: {subject} {operation}": "1回の実行内で変化傾向：{subject} {operation}",
+    "drift over the repetitions: {subject} {operation}": (
+        "繰り返しとともに変化傾向：{subject} {operation}"
+    ),
+    "a run far from the others: {subject} {operation}": "かけ離れた実行あり：{subject} {operation}",
+    "runs differ widely, too few to tell why: {subject} {operation}": (
+        "実行間の差が大きく、原因を知るには回数不足：{subject} {operation}"
+    ),
+    "not in every run: {subject} {operation}": "一部の実行にしか現れない：{subject} {operation}",
+    "stopped before its end": "終了前に停止",
+    "the worker ended without saying how": "ワーカーが理由を告げずに終了",
+    "the storages {names} are one physical disk ({disk})": (
+        "ストレージ{names}は同じ物理ディスク（{disk}）"
+    ),
+}
+"""Japanese of what a record says in English words: reasons and methods, with fields in braces."""

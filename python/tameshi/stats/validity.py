@@ -1,0 +1,316 @@
+"""Was it the disk that set the limit, or the tool? `docs/generator.md` tells how and why.
+
+Judged per run, phase and stream over the steady window, from what the load and the sampler recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tameshi.spec_types import Access, PhaseSpec, PhaseStream
+from tameshi.stats.estimates import WindowData
+from tameshi.stats.intervals import digits
+
+BUSY = 0.9
+"""Share of its time from which on a thread, or all processors, count as saturated."""
+MACHINE_IDLE = 0.05
+"""Idle share of the machine below which its processors count as saturated."""
+AT_DEVICE = 0.5
+"""Share of the requests' time at the device from which on it is the device that they waited for."""
+FROM_MEMORY = 0.1
+"""Share of the requests' time at the device below which something else answered."""
+OWN_LATENCY = 0.1
+"""Share of the latency that may be the generator's own lateness."""
+OWN_TAIL = 0.2
+"""The generator's lateness at a percentile, as a share of the latency there."""
+TAILS = (0.99, 0.999)
+FEWEST_IN_TAIL = 10
+"""Requests beyond a percentile without which it is not judged."""
+FOREIGN = 0.2
+"""Bytes that others may move, as a share of ours."""
+FOREIGN_BYTES = 8 << 20
+LATE = 0.05
+"""Share of scheduled starts that may be late."""
+UNSERVED = 0.001
+"""Share of scheduled starts that may not come; as many as there are slots never count."""
+
+Row = tuple[int, int, str, str, float]
+"""A row of a series: t_ns, dt_ns, subject, metric, value."""
+
+REASONS = {
+    "generator": "the generator, not the disk, was the limit: {subject}",
+    "processors": "the processors, not the disk, were the limit: {subject}",
+    "others": "something else kept the processors busy: {subject}",
+    "close": "the processors were nearly the limit, beside the disk: {subject}",
+    "own_latency": "the generator started late by itself, which its latencies hold: {subject}",
+    "own_tail": "the generator's own lateness shows in the highest latencies: {subject}",
+    "unserved": "the disk did not keep up with the rate, latencies grow with time: {subject}",
+    "waited": "many starts waited for a free slot, more than queue_depth allows: {subject}",
+    "queue_full": "submitting blocks, the system's queue to the disk is full: {subject}",
+    "memory": "most of it was answered by memory and not by the disk: {subject}",
+    "shared": "something else used the disk: {subject}",
+    "unseen": "no disk could be observed, which leaves open what was the limit: {subject}",
+}
+"""What each code says as a reason of a verdict; figures stand in the finding."""
+INVALID = ("generator", "processors", "others", "own_latency")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something about the generator to know before believing a figure of its stream."""
+
+    code: str
+    subject: str
+    figures: Mapping[str, float]
+
+    @property
+    def level(self) -> str:
+        """Of the verdict that it makes."""
+        return "invalid" if self.code in INVALID else "warning"
+
+    @property
+    def reason(self) -> str:
+        """As a reason of a verdict."""
+        return REASONS[self.code].format(subject=self.subject)
+
+    def verdict(self) -> dict[str, Any]:
+        """Level and reason, as verdicts are joined."""
+        return {"level": self.level, "reasons": [self.reason]}
+
+    def as_json(self) -> dict[str, Any]:
+        """The form of results.json."""
+        figures = {name: digits(value) for name, value in self.figures.items()}
+        return {"code": self.code, "subject": self.subject, "figures": figures}
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a stream's generator did in a window; times are sums over its jobs, in ns."""
+
+    subject: str
+    jobs: int
+    slots: int
+    open_loop: bool
+    length_ns: int
+    cpu_ns: float | None
+    away_ns: float = 0.0
+    """Handling completions and submitting, between waits."""
+    started: float = 0.0
+    late: float = 0.0
+    unserved: float = 0.0
+    slip_ns: float = 0.0
+    lag_ns: float = 0.0
+    latency_ns: float = 0.0
+    service_ns: float = 0.0
+    """Sum of the requests' time from submission to completion."""
+    bytes: float = 0.0
+    plain: bool = False
+    """Past the page cache and without syncs: what the disk moves is what the stream asks for."""
+    tails: Mapping[float, tuple[float, float]] | None = None
+    """Per quantile the generator's lateness and the least latency of an operation."""
+
+    @property
+    def cpu(self) -> float:
+        """Processor time as a share of its threads' time."""
+        return (self.cpu_ns or 0.0) / (self.jobs * self.length_ns)
+
+    @property
+    def away(self) -> float:
+        """Time between waits as a share of its threads' time."""
+        return self.away_ns / (self.jobs * self.length_ns)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the sampler saw in a window, in processors and shares; None where it saw nothing."""
+
+    processors: float
+    idle: float
+    own: float
+    """Processors that the worker kept busy, the kernel's threads for it included."""
+    device_ns: float | None
+    """Time that requests spent at the disks, summed over requests."""
+    device_bytes: float = 0.0
+
+
+def findings(
+    phase: PhaseSpec,
+    windows: Mapping[str, WindowData],
+    samples: Iterable[Row],
+    begin_ns: int,
+    end_ns: int,
+) -> list[Finding]:
+    """All there is to say about one run's phase.
+
+    `windows` holds the steady window of each of its streams, `samples` the sampler's rows, of
+    which those count that overlap `begin_ns` to `end_ns`.
+    """
+    loads = [
+        load_of(stream, windows[stream.name]) for stream in phase.streams if stream.name in windows
+    ]
+    return judge(loads, machine_of(samples, begin_ns, end_ns))
+
+
+def judge(loads: Sequence[Load], machine: Machine | None) -> list[Finding]:
+    """Findings about streams that ran at once; `machine` is None in virtual time."""
+    at_device = _at_device(loads, machine)
+    found: list[Finding] = []
+    for load in loads:
+        limit = list(_limit(load, loads, machine, at_device)) if machine else []
+        found += limit
+        if load.open_loop:
+            blamed = any(finding.level == "invalid" for finding in limit)
+            found += _schedule(load, blamed)
+        if machine:
+            found += _disk(load, loads, machine, at_device)
+    return found
+
+
+def _at_device(loads: Sequence[Load], machine: Machine | None) -> float | None:
+    """Share of the time between submission and completion that requests spent at a disk."""
+    if machine is None or machine.device_ns is None:
+        return None
+    under_way = sum(load.service_ns for load in loads)
+    return machine.device_ns / under_way if under_way > 0 else None
+
+
+def _limit(
+    load: Load, loads: Sequence[Load], machine: Machine, at_device: float | None
+) -> Iterator[Finding]:
+    """What else than the disk set the limit; if the disk did its part, it was merely close."""
+    figures = {"cpu": load.cpu, "away": load.away, "idle": machine.idle, "own": machine.own}
+    if at_device is not None:
+        figures["at_device"] = at_device
+    code = None
+    if _thread_is_busy(load):
+        code = "generator"
+    elif machine.idle <= MACHINE_IDLE:
+        code = "processors" if machine.own >= machine.processors / 2 else "others"
+    elif not any(other.open_loop for other in loads):
+        # In closed loop nobody spins: where every slot keeps a processor busy, none waits for a disk.
+        possible = min(float(sum(other.slots for other in loads)), machine.processors)
+        code = "processors" if machine.own >= BUSY * possible else None
+    if code:
+        exonerated = at_device is not None and at_device >= AT_DEVICE
+        yield Finding("close" if exonerated else code, load.subject, figures)
+
+
+def _thread_is_busy(load: Load) -> bool:
+    if load.cpu < BUSY:
+        return False
+    if not load.open_loop:
+        return True
+    # An open loop spins before each arrival: only one that is behind is short of time.
+    behind = load.late >= LATE * load.started or load.unserved > _tolerated(load)
+    return behind and load.away >= BUSY / 2
+
+
+def _tolerated(load: Load) -> float:
+    return max(UNSERVED * (load.started + load.unserved), load.slots)
+
+
+def _schedule(load: Load, blamed: bool) -> Iterator[Finding]:
+    """How the schedule of an open loop was kept; `blamed`: why it was not is known already."""
+    own = load.lag_ns / load.latency_ns if load.latency_ns > 0 else 0.0
+    if own >= OWN_LATENCY:
+        yield Finding("own_latency", load.subject, {"share": own})
+    else:
+        shares = [lag / latency for lag, latency in (load.tails or {}).values() if latency > 0]
+        if shares and max(shares) >= OWN_TAIL:
+            yield Finding("own_tail", load.subject, {"share": max(shares)})
+    if blamed:
+        return
+    if load.unserved > _tolerated(load):
+        share = load.unserved / (load.started + load.unserved)
+        yield Finding("unserved", load.subject, {"share": share})
+    elif load.late >= LATE * load.started > 0 and load.lag_ns < load.slip_ns / 2:
+        yield Finding("waited", load.subject, {"share": load.late / load.started})
+
+
+def _disk(
+    load: Load, loads: Sequence[Load], machine: Machine, at_device: float | None
+) -> Iterator[Finding]:
+    """Whether it was the disk that answered, took what was submitted, and served nobody else."""
+    if load.away >= BUSY and load.cpu < AT_DEVICE and machine.idle > MACHINE_IDLE:
+        yield Finding("queue_full", load.subject, {"away": load.away, "cpu": load.cpu})
+    if at_device is None:
+        yield Finding("unseen", load.subject, {})
+    elif at_device < FROM_MEMORY:
+        yield Finding("memory", load.subject, {"at_device": at_device})
+    own = sum(other.bytes for other in loads)
+    foreign = machine.device_bytes - own
+    if all(other.plain for other in loads) and foreign > max(FOREIGN * own, FOREIGN_BYTES):
+        yield Finding("shared", load.subject, {"share": foreign / own if own else 1.0})
+
+
+def load_of(stream: PhaseStream, data: WindowData) -> Load:
+    """What the record of a window tells about its stream's generator."""
+
+    def total(metric: str) -> float:
+        return float(sum(data.counters.get(metric, ())))
+
+    spec = stream.stream
+    jobs, depth = spec.jobs or 1, spec.queue_depth or 1
+    operations = ("read", "write", "sync")
+    return Load(
+        subject=stream.name,
+        jobs=jobs,
+        slots=jobs * depth,
+        open_loop=total("load.started") > 0 or total("load.unserved") > 0,
+        length_ns=data.length_ns,
+        cpu_ns=total("load.cpu_ns") if "load.cpu_ns" in data.counters else None,
+        away_ns=total("load.reap_ns_sum"),
+        started=total("load.started"),
+        late=total("load.late"),
+        unserved=total("load.unserved"),
+        slip_ns=total("load.slip_ns_sum"),
+        lag_ns=total("load.lag_ns_sum"),
+        latency_ns=sum(total(f"{operation}.latency_sum") for operation in operations),
+        service_ns=total("load.service_ns_sum"),
+        bytes=total("read.bytes") + total("write.bytes"),
+        plain=spec.sync is None and spec.access is not Access.buffered,
+        tails=_tails(data.latencies),
+    )
+
+
+def _tails(latencies: Mapping[str, Mapping[str, Any]]) -> dict[float, tuple[float, float]]:
+    """Per quantile that enough requests lie beyond: lateness, and the least latency there."""
+    tails: dict[float, tuple[float, float]] = {}
+    lag = latencies.get("lag")
+    for level in TAILS:
+        told = [
+            value
+            for operation in ("read", "write")
+            if operation in latencies
+            and latencies[operation]["count"] * (1 - level) >= FEWEST_IN_TAIL
+            for reached, value in latencies[operation]["quantiles"]
+            if reached == level
+        ]
+        late = [value for reached, value in lag["quantiles"] if reached == level] if lag else []
+        if told and late:
+            tails[level] = (float(late[0]), float(min(told)))
+    return tails
+
+
+def machine_of(samples: Iterable[Row], begin_ns: int, end_ns: int) -> Machine | None:
+    """What the sampler saw between two moments; rows that lie there in part count in part."""
+    totals: dict[str, float] = {}
+    for t_ns, dt_ns, subject, metric, value in samples:
+        inside = min(t_ns, end_ns) - max(t_ns - dt_ns, begin_ns)
+        if inside > 0 and dt_ns > 0 and (subject == "worker" or not metric.startswith("process.")):
+            totals[metric] = totals.get(metric, 0.0) + value * inside / dt_ns
+    if "machine.cpu_idle_ns" not in totals:
+        return None
+    kinds = ("user", "system", "iowait", "idle")
+    spent = {kind: totals.get(f"machine.cpu_{kind}_ns", 0.0) for kind in kinds}
+    all_ns, length_ns = sum(spent.values()), end_ns - begin_ns
+    own = totals.get("process.cpu_user_ns", 0.0) + totals.get("process.cpu_system_ns", 0.0)
+    return Machine(
+        processors=all_ns / length_ns,
+        idle=(spent["idle"] + spent["iowait"]) / all_ns if all_ns else 1.0,
+        own=own / length_ns,
+        device_ns=totals.get("disk.weighted_ns"),
+        device_bytes=totals.get("disk.read_bytes", 0.0) + totals.get("disk.written_bytes", 0.0),
+    )

@@ -1,0 +1,86 @@
+"""Ratios: pairing, what is left where one side knows little, and zeros."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_ind, ttest_rel
+
+from tameshi.stats import intervals, ratios
+from tameshi.stats.intervals import Interval
+from tameshi.stats.ratios import MOVER, PAIRED, WELCH, Side
+
+RUNS = st.lists(st.floats(0.5, 2.0), min_size=3, max_size=6)
+
+
+def side(values: list[float]) -> Side:
+    return Side(intervals.centre(values), intervals.of_runs(values), dict(enumerate(values)))
+
+
+@given(RUNS, RUNS)
+def test_over_runs_it_is_welchs_t(above: list[float], below: list[float]) -> None:
+    if min(max(above) / min(above), max(below) / min(below)) < 1.001:
+        return
+    ratio, found = ratios.of(side(above), side(below), paired=False)
+    logs = [[math.log(value) for value in values] for values in (above, below)]
+    known = ttest_ind(*logs, equal_var=False).confidence_interval(0.95)
+    assert found.method == WELCH and ratio and found.low and found.high
+    assert math.log(found.low) == pytest.approx(known.low, abs=1e-6)
+    assert math.log(found.high) == pytest.approx(known.high, abs=1e-6)
+
+
+@given(st.lists(st.tuples(st.floats(0.5, 2.0), st.floats(0.5, 2.0)), min_size=2, max_size=6))
+def test_paired_it_is_the_t_of_differences(pairs: list[tuple[float, float]]) -> None:
+    above, below = ([pair[place] for pair in pairs] for place in (0, 1))
+    _, found = ratios.of(side(above), side(below), paired=True)
+    known = ttest_rel(*([math.log(v) for v in each] for each in (above, below)))
+    bounds = known.confidence_interval(0.95)
+    assert found.method == PAIRED and found.low and found.high
+    if math.isfinite(bounds.low) and bounds.high - bounds.low > 1e-6:
+        assert math.log(found.low) == pytest.approx(bounds.low, abs=1e-6)
+        assert math.log(found.high) == pytest.approx(bounds.high, abs=1e-6)
+
+
+def test_what_repetitions_share_cancels_out() -> None:
+    above, below = [200.0, 300.0, 400.0], [101.0, 150.0, 199.0]
+    _, paired = ratios.of(side(above), side(below), paired=True)
+    _, apart = ratios.of(side(above), side(below), paired=False)
+    assert paired.low and paired.high and apart.low and apart.high
+    assert paired.high - paired.low < (apart.high - apart.low) / 20
+
+
+def test_unlike_repetitions_are_not_paired() -> None:
+    below = side([1.0, 2.0, 3.0])
+    lost = Side(below.value, below.sampling, {0: 1.0, 1: 2.0, 3: 3.0})
+    assert ratios.of(side([1.0, 2.0, 3.0]), lost, paired=True)[1].method == WELCH
+
+
+def test_zeros_and_missing_intervals_are_told() -> None:
+    one, zero = side([1.0, 1.1]), Side(0.0, intervals.none("one run"))
+    assert ratios.of(one, zero, paired=True)[0] is None
+    assert ratios.of(zero, one, paired=True)[0] == 0.0
+    bare = Side(1.0, intervals.none("one run"))
+    for found in (ratios.of(one, bare, paired=True), ratios.of(bare, one, paired=False)):
+        assert found[0] and found[1].low is None and found[1].method.startswith("no interval: ")
+    touching = Side(1.0, Interval(0.0, 3.0, 3, "plain"))
+    assert ratios.of(touching, one, paired=False)[1].low is None
+
+
+def test_bounds_of_unknown_making_are_joined_by_mover() -> None:
+    above, below = Side(2.0, Interval(1.8, 2.4, 1, "?")), Side(1.0, Interval(0.9, 1.05, 1, "?"))
+    ratio, found = ratios.of(above, below, paired=False)
+    _, inverse = ratios.of(below, above, paired=False)
+    assert (ratio, found.method) == (2.0, MOVER)
+    assert found.low and found.high and inverse.low
+    assert found.high == pytest.approx(1 / inverse.low)
+    assert found.low < 1.8 and found.high > 2.4
+
+
+def test_equal_percentiles_are_no_surer_than_their_histogram() -> None:
+    same = side([5.0, 5.0])
+    _, found = ratios.of(same, same, paired=True, resolution=0.001)
+    assert (found.low, found.high) == pytest.approx((0.999, 1.001), abs=1e-6)
+    assert ratios.of(same, same, paired=False)[1].low == 1.0
