@@ -18,11 +18,18 @@ from rich.table import Table
 
 from tameshi import _core, guard, outputs, predictions
 from tameshi.bindings import Bindings, read_bindings
+from tameshi.compare import Options, compare, exit_status, read_side
 from tameshi.conduct import conduct, prepare, remove_targets
 from tameshi.doctor import as_json, doctor, render
 from tameshi.errors import BadInput, TameshiError
 from tameshi.paths import STUDIES, VALIDATION
-from tameshi.report import terminal_summary
+from tameshi.report import (
+    comparison_markdown,
+    comparison_terminal,
+    markdown,
+    terminal,
+    terminal_summary,
+)
 from tameshi.spec_types import Plan, World
 from tameshi.study import StudyFile, plan, read_study
 
@@ -235,11 +242,71 @@ def predictions_command(
 @app.command("report")
 def report_command(
     folder: Annotated[Path, typer.Argument(help="A folder that `tameshi run` made.")],
+    form: Annotated[str, typer.Option("--format", help="html, md or terminal.")] = "html",
     lang: Annotated[str, typer.Option("--lang", help="en or ja.")] = "en",
 ) -> None:
     """Make results.json and the report anew from the runs of a study folder."""
     check_options([], Bindings(), lang)
-    show(folder, lang)
+    check_word("--format", form, ["html", "md", "terminal"])
+    if form == "html":
+        show(folder, lang)
+        return
+    summary, reproduce = outputs.read_summary(folder)
+    runs = outputs.read_runs(folder)
+    found = outputs.write_results(folder, summary, runs)
+    inputs = outputs.report_inputs(found, runs, reproduce)
+    if form == "md":
+        typer.echo(markdown(inputs, lang), nl=False)
+    else:
+        out_console.print(terminal(inputs, lang))
+
+
+@app.command("compare")
+def compare_command(
+    a: Annotated[Path, typer.Argument(help="A folder that `tameshi run` made, or a results.json.")],
+    b: Annotated[Path, typer.Argument(help="Another: what is held against A.")],
+    form: Annotated[str, typer.Option("--format", help="terminal, md or json.")] = "terminal",
+    lang: Annotated[str, typer.Option("--lang", help="en or ja.")] = "en",
+    world: Annotated[
+        str, typer.Option("--world", help="One world; A:B holds A's one against B's other.")
+    ] = "",
+    within: Annotated[
+        float, typer.Option("--within", help="Per cent that count as the same.")
+    ] = 5.0,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every metric, not the primary ones alone.")
+    ] = False,
+    changed: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--changed",
+            help="What was changed on purpose: work, device, machine, software or settings. "
+            "Other differences that could explain the result then make the two incomparable.",
+        ),
+    ] = None,
+    fail_on: Annotated[
+        str, typer.Option("--fail-on", help="never; worse: end with 1 where B surely is.")
+    ] = "never",
+) -> None:
+    """Hold B against A: same, better or worse, by how much, and may they be compared."""
+    check_options([], Bindings(), lang)
+    check_word("--format", form, ["terminal", "md", "json"])
+    check_word("--fail-on", fail_on, ["never", "worse"])
+    options = Options(world, within / 100, every, changed or ())
+    comparison = compare(read_side(a), read_side(b), options)
+    if form == "json":
+        typer.echo(json.dumps(comparison.as_json(), ensure_ascii=False, indent=2))
+    elif form == "md":
+        typer.echo(comparison_markdown(comparison.as_json(), lang), nl=False)
+    else:
+        out_console.print(comparison_terminal(comparison.as_json(), lang))
+    raise typer.Exit(exit_status(comparison, fail_on))
+
+
+def check_word(option: str, found: str, accepted: Sequence[str]) -> None:
+    """An option's value that must be one of a few words."""
+    if found not in accepted:
+        raise BadInput("there is no such choice", where=option, found=found, accepted=accepted)
 
 
 @app.command("doctor")

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import html
+import io
+import re
 from typing import Any
 
 import first_look
 import pytest
+from rich.console import Console
 
-from tameshi.report import ReportInputs, markdown, rich_tables, standing, terminal_summary
+from tameshi.report import (
+    ReportInputs,
+    markdown,
+    rich_tables,
+    standing,
+    terminal,
+    terminal_summary,
+)
 from tameshi.report.facts import ratio_of
+from tameshi.report.html import render
 from tameshi.report.points import read_results
 from tameshi.report.summary import answers, matrices, overview
 from tameshi.report.text import Text
@@ -195,6 +207,54 @@ def test_markdown_escapes_and_holds_every_table() -> None:
     assert len(widths) == 1
 
 
-def test_rich_tables() -> None:
-    tables = rich_tables(first_look.inputs(), "ja")
-    assert [len(table.columns) for table in tables] == [4, 6]
+def test_terminal_and_markdown_hold_every_table_of_the_page() -> None:
+    inputs = first_look.inputs(first_look.blemished())
+    page = render(inputs)
+    captions = [html.unescape(c) for c in re.findall(r"<caption[^>]*>(.*?)</caption>", page)]
+    assert len(captions) > 10
+    told = markdown(inputs)
+    console = Console(width=250, record=True, file=io.StringIO())
+    console.print(terminal(inputs))
+    drawn = console.export_text()
+    for caption in captions:
+        assert f"**{caption}**" in told
+        assert caption in drawn
+    for heading in re.findall(r"<h2[^>]*>(.*?)</h2>", page):
+        assert heading == "Plots" or (f"## {heading}" in told and heading in drawn)
+    assert len(rich_tables(inputs, "ja")) == len(captions)
+
+
+def test_one_missing_interval_among_others_gets_a_mark_that_is_explained() -> None:
+    found = first_look.results(("simulated",))
+    commit = next(c for c in found["cells"] if c["phase"] == "commit")
+    commit["estimates"][0]["sampling"] |= {"low": None, "high": None, "runs": 1}
+    table = overview(read_results(found), TEXT)
+    row = next(r for r in table.rows if r.head == "commit: operations / s")
+    assert str(row.cells[0]) == "244†"
+    assert table.note == "† one run, no interval"
+    assert not table.bare
+
+
+def test_an_interval_from_one_measured_run_is_told_for_what_it_is() -> None:
+    found = first_look.results()
+    for cell in found["cells"]:
+        for estimate in cell["estimates"]:
+            estimate["sampling"]["runs"] = 1
+    told = " ".join(standing.caveats(read_results(found), {}, TEXT))
+    assert "come from a single run of a real machine" in told
+
+
+def test_the_environment_has_a_group_for_each_target() -> None:
+    environment = {
+        "kernel": "6.1",
+        "machine": {"cpu_model": "A CPU", "memory_bytes": 2**34, "governor": None},
+        "targets": {"/mnt/x": {"file_system": "ext4", "device": {"name": "sda", "members": []}}},
+    }
+    (table,) = standing.environments({"measured": environment}, TEXT)
+    assert [(row.group, row.head, row.cells[0].value) for row in table.rows] == [
+        ("", "kernel", "6.1"),
+        ("", "CPU", "A CPU"),
+        ("", "memory", "16.0 GiB"),
+        ("/mnt/x", "file system", "ext4"),
+        ("/mnt/x", "device name", "sda"),
+    ]

@@ -8,7 +8,9 @@ from importlib import resources
 
 import pytest
 
+from tameshi.report.strings import SAID
 from tameshi.report.text import LANGUAGES, TEXT, Phrase, Text, format_interval, format_value
+from tameshi.stats import flags, intervals, ratios, validity
 
 VALUES = [
     ("rate", 12_345.0, "12.3 k"),
@@ -26,9 +28,11 @@ VALUES = [
     ("bandwidth", 187e6, "187 MB/s"),
     ("bandwidth", 3.12e9, "3.12 GB/s"),
     ("bandwidth", 512.0, "512 B/s"),
+    ("bytes", 512, "512 B"),
+    ("bytes", 25_276_510_208, "23.5 GiB"),
     ("ratio", 10.34, "10.3 ×"),
     ("ratio", 0.145, "0.145 ×"),
-    ("ratio", 0.0011, "0.110 %"),
+    ("ratio", 0.0011, "0.00110 ×"),
 ]
 
 
@@ -69,7 +73,7 @@ def test_every_key_is_used() -> None:
     table = sources.index("TEXT: dict")
     sources = sources[:table] + sources[sources.index("\n}\n", table) :]
     # Keys composed from names of the data: `measure.` + measure, in Python or in the template.
-    composed = re.findall(r'f"([a-z]+\.(?:[a-z]+_)?)\{|"([a-z]+\.)" ~', sources)
+    composed = re.findall(r"""f["']([a-z]+\.(?:[a-z]+_)?)\{|"([a-z]+\.)" ~""", sources)
     prefixes = tuple({prefix for pair in composed for prefix in pair if prefix})
     unused = [k for k in TEXT if f'"{k}"' not in sources and f"'{k}'" not in sources]
     assert [key for key in unused if not key.startswith(prefixes)] == []
@@ -84,3 +88,46 @@ def test_unknown_names_are_prose_and_known_ones_are_translated() -> None:
     assert text.phrase(Phrase("axis.name", {"name": "depth"})) == "深度"
     with pytest.raises(ValueError, match="language 'fr'"):
         Text("fr")
+
+
+def test_what_a_record_says_is_told_in_japanese() -> None:
+    text = Text("ja")
+    said = text.said("drift within a run: small read")
+    assert said == "1回の実行内で変化傾向：small 読み出し"
+    both = "the storages hdd and ssd are one physical disk (sda)"
+    assert text.said(both) == "ストレージhdd、ssdは同じ物理ディスク（sda）"
+    assert text.said("nobody foresaw this") == "nobody foresaw this"
+    assert Text().said("stopped before its end") == "stopped before its end"
+
+
+def test_every_reason_and_method_of_the_statistics_is_in_the_table() -> None:
+    methods = [
+        value
+        for module in (intervals, ratios)
+        for name, value in vars(module).items()
+        if name.isupper() and isinstance(value, str) and not value.startswith("no interval")
+    ]
+    assert methods
+    reasons = [*flags.REASONS.values(), *validity.REASONS.values()]
+    assert [words for words in (*methods, *reasons) if words not in SAID] == []
+
+
+def test_a_pattern_and_its_translation_have_the_same_fields() -> None:
+    for english, japanese in SAID.items():
+        assert placeholders(english) == placeholders(japanese), english
+
+
+def test_facts_of_an_environment_read_as_people_say_them() -> None:
+    text = Text()
+    assert text.fact("device.scheduler", "disk") == "I/O scheduler: disk"
+    assert text.fact("machine.new_fact") == "machine.new_fact"
+    values = {
+        "memory_bytes": (2**34, "16.0 GiB"),
+        "device.rotational": (1, "yes"),
+        "device.members": ([], ""),
+        "mount_options": (["rw", "noatime"], "rw, noatime"),
+        "core": ("f" * 64, "f" * 12),
+        "kernel": (None, ""),
+    }
+    for key, (value, told) in values.items():
+        assert text.fact_value(key, value) == told

@@ -111,7 +111,7 @@ def skewed(count: int) -> Trial:
 
 
 def latency(count: int) -> Trial:
-    """A mean latency: time over operations, the fewer the longer they take (closed loop), ρ = 0.6."""
+    """A mean latency: time over operations, of which there are fewer when they are slow."""
 
     def trial(random: Generator) -> tuple[Interval, float]:
         counts = random.poisson(100 * np.exp(0.2 * autoregression(random, 0.6, count)))

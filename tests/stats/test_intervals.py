@@ -75,7 +75,7 @@ def test_results_do_not_depend_on_the_last_digits() -> None:
 
 
 def window(repetition: int, *, reads: float = 100, writes: float = 0, level: float = 1.0):
-    """A window of 24 intervals of a second: so many operations in each, latencies around `level`."""
+    """24 intervals of a second: so many operations in each, latencies around `level` ms."""
     waves = [1 + 0.05 * math.sin(1.7 * place + repetition) for place in range(24)]
     counters = {
         "read.count": [reads * wave for wave in waves],

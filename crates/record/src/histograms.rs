@@ -27,6 +27,22 @@ pub struct Latencies {
     pub standard_deviation: f64,
     /// `[quantile, latency]` of [`QUANTILES`].
     pub quantiles: Vec<(f64, u64)>,
+    /// By quantile of [`ESTIMATED`]: what each interval adds to it.
+    pub intervals: BTreeMap<String, Shares>,
+    /// `[share of operations, latency]` of every value that occurs.
+    pub curve: Vec<(f64, u64)>,
+}
+
+/// The quantiles that statistics put an interval around within one run.
+pub const ESTIMATED: [f64; 3] = [0.5, 0.99, 0.999];
+
+/// Operations of each interval, and how many of them took no longer than the quantile over all.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Shares {
+    /// Operations that took no longer.
+    pub below: Vec<u64>,
+    /// Operations.
+    pub counts: Vec<u64>,
 }
 
 /// A log that can't be read.
@@ -39,8 +55,38 @@ pub struct LogError(String);
 /// # Errors
 /// When a whole line is no histogram.
 pub fn summarise(log: &str) -> Result<BTreeMap<String, Latencies>, LogError> {
-    let whole = log.rfind('\n').map_or("", |end| &log[..=end]);
     let mut merged: BTreeMap<String, Histogram<u64>> = BTreeMap::new();
+    each_interval(log, |tag, histogram| {
+        match merged.get_mut(tag) {
+            Some(all) => all.add(histogram).map_err(|error| LogError(error.to_string()))?,
+            None => {
+                let mut all = Histogram::new(histogram.sigfig()).map_err(|error| LogError(error.to_string()))?;
+                all.add(histogram).map_err(|error| LogError(error.to_string()))?;
+                merged.insert(tag.to_string(), all);
+            }
+        }
+        Ok(())
+    })?;
+    let mut found: BTreeMap<String, Latencies> =
+        merged.iter().map(|(tag, histogram)| (tag.clone(), latencies(histogram))).collect();
+    // A second reading: the histograms of a long run together would not fit into memory.
+    each_interval(log, |tag, histogram| {
+        let (all, told) = (&merged[tag], found.get_mut(tag).expect("both are made of the same tags"));
+        for quantile in ESTIMATED {
+            let shares = told.intervals.entry(quantile.to_string()).or_default();
+            shares.below.push(histogram.count_between(0, all.value_at_quantile(quantile)));
+            shares.counts.push(histogram.len());
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn each_interval(
+    log: &str,
+    mut take: impl FnMut(&str, &Histogram<u64>) -> Result<(), LogError>,
+) -> Result<(), LogError> {
+    let whole = log.rfind('\n').map_or("", |end| &log[..=end]);
     let mut deserializer = Deserializer::new();
     for entry in IntervalLogIterator::new(whole.as_bytes()) {
         let LogEntry::Interval(interval) = entry.map_err(|error| LogError(format!("{error:?}")))? else { continue };
@@ -50,16 +96,9 @@ pub fn summarise(log: &str) -> Result<BTreeMap<String, Latencies>, LogError> {
         let histogram: Histogram<u64> =
             deserializer.deserialize(&mut bytes.as_slice()).map_err(|error| LogError(error.to_string()))?;
         let tag = interval.tag().map(|tag| tag.as_str().to_string()).unwrap_or_default();
-        match merged.get_mut(&tag) {
-            Some(all) => all.add(&histogram).map_err(|error| LogError(error.to_string()))?,
-            None => {
-                let mut all = Histogram::new(histogram.sigfig()).map_err(|error| LogError(error.to_string()))?;
-                all.add(&histogram).map_err(|error| LogError(error.to_string()))?;
-                merged.insert(tag, all);
-            }
-        }
+        take(&tag, &histogram)?;
     }
-    Ok(merged.into_iter().map(|(tag, histogram)| (tag, latencies(&histogram))).collect())
+    Ok(())
 }
 
 fn latencies(histogram: &Histogram<u64>) -> Latencies {
@@ -70,5 +109,16 @@ fn latencies(histogram: &Histogram<u64>) -> Latencies {
         mean: histogram.mean(),
         standard_deviation: histogram.stdev(),
         quantiles: QUANTILES.iter().map(|&q| (q, histogram.value_at_quantile(q))).collect(),
+        intervals: BTreeMap::new(),
+        curve: curve(histogram),
     }
+}
+
+fn curve(histogram: &Histogram<u64>) -> Vec<(f64, u64)> {
+    let mut reached = 0;
+    let recorded = histogram.iter_recorded().map(|step| {
+        reached += step.count_since_last_iteration();
+        (reached as f64 / histogram.len() as f64, step.value_iterated_to())
+    });
+    recorded.collect()
 }

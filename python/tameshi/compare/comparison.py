@@ -157,7 +157,8 @@ def compare(a: Side, b: Side, options: Options | None = None) -> Comparison:
     pairs = _corrected(pairs)
     spread = _spread(found)
     differing = {s.difference.key for s in spread}
-    equal = [rule.key for rule in RULES if any(rule.key in k for k in facts)]
+    matter = [rule.key for rule in RULES if rule.weight != "harmless"]
+    equal = [key for key in matter if any(key in known for known in facts)]
     level, because = _verdict(a, b, options, found)
     return Comparison(
         paths=(a.path, b.path),
@@ -174,11 +175,17 @@ def compare(a: Side, b: Side, options: Options | None = None) -> Comparison:
 
 
 def exit_status(comparison: Comparison, fail_on: str) -> int:
-    """3 where the two are incomparable; 1 where `fail_on` is `worse` and something surely is."""
+    """3 where the two are incomparable; with `fail_on` worse, 1 where something surely is.
+
+    Then 3 also stands for a part that was not judged: a gate does not open for what it did not see.
+    """
     if comparison.level == "incomparable":
         return INCOMPARABLE
-    worse = any(j.outcome == "worse" and j.firm for j in comparison.judgements)
-    return int(fail_on == "worse" and worse)
+    if fail_on != "worse":
+        return 0
+    if any(j.outcome == "worse" and j.firm for j in comparison.judgements):
+        return 1
+    return INCOMPARABLE if any(j.outcome == "not_judged" for j in comparison.judgements) else 0
 
 
 def _check(options: Options) -> None:

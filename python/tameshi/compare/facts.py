@@ -32,6 +32,9 @@ _NOT_WORK = {
 }
 _NOT_FACTS = {"identity", "world", "findings", "model", "machine", "targets", "storages"}
 _DIGITS = 8
+NO = "no"
+# Where an examined device has none of these, that is a fact and not a gap.
+_MAY_BE_NONE = ("device.virtual", "device.members", "device.backing_file")
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,9 @@ def differences(
     for key, subject in sorted({*a, *b}, key=lambda k: (rank[k[0]], k[1])):
         rule = BY_KEY[key]
         if across and (rule.of != "spec" or key == "model"):
+            continue
+        # Where one side has no disk, `device` says so once and for all.
+        if rule.of == "device" and not ((key, subject) in a and (key, subject) in b):
             continue
         left, right = a.get((key, subject)), b.get((key, subject))
         if left == right:
@@ -128,10 +134,14 @@ def _environment(environment: Mapping[str, Any], storages: Sequence[str]) -> Ite
         name = named.get(path) or (storages[0] if len(targets) == len(storages) == 1 else path)
         device = target.get("device") or {}
         for rule in RULES:
-            if rule.of == "target":
+            if rule.key == "device":
+                yield (rule.key, name), "disk" if device else "none"
+            elif rule.of == "target":
                 yield (rule.key, name), target.get(rule.name)
             if rule.of == "device" and device:
-                yield (rule.key, name), device.get(rule.name)
+                value = device.get(rule.name)
+                nothing = not value and rule.key in _MAY_BE_NONE
+                yield (rule.key, name), NO if nothing else value
     yield from _others(environment, machine)
 
 

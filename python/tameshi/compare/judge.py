@@ -127,9 +127,7 @@ def chosen(
 
 def _steady(cell: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     """Estimates over the phase's own window that have a value."""
-    return (
-        e for e in cell["estimates"] if e["window"] == cell["phase"] and e["value"] is not None
-    )
+    return (e for e in cell["estimates"] if e["window"] == cell["phase"] and e["value"] is not None)
 
 
 def _judged(

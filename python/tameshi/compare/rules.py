@@ -23,8 +23,8 @@ EFFECTS: tuple[Effect, ...] = ("breaks", "question", "may", "none")
 class Rule:
     """One kind of fact. `weight`: what a difference in it means; `modelled`: in a modelled world.
 
-    `of`: where it stands. A key is its name in environment.json, in the machine's or a target's part;
-    that of a target's device begins with `device.`.
+    `of`: where it stands. A key is its name in environment.json, there within the machine's or a
+    target's part; that of a target's device begins with `device.`.
     """
 
     key: str
@@ -68,6 +68,7 @@ RULES = (
     Rule("mount_source", "record", "harmless", of="target"),
     Rule("mount_point", "record", "harmless", of="target"),
     Rule("real_path", "record", "harmless", of="target"),
+    Rule("device", "device", "confounds", of="target"),
     Rule("device.model", "device", "confounds", of="device"),
     Rule("device.firmware", "device", "confounds", of="device"),
     Rule("device.size_bytes", "device", "confounds", of="device"),

@@ -39,9 +39,7 @@ class Side:
         """The worlds it has cells of, in its order."""
         return list(dict.fromkeys(cell["world"] for cell in self.results["cells"]))
 
-    def runs_of(
-        self, world: str, phase: str, levels: Levels
-    ) -> dict[int, tuple[SealedRun, int]]:
+    def runs_of(self, world: str, phase: str, levels: Levels) -> dict[int, tuple[SealedRun, int]]:
         """By repetition, the runs of a cell and the place of the cell's phase in each."""
         found = {}
         for run in self.runs:

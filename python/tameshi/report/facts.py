@@ -18,6 +18,7 @@ from tameshi.report.points import (
     moves_large_blocks,
     series_names,
     without,
+    without_parts,
 )
 from tameshi.stats import ratios
 from tameshi.stats.intervals import Interval
@@ -115,11 +116,11 @@ def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:
 def plain_facts(view: View, phase: str) -> list[Fact]:
     """Per series of a phase without a numeric axis: rate or bandwidth, and latency."""
     points = view.in_phase(phase)
-    committing = {p.key[:2] for p in points if p.operation == "commit"}
+    kept = {p.key for p in without_parts(points)}
     facts = []
     for key, name in series_names(points, None).items():
-        levels, subject, operation = key
-        if (levels, subject) in committing and operation != "commit":
+        _, subject, operation = key
+        if key not in kept:
             continue
         series = [p for p in points if p.key == key]
         rate = _natural_rate(view, series)

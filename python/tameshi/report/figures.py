@@ -22,6 +22,7 @@ from tameshi.report.points import (
     series_names,
     unique,
     without,
+    without_parts,
 )
 from tameshi.report.text import Phrase
 
@@ -273,7 +274,8 @@ def _percentile_figure(phase: str, title: str, panels: tuple[Panel, ...], column
 def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
     """Time series: runs of one name and unit share a figure, one panel a world."""
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for entry in series:
+    order = {world: place for place, world in enumerate(view.worlds)}
+    for entry in sorted(series, key=lambda e: order.get(e["world"], len(order))):
         groups.setdefault((str(entry["name"]), str(entry["unit_key"])), []).append(entry)
     return [
         Figure(
@@ -292,10 +294,18 @@ def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
 
 
 def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
-    times = tuple(float(t) for t in entry["t_s"])
+    """Steps, each from the end of the interval before it; the first from zero."""
+    ends = [float(t) for t in entry["t_s"]]
+    # A commit is a write and its sync: their lines would lie on each other.
+    committing = {n.removesuffix(" commit") for n in entry["values"] if n.endswith(" commit")}
+    kept = {
+        str(name): [float(v) for v in values]
+        for name, values in entry["values"].items()
+        if name.removesuffix(" write") not in committing
+    }
     return tuple(
-        Series((str(name),), times, tuple(float(v) for v in values), (), (), style)
-        for style, (name, values) in enumerate(entry["values"].items())
+        Series(tuple(name.split()), (0.0, *ends), (*values[:1], *values), (), (), style)
+        for style, (name, values) in enumerate(kept.items())
     )
 
 
@@ -306,7 +316,7 @@ def _time_scale(unit: str) -> Scale:
 
 def bars(view: View, phases: Sequence[str]) -> list[Figure]:
     """Phases without a numeric axis: rates, bandwidth of large transfers, and tail latency."""
-    points = [p for p in view.points if p.phase in phases]
+    points = without_parts(p for p in view.points if p.phase in phases)
     rates = [
         p for p in points if family_of(p.measure) == "rate" and not moves_large_blocks(view, p)
     ]

@@ -1,13 +1,17 @@
-"""The report without a browser: five lines for the terminal, tables for rich, Markdown."""
+"""The report without a browser: five lines for the terminal, all its tables for rich, Markdown."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
 from tameshi.report import standing
 from tameshi.report.inputs import ReportInputs
-from tameshi.report.points import read_results
+from tameshi.report.points import View, read_results
 from tameshi.report.summary import Answer, Table, answers, matrices, overview
 from tameshi.report.text import Text
 
@@ -26,51 +30,108 @@ def _line(answer: Answer, text: Text) -> str:
     return answer.topic + "".join(said)
 
 
-def rich_tables(inputs: ReportInputs, lang: str = "en") -> list[RichTable]:
-    """The key figures, then the cells by verdict, for `rich.print`."""
+def sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str, list[Table]]]:
+    """Every table of the report, by the section it stands in, in the order of the page."""
+    yield "answer", [overview(view, text)]
+    yield "verdicts", [standing.verdicts(view, text)]
+    published = standing.published(view, text)
+    yield "published", [published] if published else []
+    yield "environment", standing.environments(inputs.environments, text)
+    yield "numbers", matrices(view, text)
+
+
+def terminal(inputs: ReportInputs, lang: str = "en") -> RenderableType:
+    """The whole report except its plots, for a `rich` console."""
     text, view = Text(lang), read_results(inputs.results)
-    return [_rich(table) for table in (overview(view, text), standing.verdicts(view, text))]
+    parts: list[RenderableType] = [RichText(view.question, style="bold"), RichText(view.title)]
+    parts += [RichText(line) for line in _standing(view, text)]
+    for section, found in sections(view, inputs, text):
+        lines = terminal_summary(inputs, lang) if section == "answer" else []
+        shown = [table for table in found if table.rows]
+        if shown or lines:
+            parts.append(RichText(text(f"section.{section}"), style="bold underline"))
+        parts += [Padding(RichText(line), (0, 0, 0, 2)) for line in lines]
+        parts += [rich_table(table) for table in shown]
+        if section == "environment":
+            for more, said in _more(view, inputs, text):
+                parts.append(RichText(text(f"section.{more}"), style="bold underline"))
+                parts += [Padding(RichText(line), (0, 0, 0, 2)) for line in said]
+    return Group(*(part for each in parts for part in (each, RichText(""))))
 
 
-def _rich(table: Table) -> RichTable:
+def _standing(view: View, text: Text) -> list[str]:
+    """The verdict of the study, and its reasons."""
+    said = text("verdict.study", verdict=text.verdict(view.verdict["level"]))
+    return [said, *(text.said(reason) for reason in view.verdict.get("reasons", []))]
+
+
+def _more(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str, list[str]]]:
+    """The sections that hold lines and no table."""
+    if inputs.reproduce:
+        yield "reproduce", list(inputs.reproduce)
+    caveats = standing.caveats(view, inputs.environments, text)
+    if caveats:
+        yield "caveats", caveats
+
+
+def rich_tables(inputs: ReportInputs, lang: str = "en") -> list[RichTable]:
+    """Every table of the report, for `rich.print`."""
+    text, view = Text(lang), read_results(inputs.results)
+    return [rich_table(table) for _, tables in sections(view, inputs, text) for table in tables]
+
+
+def rich_table(table: Table, styles: Mapping[str, str] | None = None) -> RichTable:
+    """A table for a `rich` console; `styles` colours cells by the words they begin with."""
     drawn = RichTable(
-        title=RichText(table.caption), caption=table.note or None, title_justify="left"
+        title=RichText(table.caption),
+        caption=RichText(table.note) if table.note else None,
+        title_justify="left",
+        caption_justify="left",
     )
     for i, column in enumerate(table.columns):
-        drawn.add_column(RichText(column.label), justify="right" if i and table.numeric else "left")
+        label = f"{column.group}\n{column.label}" if column.group else column.label
+        drawn.add_column(
+            RichText(label),
+            justify="right" if i and table.numeric else "left",
+            overflow="fold",
+        )
     group = ""
     for row in table.rows:
         if row.group != group:
             drawn.add_section()
             drawn.add_row(RichText(row.group, style="bold"))
             group = row.group
-        drawn.add_row(RichText(row.head), *(RichText(str(cell)) for cell in row.cells))
+        drawn.add_row(RichText(row.head), *(_rich_cell(str(c), styles or {}) for c in row.cells))
     return drawn
+
+
+def _rich_cell(said: str, styles: Mapping[str, str]) -> RichText:
+    style = next((style for words, style in styles.items() if said.startswith(words)), "")
+    return RichText(said, style=style)
 
 
 def markdown(inputs: ReportInputs, lang: str = "en") -> str:
     """The whole report except its plots."""
     text, view = Text(lang), read_results(inputs.results)
-    parts = [f"# {_escape(view.question)}", _escape(view.title)]
-    parts += [text("verdict.study", verdict=text.verdict(view.verdict["level"]))]
-    parts += [_heading(text, "answer"), _answer_list(answers(view, text), text)]
-    parts += [_table(overview(view, text))]
-    parts += [_heading(text, "verdicts"), _table(standing.verdicts(view, text))]
-    if published := standing.published(view, text):
-        parts += [_heading(text, "published"), _table(published)]
-    parts += [_heading(text, "caveats")]
-    found = standing.caveats(view, inputs.environments, text)
-    parts += ["\n".join(f"- {_escape(line)}" for line in found)]
-    parts += [_heading(text, "numbers"), *(_table(table) for table in matrices(view, text))]
-    if inputs.environments:
-        tables = standing.environments(inputs.environments, text)
-        parts += [_heading(text, "environment"), *(_table(table) for table in tables)]
-    if inputs.reproduce:
-        parts += [_heading(text, "reproduce"), "\n".join(f"    {c}" for c in inputs.reproduce)]
+    parts = [f"# {markdown_text(view.question)}", markdown_text(view.title)]
+    parts += [markdown_text(line) for line in _standing(view, text)]
+    for section, found in sections(view, inputs, text):
+        tables = [markdown_table(table) for table in found if table.rows]
+        lines = [_answer_list(answers(view, text), text)] if section == "answer" else []
+        if tables or lines:
+            parts += [heading(text, section), *lines, *tables]
+        if section == "environment":
+            for more, said in _more(view, inputs, text):
+                parts.append(heading(text, more))
+                code = more == "reproduce"
+                parts.append(
+                    "\n".join(f"    {x}" if code else f"- {markdown_text(x)}" for x in said)
+                )
     return "\n\n".join(parts) + "\n"
 
 
-def _heading(text: Text, section: str) -> str:
+def heading(text: Text, section: str) -> str:
+    """A section's heading in Markdown."""
     return f"## {text(f'section.{section}')}"
 
 
@@ -79,14 +140,15 @@ def _answer_list(lines: list[Answer], text: Text) -> str:
         return text("answer.none")
     items = []
     for line in lines:
-        said = "".join(f"\n  - {c.label}: {_escape(c.sentence)}" for c in line.clauses)
-        items.append(f"- **{_escape(line.topic)}**{said}")
+        said = "".join(f"\n  - {c.label}: {markdown_text(c.sentence)}" for c in line.clauses)
+        items.append(f"- **{markdown_text(line.topic)}**{said}")
     return "\n".join(items)
 
 
-def _table(table: Table) -> str:
+def markdown_table(table: Table) -> str:
+    """A table in Markdown, with its caption above."""
     grouped = any(row.group for row in table.rows)
-    heads = [_escape(f"{c.group}: {c.label}" if c.group else c.label) for c in table.columns]
+    heads = [markdown_text(f"{c.group}: {c.label}" if c.group else c.label) for c in table.columns]
     if grouped:
         heads.insert(0, "")
     align = ["---"] * (2 if grouped else 1)
@@ -94,15 +156,16 @@ def _table(table: Table) -> str:
     lines = [heads, align]
     previous = ""
     for row in table.rows:
-        cells = [_escape(row.head), *(_escape(str(cell)) for cell in row.cells)]
+        cells = [markdown_text(row.head), *(markdown_text(str(cell)) for cell in row.cells)]
         if grouped:
-            cells.insert(0, _escape(row.group) if row.group != previous else "")
+            cells.insert(0, markdown_text(row.group) if row.group != previous else "")
             previous = row.group
         lines.append(cells)
     body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    note = f"\n\n{_escape(table.note)}" if table.note else ""
-    return f"**{_escape(table.caption)}**\n\n{body}{note}"
+    note = f"\n\n{markdown_text(table.note)}" if table.note else ""
+    return f"**{markdown_text(table.caption)}**\n\n{body}{note}"
 
 
-def _escape(value: str) -> str:
+def markdown_text(value: str) -> str:
+    """Words that stay words in Markdown."""
     return value.translate(_MARKDOWN)

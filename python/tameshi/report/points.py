@@ -200,6 +200,13 @@ def series_names(points: Iterable[Point], axis: Axis | None) -> dict[tuple[Level
     return names
 
 
+def without_parts(points: Iterable[Point]) -> list[Point]:
+    """The points without writes and syncs of streams that commit: a commit is both together."""
+    found = list(points)
+    committing = {(p.phase, *p.key[:2]) for p in found if p.operation == "commit"}
+    return [p for p in found if p.operation == "commit" or (p.phase, *p.key[:2]) not in committing]
+
+
 def moves_large_blocks(view: View, point: Point) -> bool:
     """Whether the stream's operations are so large that bandwidth is its natural figure."""
     by_measure = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tameshi.report.points import View, freeze, kind_of, unique
@@ -33,7 +33,7 @@ def verdicts(view: View, text: Text) -> Table:
         )
         phases = (text.name(p) for p in unique(cell["phase"] for cell in groups[key]))
         which = _which_cells(view, text, world, phase, groups[key])
-        told = text("list.separator").join(reasons) or text("cell.none")
+        told = text("list.separator").join(text.said(r) for r in reasons) or text("cell.none")
         cells = (text.world(world), text("list.short").join(phases), which, runs, told)
         rows.append(Row(text.verdict(level), tuple(Shown(c) for c in cells), mark=level))
     keys = ("verdict", "world", "phase", "cells", "runs", "reasons")
@@ -88,30 +88,40 @@ def published(view: View, text: Text) -> Table | None:
 
 
 def environments(by_world: Mapping[str, Mapping[str, Any]], text: Text) -> list[Table]:
-    """One list of keys and values per world; nested values get dotted keys."""
+    """One list of facts and values per world; a group for each target."""
     columns = (Column(text("column.key")), Column(text("column.value")))
     return [
         Table(
             f"environment-{world}",
             text("table.environment", world=text.world(world)),
             columns,
-            tuple(Row(key, (Shown(value),)) for key, value in _flat(values)),
+            tuple(_environment_rows(values, text)),
         )
         for world, values in by_world.items()
         if values
     ]
 
 
-def _flat(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    rows: list[tuple[str, str]] = []
+def _environment_rows(values: Mapping[str, Any], text: Text) -> Iterator[Row]:
+    """What the world stands on as a whole first, then each target with its device."""
+    targets = values.get("targets")
+    targets = targets if isinstance(targets, Mapping) else {}
+    yield from _fact_rows({k: v for k, v in values.items() if v is not targets}, text)
+    for path, target in targets.items():
+        yield from _fact_rows(target, text, group=str(path))
+
+
+def _fact_rows(
+    values: Mapping[str, Any], text: Text, prefix: str = "", group: str = ""
+) -> Iterator[Row]:
+    """Known facts by their label, others by their dotted name; without those that say nothing."""
     for key, value in values.items():
         if isinstance(value, Mapping):
-            rows += _flat(value, f"{prefix}{key}.")
-        elif isinstance(value, list):
-            rows.append((f"{prefix}{key}", ", ".join(str(v) for v in value)))
-        elif value is not None and value != "":
-            rows.append((f"{prefix}{key}", str(value)))
-    return rows
+            # The machine's facts need no mention of it.
+            inner = "" if key == "machine" else f"{prefix}{key}."
+            yield from _fact_rows(value, text, inner, group)
+        elif said := text.fact_value(f"{prefix}{key}", value):
+            yield Row(text.fact(f"{prefix}{key}"), (Shown(said),), group=group)
 
 
 def model_label(world: str, environment: Mapping[str, Any], text: Text) -> str:
@@ -136,9 +146,12 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
     without = sum(p.low is None or p.high is None for p in view.points)
     if without:
         found.append(text("caveat.no_interval", count=without, total=len(view.points)))
+    alone = sum(p.world != "simulated" and p.runs == 1 and p.low is not None for p in view.points)
+    if alone:
+        found.append(text("caveat.one_run", count=alone))
     methods = sorted({p.method for p in view.points if p.method and p.low is not None})
     if methods:
-        listed = text("list.short").join(text.name(m) for m in methods)
+        listed = text("list.short").join(text.said(m) for m in methods)
         found.append(text("caveat.method", methods=listed))
     if any(p.measure.startswith("latency") for p in view.points):
         found.append(text("caveat.latency"))

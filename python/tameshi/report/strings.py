@@ -209,6 +209,12 @@ TEXT: dict[str, tuple[str, str]] = {
         "{total}件中{count}件の推定値には区間がありません（1回のみ、またはデータ不足）。"
         "小さな差を読み取らないでください。",
     ),
+    "caveat.one_run": (
+        "{count} intervals come from a single run of a real machine. They say how the figure varied"
+        " within that run, not how much the next run may differ.",
+        "{count}件の区間は実機での1回の実行から求めたものです。その実行内のばらつきを示すだけで、"
+        "次の実行との差は含みません。",
+    ),
     "caveat.method": (
         "Intervals are 95 % intervals ({methods}). Ratios not given by the study take theirs from"
         " the two intervals (MOVER, on logarithms).",
@@ -254,6 +260,8 @@ TEXT: dict[str, tuple[str, str]] = {
     # values and facts of environments and of what was asked for
     "value.yes": ("yes", "はい"),
     "value.no": ("no", "いいえ"),
+    "value.disk": ("present", "あり"),
+    "value.none": ("none: memory or a network", "なし（メモリまたはネットワーク）"),
     "fact.about": ("{fact}: {subject}", "{fact}：{subject}"),
     "fact.world": ("world", "世界"),
     "fact.work": ("work", "処理内容"),
@@ -281,6 +289,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "fact.mount_point": ("mount point", "マウントポイント"),
     "fact.partition": ("partition", "パーティション"),
     "fact.real_path": ("path", "パス"),
+    "fact.device": ("block device", "ブロックデバイス"),
     "fact.device.model": ("device model", "デバイスの型番"),
     "fact.device.firmware": ("firmware", "ファームウェア"),
     "fact.device.size_bytes": ("device size", "デバイスの容量"),
@@ -338,9 +347,9 @@ TEXT: dict[str, tuple[str, str]] = {
         "片方だけにあるセル：A {a}件、B {b}件。",
     ),
     "compare.by_subject": ("{facts} ({subject})", "{facts}（{subject}）"),
-    "compare.level.comparable": ("Comparable", "比較可能"),
-    "compare.level.differences": ("Comparable, with differences", "比較可能（相違あり）"),
-    "compare.level.incomparable": ("Incomparable", "比較不可"),
+    "level.comparable": ("Comparable", "比較可能"),
+    "level.differences": ("Comparable, with differences", "比較可能（相違あり）"),
+    "level.incomparable": ("Incomparable", "比較不可"),
     "because.nothing": (
         "what was asked for and what it ran on are the same",
         "実行内容と実行環境は同じ",
@@ -391,6 +400,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "table.ratios": ("B ÷ A; 95 % intervals in parentheses", "B ÷ A。括弧内は95 %区間"),
     "column.fact": ("What", "項目"),
     "column.effect": ("Effect", "影響"),
+    "column.throughput": ("Throughput", "スループット"),
     "column.b_to_a": ("B ÷ A", "B ÷ A"),
     "column.outcome": ("B is", "Bは"),
 }
@@ -418,6 +428,38 @@ SAID = {
         "実行間の差が大きく、原因を知るには回数不足：{subject} {operation}"
     ),
     "not in every run: {subject} {operation}": "一部の実行にしか現れない：{subject} {operation}",
+    "the generator, not the disk, was the limit: {subject}": (
+        "限界はディスクではなく負荷生成器：{subject}"
+    ),
+    "the processors, not the disk, were the limit: {subject}": (
+        "限界はディスクではなくCPU：{subject}"
+    ),
+    "something else kept the processors busy: {subject}": "他の処理がCPUを占有：{subject}",
+    "the processors were nearly the limit, beside the disk: {subject}": (
+        "ディスクとともにCPUもほぼ限界：{subject}"
+    ),
+    "the generator started late by itself, which its latencies hold: {subject}": (
+        "負荷生成器自身の開始遅れがレイテンシに含まれる：{subject}"
+    ),
+    "the generator's own lateness is part of the latencies: {subject}": (
+        "レイテンシの一部は負荷生成器自身の遅れ：{subject}"
+    ),
+    "the disk did not keep up with the rate, latencies grow with time: {subject}": (
+        "ディスクが要求頻度に追いつかず、レイテンシは時間とともに増大：{subject}"
+    ),
+    "many starts waited for a free slot, more than queue_depth allows: {subject}": (
+        "queue_depthの空きを待った開始が多数：{subject}"
+    ),
+    "submitting blocks, the system's queue to the disk is full: {subject}": (
+        "ディスクへのシステムのキューが満杯で、発行が待たされる：{subject}"
+    ),
+    "most of it was answered by memory and not by the disk: {subject}": (
+        "大部分はディスクではなくメモリが応答：{subject}"
+    ),
+    "something else used the disk: {subject}": "他の処理がディスクを使用：{subject}",
+    "no disk could be observed, which leaves open what was the limit: {subject}": (
+        "ディスクを観測できず、何が限界かは不明：{subject}"
+    ),
     "stopped before its end": "終了前に停止",
     "the worker ended without saying how": "ワーカーが理由を告げずに終了",
     "the storages {names} are one physical disk ({disk})": (

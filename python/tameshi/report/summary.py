@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tameshi.report.facts import (
@@ -37,6 +37,7 @@ from tameshi.report.text import Shown, Text
 LINES = 5
 # More than this in one sentence and nobody reads it: then only the best and the worst are told.
 MOST_ITEMS = 6
+_MARKS = "†‡§¶"
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,11 @@ class Table:
     rows: tuple[Row, ...]
     note: str = ""
     numeric: bool = False
+
+    @property
+    def bare(self) -> bool:
+        """Whether no value in it has an interval."""
+        return not any(cell.interval for row in self.rows for cell in row.cells)
 
 
 def answers(view: View, text: Text) -> list[Answer]:
@@ -352,7 +358,7 @@ def _at(text: Text, cell: Shown, axis: Axis, point: Point | None) -> Shown:
     if point is None:
         return cell
     at = text("cell.at", axis=text.name(axis.name), level=level_on(point.levels, axis))
-    return Shown(cell.value, cell.interval, cell.note, at)
+    return replace(cell, at=at)
 
 
 def matrices(view: View, text: Text) -> list[Table]:
@@ -416,14 +422,27 @@ def _table(
     columns: Sequence[Column],
     rows: Sequence[Row],
 ) -> Table:
-    """A table of estimates: when every one lacks its interval, the note stands once below."""
+    """A table of estimates."""
+    marked, note = with_marks(rows)
+    return Table(table_id, caption, tuple(columns), marked, note, numeric=True)
+
+
+def with_marks(rows: Sequence[Row]) -> tuple[tuple[Row, ...], str]:
+    """Why values lack their intervals, said once below a table.
+
+    A mark at each value tells which; without any interval in the table there is no need of marks.
+    """
     cells = [cell for row in rows for cell in row.cells]
-    if any(c.note for c in cells) and not any(c.interval for c in cells):
-        note = next(c.note for c in cells if c.note)
-        rows = [Row(r.head, tuple(Shown(c.value, at=c.at) for c in r.cells), r.group) for r in rows]
-    else:
-        note = ""
-    return Table(table_id, caption, tuple(columns), tuple(rows), note, numeric=True)
+    notes = list(dict.fromkeys(cell.note for cell in cells if cell.note))
+    bare = len(notes) == 1 and not any(cell.interval for cell in cells)
+    marks = {note: "" if bare else _MARKS[i % len(_MARKS)] for i, note in enumerate(notes)}
+    told = tuple(
+        replace(
+            row, cells=tuple(replace(c, mark=marks.get(c.note, ""), note="") for c in row.cells)
+        )
+        for row in rows
+    )
+    return told, " ".join(f"{mark} {note}".strip() for note, mark in marks.items())
 
 
 def cell_name(text: Text, cell: dict[str, Any]) -> str:

@@ -23,6 +23,7 @@ _SCALES: dict[str, tuple[tuple[float, float, str], ...]] = {
 }
 _DIGITS = 3
 _HASH_DIGITS = 12
+_SWITCHES = ("device.rotational", "device.iostats")
 
 
 def _pattern(template: str) -> re.Pattern[str]:
@@ -43,16 +44,20 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Shown:
-    """A value ready to print: the number with unit, its interval, or why there is none."""
+    """A value ready to print: the number with unit, its interval, or why there is none.
+
+    `mark` is a sign in the note's place; what it means then stands below the table.
+    """
 
     value: str
     interval: str = ""
     note: str = ""
     at: str = ""
+    mark: str = ""
 
     def __str__(self) -> str:
         aside = self.interval or self.note
-        told = f"{self.value} ({aside})" if aside else self.value
+        told = f"{self.value} ({aside})" if aside else f"{self.value}{self.mark}"
         return f"{told} {self.at}" if self.at else told
 
 
@@ -129,8 +134,12 @@ class Text:
         said = str(value)
         if key.endswith("_bytes") and said.isdigit():
             return format_value("bytes", int(said))
-        if key == "device.rotational" and said in ("0", "1"):
+        if key in _SWITCHES and said in ("0", "1"):
             return self("value.yes" if said == "1" else "value.no")
+        if key.startswith("device.") and said == "no":
+            return self("value.no")
+        if key == "device":
+            return self(f"value.{said}")
         if key == "core":
             return said[:_HASH_DIGITS]
         return self.world(said) if key == "world" else said

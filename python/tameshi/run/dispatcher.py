@@ -19,6 +19,7 @@ from tameshi.run.display import Display
 from tameshi.run.process import WorkerProcess
 from tameshi.run.sampler import Sampler
 from tameshi.spec_types import RunSpec, World
+from tameshi.stats.order import randomised
 from tameshi.store import SealedRun
 from tameshi.study import next_runs
 
@@ -95,10 +96,20 @@ def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRu
     todo = [task for task in tasks if task.identity in remaining]
     session.display.begin(len(todo), len(tasks) - len(todo), sum(task.length_ns for task in todo))
     virtual = [task for task in todo if task.spec.world is World.simulated]
-    real = [task for task in todo if task.spec.world is not World.simulated]
+    real = _shuffled([task for task in todo if task.spec.world is not World.simulated])
     for group, at_once in ((real, 1), (virtual, jobs)):
         _run_group(session, group, at_once)
     return [run for run in finished(session.folder, tasks).values()]
+
+
+def _shuffled(tasks: Sequence[Task]) -> list[Task]:
+    """Repetition by repetition, cells in an order that the study's seed decides."""
+    return randomised(
+        tasks,
+        seed=0,  # a repetition's seed is part of the name
+        block=lambda task: task.spec.repetition,
+        name=lambda task: f"{task.spec.seed}/{task.label}",
+    )
 
 
 def _run_group(session: Session, tasks: Sequence[Task], at_once: int) -> None:

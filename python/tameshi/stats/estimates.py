@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tameshi.stats import intervals
@@ -154,7 +154,12 @@ def _percentile_within(latencies: Mapping[str, Any], level: float) -> Interval:
     def value_at(share: float) -> float:
         return float(next((value for reached, value in curve if reached >= share), curve[-1][1]))
 
-    return intervals.of_quantile(level, series["below"], series["counts"], value_at)
+    found = intervals.of_quantile(level, series["below"], series["counts"], value_at)
+    if found.low is None or found.high is None:
+        return found
+    value = _quantile(latencies, level)
+    low, high = value * (1 - RESOLUTION), value * (1 + RESOLUTION)
+    return replace(found, low=min(found.low, low), high=max(found.high, high))
 
 
 def _longest(subject: str, operation: str, runs: Sequence[WindowData]) -> Estimate:

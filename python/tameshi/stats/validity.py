@@ -1,6 +1,6 @@
 """Was it the disk that set the limit, or the tool? `docs/generator.md` tells how and why.
 
-Judged per run, phase and stream over the steady window, from what the load and the sampler recorded.
+Judged per run, phase and stream over the steady window, from what load and sampler recorded.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ AT_DEVICE = 0.5
 """Share of the requests' time at the device from which on it is the device that they waited for."""
 FROM_MEMORY = 0.1
 """Share of the requests' time at the device below which something else answered."""
-OWN_LATENCY = 0.1
-"""Share of the latency that may be the generator's own lateness."""
+OWN_LATENCY = 0.25
+"""Share of the latency from which on the generator's own lateness makes it worthless."""
+OWN_PART = 0.1
+"""Share of the latency from which on its own lateness is worth knowing."""
 OWN_TAIL = 0.2
-"""The generator's lateness at a percentile, as a share of the latency there."""
+"""The same of the latency at a percentile."""
 TAILS = (0.99, 0.999)
 FEWEST_IN_TAIL = 10
 """Requests beyond a percentile without which it is not judged."""
@@ -45,7 +47,7 @@ REASONS = {
     "others": "something else kept the processors busy: {subject}",
     "close": "the processors were nearly the limit, beside the disk: {subject}",
     "own_latency": "the generator started late by itself, which its latencies hold: {subject}",
-    "own_tail": "the generator's own lateness shows in the highest latencies: {subject}",
+    "own_part": "the generator's own lateness is part of the latencies: {subject}",
     "unserved": "the disk did not keep up with the rate, latencies grow with time: {subject}",
     "waited": "many starts waited for a free slot, more than queue_depth allows: {subject}",
     "queue_full": "submitting blocks, the system's queue to the disk is full: {subject}",
@@ -189,7 +191,7 @@ def _limit(
     elif machine.idle <= MACHINE_IDLE:
         code = "processors" if machine.own >= machine.processors / 2 else "others"
     elif not any(other.open_loop for other in loads):
-        # In closed loop nobody spins: where every slot keeps a processor busy, none waits for a disk.
+        # In closed loop nobody spins: slots that each keep a processor busy wait for no disk.
         possible = min(float(sum(other.slots for other in loads)), machine.processors)
         code = "processors" if machine.own >= BUSY * possible else None
     if code:
@@ -214,12 +216,12 @@ def _tolerated(load: Load) -> float:
 def _schedule(load: Load, blamed: bool) -> Iterator[Finding]:
     """How the schedule of an open loop was kept; `blamed`: why it was not is known already."""
     own = load.lag_ns / load.latency_ns if load.latency_ns > 0 else 0.0
+    shares = [lag / latency for lag, latency in (load.tails or {}).values() if latency > 0]
+    tail = max(shares, default=0.0)
     if own >= OWN_LATENCY:
-        yield Finding("own_latency", load.subject, {"share": own})
-    else:
-        shares = [lag / latency for lag, latency in (load.tails or {}).values() if latency > 0]
-        if shares and max(shares) >= OWN_TAIL:
-            yield Finding("own_tail", load.subject, {"share": max(shares)})
+        yield Finding("own_latency", load.subject, {"share": own, "tail": tail})
+    elif own >= OWN_PART or tail >= OWN_TAIL:
+        yield Finding("own_part", load.subject, {"share": own, "tail": tail})
     if blamed:
         return
     if load.unserved > _tolerated(load):

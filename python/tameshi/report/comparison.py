@@ -1,0 +1,290 @@
+"""A comparison of two studies in words and tables, from the plain data of `tameshi.compare`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text as RichText
+
+from tameshi.report.plain import heading, markdown_table, markdown_text, rich_table
+from tameshi.report.points import family_of, freeze, kind_of, unique
+from tameshi.report.summary import Column, Row, Table, level_name, with_marks
+from tameshi.report.text import Shown, Text, format_value
+
+Data = Mapping[str, Any]
+
+_SIGNS = {"better": "▲", "same": "=", "worse": "▼", "undecided": "?", "not_judged": "–"}
+_STYLES = {"better": "green", "worse": "red", "undecided": "dim", "not_judged": "dim"}
+_LEVEL_STYLES = {"comparable": "green", "differences": "yellow", "incomparable": "red"}
+_UNSURE = "*"
+# Facts named in the verdict's line; the table below has them all.
+_NAMED = 4
+_CHANGES = 5
+# What stands in an interval's place.
+_REASONS = ("invalid", "incomparable", "identical")
+
+
+def comparison_terminal(comparison: Data, lang: str = "en") -> RenderableType:
+    """The verdict, what it means, and the tables, for a `rich` console."""
+    text = Text(lang)
+    level = comparison["verdict"]["level"]
+    parts: list[RenderableType] = [RichText(line) for line in sides(comparison, text)]
+    parts += [RichText(verdict(comparison, text), style=f"bold {_LEVEL_STYLES[level]}")]
+    parts += [RichText(line) for line in sentences(comparison, text)]
+    parts += [rich_table(table, _styles(text)) for table in tables(comparison, text)]
+    parts += [RichText(line) for line in _equal(comparison, text)]
+    return Group(*(part for each in parts for part in (each, RichText(""))))
+
+
+def comparison_markdown(comparison: Data, lang: str = "en") -> str:
+    """The same as a Markdown page."""
+    text = Text(lang)
+    title = text("compare.title")
+    parts = [f"# {title}", *(markdown_text(line) for line in sides(comparison, text))]
+    parts += [f"**{markdown_text(verdict(comparison, text))}**"]
+    parts += [markdown_text(line) for line in sentences(comparison, text)]
+    for table in tables(comparison, text):
+        parts += [heading(text, table.id), markdown_table(table)]
+    parts += [markdown_text(line) for line in _equal(comparison, text)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _styles(text: Text) -> dict[str, str]:
+    """Colours by the word that a cell begins with; a colour never stands alone."""
+    return {f"{_SIGNS[o]} {text(f'outcome.{o}')}": style for o, style in _STYLES.items()}
+
+
+def sides(comparison: Data, text: Text) -> list[str]:
+    """What A and B are."""
+    return [
+        text(
+            "compare.side",
+            side=side.upper(),
+            path=comparison[side]["path"],
+            study=comparison[side]["study"],
+        )
+        for side in ("a", "b")
+    ]
+
+
+def verdict(comparison: Data, text: Text) -> str:
+    """May the two be compared, in one sentence."""
+    level, because = comparison["verdict"]["level"], comparison["verdict"]["because"]
+    key = because
+    if because == "facts" and level == "incomparable":
+        key = "broken"
+    effect = "breaks" if key in ("broken", "some_cells") else "may"
+    fields = {
+        "facts": _facts(comparison, text, effect),
+        "question": _facts(comparison, text, "question"),
+        "broken": str(sum(_barred(cell) for cell in comparison["cells"])),
+        "of": str(len(comparison["cells"])),
+    }
+    said = text(f"because.{key}", **fields)
+    return text("compare.verdict", level=text(f"level.{level}"), because=said)
+
+
+def _barred(cell: Data) -> bool:
+    return any(judgement["why"] == "incomparable" for judgement in cell["judgements"])
+
+
+def _facts(comparison: Data, text: Text, effect: str) -> str:
+    """The facts of one effect as a list in prose; several subjects of one fact stand together."""
+    subjects: dict[str, dict[str, None]] = {}
+    for found in comparison["differences"]:
+        if found["effect"] == effect:
+            subjects.setdefault(found["fact"], {})[found["subject"]] = None
+    said = []
+    for fact, about in subjects.items():
+        named = [subject for subject in about if subject]
+        label = text.fact(fact)
+        if named:
+            some = text("list.short").join([*named[:_NAMED], *(["…"] if named[_NAMED:] else [])])
+            label = text("compare.by_subject", facts=label, subject=some)
+        said.append(label)
+    return text("list.short").join([*said[:_NAMED], *(["…"] if said[_NAMED:] else [])])
+
+
+def sentences(comparison: Data, text: Text) -> list[str]:
+    """How many are better, same and worse; how far chance goes; what is the same."""
+    counts, chance = comparison["counts"], comparison["chance"]
+    within = 1 + comparison["options"]["within"]
+    found = []
+    if comparison["cells"]:
+        if comparison["verdict"]["level"] == "incomparable":
+            found.append(text("compare.not_decided"))
+        else:
+            found.append(text("compare.counts", total=sum(counts.values()), **counts))
+            bounds = {"low": f"{1 / within:.3g}", "high": f"{within:.3g}"}
+            found.append(text("compare.rule", **bounds))
+    if chance["tested"]:
+        expected = f"{chance['expected']:.1f}".removesuffix(".0")
+        found.append(text("compare.chance", **(dict(chance) | {"expected": expected})))
+    if chance["lone"]:
+        found.append(text("compare.lone", lone=chance["lone"]))
+    alone = {side: len(cells) for side, cells in comparison["only"].items()}
+    if any(alone.values()):
+        found.append(text("compare.only", **alone))
+    return found
+
+
+def _equal(comparison: Data, text: Text) -> list[str]:
+    """What could have differed, and does not."""
+    facts = text("list.short").join(text.fact(key) for key in comparison["equal"])
+    return [text("compare.equal", facts=facts)] if facts else []
+
+
+def tables(comparison: Data, text: Text) -> list[Table]:
+    """The greatest changes, all cells, and what differs; those that would be empty are left out."""
+    found = [
+        _changes(comparison, text),
+        _ratios(comparison, text),
+        _differences(comparison, text),
+    ]
+    return [table for table in found if table.rows]
+
+
+def _differences(comparison: Data, text: Text) -> Table:
+    rows = []
+    for found in comparison["differences"]:
+        values = (text.fact_value(found["fact"], found[side]) for side in ("a", "b"))
+        a, b = (value or text("cell.unknown") for value in values)
+        total = found["of"]
+        cells = (
+            text("cell.all", count=total)
+            if found["cells"] == total
+            else text("cell.some", count=found["cells"], total=total)
+        )
+        told = (text(f"effect.{found['effect']}"), a, b, cells)
+        rows.append(Row(text.fact(found["fact"], found["subject"]), tuple(Shown(c) for c in told)))
+    names = ("fact", "effect")
+    columns = [Column(text(f"column.{name}")) for name in names]
+    columns += [Column("A"), Column("B"), Column(text("column.cells"))]
+    return Table("differences", text("table.differences"), tuple(columns), tuple(rows))
+
+
+def _changes(comparison: Data, text: Text) -> Table:
+    """The differences farthest from 1, the sure ones first, with both values."""
+    differ = [
+        (cell, judgement)
+        for cell in comparison["cells"]
+        for judgement in cell["judgements"]
+        if judgement["outcome"] in ("better", "worse")
+    ]
+    differ.sort(key=lambda found: (not found[1]["firm"], -abs(math.log(found[1]["ratio"]))))
+    names = _series(comparison, text)
+    rows = []
+    for cell, judgement in differ[:_CHANGES]:
+        measure = judgement["metric"].partition(".")[2]
+        kind = kind_of(measure)
+        where = (_group(comparison, cell, text), names[_key(cell, judgement)])
+        values = (format_value(kind, judgement[side]) for side in ("a", "b"))
+        told = [Shown(text.measure(measure)), *(Shown(value) for value in values)]
+        told += [_ratio(text, judgement), Shown(_outcome(text, judgement))]
+        rows.append(Row(" · ".join(part for part in where if part), tuple(told)))
+    keys = ("cell", "metric", "a", "b", "b_to_a", "outcome")
+    columns = tuple(Column(k.upper() if len(k) == 1 else text(f"column.{k}")) for k in keys)
+    marked, note = with_marks(rows)
+    return Table("changes", text("table.changes"), columns, marked, note, numeric=True)
+
+
+def _ratios(comparison: Data, text: Text) -> Table:
+    """Cells down, in a group for each phase; measures across."""
+    names = _series(comparison, text)
+    rows: dict[tuple[str, ...], dict[str, Shown]] = {}
+    heads: dict[tuple[str, ...], tuple[str, str]] = {}
+    for cell in comparison["cells"]:
+        for judgement in cell["judgements"]:
+            place = _key(cell, judgement)
+            measure = family_of(judgement["metric"].partition(".")[2])
+            # A stream's rate is one column, whether operations or bytes are its natural figure.
+            column = "rate" if _primary(comparison) and measure == "bandwidth" else measure
+            rows.setdefault(place, {})[column] = _told(text, judgement)
+            heads[place] = (names[place], _group(comparison, cell, text))
+    columns = unique(column for row in rows.values() for column in row)
+    none = Shown(text("cell.none"))
+    shown = [
+        Row(heads[place][0], tuple(row.get(c, none) for c in columns), group=heads[place][1])
+        for place, row in rows.items()
+    ]
+    labels = [
+        Column(text("column.throughput") if column == "rate" else text.measure(column))
+        for column in columns
+    ]
+    header = (Column(text("column.cell")), *labels)
+    told, note = with_marks(_folded(shown, text))
+    return Table("ratios", text("table.ratios"), header, told, note, numeric=True)
+
+
+def _folded(rows: Sequence[Row], text: Text) -> list[Row]:
+    """Phases of which every run is identical take one row."""
+    identical = text("why.identical")
+    found = []
+    for group in unique(row.group for row in rows):
+        members = [row for row in rows if row.group == group]
+        if len(members) > 1 and all(c.note == identical for row in members for c in row.cells):
+            members = [replace(members[0], head=text("cell.all", count=len(members)))]
+        found += members
+    return found
+
+
+def _primary(comparison: Data) -> bool:
+    return bool(comparison["options"]["metrics"] == "primary")
+
+
+def _key(cell: Data, judgement: Data) -> tuple[str, ...]:
+    worlds = cell["world"]["a"], cell["world"]["b"]
+    operation = judgement["metric"].partition(".")[0]
+    return (*worlds, cell["phase"], str(freeze(cell["levels"])), judgement["subject"], operation)
+
+
+def _group(comparison: Data, cell: Data, text: Text) -> str:
+    """The phase, and the worlds where the comparison has several or two different ones."""
+    phase, (a, b) = text.name(cell["phase"]), (cell["world"]["a"], cell["world"]["b"])
+    if a != b:
+        return f"{text('column.ratio', top=text.world(b), bottom=text.world(a))} · {phase}"
+    several = len(comparison["options"]["worlds"]) > 1
+    return f"{text.world(a)} · {phase}" if several else phase
+
+
+def _series(comparison: Data, text: Text) -> dict[tuple[str, ...], str]:
+    """The shortest names within each phase: levels, then stream and operation where several."""
+    found = {}
+    for phase in unique(cell["phase"] for cell in comparison["cells"]):
+        cells = [cell for cell in comparison["cells"] if cell["phase"] == phase]
+        keys = {_key(c, j): c for c in cells for j in c["judgements"]}
+        streams = unique(key[4] for key in keys)
+        for key, cell in keys.items():
+            twins = {other[5] for other in keys if other[:5] == key[:5]}
+            parts = [level_name(text, *pair) for pair in freeze(cell["levels"])]
+            parts += [text.name(key[4])] if len(streams) > 1 else []
+            parts += [text.name(key[5])] if len(twins) > 1 or not parts else []
+            found[key] = text("list.short").join(parts)
+    return found
+
+
+def _told(text: Text, judgement: Data) -> Shown:
+    """`▲ better 1.14 × (1.05–1.24)`."""
+    ratio = _ratio(text, judgement)
+    return Shown(f"{_outcome(text, judgement)} {ratio.value}", ratio.interval, ratio.note)
+
+
+def _outcome(text: Text, judgement: Data) -> str:
+    outcome = judgement["outcome"]
+    unsure = outcome in ("better", "worse") and not judgement["firm"]
+    return f"{_SIGNS[outcome]} {text(f'outcome.{outcome}')}{_UNSURE if unsure else ''}"
+
+
+def _ratio(text: Text, judgement: Data) -> Shown:
+    if judgement["ratio"] is None:
+        return Shown(text("cell.none"))
+    sampling = judgement["sampling"]
+    bounds = (sampling["low"], sampling["high"])
+    shown = text.shown("ratio", judgement["ratio"], *bounds, int(sampling["runs"] or 0))
+    if judgement["why"] in _REASONS:
+        return Shown(shown.value, note=text(f"why.{judgement['why']}"))
+    return shown

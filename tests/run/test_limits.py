@@ -1,0 +1,112 @@
+"""The judgement on real runs: a target that answers from memory, and rates that nobody can keep."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tameshi import guard, results, store
+from tameshi._core import Execution, Target
+from tameshi.environment import diskstats_name
+from tameshi.run.sampler import Sampler
+from tameshi.spec_types import RunSpec
+from tameshi.stats import validity
+from tameshi.store import SealedRun
+from tameshi.study import plan, read_study
+
+STUDY = """
+title = "Limits"
+question = "Whose?"
+[storage.disk]
+device = "sas-15k-146gb"
+size = "16 MiB"
+[workload.stream.s]
+{stream}
+[phase.p]
+workload = ["stream.s"]
+ramp = "100 ms"
+until = {{ time = "900 ms" }}
+[run]
+interval = "50 ms"
+"""
+MEMORY = 'access = "buffered"\n'
+
+
+def open_loop(rate: int) -> str:
+    return f'arrivals = {{ poisson = {{ rate = "{rate} /s" }} }}'
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Iterator[Any]:
+    """Runs one stream on a file of its own, sampled, and seals the record."""
+    made: list[Path] = []
+
+    def run(stream: str) -> SealedRun:
+        path = tmp_path / "limits.toml"
+        path.write_text(STUDY.format(stream=stream))
+        (spec,) = plan(read_study(path), "measured", quick=False).runs
+        folder = tmp_path / f"run{len(made)}"
+        made.append(folder)
+        store.begin_run(folder, spec, "0" * 64, {})
+        examined = guard.check_target(tmp_path / "target.dat", 16 << 20, "disk")
+        direct = MEMORY not in stream
+        with guard.open_target(examined, direct=direct, fallback=True) as opened:
+            execute(spec, folder, opened)
+        return store.seal(folder)
+
+    yield run
+
+
+def execute(spec: RunSpec, folder: Path, opened: guard.OpenTarget) -> None:
+    target = Target("disk", opened.fd, opened.data_offset, opened.data_bytes, opened.direct)
+    execution = Execution(spec, folder)
+    execution.lay_out(target, spec.seed)
+    t0_ns = time.monotonic_ns() + 20_000_000
+    disks = [name for name in [diskstats_name(opened.path.parent)] if name]
+    with Sampler(folder, t0_ns, 50_000_000, disks, {"worker": os.getpid()}):
+        execution.run([target], t0_ns)
+
+
+def found(run: SealedRun) -> Mapping[str, validity.Finding]:
+    """Findings of the run's one phase, by code."""
+    (window,) = run.outcome["windows"]
+    stretch = results.Stretch("p", window["begin_ns"], window["end_ns"], steady=True)
+    data = results._window(results._Frames(run), 0, 0, "s", stretch)
+    samples = run.series().filter(pl.col("source") == "sampler").drop("source")
+    judged = validity.findings(
+        run.spec.phases[0], {"s": data}, samples.iter_rows(), stretch.begin_ns, stretch.end_ns
+    )
+    return {finding.code: finding for finding in judged}
+
+
+def test_reading_memory_in_a_closed_loop_is_invalid(measured):
+    codes = found(measured(MEMORY + "queue_depth = 8"))
+    # On a machine that others keep busy too, it is the processors rather than the one thread.
+    assert {"generator", "processors", "others"} & set(codes)
+    assert {"memory", "unseen"} & set(codes)
+
+
+def test_a_rate_beyond_the_generator_is_invalid(measured):
+    run = measured(MEMORY + "queue_depth = 64\n" + open_loop(20_000_000))
+    codes = found(run)
+    assert {"generator", "processors", "others"} & set(codes)
+    assert any(finding.level == "invalid" for finding in codes.values())
+    total = dict(run.series().group_by("metric").agg(pl.col("value").sum()).iter_rows())
+    assert total["load.unserved"] > total["load.started"], "twenty million are due in a second"
+
+
+def test_a_rate_beyond_the_disk_is_not_the_generators_fault(measured):
+    run = measured('sync = { fdatasync = { every = 1 } }\nread = "0 %"\n' + open_loop(500_000))
+    codes = found(run)
+    assert "generator" not in codes
+    assert {"unserved", "processors", "others"} & set(codes)
+
+
+def test_a_modest_rate_does_not_saturate_the_generator(measured):
+    assert "generator" not in found(measured(open_loop(200)))
