@@ -19,6 +19,7 @@ from tameshi.stats import ratios
 from tameshi.stats.estimates import RESOLUTION, Estimate, WindowData, estimates
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
+from tameshi.stats.validity import Finding, findings
 from tameshi.store import SealedRun, worst
 
 SIMULATED = World.simulated.value
@@ -75,7 +76,9 @@ class _Frames:
     """A run's series by stream and its latencies, read once."""
 
     def __init__(self, run: SealedRun) -> None:
-        load = run.series().filter(pl.col("source") == "load")
+        series = run.series()
+        load = series.filter(pl.col("source") == "load")
+        self.samples = series.filter(pl.col("source") == "sampler").drop("source")
         self.by_stream = {str(key[0]): frame for key, frame in load.group_by("subject")}
         self.latencies = run.latencies()
 
@@ -112,8 +115,16 @@ def _cell(
             found += [_as_json(name, estimate) for estimate in estimates(stream.name, data)]
             if parts[0][1].steady:
                 flagged += flags(stream.name, data, ordered=cell.world != SIMULATED)
+    judged = [
+        (run, finding)
+        for parts in by_name.values()
+        for run, part in parts
+        if part.steady
+        for finding in _judged(frames[run.folder], run, cell, part)
+    ]
     warning = {"level": "warning", "reasons": [flag.reason for flag in flagged]}
     verdicts = [run.outcome["verdict"] for run in cell.runs]
+    verdicts += [finding.verdict() for _, finding in judged]
     return {
         "world": cell.world,
         "phase": cell.phase,
@@ -121,8 +132,21 @@ def _cell(
         "runs": {status: statuses.count(status) for status in ("complete", "partial", "failed")},
         "verdict": worst([*verdicts, warning] if flagged else verdicts),
         "flags": [flag.as_json() for flag in flagged],
+        "findings": [
+            {"repetition": run.spec.repetition, **finding.as_json()} for run, finding in judged
+        ],
         "estimates": found,
     }
+
+
+def _judged(frames: _Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[Finding]:
+    """Was it the disk that set the limit? What the load and the sampler say about it."""
+    windows = {
+        stream.name: _window(frames, run.spec.repetition, cell.index, stream.name, part)
+        for stream in cell.spec.streams
+    }
+    samples = frames.samples.iter_rows()
+    return findings(cell.spec, windows, samples, part.begin_ns, part.end_ns)
 
 
 def _stretches(study: Summary, cell: Cell, run: SealedRun, asked: set[str]) -> list[Stretch]:

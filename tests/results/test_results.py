@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from tameshi.results import results
-from tameshi.spec_types import World
+from tameshi.spec_types import StreamSpec, World
 
 SECOND = 10**9
 STUDY = SimpleNamespace(name="s", title="S", question="?", axes=[], windows=None, published=None)
@@ -46,6 +46,7 @@ class Run:
     def latencies(self) -> dict[str, Any]:
         return {
             f"{phase}/steady/reader/read": {
+                "count": 30_000,
                 "max": 9 * tail,
                 "quantiles": [[0.5, tail / 3], [0.99, tail], [0.999, 2 * tail]],
             }
@@ -61,7 +62,7 @@ def run(
 ) -> Run:
     """A complete run with a phase for each list of rates: `alone`, then `beside`."""
     names = ("alone", "beside")[: len(rates)]
-    streams = [SimpleNamespace(name="reader")]
+    streams = [SimpleNamespace(name="reader", stream=StreamSpec())]
     windows = [
         {
             "name": name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,13 +104,19 @@ def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:
         series = [p for p in points if (without(p.levels, axis), *p.key[1:]) == key]
         rate = _natural_rate(view, series)
         if rate:
-            best = {w: max(ps, key=lambda p: p.value) for w, ps in _by_world(series, rate).items()}
+            best = {w: _peak(ps) for w, ps in _by_world(series, rate).items()}
             peaks.append(Fact("peak", phase, name, key[2], rate, axis.name, best))
         at_floor = [p for p in series if level_on(p.levels, axis) == lowest]
         for measure in _first_of(at_floor, (MEDIAN, MEAN)) + _first_of(at_floor, (P99,)):
             found = {w: ps[0] for w, ps in _by_world(at_floor, measure).items()}
             floors.append(Fact("floor", phase, name, key[2], measure, axis.name, found))
     return peaks + floors
+
+
+def _peak(points: Sequence[Point]) -> Point:
+    """The greatest of those that can be believed; of all, where none can."""
+    sound = [point for point in points if point.sound]
+    return max(sound or points, key=lambda point: point.value)
 
 
 def plain_facts(view: View, phase: str) -> list[Fact]:

@@ -21,7 +21,7 @@ from tameshi.report import standing
 from tameshi.report.draw import draw
 from tameshi.report.figures import figures
 from tameshi.report.inputs import ReportInputs
-from tameshi.report.points import View, read_results
+from tameshi.report.points import View, at_worst, read_results
 from tameshi.report.summary import Column, Row, answers, matrices, overview
 from tameshi.report.text import Text
 
@@ -79,6 +79,7 @@ def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
         "overview": overview(view, text),
         "matrices": matrices(view, text),
         "verdicts": standing.verdicts(view, text),
+        "at_worst": at_worst(view),
         "published": standing.published(view, text),
         "environments": standing.environments(inputs.environments, text),
         "caveats": standing.caveats(view, inputs.environments, text),

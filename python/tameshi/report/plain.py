@@ -11,7 +11,7 @@ from rich.text import Text as RichText
 
 from tameshi.report import standing
 from tameshi.report.inputs import ReportInputs
-from tameshi.report.points import View, read_results
+from tameshi.report.points import View, at_worst, read_results
 from tameshi.report.summary import Answer, Table, answers, matrices, overview
 from tameshi.report.text import Text
 
@@ -61,7 +61,7 @@ def terminal(inputs: ReportInputs, lang: str = "en") -> RenderableType:
 
 def _standing(view: View, text: Text) -> list[str]:
     """The verdict of the study, and its reasons."""
-    said = text("verdict.study", verdict=text.verdict(view.verdict["level"]))
+    said = text.study_verdict(view.verdict["level"], at_worst(view))
     return [said, *(text.said(reason) for reason in view.verdict.get("reasons", []))]
 
 

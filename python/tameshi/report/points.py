@@ -33,6 +33,8 @@ class Point:
     degrees: float | None
     scale: float | None
     outside_model: bool
+    sound: bool
+    """Whether its cell's verdict lets it be believed."""
 
     @property
     def key(self) -> tuple[Levels, str, str]:
@@ -81,6 +83,13 @@ class View:
             a for a in self.axes if a.numeric and sum((a.name, lv) in seen for lv in a.levels) > 1
         ]
         return max(candidates, key=lambda a: len(a.levels), default=None)
+
+
+def at_worst(view: View) -> dict[str, int]:
+    """How many cells have the study's own level, of all."""
+    level = view.verdict["level"]
+    bad = sum((cell.get("verdict") or {}).get("level", "valid") == level for cell in view.cells)
+    return {"bad": bad, "all": len(view.cells)}
 
 
 def number(label: str) -> float | None:
@@ -147,6 +156,7 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
             degrees=sampling.get("degrees"),
             scale=estimate.get("scale"),
             outside_model=model.get("inside_range") is False,
+            sound=(cell.get("verdict") or {}).get("level") != "invalid",
         )
 
 

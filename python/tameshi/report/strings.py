@@ -185,6 +185,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "verdict.warning": ("Warning", "要注意"),
     "verdict.invalid": ("Invalid", "無効"),
     "verdict.study": ("Verdict of the study: {verdict}", "この試験の判定：{verdict}"),
+    "verdict.share": (
+        "Verdict of the study: {verdict} in {bad} of {all} cells",
+        "この試験の判定：{all}セル中{bad}セルが{verdict}",
+    ),
     # caveats
     "caveat.partial": (
         "Partial: {cell} ({partial} of {runs} runs ended early).",

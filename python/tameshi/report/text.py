@@ -174,6 +174,12 @@ class Text:
         key = f"verdict.{level}"
         return TEXT[key][self._column] if key in TEXT else level
 
+    def study_verdict(self, level: str, cells: Mapping[str, int]) -> str:
+        """The study's verdict, and in how many cells it is so bad."""
+        if level == "valid":
+            return self("verdict.study", verdict=self.verdict(level))
+        return self("verdict.share", verdict=self.verdict(level), **cells)
+
     def shown(
         self, kind: str, value: float, low: float | None, high: float | None, runs: int
     ) -> Shown:

@@ -18,7 +18,7 @@ from tameshi.preflight import Examined
 from tameshi.run.display import Display
 from tameshi.run.process import WorkerProcess
 from tameshi.run.sampler import Sampler
-from tameshi.spec_types import RunSpec, World
+from tameshi.spec_types import Access, RunSpec, World
 from tameshi.stats.order import randomised
 from tameshi.store import SealedRun
 from tameshi.study import next_runs
@@ -156,13 +156,22 @@ def _execute(session: Session, task: Task, folder: Path) -> str | None:
     """Targets open, worker at work; returns why it failed, if it did."""
     with ExitStack() as stack:
         targets = {
-            name: stack.enter_context(guard.open_target(plan, direct=True, fallback=True))
+            name: stack.enter_context(_opened(task, name, plan))
             for name, plan in task.examined.targets.items()
             if name in task.spec.storage
         }
         with _worker(session, folder, targets) as worker:
             failure = _converse(session, task, folder, worker, targets)
         return failure or worker.failure() or _vanished(targets)
+
+
+def _opened(task: Task, storage: str, plan: guard.TargetPlan) -> guard.OpenTarget:
+    """Past the page cache unless its streams ask for it; the core refuses a mix of both."""
+    streams = [
+        s.stream for phase in task.spec.phases for s in phase.streams if s.storage == storage
+    ]
+    buffered = any(stream.access is Access.buffered for stream in streams)
+    return guard.open_target(plan, direct=not buffered, fallback=True)
 
 
 def _vanished(targets: Mapping[str, guard.OpenTarget]) -> str | None:
