@@ -23,12 +23,12 @@ demo: setup ## a first study, measured and simulated, with its report
 test: setup ## every test but the long ones
 	@scripts/debian-packages requirements/debian-test.txt
 	cargo test --workspace --locked --quiet
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest
 
 soak: setup ## the long tests
 	@scripts/debian-packages requirements/debian-test.txt
 	cargo test --workspace --locked --quiet -- --ignored
-	$(BIN)/python -m pytest -q -m soak --timeout=7200
+	$(BIN)/python -m pytest -m soak --timeout=7200
 
 bench: setup ## every benchmark in bench/
 	@scripts/debian-packages requirements/debian-test.txt
