@@ -174,8 +174,8 @@ def page(rows: Sequence[Row], seconds: float) -> str:
     for row in rows:
         kind = "tmpfs" if row.place.startswith("/dev/shm") else "disk"
         lines.append(
-            f"| {kind} | {row.pairs} | {row.depth} | {row.ours:,.0f} | {row.fio:,.0f} | {row.ratio:.3f} "
-            f"| {row.low:.3f}–{row.high:.3f} |"
+            f"| {kind} | {row.pairs} | {row.depth} | {row.ours:,.0f} | {row.fio:,.0f} "
+            f"| {row.ratio:.3f} | {row.low:.3f}–{row.high:.3f} |"
         )
     return "\n".join(lines) + "\n"
 
