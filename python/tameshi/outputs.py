@@ -39,7 +39,10 @@ def read_summary(folder: Path) -> tuple[Summary, list[str]]:
 def read_runs(folder: Path) -> list[SealedRun]:
     """Every sealed run of a study folder, in the order of the plan."""
     order = json.loads((folder / "order.json").read_bytes())
-    runs = (store.read_run(store.run_folder(folder, identity)) for identity in order)
+    runs = (
+        store.read_run(store.run_folder(folder, identity)) or store.read_lost(folder, identity)
+        for identity in order
+    )
     return [run for run in runs if run]
 
 

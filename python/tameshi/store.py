@@ -141,6 +141,28 @@ def read_run(folder: Path) -> SealedRun | None:
     return SealedRun(folder, spec, json.loads((folder / "environment.json").read_bytes()), outcome)
 
 
+def write_lost(study: Path, spec: RunSpec, run_identity: str, reason: str) -> None:
+    """Mark a run failed in the study's folder, because its own folder takes nothing more."""
+    lost = {"spec": json.loads(_core.to_json(spec)), "identity": run_identity, "reason": reason}
+    write_json(_lost(study, run_identity), lost)
+
+
+def read_lost(study: Path, run_identity: str) -> SealedRun | None:
+    """A run that could not be sealed, as a failed one; None where there is no such mark."""
+    try:
+        lost = json.loads(_lost(study, run_identity).read_bytes())
+    except FileNotFoundError:
+        return None
+    outcome = {**_ending([], lost["reason"]), "identity": lost["identity"], "windows": []}
+    outcome["verdict"] = _verdict(outcome, [])
+    spec = RunSpec.model_validate(lost["spec"])
+    return SealedRun(run_folder(study, run_identity), spec, {}, outcome)
+
+
+def _lost(study: Path, run_identity: str) -> Path:
+    return study / "lost" / f"{run_identity[:IDENTITY_DIGITS]}.json"
+
+
 def read_events(folder: Path) -> list[dict[str, Any]]:
     """The events of a run; half a line at the end is left out."""
     try:

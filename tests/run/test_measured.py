@@ -13,6 +13,11 @@ from command import SMALL, outcomes, results, start, tameshi, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 MEASURED = SMALL.replace("repetitions = 2", "repetitions = 1")
+ONE_RUN = (
+    MEASURED.replace('"120 ms"', '"2 s"')
+    .replace("[1, 4]", "[1]")
+    .replace('["0 %", "100 %"]', '["100 %"]')
+)
 TWO_STORAGES = """
 title = "Two places"
 question = "Which?"
@@ -35,6 +40,11 @@ interval = "50 ms"
 def on(**places: Path) -> list[str]:
     """Options that bind storages and ask for the measured world."""
     return ["--world", "measured", *(f"--on={name}={path}" for name, path in places.items())]
+
+
+def wait_until_measuring(out: Path, process: subprocess.Popen[str]) -> None:
+    events = "runs/*/events.jsonl"
+    wait_until(lambda: any('"phase_ramped"' in p.read_text() for p in out.glob(events)), process)
 
 
 def test_one_study_file_runs_in_both_worlds_unchanged(study, tmp_path):
@@ -107,16 +117,8 @@ def test_two_storages_on_one_disk_make_the_comparison_invalid(study, tmp_path):
 
 def test_a_vanished_file_fails_its_run(study, tmp_path):
     out, file = tmp_path / "out", tmp_path / "tameshi-disk.dat"
-    text = (
-        MEASURED.replace('"120 ms"', '"2 s"')
-        .replace("[1, 4]", "[1]")
-        .replace('["0 %", "100 %"]', '["100 %"]')
-    )
-    process = start("run", study(text), *on(disk=tmp_path), "--out", out)
-    wait_until(
-        lambda: any('"phase_ramped"' in p.read_text() for p in out.glob("runs/*/events.jsonl")),
-        process,
-    )
+    process = start("run", study(ONE_RUN), *on(disk=tmp_path), "--out", out)
+    wait_until_measuring(out, process)
     file.unlink()
     _, errors = process.communicate()
     assert process.returncode == 1
@@ -170,16 +172,8 @@ def test_a_full_disk_fails_its_run_and_the_others_go_on(study, tmp_path, small_d
 def test_a_record_that_may_not_be_written_fails_its_run(study, tmp_path):
     """Permission refused in the middle of a run; as root, only an immutable folder refuses."""
     out = tmp_path / "out"
-    text = (
-        MEASURED.replace('"120 ms"', '"2 s"')
-        .replace("[1, 4]", "[1]")
-        .replace('["0 %", "100 %"]', '["100 %"]')
-    )
-    process = start("run", study(text), *on(disk=tmp_path), "--out", out)
-    wait_until(
-        lambda: any('"phase_ramped"' in p.read_text() for p in out.glob("runs/*/events.jsonl")),
-        process,
-    )
+    process = start("run", study(ONE_RUN), *on(disk=tmp_path), "--out", out)
+    wait_until_measuring(out, process)
     (folder,) = out.glob("runs/*")
     if subprocess.run(["chattr", "+i", folder], check=False).returncode:
         process.kill()
@@ -191,7 +185,10 @@ def test_a_record_that_may_not_be_written_fails_its_run(study, tmp_path):
     assert process.returncode == 1
     assert "cannot be sealed" in errors
     assert "Traceback" not in errors
-    resumed = tameshi("run", study(text), *on(disk=tmp_path), "--out", out)
+    (cell,) = results(out)["cells"]
+    assert cell["runs"] == {"complete": 0, "partial": 0, "failed": 1}
+    assert "cannot be sealed" in cell["verdict"]["reasons"][0]
+    resumed = tameshi("run", study(ONE_RUN), *on(disk=tmp_path), "--out", out)
     assert resumed.returncode == 0, resumed.stderr
 
 

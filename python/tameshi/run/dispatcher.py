@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -145,9 +145,10 @@ def run_one(session: Session, task: Task) -> None:
     try:
         run = store.seal(folder, failure)
     except (OSError, TameshiError) as error:
-        session.display.ended(
-            task.label, "failed", f"cannot be sealed: {failure or error}", task.length_ns
-        )
+        reason = f"cannot be sealed: {failure or error}"
+        with suppress(OSError, TameshiError):  # the study's folder may be as full as the run's
+            store.write_lost(session.folder, task.spec, task.identity, reason)
+        session.display.ended(task.label, "failed", reason, task.length_ns)
         return
     session.display.ended(task.label, run.outcome["status"], run.outcome["reason"], task.length_ns)
 
