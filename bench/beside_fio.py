@@ -1,13 +1,14 @@
 """The same depth sweep on the same file, Tameshi beside fio, in alternating pairs.
 
-    python -m bench.beside_fio [--pairs 10] [--seconds 2] [--write] [PLACE …]
+    python -m bench.beside_fio [--pairs 20] [--seconds 2] [--write] [PLACE …]
 
 Without places: a file on tmpfs (/dev/shm) and one in build/. Both read at random, past the page
 cache, by io_uring with registered file and buffers, submitting two at a time. On tmpfs blocks are
-256 KiB: at 4 KiB the processor is the limit, and the cheaper generator simply gets more done, which
-`make bench` is about elsewhere. A pair runs both, one after the other, in an order that alternates;
-the ratio of the means carries a 95 % interval over the pairs. `--write` writes the table to
-docs/validation/beside-fio.md.
+512 KiB: at 4 KiB the processor is the limit, and the cheaper generator simply gets more done, which
+`make bench` is about elsewhere; and both keep to one processor, because the kernel copies in
+threads of its own there, and where the scheduler puts those moves a pair by a tenth. A pair runs
+both, one after the other, in an order that alternates; the ratio of the means carries a 95 %
+interval over the pairs. `--write` writes the table to docs/validation/beside-fio.md.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import platform
 import subprocess
 import sys
@@ -67,19 +69,29 @@ class Row:
     high: float
 
 
+def on_tmpfs(place: Path) -> bool:
+    """Whether the kernel's copying, and no device, is what is measured."""
+    return str(place).startswith("/dev/shm")
+
+
 def block_kib(place: Path) -> int:
     """Block size: so large on tmpfs that copying it, and not the generator, is the work."""
-    return 256 if str(place).startswith("/dev/shm") else 4
+    return 512 if on_tmpfs(place) else 4
 
 
 def pairs_on(place: Path, pairs: int) -> int:
-    """Three times as many on tmpfs, where the scheduler's choices make a pair vary by a tenth."""
-    return 3 * pairs if str(place).startswith("/dev/shm") else pairs
+    """Three times as many on tmpfs, where the interval has to be half as wide."""
+    return 3 * pairs if on_tmpfs(place) else pairs
+
+
+def pinned(place: Path) -> list[str]:
+    """The words before both commands: on tmpfs they keep to the machine's last processor."""
+    return ["taskset", "-c", str(max(os.sched_getaffinity(0)))] if on_tmpfs(place) else []
 
 
 def tameshi(study: Path, place: Path, out: Path) -> dict[int, float]:
     """IOPS by depth, through the command line, with everything recorded."""
-    command = [sys.executable, "-m", "tameshi", "run", study, "--world", "measured"]
+    command = [*pinned(place), sys.executable, "-m", "tameshi", "run", study, "--world", "measured"]
     options = ["--on", f"disk={place}", "--out", out, "--fresh", "--keep"]
     subprocess.run([*command, *options], check=True, capture_output=True)
     cells = json.loads((out / "results.json").read_text())["cells"]
@@ -118,7 +130,9 @@ def _fio(place: Path, depth: int, seconds: float) -> float:
         "output-format": "json",
     }
     words = ["--readonly", *(f"--{key}={value}" for key, value in options.items())]
-    done = subprocess.run(["fio", *words], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [*pinned(place), "fio", *words], check=True, capture_output=True, text=True
+    )
     return float(json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]["read"]["iops"])
 
 
@@ -165,14 +179,15 @@ def page(rows: Sequence[Row], seconds: float) -> str:
         f"Random reads of the same {SIZE_MIB} MiB file past the page cache by io_uring,",
         f"registered file and buffers, alternating pairs of {seconds:g} s at each depth;",
         f"{version.stdout.strip()}, Linux {platform.release()}. The ratio is the geometric mean",
-        "over pairs of Tameshi's IOPS by fio's. Blocks are 256 KiB on tmpfs, so that copying them,",
-        "and not the generator's own cost, is compared; on the disk they are 4 KiB.",
+        "over pairs of Tameshi's IOPS by fio's. Blocks are 512 KiB on tmpfs, so that copying them,",
+        "and not the generator's own cost, is compared, and both keep to one processor there; on",
+        "the disk they are 4 KiB.",
         "",
         "| place | pairs | depth | Tameshi IOPS | fio IOPS | ratio | 95 % interval |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        kind = "tmpfs" if row.place.startswith("/dev/shm") else "disk"
+        kind = "tmpfs" if on_tmpfs(Path(row.place)) else "disk"
         lines.append(
             f"| {kind} | {row.pairs} | {row.depth} | {row.ours:,.0f} | {row.fio:,.0f} "
             f"| {row.ratio:.3f} | {row.low:.3f}–{row.high:.3f} |"
@@ -184,7 +199,7 @@ def main() -> None:
     """Measure, print, and write on request."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("places", nargs="*", type=Path)
-    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
