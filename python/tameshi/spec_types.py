@@ -116,6 +116,81 @@ class Scheduling(StrEnum):
     elevator = 'elevator'
 
 
+class Cell(StrEnum):
+    slc = 'slc'
+    mlc = 'mlc'
+    tlc = 'tlc'
+    qlc = 'qlc'
+
+
+class Sourced8(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[list[Time], Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class PowerLossProtection(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    flush_time: Annotated[
+        Sourced2, Field(description='Time that writing the full buffer to the flash takes.')
+    ]
+    hold_up: Annotated[Sourced2, Field(description='Time that the capacitor holds the drive up.')]
+
+
+class Sourced9(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[bool, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class Choices(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    drawn: Annotated[int, Field(description='Blocks drawn.', ge=0)]
+
+
+class CleaningPolicy1(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    choices: Choices
+
+
+class Power(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    idle_mw: Annotated[Sourced3, Field(description='Milliwatts of the idle drive.')]
+    limit_mw: Annotated[
+        Sourced3,
+        Field(description='Milliwatts that it may draw; beyond, programs and erases wait.'),
+    ]
+    read_nj: Annotated[
+        Sourced3, Field(description='Nanojoules of sensing a page of each plane of a die.')
+    ]
+    program_nj: Annotated[
+        Sourced3, Field(description='Nanojoules of programming a page of each plane of a die.')
+    ]
+    erase_nj: Annotated[
+        Sourced3, Field(description='Nanojoules of erasing a block of each plane of a die.')
+    ]
+
+
 class Zipf(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -132,6 +207,49 @@ class Pattern1(BaseModel):
         frozen=True,
     )
     zipf: Zipf
+
+
+class Pareto(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hot: Annotated[
+        str,
+        Field(
+            description='Share of the span that takes the opposite share of the accesses, as in 80/20.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ]
+
+
+class Pattern2(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    pareto: Pareto
+
+
+class HotCold(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hot: Annotated[
+        str, Field(description='Share of the span that is hot.', pattern='^[0-9._]+ ?%$')
+    ]
+    accesses: Annotated[
+        str, Field(description='Share of the accesses that go there.', pattern='^[0-9._]+ ?%$')
+    ]
+
+
+class Pattern3(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hot_cold: HotCold
 
 
 class Zone(BaseModel):
@@ -378,47 +496,171 @@ class Sourced5(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Pareto(BaseModel):
+class Sourced6(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    hot: Annotated[
-        str,
+    value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?%$')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class Sourced7(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Cell, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class Controller(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    count: Annotated[Sourced3, Field(description='Controllers behind the one address space.')]
+    interleave: Annotated[
+        Sourced,
+        Field(description='Consecutive bytes of the address space that go to one controller.'),
+    ]
+    data_channels: Annotated[
+        Sourced3, Field(description='Channels of each controller that hold data.')
+    ]
+    parity_channels: Annotated[
+        Sourced3,
         Field(
-            description='Share of the span that takes the opposite share of the accesses, as in 80/20.',
-            pattern='^[0-9._]+ ?%$',
+            description='Channels of each controller that hold parity, whose place rotates: 0, or 1 for RAID 5 across the channels.'
+        ),
+    ]
+    dies_per_channel: Annotated[Sourced3, Field(description='Dies on a channel.')]
+    channel_rate: Annotated[Sourced4, Field(description="Bytes per second on a channel's bus.")]
+    read_rate: Annotated[
+        Sourced4, Field(description='Reads that one controller starts per second at most.')
+    ]
+    write_rate: Annotated[
+        Sourced4, Field(description='Writes that one controller starts per second at most.')
+    ]
+    read_overhead: Annotated[
+        Sourced2, Field(description='Time that a read spends in the electronics, beside others.')
+    ]
+    write_overhead: Annotated[
+        Sourced2,
+        Field(
+            description='Time that a write spends in the electronics before it is acknowledged, beside others.'
+        ),
+    ]
+    queue_depth: Annotated[
+        Sourced3, Field(description='Commands the drive holds; more wait in the host.')
+    ]
+    functions: Annotated[
+        Sourced3 | None,
+        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
+    ] = None
+
+
+class Buffer(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[Sourced, Field(description='Bytes of it.')]
+    power_loss_protection: Annotated[
+        PowerLossProtection | None,
+        Field(
+            description='What carries its contents into the flash when power fails; absent: they are lost, and a flush waits for the flash.'
+        ),
+    ] = None
+
+
+class HostLink(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read_rate: Annotated[Sourced4, Field(description='Bytes per second towards the host.')]
+    write_rate: Annotated[Sourced4, Field(description='Bytes per second towards the drive.')]
+    half_duplex: Annotated[
+        Sourced9,
+        Field(
+            description='Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).'
         ),
     ]
 
 
-class Pattern2(BaseModel):
+class Sourced10(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    pareto: Pareto
-
-
-class HotCold(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    hot: Annotated[
-        str, Field(description='Share of the span that is hot.', pattern='^[0-9._]+ ?%$')
+    value: Annotated[
+        Literal['greedy'] | Literal['fifo'] | CleaningPolicy1 | Literal['random'],
+        Field(description='The value, with its unit.'),
     ]
-    accesses: Annotated[
-        str, Field(description='Share of the accesses that go there.', pattern='^[0-9._]+ ?%$')
-    ]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Pattern3(BaseModel):
+class ReadRetry(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    hot_cold: HotCold
+    at_end_of_life: Annotated[
+        Sourced6,
+        Field(
+            description='Share of senses that must be repeated once a block has seen its endurance; before, it grows with the square of the wear.'
+        ),
+    ]
+    retry_time: Annotated[
+        Sourced2, Field(description='Time of a repeated sense, new voltages included.')
+    ]
+    worn: Annotated[
+        Sourced6,
+        Field(
+            description="Share of its endurance that the flash has behind it at the run's begin."
+        ),
+    ]
+
+
+class XPointProfile(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
+    access_unit: Annotated[
+        Sourced,
+        Field(
+            description='Bytes that one channel reads or writes at a time; neighbours are on neighbouring channels.'
+        ),
+    ]
+    channels: Annotated[Sourced3, Field(description='Channels, each serving one access at a time.')]
+    read_time: Annotated[
+        Sourced2, Field(description='Time that a channel is busy with reading one access unit.')
+    ]
+    write_time: Annotated[
+        Sourced2, Field(description='Time that a channel is busy with writing one access unit.')
+    ]
+    read_overhead: Annotated[
+        Sourced2, Field(description='Time that a read spends in the electronics, beside others.')
+    ]
+    write_overhead: Annotated[
+        Sourced2, Field(description='Time that a write spends in the electronics, beside others.')
+    ]
+    command_rate: Annotated[
+        Sourced4, Field(description='Commands that the controller starts per second at most.')
+    ]
+    link: Annotated[HostLink, Field(description='Between host and drive.')]
+    queue_depth: Annotated[
+        Sourced3, Field(description='Commands the drive holds; more wait in the host.')
+    ]
+    functions: Annotated[
+        Sourced3 | None,
+        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
+    ] = None
 
 
 class Pattern4(BaseModel):
@@ -548,6 +790,14 @@ class Device1(BaseModel):
     null: NullProfile
 
 
+class Device4(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    xpoint: XPointProfile
+
+
 class HddProfile(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -586,6 +836,56 @@ class HddProfile(BaseModel):
             description='Buffer that goes on reading behind the last read; absent: no read-ahead.'
         ),
     ] = None
+
+
+class Nand(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cell: Annotated[Sourced7, Field(description='Bits in a cell.')]
+    page: Annotated[Sourced, Field(description='Bytes of a page.')]
+    pages_per_block: Annotated[Sourced3, Field(description='Pages of an erase block.')]
+    planes: Annotated[
+        Sourced3,
+        Field(description='Planes of a die that work together: a program writes one page in each.'),
+    ]
+    read_time: Annotated[
+        Sourced8,
+        Field(
+            description='Sensing a page: one time for each bit of a cell (lower, upper …), in the order of the pages.'
+        ),
+    ]
+    program_time: Annotated[
+        Sourced8, Field(description='Programming a page: one time for each bit of a cell.')
+    ]
+    erase_time: Annotated[Sourced2, Field(description='Erasing a block.')]
+    suspend_time: Annotated[
+        Sourced2 | None,
+        Field(
+            description='Interrupting a program or an erase for a read, and going on with it afterwards; absent: reads wait for its end.'
+        ),
+    ] = None
+    endurance_cycles: Annotated[
+        Sourced3, Field(description='Program and erase cycles that a block is good for.')
+    ]
+
+
+class Cleaning(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    policy: Annotated[Sourced10, Field(description='Which block is reclaimed next.')]
+    reserve_blocks: Annotated[
+        Sourced3,
+        Field(
+            description='Blocks (over all dies of a controller) kept erased: below this, writing and reclaiming keep step.'
+        ),
+    ]
+    separate_relocated: Annotated[
+        Sourced9, Field(description='Whether relocated data go to blocks of their own.')
+    ]
 
 
 class StreamSpec(BaseModel):
@@ -692,6 +992,47 @@ class Device2(BaseModel):
     hdd: HddProfile
 
 
+class FlashProfile(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
+    over_provisioning: Annotated[
+        Sourced6,
+        Field(
+            description='Spare flash as a share of the capacity, parity left out: (flash − capacity) / capacity.'
+        ),
+    ]
+    mapping_unit: Annotated[
+        Sourced,
+        Field(
+            description='Bytes that the translation layer maps as one; a smaller write reads and rewrites them.'
+        ),
+    ]
+    atomic_write: Annotated[
+        Sourced | None,
+        Field(
+            description='Bytes that a single write may have and still be stored whole or not at all when power fails; absent: one mapping unit.'
+        ),
+    ] = None
+    nand: Annotated[Nand, Field(description='The flash itself.')]
+    controller: Annotated[
+        Controller, Field(description='Controllers, and the channels behind each.')
+    ]
+    buffer: Annotated[Buffer, Field(description='Memory that writes complete in.')]
+    link: Annotated[HostLink, Field(description='Between host and drive.')]
+    cleaning: Annotated[Cleaning, Field(description='How space is reclaimed.')]
+    read_retry: Annotated[
+        ReadRetry | None,
+        Field(description='What reads cost more as the flash wears; absent: nothing.'),
+    ] = None
+    power: Annotated[
+        Power | None,
+        Field(description='What the drive draws, and the most that it may; absent: not modelled.'),
+    ] = None
+
+
 class PhaseStream(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -702,21 +1043,12 @@ class PhaseStream(BaseModel):
     stream: Annotated[StreamSpec, Field(description='What it does.')]
 
 
-class DeviceModel(BaseModel):
+class Device3(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    profile: Annotated[str, Field(description='Name of the profile.')]
-    device: Annotated[Device1 | Device2, Field(description='Its parameters.')]
-
-
-class Node1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    device: DeviceModel
+    flash: FlashProfile
 
 
 class PhaseSpec(BaseModel):
@@ -743,6 +1075,23 @@ class PhaseSpec(BaseModel):
         ),
     ]
     until: Annotated[Until, Field(description='When it ends.')]
+
+
+class DeviceModel(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    profile: Annotated[str, Field(description='Name of the profile.')]
+    device: Annotated[Device1 | Device2 | Device3 | Device4, Field(description='Its parameters.')]
+
+
+class Node1(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    device: DeviceModel
 
 
 class StorageSpec(BaseModel):

@@ -68,6 +68,9 @@ const SHARE: &[Spelling] = &[("%", 10_000)];
 /// Reads `number unit` exactly: `1.5 ms` is 1 500 000 ns; what has no whole number of base units is refused.
 fn parse(text: &str, spellings: &[Spelling]) -> Result<u64, String> {
     let text = text.trim();
+    if text.starts_with('-') {
+        return Err(format!("`{text}` is below zero"));
+    }
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
     let &(_, scale) = spellings.iter().find(|(name, _)| *name == unit).ok_or_else(|| {

@@ -3,7 +3,7 @@
 use crate::axes::AxisTable;
 use crate::document::{Source, Table, has_key};
 use crate::plan::Summary;
-use crate::profile::{Device, DeviceProfile};
+use crate::profile::DeviceProfile;
 use crate::resolve::{addressed, unknown_name};
 use crate::run::{RunSpec, Until};
 use crate::study::{Event, Phase, Stack, Study};
@@ -282,60 +282,13 @@ pub(crate) fn published(source: Source<'_>, table: &Table<'_>, study: &Summary, 
     Ok(())
 }
 
-/// A value, its key, how it is spelled, and its least and greatest.
-type Limit = (u64, &'static str, fn(u64) -> String, u64, u64);
-
-/// Values of a profile that no drive can have.
+/// Values of a profile that no device can have.
 pub(crate) fn profile(source: Source<'_>, table: &Table<'_>, profile: &DeviceProfile) -> Checked {
-    match &profile.device {
-        Device::Null(null) => not_zero(
-            source,
-            table,
-            null.capacity.value.0,
-            &["device", "null", "capacity", "value"],
-            "a size above zero",
-        ),
-        Device::Hdd(hdd) => {
-            // Impossible by a factor of a thousand either way: the usual mistake is the wrong unit.
-            let limits: [Limit; 8] = [
-                (hdd.revolution.value.0, "revolution", time, 1_000_000, 100_000_000),
-                (hdd.seek_min.value.0, "seek_min", time, 0, 20_000_000),
-                (hdd.seek_average.value.0, "seek_average", time, 0, 100_000_000),
-                (hdd.command_overhead.value.0, "command_overhead", time, 0, 100_000_000),
-                (hdd.capacity.value.0, "capacity", size, 1_000_000, 1 << 50),
-                (u64::from(hdd.cylinders.value), "cylinders", |count| count.to_string(), 1, 10_000_000),
-                (u64::from(hdd.queue_depth.value), "queue_depth", |count| count.to_string(), 1, 65_536),
-                (hdd.media_rate.value.0, "media_rate", rate, 100_000_000, 10_000_000_000_000),
-            ];
-            for (value, key, spell, least, most) in limits {
-                if !(least..=most).contains(&value) {
-                    let message = format!("no hard disk has this {}", key.replace('_', " "));
-                    let accepted = format!("{} to {}", spell(least), spell(most));
-                    return Err(bad(source, table, &["device", "hdd", key, "value"], message, &accepted));
-                }
-            }
-            if hdd.seek_average.value < hdd.seek_min.value {
-                let message = "the mean seek is shorter than the shortest";
-                return Err(source.error_at(
-                    table,
-                    &["device", "hdd", "seek_average", "value"],
-                    InputErrorKind::Conflict,
-                    message,
-                ));
-            }
-            Ok(())
-        }
+    let Some(impossible) = crate::profile::impossible(&profile.device) else { return Ok(()) };
+    let path: Vec<&str> = ["device"].into_iter().chain(impossible.path).collect();
+    let mut error = source.error_at(table, &path, impossible.kind, impossible.message);
+    if !impossible.accepted.is_empty() {
+        error.accepted = vec![impossible.accepted];
     }
-}
-
-fn time(value: u64) -> String {
-    tameshi_base::Time(value).to_string()
-}
-
-fn size(value: u64) -> String {
-    tameshi_base::Size(value).to_string()
-}
-
-fn rate(value: u64) -> String {
-    tameshi_base::Rate(value).to_string()
+    Err(error)
 }

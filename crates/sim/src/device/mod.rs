@@ -74,6 +74,8 @@ impl Device {
         Ok(match profile {
             profile::Device::Null(_) => Self::Null(Null::default()),
             profile::Device::Hdd(profile) => Self::Hdd(Box::new(Hdd::new(profile)?)),
+            profile::Device::Flash(_) => return Err("flash drives are not simulated yet".into()),
+            profile::Device::XPoint(_) => return Err("3D XPoint drives are not simulated yet".into()),
         })
     }
 

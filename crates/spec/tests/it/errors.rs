@@ -132,6 +132,69 @@ queue_depth = { value = 32, source = "test" }
     }
 }
 
+/// A flash drive that can be; each case replaces something in it.
+const FLASH: &str = r#"
+description = "a flash drive"
+[device.flash]
+capacity = { value = "800 GB", source = "test" }
+over_provisioning = { value = "25 %", source = "test" }
+mapping_unit = { value = "4 KiB", source = "test" }
+[device.flash.nand]
+cell = { value = "mlc", source = "test" }
+page = { value = "8 KiB", source = "test" }
+pages_per_block = { value = 256, source = "test" }
+planes = { value = 2, source = "test" }
+read_time = { value = ["40 us", "60 us"], source = "test" }
+program_time = { value = ["500 us", "1300 us"], source = "test" }
+erase_time = { value = "3 ms", source = "test" }
+endurance_cycles = { value = 3000, source = "test" }
+[device.flash.controller]
+count = { value = 2, source = "test" }
+interleave = { value = "4 KiB", source = "test" }
+data_channels = { value = 16, source = "test" }
+parity_channels = { value = 1, source = "test" }
+dies_per_channel = { value = 4, source = "test" }
+channel_rate = { value = "200000000 /s", source = "test" }
+read_rate = { value = "300000 /s", source = "test" }
+write_rate = { value = "300000 /s", source = "test" }
+read_overhead = { value = "5 us", source = "test" }
+write_overhead = { value = "5 us", source = "test" }
+queue_depth = { value = 256, source = "test" }
+[device.flash.buffer]
+size = { value = "16 MiB", source = "test" }
+[device.flash.link]
+read_rate = { value = "3200000000 /s", source = "test" }
+write_rate = { value = "3200000000 /s", source = "test" }
+half_duplex = { value = false, source = "test" }
+[device.flash.cleaning]
+policy = { value = "greedy", source = "test" }
+reserve_blocks = { value = 8, source = "test" }
+separate_relocated = { value = true, source = "test" }
+"#;
+
+#[test]
+fn an_impossible_flash_drive_is_told_with_the_reason() {
+    for (name, from, to) in [
+        ("flash_without_channels", "data_channels = { value = 16,", "data_channels = { value = 0,"),
+        ("flash_with_negative_spare", "\"25 %\"", "\"-7 %\""),
+        ("flash_with_more_spare_than_space", "\"25 %\"", "\"120 %\""),
+        ("flash_read_in_milliseconds", "\"60 us\"", "\"60 ms\""),
+        ("flash_erased_in_microseconds", "\"3 ms\"", "\"3 us\""),
+        ("flash_with_too_few_times", "[\"40 us\", \"60 us\"]", "[\"50 us\"]"),
+        ("flash_with_an_odd_mapping_unit", "mapping_unit = { value = \"4 KiB\"", "mapping_unit = { value = \"3 KiB\""),
+        ("flash_with_a_misspelled_cell", "\"mlc\"", "\"mcl\""),
+        ("flash_without_an_erase_time", "erase_time = { value = \"3 ms\", source = \"test\" }\n", ""),
+    ] {
+        assert!(FLASH.contains(from), "{name}: the profile holds no `{from}`");
+        let text = FLASH.replacen(from, to, 1);
+        let profiles = Profiles { devices: vec![("null".into(), "profiles/devices/x.toml".into(), text)] };
+        let error = planned_in(SMALL, World::Simulated, &profiles).expect_err(name);
+        check_golden(name, &error.to_string());
+    }
+    let profiles = Profiles { devices: vec![("null".into(), "x.toml".into(), FLASH.into())] };
+    planned_in(SMALL, World::Simulated, &profiles).expect("the profile can be");
+}
+
 #[test]
 fn a_measured_study_must_say_how_much_it_uses() {
     let error = planned_in(SMALL, World::Measured, &profiles()).expect_err("no size");

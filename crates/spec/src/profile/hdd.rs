@@ -1,59 +1,9 @@
-//! Device profiles: a model and its parameters, each with unit and source, one TOML file each.
+//! A hard disk's parameters.
 
+use super::Sourced;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Rate, Size, Time};
-
-/// A value and where it comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Sourced<T> {
-    /// The value, with its unit.
-    pub value: T,
-    /// Where it was published, or how it was derived.
-    pub source: String,
-    /// What it was fitted on, if it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fitted_on: Option<String>,
-}
-
-/// A device profile file: what it is, and one model's parameters under the model's name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct DeviceProfile {
-    /// The drive in one sentence.
-    pub description: String,
-    /// The model and its parameters.
-    pub device: Device,
-}
-
-/// A device model and its parameters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Device {
-    /// Completes everything at once: the floor of what is simulated.
-    Null(NullProfile),
-    /// A hard disk.
-    Hdd(HddProfile),
-}
-
-impl Device {
-    /// The device's capacity.
-    pub fn capacity(&self) -> Size {
-        match self {
-            Self::Null(null) => null.capacity.value,
-            Self::Hdd(hdd) => hdd.capacity.value,
-        }
-    }
-}
-
-/// A device without any cost.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NullProfile {
-    /// Bytes that can be addressed.
-    pub capacity: Sourced<Size>,
-}
 
 /// A hard disk: one arm, one spindle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

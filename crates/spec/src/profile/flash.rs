@@ -1,0 +1,209 @@
+//! A flash drive's parameters: NAND behind channels, a translation layer, a buffer, a link.
+
+use super::Sourced;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tameshi_base::units::{Rate, Share, Size, Time};
+
+/// A flash drive: several controllers behind one address space, each with its own channels, dies and translation layer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlashProfile {
+    /// Bytes that can be addressed.
+    pub capacity: Sourced<Size>,
+    /// Spare flash as a share of the capacity, parity left out: (flash − capacity) / capacity.
+    pub over_provisioning: Sourced<Share>,
+    /// Bytes that the translation layer maps as one; a smaller write reads and rewrites them.
+    pub mapping_unit: Sourced<Size>,
+    /// Bytes that a single write may have and still be stored whole or not at all when power fails; absent: one mapping unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomic_write: Option<Sourced<Size>>,
+    /// The flash itself.
+    pub nand: Nand,
+    /// Controllers, and the channels behind each.
+    pub controller: Controller,
+    /// Memory that writes complete in.
+    pub buffer: Buffer,
+    /// Between host and drive.
+    pub link: HostLink,
+    /// How space is reclaimed.
+    pub cleaning: Cleaning,
+    /// What reads cost more as the flash wears; absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_retry: Option<ReadRetry>,
+    /// What the drive draws, and the most that it may; absent: not modelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
+}
+
+/// NAND flash: its cells, its geometry, its times.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Nand {
+    /// Bits in a cell.
+    pub cell: Sourced<Cell>,
+    /// Bytes of a page.
+    pub page: Sourced<Size>,
+    /// Pages of an erase block.
+    pub pages_per_block: Sourced<u32>,
+    /// Planes of a die that work together: a program writes one page in each.
+    pub planes: Sourced<u32>,
+    /// Sensing a page: one time for each bit of a cell (lower, upper …), in the order of the pages.
+    pub read_time: Sourced<Vec<Time>>,
+    /// Programming a page: one time for each bit of a cell.
+    pub program_time: Sourced<Vec<Time>>,
+    /// Erasing a block.
+    pub erase_time: Sourced<Time>,
+    /// Interrupting a program or an erase for a read, and going on with it afterwards; absent: reads wait for its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspend_time: Option<Sourced<Time>>,
+    /// Program and erase cycles that a block is good for.
+    pub endurance_cycles: Sourced<u32>,
+}
+
+/// Bits in a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cell {
+    /// One bit.
+    Slc,
+    /// Two bits.
+    Mlc,
+    /// Three bits.
+    Tlc,
+    /// Four bits.
+    Qlc,
+}
+
+impl Cell {
+    /// Bits in a cell, which is the number of kinds of pages.
+    pub fn bits(self) -> usize {
+        match self {
+            Self::Slc => 1,
+            Self::Mlc => 2,
+            Self::Tlc => 3,
+            Self::Qlc => 4,
+        }
+    }
+}
+
+/// Controllers and what each has behind it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Controller {
+    /// Controllers behind the one address space.
+    pub count: Sourced<u32>,
+    /// Consecutive bytes of the address space that go to one controller.
+    pub interleave: Sourced<Size>,
+    /// Channels of each controller that hold data.
+    pub data_channels: Sourced<u32>,
+    /// Channels of each controller that hold parity, whose place rotates: 0, or 1 for RAID 5 across the channels.
+    pub parity_channels: Sourced<u32>,
+    /// Dies on a channel.
+    pub dies_per_channel: Sourced<u32>,
+    /// Bytes per second on a channel's bus.
+    pub channel_rate: Sourced<Rate>,
+    /// Reads that one controller starts per second at most.
+    pub read_rate: Sourced<Rate>,
+    /// Writes that one controller starts per second at most.
+    pub write_rate: Sourced<Rate>,
+    /// Time that a read spends in the electronics, beside others.
+    pub read_overhead: Sourced<Time>,
+    /// Time that a write spends in the electronics before it is acknowledged, beside others.
+    pub write_overhead: Sourced<Time>,
+    /// Commands the drive holds; more wait in the host.
+    pub queue_depth: Sourced<u32>,
+    /// Functions that guests can be given (SR-IOV); absent: one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub functions: Option<Sourced<u32>>,
+}
+
+/// The write buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Buffer {
+    /// Bytes of it.
+    pub size: Sourced<Size>,
+    /// What carries its contents into the flash when power fails; absent: they are lost, and a flush waits for the flash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_loss_protection: Option<PowerLossProtection>,
+}
+
+/// A capacitor, and what it has to carry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PowerLossProtection {
+    /// Time that writing the full buffer to the flash takes.
+    pub flush_time: Sourced<Time>,
+    /// Time that the capacitor holds the drive up.
+    pub hold_up: Sourced<Time>,
+}
+
+/// Between host and drive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostLink {
+    /// Bytes per second towards the host.
+    pub read_rate: Sourced<Rate>,
+    /// Bytes per second towards the drive.
+    pub write_rate: Sourced<Rate>,
+    /// Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).
+    pub half_duplex: Sourced<bool>,
+}
+
+/// How space is reclaimed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cleaning {
+    /// Which block is reclaimed next.
+    pub policy: Sourced<CleaningPolicy>,
+    /// Blocks (over all dies of a controller) kept erased: below this, writing and reclaiming keep step.
+    pub reserve_blocks: Sourced<u32>,
+    /// Whether relocated data go to blocks of their own.
+    pub separate_relocated: Sourced<bool>,
+}
+
+/// Which block is reclaimed next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum CleaningPolicy {
+    /// The block with the fewest valid units.
+    Greedy,
+    /// The block that was closed first.
+    Fifo,
+    /// The best of so many drawn at random.
+    Choices {
+        /// Blocks drawn.
+        drawn: u32,
+    },
+    /// Any block.
+    Random,
+}
+
+/// Reads that must be repeated with other reference voltages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadRetry {
+    /// Share of senses that must be repeated once a block has seen its endurance; before, it grows with the square of the wear.
+    pub at_end_of_life: Sourced<Share>,
+    /// Time of a repeated sense, new voltages included.
+    pub retry_time: Sourced<Time>,
+    /// Share of its endurance that the flash has behind it at the run's begin.
+    pub worn: Sourced<Share>,
+}
+
+/// Power: what it draws, and the most that it may.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Power {
+    /// Milliwatts of the idle drive.
+    pub idle_mw: Sourced<u32>,
+    /// Milliwatts that it may draw; beyond, programs and erases wait.
+    pub limit_mw: Sourced<u32>,
+    /// Nanojoules of sensing a page of each plane of a die.
+    pub read_nj: Sourced<u32>,
+    /// Nanojoules of programming a page of each plane of a die.
+    pub program_nj: Sourced<u32>,
+    /// Nanojoules of erasing a block of each plane of a die.
+    pub erase_nj: Sourced<u32>,
+}

@@ -1,0 +1,211 @@
+//! Values of a profile that no device can have, each with the reason.
+//!
+//! The limits are wide, but a time, a rate or a size in the wrong unit, off by a factor of a thousand, lies outside.
+
+use super::{Device, FlashProfile, HddProfile, HostLink, Power, XPointProfile};
+use tameshi_base::InputErrorKind;
+use tameshi_base::units::{Rate, Size, Time};
+
+/// What is wrong with a profile, and where, below `device`.
+pub(crate) struct Impossible {
+    pub(crate) path: Vec<&'static str>,
+    pub(crate) kind: InputErrorKind,
+    pub(crate) message: String,
+    pub(crate) accepted: String,
+}
+
+/// A value, its place, and its least and greatest, spelled as a user would.
+struct Limit(u64, Vec<&'static str>, Spell, u64, u64);
+type Spell = fn(u64) -> String;
+
+const TIME: Spell = |nanos| Time(nanos).to_string();
+const SIZE: Spell = |bytes| Size(bytes).to_string();
+const RATE: Spell = |rate| Rate(rate).to_string();
+const COUNT: Spell = |count| count.to_string();
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+const MB_PER_S: u64 = 1_000_000_000;
+
+/// The first thing in a profile that can't be.
+pub(crate) fn impossible(device: &Device) -> Option<Impossible> {
+    match device {
+        Device::Null(null) => outside("device", vec![capacity(null.capacity.value, "null", 1)]),
+        Device::Hdd(hdd) => hard_disk(hdd),
+        Device::Flash(flash) => flash_drive(flash),
+        Device::XPoint(xpoint) => xpoint_drive(xpoint),
+    }
+}
+
+fn capacity(value: Size, model: &'static str, least: u64) -> Limit {
+    Limit(value.0, vec![model, "capacity"], SIZE, least, 1 << 50)
+}
+
+fn outside(what: &str, limits: Vec<Limit>) -> Option<Impossible> {
+    let Limit(_, mut path, spell, least, most) =
+        limits.into_iter().find(|Limit(value, _, _, least, most)| !(least..=most).contains(&value))?;
+    let key = path.last().copied().unwrap_or_default().replace('_', " ");
+    path.push("value");
+    let accepted = format!("{} to {}", spell(least), spell(most));
+    Some(Impossible {
+        path,
+        kind: InputErrorKind::BadValue,
+        message: format!("no {what} has this for its {key}"),
+        accepted,
+    })
+}
+
+fn conflict(path: &[&'static str], message: &str, accepted: &str) -> Option<Impossible> {
+    let path = path.iter().copied().chain(["value"]).collect();
+    Some(Impossible { path, kind: InputErrorKind::Conflict, message: message.into(), accepted: accepted.into() })
+}
+
+fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
+    let at = |key| vec!["hdd", key];
+    let limits = vec![
+        Limit(hdd.revolution.value.0, at("revolution"), TIME, MS, 100 * MS),
+        Limit(hdd.seek_min.value.0, at("seek_min"), TIME, 0, 20 * MS),
+        Limit(hdd.seek_average.value.0, at("seek_average"), TIME, 0, 100 * MS),
+        Limit(hdd.command_overhead.value.0, at("command_overhead"), TIME, 0, 100 * MS),
+        capacity(hdd.capacity.value, "hdd", 1_000_000),
+        Limit(u64::from(hdd.cylinders.value), at("cylinders"), COUNT, 1, 10_000_000),
+        Limit(u64::from(hdd.queue_depth.value), at("queue_depth"), COUNT, 1, 65_536),
+        Limit(hdd.media_rate.value.0, at("media_rate"), RATE, MB_PER_S / 10, 10_000 * MB_PER_S),
+    ];
+    outside("hard disk", limits).or_else(|| {
+        if hdd.seek_average.value >= hdd.seek_min.value {
+            return None;
+        }
+        conflict(&["hdd", "seek_average"], "the mean seek is shorter than the shortest", "")
+    })
+}
+
+fn link_limits(model: &'static str, link: &HostLink) -> [Limit; 2] {
+    [("read_rate", &link.read_rate), ("write_rate", &link.write_rate)]
+        .map(|(key, rate)| Limit(rate.value.0, vec![model, "link", key], RATE, 10 * MB_PER_S, 256_000 * MB_PER_S))
+}
+
+fn flash_drive(flash: &FlashProfile) -> Option<Impossible> {
+    let mut limits = nand_limits(flash);
+    limits.extend(controller_limits(flash));
+    limits.extend(link_limits("flash", &flash.link));
+    limits.extend(flash.power.iter().flat_map(power_limits));
+    outside("flash drive", limits).or_else(|| flash_conflict(flash))
+}
+
+fn nand_limits(flash: &FlashProfile) -> Vec<Limit> {
+    let (nand, retry) = (&flash.nand, flash.read_retry.iter());
+    let at = |key| vec!["flash", "nand", key];
+    let reads = nand.read_time.value.iter().map(|time| Limit(time.0, at("read_time"), TIME, US, MS));
+    let programs = nand.program_time.value.iter().map(|time| Limit(time.0, at("program_time"), TIME, 20 * US, 20 * MS));
+    let retries =
+        retry.map(|retry| Limit(retry.retry_time.value.0, vec!["flash", "read_retry", "retry_time"], TIME, US, MS));
+    let suspend = nand.suspend_time.iter().map(|time| Limit(time.value.0, at("suspend_time"), TIME, 0, MS));
+    let mut limits = vec![
+        capacity(flash.capacity.value, "flash", 1 << 20),
+        Limit(u64::from(flash.over_provisioning.value.0), vec!["flash", "over_provisioning"], SHARE, 5_000, 1_000_000),
+        Limit(flash.mapping_unit.value.0, vec!["flash", "mapping_unit"], SIZE, 512, 64 << 10),
+        Limit(nand.page.value.0, at("page"), SIZE, 2 << 10, 64 << 10),
+        Limit(u64::from(nand.pages_per_block.value), at("pages_per_block"), COUNT, 16, 8192),
+        Limit(u64::from(nand.planes.value), at("planes"), COUNT, 1, 8),
+        Limit(nand.erase_time.value.0, at("erase_time"), TIME, 100 * US, 100 * MS),
+        Limit(u64::from(nand.endurance_cycles.value), at("endurance_cycles"), COUNT, 100, 1_000_000),
+    ];
+    limits.extend(reads.chain(programs).chain(retries).chain(suspend));
+    limits
+}
+
+fn controller_limits(flash: &FlashProfile) -> Vec<Limit> {
+    let (controller, buffer) = (&flash.controller, &flash.buffer);
+    let at = |key| vec!["flash", "controller", key];
+    let count = |key, value: u32, least, most| Limit(u64::from(value), at(key), COUNT, least, most);
+    let protection = buffer.power_loss_protection.iter();
+    let mut limits = vec![
+        count("count", controller.count.value, 1, 64),
+        count("data_channels", controller.data_channels.value, 1, 256),
+        count("parity_channels", controller.parity_channels.value, 0, 1),
+        count("dies_per_channel", controller.dies_per_channel.value, 1, 64),
+        count("queue_depth", controller.queue_depth.value, 1, 1 << 20),
+        Limit(controller.interleave.value.0, at("interleave"), SIZE, 512, 1 << 30),
+        Limit(controller.channel_rate.value.0, at("channel_rate"), RATE, 10 * MB_PER_S, 10_000 * MB_PER_S),
+        Limit(controller.read_rate.value.0, at("read_rate"), RATE, 1_000_000, 100_000_000_000),
+        Limit(controller.write_rate.value.0, at("write_rate"), RATE, 1_000_000, 100_000_000_000),
+        Limit(controller.read_overhead.value.0, at("read_overhead"), TIME, 0, MS),
+        Limit(controller.write_overhead.value.0, at("write_overhead"), TIME, 0, MS),
+        Limit(buffer.size.value.0, vec!["flash", "buffer", "size"], SIZE, 64 << 10, 64 << 30),
+        Limit(
+            u64::from(flash.cleaning.reserve_blocks.value),
+            vec!["flash", "cleaning", "reserve_blocks"],
+            COUNT,
+            2,
+            1 << 16,
+        ),
+    ];
+    limits.extend(controller.functions.iter().map(|functions| count("functions", functions.value, 1, 65_535)));
+    limits.extend(protection.flat_map(|protection| {
+        [("flush_time", &protection.flush_time), ("hold_up", &protection.hold_up)].map(|(key, time)| {
+            Limit(time.value.0, vec!["flash", "buffer", "power_loss_protection", key], TIME, 100 * US, 100_000 * MS)
+        })
+    }));
+    limits
+}
+
+const SHARE: Spell = |share| tameshi_base::Share(share as u32).to_string();
+
+fn power_limits(power: &Power) -> [Limit; 5] {
+    [
+        ("idle_mw", &power.idle_mw, 1, 100_000),
+        ("limit_mw", &power.limit_mw, 100, 1_000_000),
+        ("read_nj", &power.read_nj, 1, 100_000_000),
+        ("program_nj", &power.program_nj, 1, 100_000_000),
+        ("erase_nj", &power.erase_nj, 1, 1_000_000_000),
+    ]
+    .map(|(key, of, least, most)| Limit(u64::from(of.value), vec!["flash", "power", key], COUNT, least, most))
+}
+
+fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
+    let (nand, bits) = (&flash.nand, flash.nand.cell.value.bits());
+    for (key, times) in [("read_time", &nand.read_time.value), ("program_time", &nand.program_time.value)] {
+        if times.len() != bits {
+            let accepted = format!("a list of {bits}, one for each bit of a cell");
+            return conflict(&["flash", "nand", key], "there must be as many times as a cell has bits", &accepted);
+        }
+    }
+    let unit = flash.mapping_unit.value.0;
+    if !nand.page.value.0.is_multiple_of(unit) {
+        return conflict(&["flash", "mapping_unit"], "a page must hold whole mapping units", "a divisor of nand.page");
+    }
+    let interleave = &flash.controller.interleave.value.0;
+    if !interleave.is_multiple_of(unit) {
+        let message = "controllers must interleave whole mapping units";
+        return conflict(&["flash", "controller", "interleave"], message, "a multiple of mapping_unit");
+    }
+    if flash.atomic_write.as_ref().is_some_and(|size| !size.value.0.is_multiple_of(unit) || size.value.0 == 0) {
+        let message = "what is written atomically is a number of mapping units";
+        return conflict(&["flash", "atomic_write"], message, "a multiple of mapping_unit");
+    }
+    if flash.power.as_ref().is_some_and(|power| power.limit_mw.value <= power.idle_mw.value) {
+        return conflict(&["flash", "power", "limit_mw"], "the idle drive alone draws this", "more than idle_mw");
+    }
+    if matches!(flash.cleaning.policy.value, super::CleaningPolicy::Choices { drawn: 0 }) {
+        return conflict(&["flash", "cleaning", "policy"], "a choice among no blocks is none", "drawn = 1 or more");
+    }
+    None
+}
+
+fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
+    let at = |key| vec!["xpoint", key];
+    let mut limits = vec![
+        capacity(xpoint.capacity.value, "xpoint", 1 << 20),
+        Limit(xpoint.access_unit.value.0, at("access_unit"), SIZE, 64, 64 << 10),
+        Limit(u64::from(xpoint.channels.value), at("channels"), COUNT, 1, 256),
+        Limit(xpoint.read_time.value.0, at("read_time"), TIME, 100, 50 * US),
+        Limit(xpoint.write_time.value.0, at("write_time"), TIME, 100, 100 * US),
+        Limit(xpoint.read_overhead.value.0, at("read_overhead"), TIME, 0, MS),
+        Limit(xpoint.write_overhead.value.0, at("write_overhead"), TIME, 0, MS),
+        Limit(xpoint.command_rate.value.0, at("command_rate"), RATE, 1_000_000, 100_000_000_000),
+        Limit(u64::from(xpoint.queue_depth.value), at("queue_depth"), COUNT, 1, 1 << 20),
+    ];
+    limits.extend(link_limits("xpoint", &xpoint.link));
+    limits.extend(xpoint.functions.iter().map(|f| Limit(u64::from(f.value), at("functions"), COUNT, 1, 65_535)));
+    outside("3D XPoint drive", limits)
+}

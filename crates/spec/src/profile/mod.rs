@@ -1,0 +1,70 @@
+//! Device profiles: a model and its parameters, each with unit and source, one TOML file each.
+
+mod flash;
+mod hdd;
+mod limits;
+mod null;
+mod xpoint;
+
+pub use flash::{
+    Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Nand, Power, PowerLossProtection,
+    ReadRetry,
+};
+pub use hdd::{HddProfile, Scheduling};
+pub(crate) use limits::impossible;
+pub use null::NullProfile;
+pub use xpoint::XPointProfile;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tameshi_base::units::Size;
+
+/// A value and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sourced<T> {
+    /// The value, with its unit.
+    pub value: T,
+    /// Where it was published, or how it was derived.
+    pub source: String,
+    /// What it was fitted on, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fitted_on: Option<String>,
+}
+
+/// A device profile file: what it is, and one model's parameters under the model's name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceProfile {
+    /// The drive in one sentence.
+    pub description: String,
+    /// The model and its parameters.
+    pub device: Device,
+}
+
+/// A device model and its parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Device {
+    /// Completes everything at once: the floor of what is simulated.
+    Null(NullProfile),
+    /// A hard disk.
+    Hdd(HddProfile),
+    /// A flash drive.
+    Flash(FlashProfile),
+    /// A 3D XPoint drive.
+    #[serde(rename = "xpoint")]
+    XPoint(XPointProfile),
+}
+
+impl Device {
+    /// The device's capacity.
+    pub fn capacity(&self) -> Size {
+        match self {
+            Self::Null(null) => null.capacity.value,
+            Self::Hdd(hdd) => hdd.capacity.value,
+            Self::Flash(flash) => flash.capacity.value,
+            Self::XPoint(xpoint) => xpoint.capacity.value,
+        }
+    }
+}
