@@ -197,7 +197,7 @@ class Zipf(BaseModel):
         frozen=True,
     )
     theta_permille: Annotated[
-        int, Field(description='Exponent in thousandths; 1200 is θ = 1.2.', ge=0)
+        int, Field(description='Exponent θ in thousandths, 1 to 10000; 1200 is θ = 1.2.', ge=0)
     ]
 
 
@@ -217,7 +217,7 @@ class Pareto(BaseModel):
     hot: Annotated[
         str,
         Field(
-            description='Share of the span that takes the opposite share of the accesses, as in 80/20.',
+            description='Share of the blocks, above 0 % and below 50 %; "20 %" is 80/20.',
             pattern='^[0-9._]+ ?%$',
         ),
     ]
@@ -315,6 +315,29 @@ class Arrivals2(BaseModel):
     poisson: Poisson
 
 
+class Bursts(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    requests: Annotated[int, Field(description='Requests of the whole stream in a burst.', ge=0)]
+    every: Annotated[
+        str,
+        Field(
+            description='From the begin of one burst to that of the next.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ]
+
+
+class Arrivals4(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    bursts: Bursts
+
+
 class RatePoint(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -329,6 +352,35 @@ class RatePoint(BaseModel):
     rate: Annotated[
         str, Field(description='Requests per second from there.', pattern='^[0-9._]+ ?/s$')
     ]
+
+
+class Shape(StrEnum):
+    lines = 'lines'
+    steps = 'steps'
+
+
+class Gaps(StrEnum):
+    even = 'even'
+    poisson = 'poisson'
+
+
+class Duty(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    on: Annotated[
+        str, Field(description='Time at work.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$')
+    ]
+    off: Annotated[
+        str, Field(description='Pause after it.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$')
+    ]
+
+
+class Distribution(StrEnum):
+    fixed = 'fixed'
+    exponential = 'exponential'
+    uniform = 'uniform'
 
 
 class Fdatasync(BaseModel):
@@ -676,7 +728,16 @@ class Ramp(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    points: Annotated[list[RatePoint], Field(description='The rate at given times of the phase.')]
+    points: Annotated[
+        list[RatePoint],
+        Field(
+            description='The rate at given times of the phase, in order; two at one time are a step.'
+        ),
+    ]
+    shape: Annotated[Shape | None, Field(description='How the rate gets from point to point.')] = (
+        'lines'
+    )
+    gaps: Annotated[Gaps | None, Field(description='How requests lie at that rate.')] = 'even'
 
 
 class Arrivals3(BaseModel):
@@ -903,6 +964,13 @@ class StreamSpec(BaseModel):
         Literal['random'] | Literal['sequential'] | Pattern1 | Pattern2 | Pattern3 | Pattern4 | None,
         Field(description='In which order offsets are visited.', validate_default=True),
     ] = 'random'
+    run_length: Annotated[
+        int | None,
+        Field(
+            description='Requests in a row from each drawn offset on, each where the one before it ended; 1: every offset is drawn.',
+            ge=0,
+        ),
+    ] = 1
     read: Annotated[
         str | None,
         Field(description='Share of reads among reads and writes.', pattern='^[0-9._]+ ?%$'),
@@ -931,16 +999,25 @@ class StreamSpec(BaseModel):
         int | None, Field(description='Jobs, each with a thread and a queue of its own.', ge=0)
     ] = 1
     arrivals: Annotated[
-        Literal['closed'] | Arrivals1 | Arrivals2 | Arrivals3 | None,
+        Literal['closed'] | Arrivals1 | Arrivals2 | Arrivals3 | Arrivals4 | None,
         Field(description='When requests start.', validate_default=True),
     ] = 'closed'
+    duty: Annotated[
+        Duty | None,
+        Field(
+            description='When the stream pauses; absent: never. Neither loop starts anything in a pause, and time stands still in it for `arrivals`.'
+        ),
+    ] = None
     think_time: Annotated[
         str | None,
         Field(
-            description='Pause between a completion and the next request of the same slot (closed loop).',
+            description='Mean pause between a completion and the next request of the same slot (closed loop).',
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'
+    think_distribution: Annotated[
+        Distribution | None, Field(description='How the pauses are distributed.')
+    ] = 'fixed'
     sync: Annotated[
         Sync1 | Sync2 | Literal['dsync'] | Literal['fua'] | Sync3 | None,
         Field(description='Making writes durable; absent: never.'),

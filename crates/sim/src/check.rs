@@ -68,6 +68,9 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
     );
     refuse(what.queue_depth == 0, "queue_depth", "nothing is ever outstanding");
     refuse(what.jobs == 0, "jobs", "there is nobody to do it");
+    for objection in what.objection().into_iter().chain(what.span_objection(span_bytes)) {
+        refuse(true, objection.key, &objection.message);
+    }
     let model = storage.and_then(|storage| storage.model.as_ref());
     let free = matches!(model, Some(Node::Device { device: profile::Device::Null(_), .. }));
     let closed = matches!(what.arrivals, Arrivals::Closed) && what.think_time.0 == 0;

@@ -9,7 +9,7 @@ use crate::run::{RunSpec, Until};
 use crate::study::{Event, Phase, Stack, Study};
 use tameshi_base::{InputError, InputErrorKind, Rate, Share, Size};
 use tameshi_workload::spec::Access;
-use tameshi_workload::{Arrivals, StreamSpec, Sync};
+use tameshi_workload::{Arrivals, Objection, StreamSpec, Sync};
 
 type Checked = Result<(), InputError>;
 
@@ -121,7 +121,7 @@ fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &Str
     let rate = match &stream.arrivals {
         Arrivals::Constant { rate } => Some(("constant", *rate)),
         Arrivals::Poisson { rate } => Some(("poisson", *rate)),
-        Arrivals::Closed | Arrivals::Ramp { .. } => None,
+        Arrivals::Closed | Arrivals::Ramp { .. } | Arrivals::Bursts { .. } => None,
     };
     if let Some((kind, rate)) = rate {
         let path = ["workload", "stream", name, "arrivals", kind, "rate"];
@@ -136,10 +136,16 @@ fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &Str
             "force unit access goes past the page cache; with `access = \"buffered\"`, `dsync` is what there is";
         return Err(source.error_at(table, &path("sync"), InputErrorKind::Conflict, message));
     }
-    match stream.sync.and_then(tameshi_workload::Sync::every) {
-        Some(0) => Err(bad(source, table, &path("sync"), "a sync after no write never comes", "every = 1 or more")),
-        _ => Ok(()),
+    if stream.sync.and_then(tameshi_workload::Sync::every) == Some(0) {
+        return Err(bad(source, table, &path("sync"), "a sync after no write never comes", "every = 1 or more"));
     }
+    stream.objection().map_or(Ok(()), |objection| Err(objected(source, table, name, &objection)))
+}
+
+/// The error of a stream's value that no job can carry out.
+fn objected(source: Source<'_>, table: &Table<'_>, stream: &str, objection: &Objection) -> InputError {
+    let path: Vec<&str> = ["workload", "stream", stream].into_iter().chain(objection.key.split('.')).collect();
+    bad(source, table, &path, objection.message.clone(), objection.accepted)
 }
 
 /// What lengths and offsets must be multiples of: past the page cache only sectors can be moved.
@@ -233,6 +239,9 @@ pub(crate) fn spans(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Che
             let message = format!("storage `{}` has no room for one block of {longest} there", stream.storage);
             let accepted = format!("a part of the storage's {size} that holds a block");
             return Err(bad(source, table, &["workload", "stream", &stream.name, key], message, &accepted));
+        }
+        if let Some(objection) = stream.stream.span_objection(addressed(stream, size)) {
+            return Err(objected(source, table, &stream.name, &objection));
         }
     }
     Ok(())

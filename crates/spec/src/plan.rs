@@ -210,18 +210,14 @@ fn summarise(name: &str, study: &Study, axes: &[AxisTable<'_>]) -> Summary {
 
 /// Bytes that a phase writes at most: its amount, or what open-loop streams ask for in its time.
 fn written_at_most(phase: &PhaseSpec) -> Option<u64> {
-    use tameshi_workload::Arrivals;
     let by_time = phase.streams.iter().map(|stream| {
-        let written_ppm = u128::from(1_000_000 - stream.stream.read.0);
-        let (time, rate) = match (&stream.stream.arrivals, phase.until.time) {
-            _ if written_ppm == 0 => return Some(0),
-            (Arrivals::Constant { rate } | Arrivals::Poisson { rate }, Some(time)) => {
-                (u128::from(time.0), u128::from(rate.0))
-            }
-            _ => return None,
-        };
-        let requests = (time * rate).div_ceil(1_000_000_000_000);
-        Some((requests * u128::from(stream.stream.mean_bytes()) * written_ppm).div_ceil(1_000_000) as u64)
+        let of = &stream.stream;
+        let written_ppm = u128::from(1_000_000 - of.read.0);
+        if written_ppm == 0 {
+            return Some(0);
+        }
+        let requests = u128::from(of.arrivals.requests_within(phase.until.time?.0, of.duty)?);
+        Some((requests * u128::from(of.mean_bytes()) * written_ppm).div_ceil(1_000_000) as u64)
     });
     let writes = phase.streams.iter().any(|stream| stream.stream.read.0 < 1_000_000);
     let by_amount = phase.until.amount.filter(|_| writes).map(|_| {

@@ -3,7 +3,7 @@
 use crate::arrivals::Schedule;
 use crate::lengths::Lengths;
 use crate::offsets::Offsets;
-use crate::spec::StreamSpec;
+use crate::spec::{Distribution, Duty, StreamSpec};
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos, Random, Share};
 
@@ -96,6 +96,26 @@ struct Slot {
     kind: Option<CommandKind>,
 }
 
+/// Pauses between a completion and the next request.
+#[derive(Debug)]
+struct Think {
+    mean: Nanos,
+    distribution: Distribution,
+    random: Random,
+}
+
+impl Think {
+    #[inline]
+    fn next(&mut self) -> Nanos {
+        match (self.mean, self.distribution) {
+            (0, _) => 0,
+            (mean, Distribution::Fixed) => mean,
+            (mean, Distribution::Exponential) => self.random.exponential(mean as f64) as Nanos,
+            (mean, Distribution::Uniform) => self.random.below(mean.saturating_mul(2).saturating_add(1)),
+        }
+    }
+}
+
 /// One job of a stream. No call allocates; order depends on nothing but the calls.
 #[derive(Debug)]
 pub struct Job {
@@ -105,7 +125,9 @@ pub struct Job {
     /// Each write is durable at its own completion.
     durable: bool,
     lengths: Lengths,
-    think: Nanos,
+    think: Think,
+    /// When the phase began, and its pauses.
+    duty: Option<(Nanos, Duty)>,
     offsets: Offsets,
     mix: Random,
     schedule: Option<Schedule>,
@@ -136,17 +158,17 @@ impl Job {
             sync_every: spec.sync.and_then(crate::spec::Sync::every),
             durable: spec.sync.is_some_and(crate::spec::Sync::with_each_write),
             lengths: Lengths::new(spec, random("lengths")),
-            think: spec.think_time.0,
+            think: Think { mean: spec.think_time.0, distribution: spec.think_distribution, random: random("think") },
+            duty: spec.duty.map(|duty| (place.begin, duty)),
             offsets: Offsets::new(
-                &spec.pattern,
-                begin_bytes,
-                span_bytes,
-                spec.longest().0,
-                (place.job, spec.jobs),
+                spec,
+                (begin_bytes, span_bytes),
+                place.job,
                 random("offsets"),
+                Random::named(place.seed, "scatter"),
             ),
             mix: random("mix"),
-            schedule: Schedule::new(&spec.arrivals, place.job, spec.jobs, place.begin, random("arrivals")),
+            schedule: Schedule::new(&spec.arrivals, spec.duty, place.job, spec.jobs, place.begin, random("arrivals")),
             slots: vec![Slot::default(); depth as usize],
             ready: (0..depth).map(|slot| (place.begin, slot)).collect(),
             to_sync: VecDeque::with_capacity(depth as usize),
@@ -165,7 +187,17 @@ impl Job {
             return None;
         }
         let &(free_from, _) = self.ready.front()?;
-        Some(self.schedule.as_ref().map_or(free_from, |schedule| schedule.next().max(free_from)))
+        let at = self.schedule.as_ref().map_or(free_from, |schedule| schedule.next().max(free_from));
+        Some(self.at_work(at))
+    }
+
+    /// The first instant from `at` on that lies in no pause.
+    #[inline]
+    fn at_work(&self, at: Nanos) -> Nanos {
+        match self.duty {
+            None => at,
+            Some((begin, duty)) => begin.saturating_add(duty.resumed(at.saturating_sub(begin))),
+        }
     }
 
     /// The next command, if one is due at `now`.
@@ -188,7 +220,7 @@ impl Job {
                 (intended, true)
             }
         };
-        let ready = if scheduled { intended.max(free_from) } else { free_from };
+        let ready = self.at_work(if scheduled { intended.max(free_from) } else { free_from });
         let kind = if self.draws_read() { CommandKind::Read } else { CommandKind::Write };
         let length_bytes = self.lengths.next();
         let offset_bytes = self.offsets.next(length_bytes);
@@ -250,7 +282,14 @@ impl Job {
         if sync_due {
             self.to_sync.push_back((now, slot));
         } else {
-            self.ready.push_back((now + self.think, slot));
+            let from = now + self.think.next();
+            // Pauses that differ end in another order than they begin.
+            let place = if self.ready.back().is_none_or(|&(last, _)| last <= from) {
+                self.ready.len()
+            } else {
+                self.ready.partition_point(|&(other, _)| other <= from)
+            };
+            self.ready.insert(place, (from, slot));
         }
         let operation = match kind {
             CommandKind::Read => Operation::Read,
@@ -430,5 +469,67 @@ mod tests {
         job.complete(first.slot, 5_000_000);
         let waited = job.issue(5_000_700).expect("due since 1 ms, a slot is free since 5 ms");
         assert_eq!((waited.intended, waited.ready), (1_000_000, 5_000_000));
+    }
+
+    #[test]
+    fn think_times_have_their_mean_and_their_distribution() {
+        let mean = 1_000_000.0;
+        for (distribution, deviation) in
+            [(Distribution::Fixed, 0.0), (Distribution::Exponential, 1.0), (Distribution::Uniform, 1.0 / 3f64.sqrt())]
+        {
+            let spec = StreamSpec {
+                think_time: tameshi_base::Time(mean as u64),
+                think_distribution: distribution,
+                ..StreamSpec::default()
+            };
+            let mut job = Job::new(&spec, place());
+            let (mut now, mut pauses) = (0, vec![]);
+            for _ in 0..100_000 {
+                let due = job.next_due().expect("a slot");
+                pauses.push((due - now) as f64);
+                let issue = job.issue(due).expect("due");
+                now = due + 77;
+                job.complete(issue.slot, now);
+            }
+            let pauses = &pauses[1..];
+            let found = pauses.iter().sum::<f64>() / pauses.len() as f64;
+            let variance = pauses.iter().map(|p| (p - found) * (p - found)).sum::<f64>() / pauses.len() as f64;
+            assert!((found / mean - 1.0).abs() < 0.02, "{distribution:?}: {found}");
+            assert!((variance.sqrt() / mean - deviation).abs() < 0.02, "{distribution:?}: {}", variance.sqrt());
+        }
+    }
+
+    #[test]
+    fn a_slot_with_a_shorter_pause_goes_first() {
+        let spec = StreamSpec {
+            queue_depth: 16,
+            think_time: tameshi_base::Time(1_000_000),
+            think_distribution: Distribution::Exponential,
+            ..StreamSpec::default()
+        };
+        let mut job = Job::new(&spec, place());
+        let mut last = 0;
+        for _ in 0..10_000 {
+            let due = job.next_due().expect("a slot");
+            assert!(due >= last, "time does not go back");
+            last = due;
+            let issue = job.issue(due).expect("due");
+            job.complete(issue.slot, due);
+        }
+    }
+
+    #[test]
+    fn a_closed_loop_starts_nothing_in_a_pause() {
+        let duty = Duty { on: tameshi_base::Time(1000), off: tameshi_base::Time(9000) };
+        let mut job = Job::new(&StreamSpec { duty: Some(duty), ..StreamSpec::default() }, place());
+        let mut starts = vec![];
+        while let Some(due) = job.next_due().filter(|&due| due < 40_000) {
+            starts.push(due);
+            let issue = job.issue(due).expect("due");
+            assert_eq!(issue.ready, due, "a pause is not the driver's delay");
+            job.complete(issue.slot, due + 300);
+        }
+        assert_eq!(starts.len(), 4 * 4);
+        assert!(starts.iter().all(|at| at % 10_000 < 1000), "{starts:?}");
     }
 }

@@ -4,11 +4,14 @@
 //! each world owns the clock: it asks a job when it is next due, issues, and tells it what completed.
 
 mod arrivals;
+mod check;
 mod job;
 mod lengths;
 mod offsets;
+mod skew;
 pub mod spec;
 
 pub use arrivals::Schedule;
+pub use check::Objection;
 pub use job::{Completion, Issue, Job, OPERATIONS, Operation, Placement};
 pub use spec::{Arrivals, Pattern, StreamSpec, Sync};

@@ -1,23 +1,113 @@
 //! Which block a request touches.
 
-use crate::spec::Pattern;
-use tameshi_base::Random;
+use crate::skew::{Scatter, SelfSimilar, Zipf};
+use crate::spec::{Pattern, StreamSpec, Zone};
+use tameshi_base::{Random, Share};
 
 /// The part of a storage that one job works on.
 #[derive(Clone, Debug)]
 pub struct Offsets {
     begin_bytes: u64,
     span_bytes: u64,
-    /// The longest request, and how often it fits into the span.
-    longest_bytes: u64,
-    blocks: u64,
-    /// Where the next sequential request begins, from the span's begin.
+    draw: Draw,
+    random: Random,
+    /// Requests that follow one another from each drawn offset on.
+    run_length: u32,
+    /// How many of them are left.
+    run_left: u32,
+    /// Where the request that follows begins, from the span's begin.
     cursor: u64,
-    random: Option<Random>,
+}
+
+/// How an offset is drawn. Popularity belongs to blocks as long as the shortest request.
+#[derive(Clone, Debug)]
+enum Draw {
+    /// Not at all: each request follows the one before it.
+    Sequential,
+    /// Uniformly.
+    Uniform,
+    Zipf(Blocks, Zipf, Scatter),
+    Pareto(Blocks, SelfSimilar, Scatter),
+    /// For each zone the millionths of accesses up to its end, its first block and its number of blocks.
+    Zoned(Blocks, Vec<(u64, u64, u64)>),
+}
+
+/// The blocks that popularity belongs to.
+#[derive(Clone, Copy, Debug)]
+struct Blocks {
+    length: u64,
+    count: u64,
+}
+
+impl Draw {
+    /// `scatter` is the same for every stream and phase of a run: what is popular in one is so in the others.
+    fn new(pattern: &Pattern, blocks: Blocks, scatter: Random) -> Self {
+        match pattern {
+            Pattern::Sequential => Self::Sequential,
+            Pattern::Random => Self::Uniform,
+            Pattern::Zipf { theta_permille } => {
+                let zipf = Zipf::new(f64::from(*theta_permille) / 1000.0, blocks.count);
+                Self::Zipf(blocks, zipf, Scatter::new(blocks.count, scatter))
+            }
+            Pattern::Pareto { hot } => {
+                let hot = f64::from(hot.0) / f64::from(Share::WHOLE.0);
+                Self::Pareto(blocks, SelfSimilar::new(hot, blocks.count), Scatter::new(blocks.count, scatter))
+            }
+            Pattern::HotCold { .. } | Pattern::Zoned(_) => Self::Zoned(blocks, zones(&pattern.zones(), blocks.count)),
+        }
+    }
+
+    /// A block, from the span's begin, and its length; `None` where all that fits is alike.
+    #[inline]
+    fn block(&self, random: &mut Random) -> Option<(u64, u64)> {
+        match self {
+            Self::Sequential | Self::Uniform => None,
+            Self::Zipf(blocks, zipf, scatter) => Some((scatter.place(zipf.draw(random)), blocks.length)),
+            Self::Pareto(blocks, pareto, scatter) => Some((scatter.place(pareto.draw(random)), blocks.length)),
+            Self::Zoned(blocks, zones) => {
+                let drawn = random.below(u64::from(Share::WHOLE.0));
+                let zone = zones.iter().find(|(below, ..)| drawn < *below).or(zones.last());
+                let &(_, first, count) = zone.expect("a zoned pattern has a zone");
+                Some((first + random.below(count), blocks.length))
+            }
+        }
+    }
+}
+
+/// The zones' bounds in blocks. One without accesses is never drawn from.
+fn zones(zones: &[Zone], blocks: u64) -> Vec<(u64, u64, u64)> {
+    let (mut accesses, mut span) = (0, 0);
+    let bound = |millionths: u64| (u128::from(blocks) * u128::from(millionths) / u128::from(Share::WHOLE.0)) as u64;
+    let bounds = zones.iter().map(|zone| {
+        let first = bound(span);
+        (accesses, span) = (accesses + u64::from(zone.accesses.0), span + u64::from(zone.span.0));
+        (zone.accesses, accesses, first, bound(span) - first)
+    });
+    let drawn = bounds.filter(|(share, ..)| *share > Share(0));
+    drawn.map(|(_, accesses, first, count)| (accesses, first, count)).collect()
+}
+
+impl Pattern {
+    /// The zones of a pattern that has some.
+    pub fn zones(&self) -> Vec<Zone> {
+        let rest = |share: Share| Share(Share::WHOLE.0.saturating_sub(share.0));
+        match self {
+            Self::Zoned(zones) => zones.clone(),
+            &Self::HotCold { hot, accesses } => {
+                vec![Zone { accesses, span: hot }, Zone { accesses: rest(accesses), span: rest(hot) }]
+            }
+            Self::Random | Self::Sequential | Self::Zipf { .. } | Self::Pareto { .. } => Vec::new(),
+        }
+    }
+
+    /// Whether each zone that is accessed holds a block, where there are so many.
+    pub fn fits(&self, blocks: u64) -> bool {
+        zones(&self.zones(), blocks).iter().all(|(.., count)| *count > 0)
+    }
 }
 
 impl Offsets {
-    /// Requests of up to `longest_bytes` in `begin_bytes .. begin_bytes + span_bytes`.
+    /// Requests of `spec` in `begin_bytes .. begin_bytes + span_bytes`.
     ///
     /// A sequential job starts at a share of the span that its number gives, moved by a seeded distance: jobs don't
     /// follow one another, and phases don't read again what the phase before them has just read.
@@ -25,51 +115,75 @@ impl Offsets {
     /// # Panics
     /// When the span has no room for a request; the resolver refuses such a study.
     pub fn new(
-        pattern: &Pattern,
-        begin_bytes: u64,
-        span_bytes: u64,
-        longest_bytes: u64,
-        job: (u32, u32),
+        spec: &StreamSpec,
+        (begin_bytes, span_bytes): (u64, u64),
+        job: u32,
         mut random: Random,
+        scatter: Random,
     ) -> Self {
-        let blocks = span_bytes / longest_bytes;
-        assert!(blocks > 0, "the span holds no whole block");
-        let sequential = matches!(pattern, Pattern::Sequential);
-        let share = (u128::from(blocks) * u128::from(job.0) / u128::from(job.1)) as u64;
-        let first = if sequential { (share + random.below(blocks)) % blocks } else { 0 };
-        let cursor = first * longest_bytes;
-        Self { begin_bytes, span_bytes, longest_bytes, blocks, cursor, random: (!sequential).then_some(random) }
+        let longest = spec.longest().0;
+        assert!(span_bytes >= longest && longest > 0, "the span holds no whole block");
+        let length = spec.shortest().0;
+        let draw = Draw::new(&spec.pattern, Blocks { length, count: span_bytes / length }, scatter);
+        let mut cursor = 0;
+        if matches!(draw, Draw::Sequential) {
+            let blocks = span_bytes / longest;
+            let share = (u128::from(blocks) * u128::from(job) / u128::from(spec.jobs)) as u64;
+            cursor = (share + random.below(blocks)) % blocks * longest;
+        }
+        Self { begin_bytes, span_bytes, draw, random, run_length: spec.run_length, run_left: 0, cursor }
     }
 
     /// The first byte of the next request, which is `length_bytes` long and no longer than the longest.
     ///
-    /// A random request begins at a multiple of its own length from the span's begin; a sequential one where the one
-    /// before it ended, or at the span's begin where the rest is too short.
+    /// A drawn request begins at a multiple of its own length from the span's begin; one that follows another where that
+    /// ended. Where the rest of the span is too short, a sequential job goes on at its begin, and a run ends.
     #[inline]
     pub fn next(&mut self, length_bytes: u32) -> u64 {
         let length = u64::from(length_bytes);
-        let offset = match &mut self.random {
-            Some(random) => {
-                let blocks = if length == self.longest_bytes { self.blocks } else { self.span_bytes / length };
-                random.below(blocks) * length
-            }
-            None => {
-                let offset = if self.cursor + length > self.span_bytes { 0 } else { self.cursor };
-                self.cursor = offset + length;
-                offset
-            }
+        let follows = self.cursor + length <= self.span_bytes;
+        let offset = if matches!(self.draw, Draw::Sequential) {
+            if follows { self.cursor } else { 0 }
+        } else if self.run_left > 0 && follows {
+            self.run_left -= 1;
+            self.cursor
+        } else {
+            self.run_left = self.run_length - 1;
+            self.drawn(length)
         };
+        self.cursor = offset + length;
         self.begin_bytes + offset
+    }
+
+    #[inline]
+    fn drawn(&mut self, length: u64) -> u64 {
+        let places = self.span_bytes / length;
+        match self.draw.block(&mut self.random) {
+            None => self.random.below(places) * length,
+            // A longer request covers the block that was drawn, but for the rest at the span's end.
+            Some((block, of)) if of != length => (block * of / length).min(places - 1) * length,
+            Some((block, _)) => block * length,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::SizeShare;
+    use std::collections::{BTreeMap, BTreeSet};
+    use tameshi_base::Size;
+
+    fn offsets(pattern: Pattern, place: (u64, u64), lengths: &[u64], jobs: (u32, u32)) -> Offsets {
+        let share = Share(Share::WHOLE.0 / lengths.len() as u32);
+        let mix = lengths.iter().map(|&length| SizeShare { size: Size(length), share }).collect();
+        let spec = StreamSpec { pattern, block_size_mix: Some(mix), jobs: jobs.1, ..StreamSpec::default() };
+        Offsets::new(&spec, place, jobs.0, Random::named(5, "o"), Random::named(5, "scatter"))
+    }
 
     #[test]
     fn a_sequential_job_visits_each_block_once_before_any_again() {
-        let mut offsets = Offsets::new(&Pattern::Sequential, 1 << 20, 40_960, 4096, (1, 3), Random::named(5, "o"));
+        let mut offsets = offsets(Pattern::Sequential, (1 << 20, 40_960), &[4096], (1, 3));
         let first: Vec<u64> = (0..10).map(|_| offsets.next(4096)).collect();
         let mut sorted = first.clone();
         sorted.sort_unstable();
@@ -79,25 +193,39 @@ mod tests {
 
     #[test]
     fn random_offsets_are_aligned_inside_the_span_and_reach_both_ends() {
-        let mut offsets = Offsets::new(&Pattern::Random, 8192, 16 * 4096 + 100, 4096, (0, 1), Random::named(5, "o"));
-        let seen: std::collections::BTreeSet<u64> = (0..2000).map(|_| offsets.next(4096)).collect();
+        let mut offsets = offsets(Pattern::Random, (8192, 16 * 4096 + 100), &[4096], (0, 1));
+        let seen: BTreeSet<u64> = (0..2000).map(|_| offsets.next(4096)).collect();
         assert_eq!(seen, (0..16).map(|b| 8192 + b * 4096).collect());
     }
 
+    fn all_patterns() -> Vec<Pattern> {
+        let half = Share(500_000);
+        vec![
+            Pattern::Random,
+            Pattern::Zipf { theta_permille: 300 },
+            Pattern::Pareto { hot: Share(400_000) },
+            Pattern::HotCold { hot: half, accesses: Share(700_000) },
+            Pattern::Zoned(vec![Zone { accesses: half, span: half }, Zone { accesses: half, span: half }]),
+        ]
+    }
+
     #[test]
-    fn a_random_request_of_a_mix_begins_at_a_multiple_of_its_own_length_and_ends_in_the_span() {
+    fn a_drawn_request_of_a_mix_begins_at_a_multiple_of_its_own_length_and_ends_in_the_span() {
         let (begin, span) = (8192, 10 * 65_536 + 4096);
-        let mut offsets = Offsets::new(&Pattern::Random, begin, span, 65_536, (0, 1), Random::named(5, "o"));
-        for length in [4096u32, 16_384, 65_536] {
-            let seen: std::collections::BTreeSet<u64> = (0..4000).map(|_| offsets.next(length)).collect();
-            let whole = span / u64::from(length);
-            assert_eq!(seen, (0..whole).map(|k| begin + k * u64::from(length)).collect(), "{length}");
+        for pattern in all_patterns() {
+            let mut offsets = offsets(pattern.clone(), (begin, span), &[4096, 16_384, 65_536], (0, 1));
+            for length in [4096u32, 16_384, 65_536] {
+                let seen: BTreeSet<u64> = (0..40_000).map(|_| offsets.next(length)).collect();
+                let whole = span / u64::from(length);
+                let all = (0..whole).map(|k| begin + k * u64::from(length)).collect();
+                assert_eq!(seen, all, "{pattern:?} {length}");
+            }
         }
     }
 
     #[test]
     fn sequential_requests_of_a_mix_follow_one_another_without_a_gap() {
-        let mut offsets = Offsets::new(&Pattern::Sequential, 0, 100_000, 16_384, (0, 1), Random::named(5, "o"));
+        let mut offsets = offsets(Pattern::Sequential, (0, 100_000), &[512, 4096, 16_384], (0, 1));
         let mut expected = offsets.next(512) + 512;
         for turn in 0..1000 {
             let length = [512, 4096, 16_384][turn % 3];
@@ -106,5 +234,77 @@ mod tests {
             assert_eq!(offset, if wraps { 0 } else { expected });
             expected = offset + u64::from(length);
         }
+    }
+
+    #[test]
+    fn runs_are_as_long_as_asked_between_jumps_and_end_with_the_span() {
+        let spec = StreamSpec { run_length: 8, ..StreamSpec::default() };
+        let span = 1 << 30;
+        let mut offsets = Offsets::new(&spec, (0, span), 0, Random::named(5, "o"), Random::named(5, "s"));
+        let seen: Vec<u64> = (0..8000).map(|_| offsets.next(4096)).collect();
+        for run in seen.chunks(8) {
+            assert!(run.windows(2).all(|pair| pair[1] == pair[0] + 4096), "{run:?}");
+        }
+        let jumps = seen.chunks(8).collect::<Vec<_>>();
+        assert!(jumps.windows(2).all(|pair| pair[1][0] != pair[0][7] + 4096));
+        let mut short = Offsets::new(&spec, (0, 3 * 4096), 0, Random::named(5, "o"), Random::named(5, "s"));
+        assert!((0..1000).all(|_| short.next(4096) < 3 * 4096));
+    }
+
+    /// Draws per block of `blocks`.
+    fn counts(pattern: Pattern, blocks: u64, draws: u64) -> Vec<u64> {
+        let mut offsets = offsets(pattern, (0, blocks * 4096), &[4096], (0, 1));
+        let mut counts = vec![0; blocks as usize];
+        (0..draws).for_each(|_| counts[(offsets.next(4096) / 4096) as usize] += 1);
+        counts
+    }
+
+    #[test]
+    fn zones_get_their_shares_of_the_accesses_uniformly_within() {
+        let percent = |n: u32| Share(n * 10_000);
+        let zone = |accesses, span| Zone { accesses: percent(accesses), span: percent(span) };
+        // The composite of SNIA's enterprise workload: half the accesses to the first 5 %, and so on.
+        let zoned = Pattern::Zoned(vec![zone(50, 5), zone(30, 15), zone(20, 80)]);
+        let hot_cold = Pattern::HotCold { hot: percent(10), accesses: percent(90) };
+        let (blocks, draws) = (100, 200_000u64);
+        for (pattern, parts) in
+            [(zoned, vec![(0..5, 0.5), (5..20, 0.3), (20..100, 0.2)]), (hot_cold, vec![(0..10, 0.9), (10..100, 0.1)])]
+        {
+            let counts = counts(pattern, blocks, draws);
+            for (part, share) in parts {
+                let each = draws as f64 * share / part.len() as f64;
+                let chi_square: f64 =
+                    counts[part.clone()].iter().map(|&n| libm::pow(n as f64 - each, 2.0) / each).sum();
+                let limit = part.len() as f64 + 4.0 * (2.0 * part.len() as f64).sqrt() + 8.0;
+                assert!(chi_square < limit, "{part:?}: {chi_square}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_popular_blocks_are_scattered_and_the_same_for_all_jobs() {
+        let pattern = Pattern::Zipf { theta_permille: 1200 };
+        let popular = |job| {
+            let mut offsets = offsets(pattern.clone(), (0, 1000 * 4096), &[4096], (job, 2));
+            offsets.random = Random::named(u64::from(job), "own");
+            let mut counts = BTreeMap::new();
+            (0..100_000).for_each(|_| *counts.entry(offsets.next(4096)).or_insert(0) += 1);
+            let mut blocks: Vec<(u32, u64)> = counts.into_iter().map(|(offset, n)| (n, offset / 4096)).collect();
+            blocks.sort_unstable_by(|a, b| b.cmp(a));
+            blocks.into_iter().take(5).map(|(_, block)| block).collect::<Vec<_>>()
+        };
+        let (first, second) = (popular(0), popular(1));
+        assert_eq!(first, second);
+        assert!(first.windows(2).all(|pair| pair[0].abs_diff(pair[1]) > 1), "{first:?}");
+    }
+
+    #[test]
+    fn a_zone_without_a_block_is_told() {
+        let percent = |n: u32| Share(n * 10_000);
+        let pattern = Pattern::HotCold { hot: percent(1), accesses: percent(90) };
+        assert!(!pattern.fits(99));
+        assert!(pattern.fits(100));
+        assert!(Pattern::HotCold { hot: percent(0), accesses: percent(0) }.fits(1), "nothing is accessed there");
+        assert!(Pattern::Random.fits(1));
     }
 }

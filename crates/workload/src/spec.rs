@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tameshi_base::units::{Rate, Share, Size, Time};
+use tameshi_base::units::{Nanos, Rate, Share, Size, Time};
 
 /// A stream of storage requests: which, how large, how many at once, and when.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +13,8 @@ pub struct StreamSpec {
     pub storage: Option<String>,
     /// In which order offsets are visited.
     pub pattern: Pattern,
+    /// Requests in a row from each drawn offset on, each where the one before it ended; 1: every offset is drawn.
+    pub run_length: u32,
     /// Share of reads among reads and writes.
     pub read: Share,
     /// Length of each request; without meaning where there is a mix.
@@ -27,8 +29,13 @@ pub struct StreamSpec {
     pub jobs: u32,
     /// When requests start.
     pub arrivals: Arrivals,
-    /// Pause between a completion and the next request of the same slot (closed loop).
+    /// When the stream pauses; absent: never. Neither loop starts anything in a pause, and time stands still in it for `arrivals`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duty: Option<Duty>,
+    /// Mean pause between a completion and the next request of the same slot (closed loop).
     pub think_time: Time,
+    /// How the pauses are distributed.
+    pub think_distribution: Distribution,
     /// Making writes durable; absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<Sync>,
@@ -54,13 +61,16 @@ impl Default for StreamSpec {
         Self {
             storage: None,
             pattern: Pattern::Random,
+            run_length: 1,
             read: Share::WHOLE,
             block_size: Size(4096),
             block_size_mix: None,
             queue_depth: 1,
             jobs: 1,
             arrivals: Arrivals::Closed,
+            duty: None,
             think_time: Time(0),
+            think_distribution: Distribution::Fixed,
             sync: None,
             offset: Size(0),
             span: None,
@@ -81,17 +91,19 @@ pub enum Pattern {
     Random,
     /// One block after the other, from the start again at the end.
     Sequential,
-    /// Zipf-distributed popularity, scattered over the span.
+    /// Zipf-distributed popularity: the k-th most popular block gets a share in proportion to k to the power of −θ. The
+    /// blocks are scattered over the span, for every stream and phase of a run alike.
     Zipf {
-        /// Exponent in thousandths; 1200 is θ = 1.2.
+        /// Exponent θ in thousandths, 1 to 10000; 1200 is θ = 1.2.
         theta_permille: u32,
     },
-    /// Pareto-distributed popularity.
+    /// Self-similar popularity, as in 80/20: the share `hot` of the blocks takes the opposite share of the accesses, within
+    /// it again, and so on. Scattered as with `zipf`.
     Pareto {
-        /// Share of the span that takes the opposite share of the accesses, as in 80/20.
+        /// Share of the blocks, above 0 % and below 50 %; "20 %" is 80/20.
         hot: Share,
     },
-    /// A hot part and a cold part, uniform within each.
+    /// A hot part at the span's begin and a cold part, uniform within each.
     HotCold {
         /// Share of the span that is hot.
         hot: Share,
@@ -138,11 +150,90 @@ pub enum Arrivals {
         /// Mean requests per second of the whole stream.
         rate: Rate,
     },
-    /// Open loop whose rate changes: straight lines between points, or steps.
+    /// Open loop whose rate changes; before the first point it is the first's, after the last the last's.
     Ramp {
-        /// The rate at given times of the phase.
+        /// The rate at given times of the phase, in order; two at one time are a step.
         points: Vec<RatePoint>,
+        /// How the rate gets from point to point.
+        #[serde(default)]
+        shape: Shape,
+        /// How requests lie at that rate.
+        #[serde(default)]
+        gaps: Gaps,
     },
+    /// Open loop: so many requests are due at once, again and again from the phase's begin on.
+    Bursts {
+        /// Requests of the whole stream in a burst.
+        requests: u32,
+        /// From the begin of one burst to that of the next.
+        every: Time,
+    },
+}
+
+/// How a changing rate gets from point to point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// Along straight lines.
+    #[default]
+    Lines,
+    /// In steps: each rate holds until the next point.
+    Steps,
+}
+
+/// How requests lie at a given rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Gaps {
+    /// Evenly.
+    #[default]
+    Even,
+    /// As a Poisson process.
+    Poisson,
+}
+
+/// How pauses are distributed around their mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Distribution {
+    /// All alike.
+    #[default]
+    Fixed,
+    /// Exponentially.
+    Exponential,
+    /// Uniformly between zero and twice the mean.
+    Uniform,
+}
+
+/// Work and pause in turn, from the phase's begin on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Duty {
+    /// Time at work.
+    pub on: Time,
+    /// Pause after it.
+    pub off: Time,
+}
+
+impl Duty {
+    /// The time of the phase at which so much time at work is over: the first instant at work from there on.
+    pub fn stretched(self, worked: Nanos) -> Nanos {
+        let whole = (worked / self.on.0).saturating_mul(self.on.0 + self.off.0);
+        whole.saturating_add(worked % self.on.0)
+    }
+
+    /// The first time of the phase from `passed` on that lies in no pause.
+    pub fn resumed(self, passed: Nanos) -> Nanos {
+        let cycle = self.on.0 + self.off.0;
+        let within = passed % cycle;
+        if within < self.on.0 { passed } else { (passed - within).saturating_add(cycle) }
+    }
+
+    /// Time at work before the time `passed` of the phase.
+    pub fn worked(self, passed: Nanos) -> Nanos {
+        let cycle = self.on.0 + self.off.0;
+        passed / cycle * self.on.0 + (passed % cycle).min(self.on.0)
+    }
 }
 
 /// A rate at a time of the phase.
@@ -227,6 +318,11 @@ impl StreamSpec {
         self.lengths().iter().map(|length| length.size).max().unwrap_or_default()
     }
 
+    /// The shortest request.
+    pub fn shortest(&self) -> Size {
+        self.lengths().iter().map(|length| length.size).min().unwrap_or_default()
+    }
+
     /// The mean length of a request in bytes, rounded up.
     pub fn mean_bytes(&self) -> u64 {
         let weighted = self.lengths().iter().map(|l| u128::from(l.size.0) * u128::from(l.share.0)).sum::<u128>();
@@ -241,8 +337,6 @@ impl StreamSpec {
                 keys.push(key)
             }
         };
-        refuse(!matches!(self.pattern, Pattern::Random | Pattern::Sequential), "pattern");
-        refuse(matches!(self.arrivals, Arrivals::Ramp { .. }), "arrivals.ramp");
         refuse(matches!(self.sync, Some(Sync::GroupCommit { .. })), "sync");
         refuse(self.trim != Share(0), "trim");
         refuse(self.verify != Verify::Off, "verify");

@@ -3,4 +3,5 @@
 mod bench;
 mod failures;
 mod sources;
+mod streams;
 mod work;

@@ -8,4 +8,5 @@ mod profiles;
 mod queueing;
 mod runs;
 mod same_digest;
+mod streams;
 mod support;

@@ -1,0 +1,67 @@
+//! What streams may ask for, carried out on files: patterns, arrivals, pauses.
+
+use crate::bench::*;
+use tameshi_base::{Rate, Share, Size, Time};
+use tameshi_blockio::unsupported;
+use tameshi_workload::spec::{Duty, Gaps, RatePoint, Shape, Zone};
+use tameshi_workload::{Arrivals, Pattern, StreamSpec};
+
+const PAYLOAD: u64 = 4 << 20;
+
+fn writes(pattern: Pattern) -> StreamSpec {
+    StreamSpec { pattern, read: Share(0), queue_depth: 8, ..StreamSpec::default() }
+}
+
+/// Blocks that `count` writes of the stream touch.
+fn touched(stream: StreamSpec, count: u64, backend: tameshi_blockio::Backend) -> Vec<usize> {
+    let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
+    let phases = vec![phase(by_amount(count * BLOCK), vec![("load", stream)])];
+    assert!(unsupported(&spec(phases.clone(), vec![])).is_empty());
+    bench.run(phases, backend).expect("a run");
+    assert_eq!(bench.sums()["write.count"], count);
+    bench.touched()
+}
+
+#[test]
+fn skewed_patterns_touch_what_they_should_on_every_backend() {
+    let blocks = (PAYLOAD / BLOCK) as usize;
+    let zone = |accesses, span| Zone { accesses: Share(accesses), span: Share(span) };
+    let never_in_the_middle = vec![zone(500_000, 250_000), zone(0, 500_000), zone(500_000, 250_000)];
+    let mut by_backend = vec![];
+    for backend in backends() {
+        let zoned = touched(writes(Pattern::Zoned(never_in_the_middle.clone())), 2000, backend);
+        assert!(zoned.iter().all(|block| !(blocks / 4..blocks * 3 / 4).contains(block)));
+        let hot = touched(writes(Pattern::HotCold { hot: Share(100_000), accesses: Share(1_000_000) }), 2000, backend);
+        assert!(hot.iter().all(|&block| block < blocks / 10), "{hot:?}");
+        let zipf = touched(writes(Pattern::Zipf { theta_permille: 1500 }), 2000, backend);
+        assert!(zipf.len() < 400, "{} blocks take 2000 writes", zipf.len());
+        let pareto = touched(writes(Pattern::Pareto { hot: Share(50_000) }), 2000, backend);
+        assert!(pareto.len() < 600, "{}", pareto.len());
+        assert!(zipf.iter().any(|&block| block > blocks / 2), "popular blocks are scattered");
+        let runs = touched(StreamSpec { run_length: 64, ..writes(Pattern::Random) }, 64, backend);
+        let follow = runs.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
+        assert!(follow >= runs.len() - 2, "{runs:?}");
+        by_backend.push((zoned, hot, zipf, pareto, runs));
+    }
+    assert!(by_backend.windows(2).all(|pair| pair[0] == pair[1]), "the same blocks whatever carries them");
+}
+
+#[test]
+fn ramps_bursts_and_pauses_start_what_they_should() {
+    let reads = |arrivals, duty| StreamSpec { arrivals, duty, queue_depth: 64, ..StreamSpec::default() };
+    let ms = |ms: u64| Time(ms * 1_000_000);
+    let point = |at, rate: u64| RatePoint { at: ms(at), rate: Rate(rate * 1000) };
+    let ramp = Arrivals::Ramp { points: vec![point(0, 0), point(400, 2000)], shape: Shape::Lines, gaps: Gaps::Even };
+    let bursts = Arrivals::Bursts { requests: 32, every: ms(100) };
+    let steady = Arrivals::Constant { rate: Rate(1_000_000) };
+    let duty = Some(Duty { on: ms(50), off: ms(150) });
+    for (stream, expected) in [(reads(ramp, None), 400), (reads(bursts, None), 4 * 32), (reads(steady, duty), 100)] {
+        let bench = Bench::new(places().last().expect("a place"), PAYLOAD);
+        let stream = StreamSpec { block_size: Size(BLOCK), ..stream };
+        bench.run(vec![phase(by_time(400), vec![("load", stream)])], tameshi_blockio::Backend::Auto).expect("a run");
+        let sums = bench.sums();
+        // What the machine was too busy for is counted as unserved; what ends after the phase is not counted at all.
+        let (started, unserved) = (sums["load.started"], sums["load.unserved"]);
+        assert_eq!(started + unserved, expected);
+    }
+}
