@@ -15,7 +15,7 @@ import polars as pl
 from tameshi import _core
 from tameshi.paths import ROOT
 from tameshi.spec_types import PhaseSpec, Summary, World
-from tameshi.stats import ratios
+from tameshi.stats import ratios, why
 from tameshi.stats.estimates import RESOLUTION, Estimate, WindowData, estimates
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
@@ -27,6 +27,8 @@ RESULTS_VERSION = 1
 """Form of results.json; history: 1, the first."""
 RATIO_SUFFIXES = (".iops", ".bandwidth", ".rate", ".mean", ".p50", ".p99", ".p999")
 PERCENTILE_SUFFIXES = (".p50", ".p99", ".p999")
+STORAGE, HOST = "storage.", "host"
+"""Subjects of the load's series that are no streams: storages begin so, and the host."""
 CALIBRATION = ROOT / "published" / "calibration.csv"
 
 
@@ -135,7 +137,39 @@ def _cell(
         "findings": [
             {"repetition": run.spec.repetition, **finding.as_json()} for run, finding in judged
         ],
+        **_why(cell, frames, by_name),
         "estimates": found,
+    }
+
+
+def _why(
+    cell: Cell,
+    frames: Mapping[Any, _Frames],
+    by_name: Mapping[str, Sequence[tuple[SealedRun, Stretch]]],
+) -> dict[str, Any]:
+    """Where the time of the phase's own window went, and what set the limit."""
+    parts = [(run, part) for parts in by_name.values() for run, part in parts if part.steady]
+
+    def windows(subject: str) -> list[WindowData]:
+        return [
+            _window(frames[run.folder], run.spec.repetition, cell.index, subject, part)
+            for run, part in parts
+        ]
+
+    names = [stream.name for stream in cell.spec.streams]
+    told = [why.breakdown(name, windows(name)) for name in names]
+    breakdowns = [each for each in told if each]
+    subjects = {
+        subject: None
+        for run, _ in parts
+        for subject in frames[run.folder].by_stream
+        if subject == HOST or subject.startswith(STORAGE)
+    }
+    busy = [each for subject in sorted(subjects) for each in why.busy(subject, windows(subject))]
+    return {
+        "breakdown": breakdowns,
+        "busy": busy if breakdowns else [],
+        "bottleneck": why.bottleneck(breakdowns, busy),
     }
 
 

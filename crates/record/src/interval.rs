@@ -7,6 +7,11 @@ use tameshi_base::Nanos;
 pub const OPERATION_COUNT: usize = 4;
 /// Their words in tags and metrics.
 pub const OPERATION_WORDS: [&str; OPERATION_COUNT] = ["read", "write", "sync", "commit"];
+/// Number of parts that a latency is made of.
+pub const PART_COUNT: usize = 7;
+/// Their words in metrics: waiting for other requests, the host, the link, the controller, the medium, waiting for
+/// garbage collection, waiting for a rebuild.
+pub const PART_WORDS: [&str; PART_COUNT] = ["queue", "host", "link", "controller", "media", "gc", "rebuild"];
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// The part of a phase that an interval lies in.
@@ -152,6 +157,9 @@ pub struct IntervalStats {
     pub generator_cpu_ns: u64,
     /// Sum over completed operations of the time from submission, not from the intended start.
     pub service_ns_sum: u64,
+    /// Where the time of completed operations went, by [`PART_WORDS`]; where a world tells it, the parts add up to the
+    /// latencies of reads, writes and syncs exactly.
+    pub parts_ns: [u64; PART_COUNT],
     /// From an open-loop request's intended start to its submission.
     pub slip: Lateness,
     /// The generator's own part of that: from when the start had come *and* a slot was free.
@@ -175,6 +183,7 @@ impl IntervalStats {
             unserved: 0,
             generator_cpu_ns: 0,
             service_ns_sum: 0,
+            parts_ns: [0; PART_COUNT],
             slip: Lateness::default(),
             lag: Lateness::default(),
             reap: Spent::default(),
@@ -185,6 +194,7 @@ impl IntervalStats {
     pub fn restart(&mut self, phase: u32, part: Part, begin: Nanos) {
         (self.phase, self.part, self.begin, self.end) = (phase, part, begin, begin);
         (self.late, self.unserved, self.generator_cpu_ns, self.service_ns_sum) = (0, 0, 0, 0);
+        self.parts_ns = [0; PART_COUNT];
         self.operations.iter_mut().for_each(OpStats::clear);
         self.slip.clear();
         self.lag.clear();
@@ -225,6 +235,9 @@ impl IntervalStats {
         self.unserved += other.unserved;
         self.generator_cpu_ns += other.generator_cpu_ns;
         self.service_ns_sum += other.service_ns_sum;
+        for (mine, theirs) in self.parts_ns.iter_mut().zip(&other.parts_ns) {
+            *mine += theirs;
+        }
         for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
             mine.add(theirs);
         }

@@ -7,8 +7,10 @@ pub mod histograms;
 pub mod interval;
 mod merge;
 pub mod metrics;
+pub mod usage;
 mod writer;
 
 pub use control::{Control, Progress};
 pub use interval::{Clock, IntervalStats, Lateness, OpStats, Part, Spent};
+pub use usage::{Resource, Usage};
 pub use writer::{EndedBy, RecordError, RunStatus, Writer};

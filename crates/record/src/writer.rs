@@ -3,8 +3,9 @@
 //! Each call ends in a flush to the kernel, so that a kill loses at most the interval that is being filled.
 
 use crate::control::{Control, Progress};
-use crate::interval::{IntervalStats, OPERATION_WORDS};
+use crate::interval::{IntervalStats, OPERATION_WORDS, PART_WORDS};
 use crate::merge::Merger;
+use crate::usage::Usage;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriter, IntervalLogWriterBuilder, Tag};
 use serde_json::{Value, json};
@@ -157,6 +158,28 @@ impl Writer {
         }
     }
 
+    /// How busy what requests share was from `begin` to `end`; `before` and `after` are what it had done by then.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn usage(
+        &mut self,
+        (begin, end): (Nanos, Nanos),
+        subject: &str,
+        before: &Usage,
+        after: &Usage,
+    ) -> Result<(), RecordError> {
+        use std::fmt::Write as _;
+        self.text.clear();
+        let length = end.saturating_sub(begin);
+        for (word, busy, capacity) in after.since(before, length) {
+            for (name, value) in [("busy", busy), ("capacity", capacity)] {
+                writeln!(self.text, "{end},{length},{subject},{name}.{word}_ns,{value}").expect("a string takes any text");
+            }
+        }
+        Ok(self.series.write_all(self.text.as_bytes())?)
+    }
+
     fn write(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
         self.write_series(stats)?;
         self.write_histograms(stats)?;
@@ -198,6 +221,9 @@ impl Writer {
         }
         if stats.service_ns_sum > 0 {
             row("load", ".service_ns_sum", stats.service_ns_sum);
+        }
+        for (word, &ns) in PART_WORDS.iter().zip(&stats.parts_ns).filter(|(_, ns)| **ns > 0) {
+            row("time.", &format!("{word}_ns_sum"), ns);
         }
         for (spent, count, sum, max) in [
             (stats.slip.spent, ".started", ".slip_ns_sum", ".slip_ns_max"),

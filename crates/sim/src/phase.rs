@@ -5,11 +5,12 @@
 //! Boundaries therefore change the order of nothing. At the phase's end nothing is issued any more.
 
 use crate::check;
-use crate::device::DeviceCompletion;
+use crate::device::{Breakdown, DeviceCompletion};
 use crate::digest::Entry;
 use crate::due::Due;
 use crate::run::{SimError, World};
 use tameshi_base::{Command, Nanos};
+use tameshi_record::interval::PART_COUNT;
 use tameshi_record::{Clock, EndedBy, IntervalStats, RunStatus, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
 use tameshi_workload::{Job, Operation, Placement};
@@ -98,6 +99,7 @@ impl<'a> Phase<'a> {
         if self.spec.ramp.0 == 0 {
             writer.phase_ramped(self.begin, self.index)?;
         }
+        world.note_usage();
         let ended_by = self.work(world, writer)?;
         let end = world.now;
         for (number, stats) in self.stats.iter_mut().enumerate() {
@@ -106,6 +108,7 @@ impl<'a> Phase<'a> {
             stats.end = end;
             writer.interval(stats)?;
         }
+        world.write_usage(writer)?;
         writer.phase_end(end, self.index, ended_by)?;
         self.drain(world)?;
         Ok(if ended_by == EndedBy::Stopped { RunStatus::Partial } else { RunStatus::Complete })
@@ -131,7 +134,7 @@ impl<'a> Phase<'a> {
                 if writer.control().is_stopping() {
                     return Ok(EndedBy::Stopped);
                 }
-                self.rotate(boundary, writer)?;
+                self.rotate(world, writer)?;
                 boundary = self.clock.boundary_after(boundary).min(self.end);
             } else if due <= wake {
                 self.enter(world, due);
@@ -155,12 +158,14 @@ impl<'a> Phase<'a> {
     }
 
     /// The interval ends and the next one begins.
-    fn rotate(&mut self, now: Nanos, writer: &mut Writer) -> Result<(), SimError> {
+    fn rotate(&mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
+        let now = world.now;
         for stats in &mut self.stats {
             stats.end = now;
             writer.interval(stats)?;
             stats.restart(self.index, self.clock.part(now), now);
         }
+        world.write_usage(writer)?;
         if now == self.clock.ramped() {
             writer.phase_ramped(now, self.index)?;
         }
@@ -207,6 +212,7 @@ impl<'a> Phase<'a> {
             let stats = &mut self.stats[usize::from(of.stream)];
             stats.record(completion.operation as usize, completion.bytes, completion.latency);
             stats.service_ns_sum += completion.service;
+            spent(&mut stats.parts_ns, &done.breakdown, completion.latency);
             if let Some(latency) = completion.commit {
                 stats.record(Operation::Commit as usize, 0, latency);
             }
@@ -234,6 +240,20 @@ impl<'a> Phase<'a> {
         }
         Ok(())
     }
+}
+
+/// Adds where a latency went, in the order of the record's `PART_WORDS`. What the device does not account for was
+/// spent waiting as well: for a slot, where the loop is open.
+#[inline]
+fn spent(parts_ns: &mut [u64; PART_COUNT], part: &Breakdown, latency: Nanos) {
+    let [queue, host, link, controller, media, gc, rebuild] = parts_ns;
+    *host += part.host;
+    *link += part.link;
+    *controller += part.controller;
+    *media += part.media;
+    *gc += part.garbage_collection;
+    *rebuild += part.rebuild;
+    *queue += latency - (part.total() - part.queue);
 }
 
 #[inline]

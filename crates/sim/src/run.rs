@@ -6,7 +6,7 @@ use crate::digest::Digest;
 use crate::phase::Phase;
 use serde_json::json;
 use tameshi_base::Nanos;
-use tameshi_record::{RecordError, RunStatus, Writer};
+use tameshi_record::{RecordError, RunStatus, Usage, Writer};
 use tameshi_spec::run::{Node, RunSpec};
 use thiserror::Error;
 
@@ -41,6 +41,9 @@ pub(crate) struct World {
     pub(crate) now: Nanos,
     /// Reused by each advance.
     pub(crate) completions: Vec<DeviceCompletion>,
+    /// Each storage as a subject of the record, and how much it had worked at the last boundary.
+    used: Vec<(String, Usage)>,
+    used_at: Nanos,
 }
 
 impl World {
@@ -56,7 +59,30 @@ impl World {
         };
         let devices: Result<Vec<Device>, String> = models.map(device).collect();
         let devices = devices.map_err(|why| SimError::Unsupported(vec![why]))?;
-        Ok(Self { devices, digest: Digest::new(), now: 0, completions: Vec::with_capacity(1024) })
+        let used = spec.storage.keys().map(|name| (format!("storage.{name}"), Usage::default())).collect();
+        let completions = Vec::with_capacity(1024);
+        Ok(Self { devices, digest: Digest::new(), now: 0, completions, used, used_at: 0 })
+    }
+
+    /// An interval begins: what was used before it is none of its business.
+    pub(crate) fn note_usage(&mut self) {
+        self.used_at = self.now;
+        for ((_, used), device) in self.used.iter_mut().zip(&self.devices) {
+            *used = Usage::default();
+            device.usage(self.now, used);
+        }
+    }
+
+    /// An interval ends and the next one begins: what was used in it goes into the record.
+    pub(crate) fn write_usage(&mut self, writer: &mut Writer) -> Result<(), RecordError> {
+        for ((subject, used), device) in self.used.iter_mut().zip(&self.devices) {
+            let mut after = Usage::default();
+            device.usage(self.now, &mut after);
+            writer.usage((self.used_at, self.now), subject, used, &after)?;
+            *used = after;
+        }
+        self.used_at = self.now;
+        Ok(())
     }
 
     /// The device that wakes first, and when; at [`Nanos::MAX`] when all are idle. Among equals the first storage.

@@ -21,6 +21,9 @@ _MEASURE_DASHES = ("solid", "dot")
 _CURVE_DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 _PANEL_HEIGHT = {1: 300, 2: 240}
 _BAND = 0.13
+# Kinds whose categories stand below each other, and the height of one in pixels.
+_FLAT = ("bar", "dot", "stack")
+_BAR_STEP, _STACK_STEP = 46, 26
 _DECADES_WITH_STEPS = 2.5
 
 
@@ -57,8 +60,9 @@ def _title(panel: Panel, text: Text) -> str:
 
 
 def _layout(plot: Any, figure: Figure, rows: int, single: bool) -> None:
-    flat = figure.kind in ("bar", "dot")
-    body = 46 * len(figure.x.categories) + 30 if flat else rows * _PANEL_HEIGHT.get(rows, 210)
+    flat = figure.kind in _FLAT
+    step = _STACK_STEP if figure.kind == "stack" else _BAR_STEP
+    body = step * len(figure.x.categories) + 30 if flat else rows * _PANEL_HEIGHT.get(rows, 210)
     font = {"family": "var(--font)", "size": 13, "color": "var(--ink)"}
     plot.update_layout(
         template=None,
@@ -79,7 +83,7 @@ def _layout(plot: Any, figure: Figure, rows: int, single: bool) -> None:
             "align": "left",
         },
         hovermode="closest",
-        barmode="group",
+        barmode="stack" if figure.kind == "stack" else "group",
         bargap=0.35,
         showlegend=not single,
         legend={
@@ -97,7 +101,7 @@ def _layout(plot: Any, figure: Figure, rows: int, single: bool) -> None:
 
 def _axes(plot: Any, figure: Figure, rows: int, text: Text) -> None:
     places = _place_axis(figure.x, text)
-    if figure.kind in ("bar", "dot"):
+    if figure.kind in _FLAT:
         plot.update_xaxes(**_value_axis(figure, figure.panels, text))
         plot.update_yaxes(**(places | {"autorange": "reversed"}))
         return
@@ -200,7 +204,7 @@ def _trace(figure: Figure, series: Series, text: Text, together: int) -> Any:
         "hovertemplate": "%{customdata}<extra></extra>",
     }
     colour = _colour(series)
-    if figure.kind == "bar":
+    if figure.kind in ("bar", "stack"):
         return go.Bar(
             **common,
             x=series.y,

@@ -70,7 +70,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """Plots in a grid, on one scale if `common`; `kind` is `line`, `step`, `bar` or `dot`."""
+    """Plots in a grid, on one scale if `common`.
+
+    `kind` is `line`, `step`, `bar`, `stack` or `dot`.
+    """
 
     id: str
     title: Phrase

@@ -17,9 +17,9 @@ import jinja2
 from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
-from tameshi.report import standing
+from tameshi.report import standing, why
 from tameshi.report.draw import draw
-from tameshi.report.figures import figures
+from tameshi.report.figures import Figure, figures
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.points import View, at_worst, read_results
 from tameshi.report.summary import Column, Row, answers, matrices, overview
@@ -48,25 +48,28 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     environment.filters |= {"spans": spans, "grouped": grouped, "sentence": sentence}
-    drawn = [
-        {
-            "id": figure.id,
-            "title": text.phrase(figure.title),
-            "hint": text.phrase(figure.hint),
-            "plot": draw(figure, text),
-        }
-        for figure in figures(view, inputs.percentiles, inputs.series)
-    ]
+    drawn = [_drawn(figure, text) for figure in figures(view, inputs.percentiles, inputs.series)]
+    whys = [_drawn(figure, text) for figure in why.figures(view)]
     return environment.from_string(_asset("template.html")).render(
         **_content(view, inputs, text),
         t=text,
         view=view,
         figures=drawn,
-        plots=_json({str(f["id"]): f["plot"] for f in drawn}),
+        why_figures=whys,
+        plots=_json({str(f["id"]): f["plot"] for f in (*drawn, *whys)}),
         style=Markup(_asset("style.css")),
         scripts={name: Markup(script) for name, script in scripts.items()},
         script_hashes=[_hash(script) for script in scripts.values()],
     )
+
+
+def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
+    return {
+        "id": figure.id,
+        "title": text.phrase(figure.title),
+        "hint": text.phrase(figure.hint),
+        "plot": draw(figure, text),
+    }
 
 
 def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
@@ -78,6 +81,7 @@ def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
         "answers": answers(view, text),
         "overview": overview(view, text),
         "matrices": matrices(view, text),
+        "why": why.tables(view, text),
         "verdicts": standing.verdicts(view, text),
         "at_worst": at_worst(view),
         "published": standing.published(view, text),

@@ -20,6 +20,7 @@ _SCALES: dict[str, tuple[tuple[float, float, str], ...]] = {
     "latency": ((0, 1, " ns"), (1e3, 1e3, " µs"), (1e6, 1e6, " ms"), (1e9, 1e9, " s")),
     "bytes": tuple((1024.0**n if n else 0, 1024.0**n, f" {u}B") for n, u in enumerate(_BINARY)),
     "ratio": ((0, 1, " ×"),),
+    "share": ((0, 0.01, " %"),),
 }
 _DIGITS = 3
 _HASH_DIGITS = 12

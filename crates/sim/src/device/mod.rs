@@ -15,6 +15,7 @@ pub use hdd::Hdd;
 pub use null::Null;
 
 use tameshi_base::{Command, Nanos};
+use tameshi_record::Usage;
 use tameshi_spec::profile;
 
 /// Where a command's time went, in nanoseconds; the parts add up to its latency exactly.
@@ -106,6 +107,16 @@ impl Device {
         match self {
             Self::Null(null) => null.advance(now, completions),
             Self::Hdd(hdd) => hdd.advance(now, completions),
+        }
+    }
+
+    /// Adds how many of each resource the device has, and how long they have worked from time zero to `now`.
+    ///
+    /// A member adds its own; what is under way counts as far as `now`.
+    pub fn usage(&self, now: Nanos, usage: &mut Usage) {
+        match self {
+            Self::Null(_) => {}
+            Self::Hdd(hdd) => hdd.usage(now, usage),
         }
     }
 }

@@ -10,3 +10,4 @@ mod runs;
 mod same_digest;
 mod streams;
 mod support;
+mod why;

@@ -18,6 +18,7 @@ use queue::{Queue, Queued};
 use read_ahead::ReadAhead;
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::HddProfile;
 
 /// A hard disk and what it holds.
@@ -36,6 +37,8 @@ pub struct Hdd {
     choice_at: Option<Nanos>,
     /// What the arm serves, since when, until when.
     service: Option<(Queued, Nanos, Nanos)>,
+    /// How long the arm has served, up to the end of what it serves.
+    busy_ns: Nanos,
     head_cylinder: u64,
     segment_bytes: Option<u64>,
     read_ahead: Option<ReadAhead>,
@@ -61,6 +64,7 @@ impl Hdd {
             queue: Queue::new(profile.scheduling.value, depth),
             choice_at: None,
             service: None,
+            busy_ns: 0,
             head_cylinder: 0,
             segment_bytes: profile.read_ahead.as_ref().map(|size| size.value.0),
             read_ahead: None,
@@ -206,7 +210,7 @@ impl Hdd {
             let promised = read_ahead.promises(&self.geometry, offset, end, now).filter(|&at| at <= done);
             if let Some(at) = promised {
                 read_ahead.take(&self.geometry, end, now);
-                self.service = Some((queued, now, at));
+                self.serve(queued, now, at);
                 return;
             }
         }
@@ -222,6 +226,16 @@ impl Hdd {
                 }
             }
         }
-        self.service = Some((queued, now, done));
+        self.serve(queued, now, done);
+    }
+
+    fn serve(&mut self, queued: Queued, now: Nanos, until: Nanos) {
+        self.busy_ns += until - now;
+        self.service = Some((queued, now, until));
+    }
+
+    pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
+        let ahead = self.service.as_ref().map_or(0, |(_, _, end)| end.saturating_sub(now));
+        usage.add(Resource::Media, 1, self.busy_ns - ahead);
     }
 }

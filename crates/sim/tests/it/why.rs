@@ -1,0 +1,56 @@
+//! Where the time went: the parts of every latency, and how busy each resource was.
+
+use crate::support::*;
+use tameshi_base::units::{Rate, Share, Time};
+use tameshi_spec::run::RunSpec;
+use tameshi_workload::{Arrivals, StreamSpec, Sync};
+
+const PARTS: [&str; 7] = ["queue", "host", "link", "controller", "media", "gc", "rebuild"];
+
+fn parts(left: &Left) -> u64 {
+    PARTS.iter().map(|part| left.sum(&format!("time.{part}_ns_sum"))).sum()
+}
+
+fn latencies(left: &Left) -> u64 {
+    ["read", "write", "sync"].iter().map(|operation| left.sum(&format!("{operation}.latency_sum"))).sum()
+}
+
+#[test]
+fn the_parts_of_all_latencies_add_up_to_them_exactly() {
+    let poisson = Arrivals::Poisson { rate: Rate(150_000) };
+    let constant = Arrivals::Constant { rate: Rate(1_000_000) };
+    for (arrivals, queue_depth) in [(Arrivals::Closed, 1), (Arrivals::Closed, 16), (poisson, 64), (constant, 4)] {
+        let sync = Some(Sync::Fdatasync { every: 2 });
+        let stream = StreamSpec { arrivals, queue_depth, sync, read: Share(500_000), ..StreamSpec::default() };
+        let left = run(&spec(hdd(elevator(with_depth(disk(), 8))), stream, for_time(20 * SECOND)));
+        assert!(left.sum("time.media_ns_sum") > 0);
+        assert_eq!(parts(&left), latencies(&left), "{queue_depth}");
+    }
+}
+
+#[test]
+fn a_lone_request_never_waits_and_a_late_start_is_waiting() {
+    let alone = run(&spec(hdd(disk()), StreamSpec::default(), for_time(5 * SECOND)));
+    assert_eq!(alone.sum("time.queue_ns_sum"), 0);
+    let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
+    let late = run(&spec(hdd(disk()), StreamSpec { arrivals, ..StreamSpec::default() }, for_time(5 * SECOND)));
+    assert!(late.sum("time.queue_ns_sum") > late.sum("load.slip_ns_sum") / 2, "slip is part of it");
+}
+
+#[test]
+fn a_disk_is_busy_for_as_long_as_its_arm_serves() {
+    let stream = StreamSpec { think_time: Time(3 * MS), ..StreamSpec::default() };
+    let mut spec = spec(hdd(disk()), stream, for_time(7 * SECOND));
+    spec.interval = Time(SECOND / 3);
+    let left = run(&spec);
+    let busy = |left: &Left| left.sum("busy.media_ns") as f64 / left.sum("capacity.media_ns") as f64;
+    assert_eq!(left.sum("capacity.media_ns"), 7 * SECOND);
+    // One read may be under way at the end.
+    assert_close(left.sum("busy.media_ns") as f64, left.sum("time.media_ns_sum") as f64, 0.003, "busy time");
+    assert!((0.4..0.8).contains(&busy(&left)), "{}", busy(&left));
+    let mut full = RunSpec { interval: Time(SECOND), ..spec };
+    full.phases[0].streams[0].stream = StreamSpec { queue_depth: 8, ..StreamSpec::default() };
+    let full = run(&full);
+    assert_close(busy(&full), 1.0, 0.001, "a full queue keeps the arm busy");
+    assert!(full.series.iter().all(|row| row.3 != "busy.media_ns" || row.4 <= row.1), "never busier than time is long");
+}

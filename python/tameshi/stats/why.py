@@ -1,0 +1,94 @@
+"""Where the time went, and what set the limit: `docs/why.md` tells the rule and why.
+
+Judged per cell over the steady window, from the parts of every latency and from how busy each
+resource was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tameshi.stats.estimates import WindowData
+from tameshi.stats.intervals import digits
+
+PARTS = ("queue", "host", "link", "controller", "media", "gc", "rebuild")
+"""What a latency is made of, in the order of the record."""
+RESOURCES = ("media", "channels", "controller", "link", "cores", "lock", "hypervisor")
+"""What requests share, in the order of the record."""
+OPERATIONS = ("read", "write", "sync")
+"""Operations whose latencies have parts; a commit is two of them."""
+SATURATED = 0.9
+"""Share of its time from which on a resource counts as the limit."""
+
+
+def breakdown(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None:
+    """Mean latency of a stream and of each part, over all operations of all runs together.
+
+    None where the record tells no parts, as it does of real devices.
+    """
+    parts = {part: sum(_total(run, f"time.{part}_ns_sum") for run in runs) for part in PARTS}
+    time = sum(parts.values())
+    count = sum(_total(run, f"{operation}.count") for run in runs for operation in OPERATIONS)
+    if not time or not count:
+        return None
+    told = {
+        part: {"mean_ns": digits(spent / count), "share": digits(spent / time)}
+        for part, spent in parts.items()
+        if spent
+    }
+    return {
+        "subject": subject,
+        "operations": int(count),
+        "latency_ns_mean": digits(time / count),
+        "outstanding": digits(time / sum(run.length_ns for run in runs)),
+        "parts": told,
+    }
+
+
+def busy(subject: str, runs: Sequence[WindowData]) -> list[dict[str, Any]]:
+    """How busy each resource of a storage, or of the host, was: of a resource's time a share."""
+    found = []
+    for resource in RESOURCES:
+        capacity = sum(_total(run, f"capacity.{resource}_ns") for run in runs)
+        if capacity:
+            worked = sum(_total(run, f"busy.{resource}_ns") for run in runs)
+            share = digits(worked / capacity)
+            found.append({"subject": subject, "resource": resource, "share": share})
+    return found
+
+
+def bottleneck(
+    breakdowns: Sequence[Mapping[str, Any]], resources: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """What limits a cell: a saturated resource, waiting, or nothing but the latency itself.
+
+    None where nothing is known.
+    """
+    spent: dict[str, float] = {}
+    for stream in breakdowns:
+        for part, told in stream["parts"].items():
+            spent[part] = spent.get(part, 0.0) + told["mean_ns"] * stream["operations"]
+    if not spent:
+        return None
+    part = max(spent, key=lambda name: spent[name])
+    found: dict[str, Any] = {
+        "kind": "waiting" if part == "queue" else "latency",
+        "part": part,
+        "part_share": digits(spent[part] / sum(spent.values())),
+        "outstanding": digits(sum(stream["outstanding"] for stream in breakdowns)),
+        "subject": None,
+        "resource": None,
+        "busy": None,
+    }
+    busiest = max(resources, key=lambda each: float(each["share"]), default=None)
+    if busiest is not None:
+        told = {key: busiest[key] for key in ("subject", "resource")}
+        found |= {**told, "busy": busiest["share"]}
+        if busiest["share"] >= SATURATED:
+            found["kind"] = "saturated"
+    return found
+
+
+def _total(run: WindowData, metric: str) -> float:
+    return float(sum(run.counters.get(metric, ())))

@@ -1,0 +1,118 @@
+"""Where the time goes, as the report shows it: tables, plots and sentences in both languages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tameshi.report import ReportInputs, markdown
+from tameshi.report.draw import draw
+from tameshi.report.html import render
+from tameshi.report.points import read_results
+from tameshi.report.strings import TEXT
+from tameshi.report.text import Text
+from tameshi.report.why import figures, percent, said, tables
+from tameshi.stats.why import PARTS, RESOURCES
+
+
+def limit(kind: str, **more: Any) -> dict[str, Any]:
+    base = {"kind": kind, "part": "media", "part_share": 0.8, "outstanding": 1.0}
+    return base | {"subject": "storage.disk", "resource": "media", "busy": 0.97} | more
+
+
+def cell(depth: str, parts: dict[str, float], bottleneck: dict[str, Any]) -> dict[str, Any]:
+    total = sum(parts.values())
+    told = {part: {"mean_ns": ns, "share": ns / total} for part, ns in parts.items()}
+    return {
+        "world": "simulated",
+        "phase": "steady",
+        "levels": {"depth": depth},
+        "runs": {"complete": 1},
+        "estimates": [],
+        "breakdown": [
+            {
+                "subject": "load",
+                "operations": 100,
+                "latency_ns_mean": total,
+                "outstanding": float(depth),
+                "parts": told,
+            }
+        ],
+        "bottleneck": bottleneck,
+    }
+
+
+def results() -> dict[str, Any]:
+    return {
+        "study": {"name": "s", "title": "S", "question": "Why?"},
+        "cells": [
+            cell("1", {"host": 20e3, "media": 80e3}, limit("latency")),
+            cell("16", {"queue": 700e3, "host": 20e3, "media": 80e3}, limit("saturated")),
+        ],
+    }
+
+
+def test_each_cell_has_its_parts_and_its_limit() -> None:
+    (table,) = tables(read_results(results()), Text("en"))
+    assert [column.label for column in table.columns] == [
+        "Cell",
+        "Mean latency",
+        "Waiting",
+        "Host",
+        "Media",
+        "Limited by",
+    ]
+    first, second = ([str(c) for c in row.cells] for row in table.rows)
+    assert [row.head for row in table.rows] == ["depth 1", "depth 16"]
+    assert first[:4] == ["100 µs", "–", "20.0 µs 20 %", "80.0 µs 80 %"]
+    assert first[4] == "none: bound by the latency of media (80 %) at 1 outstanding"
+    assert second[4].startswith("media of disk, 97 % busy")
+
+
+def test_the_bars_of_a_plot_are_whole_latencies() -> None:
+    (figure,) = figures(read_results(results()))
+    (panel,) = figure.panels
+    assert [series.name for series in panel.series] == [
+        ("part.queue",),
+        ("part.host",),
+        ("part.media",),
+    ]
+    for place in range(2):
+        assert sum(series.y[place] for series in panel.series) == pytest.approx(1)
+    for lang in ("en", "ja"):
+        drawn = draw(figure, Text(lang))
+        assert drawn["layout"]["barmode"] == "stack"
+        assert all(trace["type"] == "bar" for trace in drawn["data"])
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_it_stands_in_the_page_in_markdown_and_in_the_terminal(lang: str) -> None:
+    inputs, heading = ReportInputs(results()), Text(lang)("section.why")
+    assert f"## {heading}" in markdown(inputs, lang)
+    page = render(inputs, lang)
+    assert heading in page and 'id="why-steady"' in page and 'id="table-why-steady"' in page
+
+
+def test_a_study_without_parts_has_no_such_section() -> None:
+    bare = results()
+    for each in bare["cells"]:
+        each |= {"breakdown": [], "bottleneck": None}
+    assert Text("en")("section.why") not in markdown(ReportInputs(bare))
+    assert 'id="why"' not in render(ReportInputs(bare))
+
+
+def test_every_part_resource_and_kind_has_its_words() -> None:
+    for part in PARTS:
+        assert {f"part.{part}", f"column.part.{part}", f"name.part.{part}"} <= TEXT.keys()
+    assert {f"resource.{resource}" for resource in RESOURCES} <= TEXT.keys()
+    for lang in ("en", "ja"):
+        for kind in ("saturated", "waiting", "latency"):
+            words = said(limit(kind, outstanding=12.34), Text(lang))
+            assert "{" not in words and words
+        host = said(limit("saturated", subject="host", resource="cores"), Text(lang))
+        assert Text(lang)("resource.cores") in host and "disk" not in host
+
+
+def test_little_is_not_nothing() -> None:
+    assert (percent(0.0), percent(0.001), percent(0.996)) == ("0 %", "<1 %", "100 %")

@@ -1,0 +1,83 @@
+"""The breakdown of latencies, and the rule that names what limits a cell."""
+
+from __future__ import annotations
+
+import pytest
+
+from tameshi.stats.estimates import WindowData
+from tameshi.stats.why import PARTS, bottleneck, breakdown, busy
+
+SECOND = 10**9
+
+
+def window(**counters: list[float]) -> WindowData:
+    """One second in two intervals; names stand with `__` for a dot."""
+    named = {name.replace("__", "."): values for name, values in counters.items()}
+    return WindowData(SECOND, [SECOND // 2] * 2, named, {})
+
+
+def told(**parts: float) -> dict[str, object]:
+    counters = {f"time__{part}_ns_sum": [ns, ns] for part, ns in parts.items()}
+    found = breakdown("s", [window(read__count=[50, 50], **counters)])
+    assert found is not None
+    return found
+
+
+def used(**shares: float) -> list[dict[str, object]]:
+    return [{"subject": "storage.d", "resource": r, "share": share} for r, share in shares.items()]
+
+
+def test_means_and_shares_are_over_all_operations_of_all_runs() -> None:
+    one = window(read__count=[3, 1], time__media_ns_sum=[300, 100], time__queue_ns_sum=[0, 100])
+    other = window(write__count=[2, 2], time__media_ns_sum=[200, 100])
+    found = breakdown("s", [one, other])
+    assert found is not None
+    assert found["operations"] == 8
+    assert found["latency_ns_mean"] == 100
+    assert found["parts"] == {
+        "queue": {"mean_ns": 12.5, "share": 0.125},
+        "media": {"mean_ns": 87.5, "share": 0.875},
+    }
+    assert found["outstanding"] == pytest.approx(800 / (2 * SECOND))
+
+
+def test_a_record_without_parts_has_no_breakdown_and_no_bottleneck() -> None:
+    assert breakdown("s", [window(read__count=[5, 5])]) is None
+    assert bottleneck([], used(media=0.99)) is None
+
+
+def test_busy_is_the_share_of_what_all_servers_could_have_done() -> None:
+    runs = [
+        window(busy__media_ns=[30, 10], capacity__media_ns=[50, 50]),
+        window(busy__media_ns=[50, 50], capacity__media_ns=[50, 50], capacity__link_ns=[50, 50]),
+    ]
+    assert busy("storage.d", runs) == [
+        {"subject": "storage.d", "resource": "media", "share": 0.7},
+        {"subject": "storage.d", "resource": "link", "share": 0.0},
+    ]
+
+
+def test_the_busiest_resource_is_the_limit_from_ninety_percent_on() -> None:
+    found = bottleneck([told(queue=90, media=10)], used(media=0.9, link=0.95))
+    assert found is not None
+    assert (found["kind"], found["resource"], found["part"]) == ("saturated", "link", "queue")
+    below = bottleneck([told(queue=90, media=10)], used(media=0.89))
+    assert below is not None
+    assert (below["kind"], below["resource"], below["busy"]) == ("waiting", "media", 0.89)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_where_nothing_is_saturated_the_largest_part_says_why(part: str) -> None:
+    parts = dict.fromkeys(PARTS, 10.0) | {part: 40.0}
+    found = bottleneck([told(**parts)], [])
+    assert found is not None
+    assert found["kind"] == ("waiting" if part == "queue" else "latency")
+    assert (found["part"], found["part_share"], found["busy"]) == (part, 0.4, None)
+
+
+def test_of_several_streams_each_counts_by_its_time() -> None:
+    small, large = told(queue=30, host=1), told(media=100)
+    found = bottleneck([small, large], [])
+    assert found is not None
+    assert found["part"] == "media"
+    assert found["part_share"] == pytest.approx(200 / 262)
