@@ -66,6 +66,15 @@ def test_the_busiest_resource_is_the_limit_from_ninety_percent_on() -> None:
     assert (below["kind"], below["resource"], below["busy"]) == ("waiting", "media", 0.89)
 
 
+def test_a_request_that_never_waits_is_limited_by_its_latency_however_busy_the_disk() -> None:
+    found = bottleneck([told(queue=4, media=96)], used(media=0.98))
+    assert found is not None
+    assert (found["kind"], found["part"], found["busy"]) == ("latency", "media", 0.98)
+    found = bottleneck([told(queue=6, media=94)], used(media=0.98))
+    assert found is not None
+    assert found["kind"] == "saturated"
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_where_nothing_is_saturated_the_largest_part_says_why(part: str) -> None:
     parts = dict.fromkeys(PARTS, 10.0) | {part: 40.0}

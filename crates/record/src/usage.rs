@@ -36,11 +36,7 @@ impl Usage {
     }
 
     /// Word, time worked since `before` and time there was, of each resource that exists, over an interval.
-    pub(crate) fn since(
-        &self,
-        before: &Self,
-        length_ns: Nanos,
-    ) -> impl Iterator<Item = (&'static str, Nanos, Nanos)> {
+    pub(crate) fn since(&self, before: &Self, length_ns: Nanos) -> impl Iterator<Item = (&'static str, Nanos, Nanos)> {
         let pairs = self.0.into_iter().zip(before.0).zip(RESOURCE_WORDS);
         pairs.filter(|(((servers, _), _), _)| *servers > 0).map(move |(((servers, busy), (_, earlier)), word)| {
             (word, busy.saturating_sub(earlier), servers.saturating_mul(length_ns))

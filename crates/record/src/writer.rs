@@ -174,7 +174,8 @@ impl Writer {
         let length = end.saturating_sub(begin);
         for (word, busy, capacity) in after.since(before, length) {
             for (name, value) in [("busy", busy), ("capacity", capacity)] {
-                writeln!(self.text, "{end},{length},{subject},{name}.{word}_ns,{value}").expect("a string takes any text");
+                writeln!(self.text, "{end},{length},{subject},{name}.{word}_ns,{value}")
+                    .expect("a string takes any text");
             }
         }
         Ok(self.series.write_all(self.text.as_bytes())?)

@@ -20,6 +20,10 @@ OPERATIONS = ("read", "write", "sync")
 """Operations whose latencies have parts; a commit is two of them."""
 SATURATED = 0.9
 """Share of its time from which on a resource counts as the limit."""
+WAITING = ("queue", "gc", "rebuild")
+"""Parts in which a request waits for what works for somebody else."""
+WAIT = 0.05
+"""Share of the time that requests must wait before a busy resource counts as the limit."""
 
 
 def breakdown(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None:
@@ -85,7 +89,8 @@ def bottleneck(
     if busiest is not None:
         told = {key: busiest[key] for key in ("subject", "resource")}
         found |= {**told, "busy": busiest["share"]}
-        if busiest["share"] >= SATURATED:
+        waited = sum(spent.get(name, 0.0) for name in WAITING) / sum(spent.values())
+        if busiest["share"] >= SATURATED and waited >= WAIT:
             found["kind"] = "saturated"
     return found
 
