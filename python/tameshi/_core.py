@@ -82,6 +82,12 @@ def nanoseconds(time: Time | str) -> int:
         return int(_tameshi.nanoseconds(time.root if isinstance(time, Time) else time))
 
 
+def size_bytes(size: str) -> int:
+    """A size such as `256 MiB` in bytes."""
+    with _translated():
+        return int(_tameshi.size_bytes(size))
+
+
 def core_hash() -> str:
     """Hash of the sources that decide a simulated result."""
     return _tameshi.core_hash()

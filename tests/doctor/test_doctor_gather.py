@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tameshi.doctor import probes
-from tameshi.doctor.facts import Disk, Program
-from tameshi.doctor.gather import gather, installed
+from tameshi.doctor.facts import Disk
+from tameshi.doctor.gather import gather
+from tameshi.servers.installed import Program, installed
 
 
 def write(root: Path, files: dict[str, str]) -> None:

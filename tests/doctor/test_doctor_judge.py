@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from tameshi.doctor.facts import Disk, Facts, Program, Ring, Target
+from tameshi.doctor.facts import Disk, Facts, Ring, Target
 from tameshi.doctor.judge import Check, Diagnosis, judge
 from tameshi.doctor.table import CHECKS
+from tameshi.servers.installed import Program
 
 GIB = 1 << 30
 DISK = Disk("nvme0n1", model="Fast Drive", rotational=0, scheduler="none", io_poll=1)

@@ -95,6 +95,12 @@ fn nanoseconds(time: &str) -> PyResult<u64> {
     tameshi_base::Time::parse(time).map(|time| time.0).map_err(CoreError::new_err)
 }
 
+/// A size such as `256 MiB` in bytes.
+#[pyfunction]
+fn size_bytes(size: &str) -> PyResult<u64> {
+    tameshi_base::Size::parse(size).map(|size| size.0).map_err(CoreError::new_err)
+}
+
 /// Hash of the sources that decide a simulated result.
 #[pyfunction]
 fn core_hash() -> &'static str {
@@ -114,6 +120,7 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(latencies, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(nanoseconds, module)?)?;
+    module.add_function(wrap_pyfunction!(size_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(core_hash, module)?)?;
     Ok(())
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tameshi.servers.installed import Program
+
 
 @dataclass(frozen=True)
 class Ring:
@@ -16,15 +18,6 @@ class Ring:
     error: str | None = None
     setting: int | None = None
     lacking: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Program:
-    """An installed program: the product it is, its version as it says, and where."""
-
-    product: str
-    version: str
-    path: str
 
 
 @dataclass(frozen=True)

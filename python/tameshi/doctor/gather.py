@@ -10,7 +10,6 @@ import platform
 import re
 import resource
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,16 +17,11 @@ from typing import Any
 import psutil
 
 from tameshi.doctor import probes
-from tameshi.doctor.facts import Disk, Facts, Program, Ring, Target
+from tameshi.doctor.facts import Disk, Facts, Ring, Target
 from tameshi.environment import PROC, SYS, environment, number_in, text_in
+from tameshi.servers.installed import installed
 
 DEV = Path("/dev")
-_SERVERS = {"mariadb": ("mariadbd", "mysqld"), "mysql": ("mysqld",), "postgres": ("postgres",)}
-_TOOLS = {"fio": ("fio",), "sysbench": ("sysbench",)}
-# Where servers stand that no user calls by name.
-_SERVER_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/local/mysql/bin")
-_POSTGRES_FOLDERS = ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin")
-_VERSION_SECONDS = 5
 _CAP_IPC_LOCK, _CAP_SYS_ADMIN = 14, 21
 
 
@@ -64,56 +58,6 @@ def gather(paths: Sequence[Path], *, proc: Path = PROC, sys: Path = SYS, dev: Pa
         programs=tuple(installed()),
         targets=tuple(_target(path, proc, sys, linux) for path in paths),
     )
-
-
-def installed(
-    root: Path = Path("/"), search: str | None = None, patience: float = _VERSION_SECONDS
-) -> Iterator[Program]:
-    """Servers and load tools with their versions, each file once.
-
-    `search` stands in for PATH; `root` is where Debian's and Red Hat's own folders are looked for;
-    a program that needs more than `patience` seconds to say its version is left out.
-    """
-    search = os.environ.get("PATH", os.defpath) if search is None else search
-    folders = [str(root / folder.lstrip("/")) for folder in _SERVER_FOLDERS]
-    folders += sorted(str(folder) for pattern in _POSTGRES_FOLDERS for folder in root.glob(pattern))
-    seen = set()
-    for product, names in (_SERVERS | _TOOLS).items():
-        for folder in (*search.split(os.pathsep), *folders):
-            for path in filter(None, (shutil.which(name, path=folder) for name in names)):
-                said = _version_said(path, patience)
-                real = os.path.realpath(path)
-                if said and real not in seen and _is_product(product, said):
-                    seen.add(real)
-                    yield Program(product, _version_in(said), path)
-
-
-def _is_product(product: str, said: str) -> bool:
-    """MariaDB's server too may be called mysqld; only its version tells."""
-    return product not in ("mariadb", "mysql") or ("mariadb" in said.lower()) == (
-        product == "mariadb"
-    )
-
-
-def _version_said(path: str, patience: float) -> str | None:
-    """What a program answers to --version, in one line; None if it does not answer in time."""
-    try:
-        done = subprocess.run(
-            [path, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=patience,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return " ".join(done.stdout.split()) if done.returncode == 0 else None
-
-
-def _version_in(said: str) -> str:
-    found = re.search(r"\d+(?:\.\d+)+\S*", said)
-    return found[0].rstrip(",)") if found else said[:40]
 
 
 def _target(path: Path, proc: Path, sys: Path, linux: bool) -> Target:

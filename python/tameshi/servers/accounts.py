@@ -1,0 +1,76 @@
+"""Whom a server runs as: its package's user where Tameshi is root, else Tameshi's own."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tameshi.errors import BadInput, GuardRefusal
+from tameshi.servers.shape import Product
+
+
+@dataclass(frozen=True)
+class Account:
+    """A user of this machine, or None of its fields where it is our own."""
+
+    name: str = ""
+    uid: int = -1
+    gid: int = -1
+
+    def own(self, path: Path) -> None:
+        """Give a folder or file to the account; nothing where it is our own."""
+        if self.name:
+            os.chown(path, self.uid, self.gid, follow_symlinks=False)
+
+    def running(self, command: Sequence[str]) -> list[str]:
+        """The command as this account, killed by the kernel as soon as its starter is gone.
+
+        The starter is the *thread* that starts it: it has to live as long as the server shall.
+        """
+        setpriv = shutil.which("setpriv")
+        if setpriv is None:
+            raise BadInput(
+                "a private server is started by setpriv, and there is none",
+                hint="On Debian: apt-get install util-linux",
+            )
+        become = (
+            [f"--reuid={self.uid}", f"--regid={self.gid}", "--init-groups"] if self.name else []
+        )
+        return [setpriv, "--pdeathsig=KILL", *become, "--", *command]
+
+
+def account_of(product: Product) -> Account:
+    """Whom the product's server runs as. Raises `BadInput` where root has nobody to start it as."""
+    if os.geteuid() != 0 or not product.account:
+        return Account()
+    try:
+        entry = pwd.getpwnam(product.account)
+    except KeyError:
+        raise BadInput(
+            f"{product.title} refuses to run as root, and there is no user for it",
+            found=f"no user `{product.account}`",
+            hint=f"Start Tameshi as an ordinary user. {product.remedy}",
+        ) from None
+    return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
+
+
+def require_reach(account: Account, folder: Path) -> None:
+    """Refuses a folder that the account may not work in, and names what bars its way."""
+    if not account.name:
+        return
+    for place in (*reversed(folder.parents), folder):
+        mode = "-w" if place == folder else "-x"
+        asked = account.running(["test", mode, str(place)])
+        if subprocess.run(asked, stdin=subprocess.DEVNULL, check=False).returncode:
+            raise GuardRefusal(
+                f"the user `{account.name}`, as whom the server runs, may not work here",
+                where=str(folder),
+                found=f"{place} is closed to it",
+                accepted=["a place that every user may reach"],
+                hint=f"chmod o+x {place}, or bind another place.",
+            )

@@ -1,0 +1,69 @@
+"""Which product a study's engine is here: by its name or the one bound to it, installed or not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from tameshi.errors import BadInput
+from tameshi.servers import sqlite
+from tameshi.servers.installed import Program, installed
+from tameshi.servers.mariadb import MariaDB
+from tameshi.servers.mysql import MySQL
+from tameshi.servers.postgresql import PostgreSQL
+from tameshi.servers.shape import Product
+from tameshi.spec_types import Engine
+
+PRODUCTS: dict[str, Product] = {
+    product.name: product for product in (MariaDB(), MySQL(), PostgreSQL(), sqlite.SQLite())
+}
+
+
+def product_named(name: str, where: str = "--server") -> Product:
+    """The product of this name. Raises `BadInput`."""
+    if name not in PRODUCTS:
+        message = "Tameshi knows no such database server"
+        raise BadInput(message, where=where, found=name, accepted=list(PRODUCTS))
+    return PRODUCTS[name]
+
+
+def program_of(
+    product: Product, engine: Engine, programs: Iterable[Program] | None = None
+) -> Program:
+    """The installed server that is to run, the newest that fits the engine's version.
+
+    Raises `BadInput` where there is none, or only of other versions.
+    """
+    if product.embedded:
+        return sqlite.here()
+    there = installed() if programs is None else programs
+    found = [program for program in there if program.product == product.program]
+    if not found:
+        raise BadInput(
+            f"{product.title} is not installed",
+            key=f"engine.{product.name}",
+            found="no server program of it",
+            hint=product.remedy,
+        )
+    fitting = [program for program in found if fits(program.version, engine.version)]
+    if not fitting:
+        raise BadInput(
+            f"the study asks for another version of {product.title} than is installed",
+            key=f"engine.{product.name}.version",
+            found=", ".join(f"{program.version} ({program.path})" for program in found),
+            accepted=[f"{engine.version} installed", "a study that leaves the version out"],
+        )
+    return max(fitting, key=lambda program: _number(program.version))
+
+
+def fits(version: str, wanted: str | None) -> bool:
+    """Whether a version is the one wanted, as far as that goes: `10.11.19` is a `10.11`."""
+    if not wanted:
+        return True
+    numbers = _number(wanted)
+    return _number(version)[: len(numbers)] == numbers
+
+
+def _number(version: str) -> tuple[int, ...]:
+    found = re.match(r"[\d.]*\d", version)
+    return tuple(int(part) for part in found[0].split(".") if part) if found else ()

@@ -1,0 +1,255 @@
+"""What MariaDB and MySQL share: InnoDB's settings and counters, and their protocol."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Self
+
+import pymysql
+from pymysql.connections import Connection
+
+from tameshi.servers.installed import Program
+from tameshi.servers.shape import (
+    Address,
+    Client,
+    ClientError,
+    Counted,
+    Home,
+    Product,
+    Rows,
+    on_or_off,
+    refuse_setting,
+    size_of,
+)
+from tameshi.spec_types import Engine
+
+MS_NS = 1_000_000
+
+# Status variables by our metric, with what one of their units is worth.
+_COUNTERS = {
+    "server.statements": ("Questions", 1),
+    "server.selects": ("Com_select", 1),
+    "server.inserts": ("Com_insert", 1),
+    "server.updates": ("Com_update", 1),
+    "server.deletes": ("Com_delete", 1),
+    "server.commits": ("Com_commit", 1),
+    "server.rollbacks": ("Com_rollback", 1),
+    "server.page_requests": ("Innodb_buffer_pool_read_requests", 1),
+    "server.page_misses": ("Innodb_buffer_pool_reads", 1),
+    "server.page_read_aheads": ("Innodb_buffer_pool_read_ahead", 1),
+    "server.pages_read": ("Innodb_pages_read", 1),
+    "server.pages_written": ("Innodb_pages_written", 1),
+    "server.reads": ("Innodb_data_reads", 1),
+    "server.read_bytes": ("Innodb_data_read", 1),
+    "server.writes": ("Innodb_data_writes", 1),
+    "server.written_bytes": ("Innodb_data_written", 1),
+    "server.fsyncs": ("Innodb_data_fsyncs", 1),
+    "server.log_bytes": ("Innodb_os_log_written", 1),
+    "server.log_writes": ("Innodb_log_writes", 1),
+    "server.log_fsyncs": ("Innodb_os_log_fsyncs", 1),
+    "server.doublewrite_pages": ("Innodb_dblwr_pages_written", 1),
+    "server.lock_waits": ("Innodb_row_lock_waits", 1),
+    "server.lock_wait_ns": ("Innodb_row_lock_time", MS_NS),
+    "server.deadlocks": ("Innodb_deadlocks", 1),
+    "server.pool_waits": ("Innodb_buffer_pool_wait_free", 1),
+}
+_GAUGES = {
+    "server.pool_bytes": "Innodb_buffer_pool_bytes_data",
+    "server.dirty_bytes": "Innodb_buffer_pool_bytes_dirty",
+    "server.checkpoint_age_bytes": "Innodb_checkpoint_age",
+    "server.history": "Innodb_history_list_length",
+    "server.lock_waiting": "Innodb_row_lock_current_waits",
+    "server.threads_running": "Threads_running",
+}
+_LOOK = {"server.statements": 1, "server.selects": 1}
+"""What one look at the counters adds to them."""
+
+_OWN_OPTIONS = frozenset(
+    """
+    basedir bind_address chroot datadir extra_port init_connect init_file init_slave
+    log_error pid_file port skip_grant_tables skip_networking socket tmpdir user
+    innodb_buffer_pool_dump_at_shutdown innodb_buffer_pool_load_at_startup
+    """.split()  # noqa: SIM905
+)
+_SHAPING = re.compile(
+    r"innodb_(page_size|data_file_path|undo_tablespaces|log_file_size|log_files_in_group"
+    r"|checksum_algorithm|default_row_format|compression.*|encrypt.*)"
+    r"|lower_case_table_names|character_set_server|collation_server|default_storage_engine"
+)
+_AT_INITIALISE = re.compile(
+    r"innodb_(page_size|data_file_path|undo_tablespaces|log_file_size)|lower_case_table_names"
+)
+
+
+class Innodb(Product):
+    """A server of the MySQL family."""
+
+    account = "mysql"
+    own_options = _OWN_OPTIONS
+    own_pattern = re.compile(r"plugin_.*|wsrep.*|ssl.*|admin_.*|mysqlx.*|early_plugin.*")
+    status_table = ""
+    commits: tuple[str, ...] = ("0", "1", "2")
+
+    def neutral(self, engine: Engine, version: str) -> dict[str, str]:
+        """Buffer pool, redo log, flush method, doublewrite, commit."""
+        chosen = {}
+        if engine.buffer_pool:
+            chosen["innodb_buffer_pool_size"] = str(size_of(engine.buffer_pool))
+        if engine.redo_log:
+            chosen |= self.redo_log(size_of(engine.redo_log), version)
+        if engine.flush_method:
+            chosen["innodb_flush_method"] = engine.flush_method
+        if engine.doublewrite:
+            chosen["innodb_doublewrite"] = on_or_off(engine.doublewrite)
+        if engine.commit:
+            if engine.commit not in self.commits:
+                raise refuse_setting(self, "commit", engine.commit, self.commits)
+            chosen["innodb_flush_log_at_trx_commit"] = engine.commit
+        return chosen
+
+    def redo_log(self, size_bytes: int, version: str) -> dict[str, str]:
+        """The options that give the redo log this size in all."""
+        return {"innodb_log_file_size": str(size_bytes)}
+
+    def shaping(self, options: Mapping[str, str]) -> dict[str, str]:
+        """Page size, log size, character set and their like."""
+        return {name: value for name, value in options.items() if _SHAPING.fullmatch(name)}
+
+    def initial(self, options: Mapping[str, str]) -> list[str]:
+        """Options that must stand already when the files are made."""
+        return as_arguments({n: v for n, v in options.items() if _AT_INITIALISE.fullmatch(n)})
+
+    def command(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
+        """No file of defaults, no network unless asked for, no buffer pool kept over a restart."""
+        network = (
+            ["--skip-networking"]
+            if home.port is None
+            else ["--bind-address=127.0.0.1", f"--port={home.port}"]
+        )
+        return [
+            program.path,
+            "--no-defaults",
+            f"--datadir={home.data}",
+            f"--socket={self.address(home, options).socket}",
+            f"--pid-file={home.run / 'pid'}",
+            f"--tmpdir={home.run}",
+            *network,
+            "--innodb-buffer-pool-dump-at-shutdown=OFF",
+            "--innodb-buffer-pool-load-at-startup=OFF",
+            *as_arguments(options),
+        ]
+
+    def address(self, home: Home, options: Mapping[str, str]) -> Address:
+        """By Unix socket, as root without a password: only its own user reaches the folder."""
+        return Address(self.name, "tameshi", user="root", socket=home.run / "sock")
+
+    def connect(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
+        """By the MySQL protocol."""
+        return InnodbClient(address, timeout_seconds, secret)
+
+    def settle(self, client: Client) -> None:
+        """Have the next stop purge and merge everything, so that no start has that to do."""
+        client.query("SET GLOBAL innodb_fast_shutdown = 0")
+
+    def count(self, client: Client) -> Counted | None:
+        """Status variables in one statement, with the server's own clock."""
+        names = [variable for variable, _ in _COUNTERS.values()] + [*_GAUGES.values(), "Uptime"]
+        listed = ", ".join(f"'{name}'" for name in names)
+        rows = client.query(
+            "SELECT VARIABLE_NAME, VARIABLE_VALUE, UNIX_TIMESTAMP() "
+            f"FROM {self.status_table} WHERE VARIABLE_NAME IN ({listed})"
+        )
+        told = {str(name).lower(): str(value) for name, value, _ in rows}
+        birth = int(rows[0][2]) - int(told["uptime"])
+        counters = {
+            metric: int(told[variable.lower()]) * worth
+            for metric, (variable, worth) in _COUNTERS.items()
+            if told.get(variable.lower(), "").isdigit()
+        }
+        gauges = {
+            metric: float(told[variable.lower()])
+            for metric, variable in _GAUGES.items()
+            if told.get(variable.lower(), "").isdigit()
+        }
+        if "server.threads_running" in gauges:
+            gauges["server.threads_running"] -= 1  # the one that asks
+        return Counted(str(birth), counters, gauges, own=_LOOK)
+
+    def known_options(self, program: Program) -> frozenset[str] | None:
+        """As the server lists them itself."""
+        return _listed_options(program.path)
+
+
+@lru_cache
+def _listed_options(path: str) -> frozenset[str] | None:
+    asked = [path, "--no-defaults", "--verbose", "--help"]
+    try:
+        done = subprocess.run(
+            asked,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=30,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    table = done.stdout.partition("\n-----")[2]
+    names = re.findall(r"^([a-z][a-z0-9-]*) ", table, re.M)
+    return frozenset(name.replace("-", "_") for name in names) or None
+
+
+def as_arguments(options: Mapping[str, str]) -> list[str]:
+    """Options as the server's command line takes them."""
+    return [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+
+
+class InnodbClient:
+    """A connection by PyMySQL."""
+
+    def __init__(self, address: Address, timeout_seconds: float, secret: str) -> None:
+        where: dict[str, Any] = (
+            {"unix_socket": str(address.socket)}
+            if address.socket
+            else {"host": address.host, "port": address.port or 3306}
+        )
+        try:
+            self._connection: Connection[Any] = pymysql.connect(
+                **where,
+                user=address.user,
+                password=secret,
+                autocommit=True,
+                connect_timeout=max(1, round(timeout_seconds)),
+                read_timeout=timeout_seconds,
+                write_timeout=timeout_seconds,
+            )
+        except (pymysql.MySQLError, OSError) as error:
+            raise ClientError(words_of(error)) from None
+
+    def query(self, statement: str) -> Rows:
+        """The rows that a statement gives."""
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(statement)
+                return list(cursor.fetchall())
+        except (pymysql.MySQLError, OSError) as error:
+            raise ClientError(words_of(error)) from None
+
+    def close(self) -> None:
+        """Let it go."""
+        if self._connection.open:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def words_of(error: Exception) -> str:
+    """An error of the driver in one line."""
+    return " ".join(str(part) for part in error.args) or type(error).__name__

@@ -1,0 +1,251 @@
+"""PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from pg8000.exceptions import Error as PgError
+from pg8000.exceptions import InterfaceError
+from pg8000.native import Connection
+
+from tameshi.errors import BadInput
+from tameshi.servers.installed import Program
+from tameshi.servers.shape import (
+    Address,
+    Client,
+    ClientError,
+    Counted,
+    Home,
+    Product,
+    Rows,
+    on_or_off,
+    refuse_setting,
+    size_of,
+)
+from tameshi.spec_types import Engine
+
+PORT = 5432
+"""Names the socket; nothing listens there unless a port is asked for."""
+BLOCK_BYTES = 8192
+_COMMITS = ("on", "off", "local", "remote_write", "remote_apply")
+_SHAPED_AT_INITIALISE = {"data_checksums", "wal_segment_size"}
+
+# One statement, one snapshot of the statistics. A view that a version lacks gives no row.
+_LOOK = """
+SELECT json_build_object(
+  'birth', extract(epoch from pg_postmaster_start_time()),
+  'database', (SELECT row_to_json(d) FROM pg_stat_database d WHERE datname = '{database}'),
+  'running', (SELECT count(*) FROM pg_stat_activity
+              WHERE backend_type = 'client backend' AND state = 'active'
+                AND pid <> pg_backend_pid()),
+  'waiting', (SELECT count(*) FROM pg_locks WHERE NOT granted),
+  'log_age', pg_wal_lsn_diff(pg_current_wal_lsn(), (pg_control_checkpoint()).redo_lsn)
+  {views})
+"""
+_VIEWS = ("pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_wal")
+
+
+class PostgreSQL(Product):
+    """PostgreSQL as its package installs it; tested with 15."""
+
+    name = "postgresql"
+    title = "PostgreSQL"
+    program = "postgres"
+    remedy = "On Debian: apt-get install postgresql"
+    account = "postgres"
+    stop_signal = signal.SIGINT  # a fast shutdown; SIGTERM waits for clients
+    pool_bytes_min = 128 << 10
+    own_options = frozenset(
+        """
+        data_directory hba_file ident_file external_pid_file config_file
+        listen_addresses port unix_socket_directories unix_socket_group
+        unix_socket_permissions logging_collector log_destination jit_provider
+        dynamic_library_path krb_server_keyfile ssl
+        """.split()  # noqa: SIM905
+    )
+    own_pattern = re.compile(
+        r".*_command|.*_librar(y|ies)|ssl_.*|log_(directory|filename|file_mode)|event_source"
+    )
+
+    def neutral(self, engine: Engine, version: str) -> dict[str, str]:
+        """Shared buffers, WAL size, sync method, full-page writes, synchronous commit."""
+        chosen = {}
+        if engine.buffer_pool:
+            chosen["shared_buffers"] = f"{size_of(engine.buffer_pool) // 1024}kB"
+        if engine.redo_log:
+            chosen["max_wal_size"] = f"{-(-size_of(engine.redo_log) >> 20)}MB"
+        if engine.flush_method:
+            chosen["wal_sync_method"] = engine.flush_method
+        if engine.doublewrite:
+            chosen["full_page_writes"] = on_or_off(engine.doublewrite)
+        if engine.commit:
+            if engine.commit not in _COMMITS:
+                raise refuse_setting(self, "commit", engine.commit, _COMMITS)
+            chosen["synchronous_commit"] = engine.commit
+        return chosen
+
+    def shaping(self, options: Mapping[str, str]) -> dict[str, str]:
+        """What initdb fixes for good."""
+        return {n: v for n, v in options.items() if n in _SHAPED_AT_INITIALISE}
+
+    def initialise(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
+        """By initdb, beside the server's real place; nobody needs a password."""
+        initdb = Path(program.path).resolve().parent / "initdb"
+        if not initdb.exists():
+            message = "PostgreSQL is there without initdb"
+            raise BadInput(message, where=str(initdb.parent), hint=self.remedy)
+        checksums = ["--data-checksums"] if options.get("data_checksums") == "on" else []
+        segment = options.get("wal_segment_size", "").removesuffix("MB")
+        return [
+            str(initdb),
+            f"--pgdata={home.data}",
+            "--username=postgres",
+            "--auth=trust",
+            "--encoding=UTF8",
+            "--no-locale",
+            *checksums,
+            *([f"--wal-segsize={segment}"] if segment else []),
+        ]
+
+    def command(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
+        """Settings on the command line stand above those of the file."""
+        settings = {
+            "listen_addresses": "" if home.port is None else "127.0.0.1",
+            "port": str(home.port or PORT),
+            "unix_socket_directories": str(home.run),
+            "unix_socket_permissions": "0700",
+            "log_destination": "stderr",
+            "logging_collector": "off",
+        }
+        settings |= {n: v for n, v in options.items() if n not in _SHAPED_AT_INITIALISE}
+        pairs = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        return [program.path, "-D", str(home.data), *pairs]
+
+    def address(self, home: Home, options: Mapping[str, str]) -> Address:
+        """By Unix socket: only its own user reaches the folder."""
+        socket = home.run / f".s.PGSQL.{home.port or PORT}"
+        return Address(self.name, "tameshi", user="postgres", socket=socket)
+
+    def connect(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
+        """By PostgreSQL's protocol, to the database that is always there."""
+        return PostgresClient(address, "postgres", timeout_seconds, secret)
+
+    def settle(self, client: Client) -> None:
+        """Have nothing left for autovacuum and the next checkpoint. Vacuum is the loader's."""
+        client.query("CHECKPOINT")
+
+    def count(self, client: Client) -> Counted | None:
+        """The database's statistics, the background writer's and the log's."""
+        return counted(self._look(client, "tameshi"))
+
+    def _look(self, client: Client, database: str) -> dict[str, Any]:
+        there = {str(row[0]) for row in client.query(_which_views())}
+        views = "".join(
+            f", '{view}', (SELECT row_to_json(v) FROM {view} v)" for view in _VIEWS if view in there
+        )
+        ((told,),) = client.query(_LOOK.format(database=database, views=views))
+        return dict(told if isinstance(told, dict) else json.loads(told))
+
+
+def _which_views() -> str:
+    listed = ", ".join(f"'{view}'" for view in _VIEWS)
+    return f"SELECT relname FROM pg_class WHERE relname IN ({listed})"
+
+
+def counted(told: Mapping[str, Any]) -> Counted:
+    """Metrics from what the views say; a column that a version lacks is left out.
+
+    `blks_read` counts what was asked of the kernel, whose cache may have had it.
+    """
+    database = told["database"] or {}
+    views: dict[str, Any] = {}
+    for view in reversed(_VIEWS):
+        views |= told.get(view) or {}
+
+    def total(source: Mapping[str, Any], *columns: str, worth: int = 1) -> int | None:
+        values = [source[column] for column in columns if source.get(column) is not None]
+        return round(sum(values) * worth) if values else None
+
+    written = ("buffers_checkpoint", "buffers_clean", "buffers_backend", "buffers_written")
+    counters = {
+        "server.commits": total(database, "xact_commit"),
+        "server.rollbacks": total(database, "xact_rollback"),
+        "server.page_requests": total(database, "blks_hit", "blks_read"),
+        "server.page_misses": total(database, "blks_read"),
+        "server.pages_read": total(database, "blks_read"),
+        "server.read_bytes": total(database, "blks_read", worth=BLOCK_BYTES),
+        "server.deadlocks": total(database, "deadlocks"),
+        "server.pages_written": total(views, *written),
+        "server.written_bytes": total(views, *written, worth=BLOCK_BYTES),
+        "server.checkpoints": total(views, "checkpoints_timed", "checkpoints_req", "num_done"),
+        "server.log_bytes": total(views, "wal_bytes"),
+        "server.log_writes": total(views, "wal_write"),
+        "server.log_fsyncs": total(views, "wal_sync"),
+        "server.doublewrite_pages": total(views, "wal_fpi"),
+        "server.pool_waits": total(views, "maxwritten_clean"),
+    }
+    gauges = {
+        "server.threads_running": told.get("running"),
+        "server.lock_waiting": told.get("waiting"),
+        "server.checkpoint_age_bytes": told.get("log_age"),
+    }
+    return Counted(
+        birth=str(told["birth"]),
+        counters={name: value for name, value in counters.items() if value is not None},
+        gauges={name: float(value) for name, value in gauges.items() if value is not None},
+    )
+
+
+class PostgresClient:
+    """A connection by pg8000."""
+
+    def __init__(
+        self, address: Address, database: str, timeout_seconds: float, secret: str
+    ) -> None:
+        where: dict[str, Any] = (
+            {"unix_sock": str(address.socket)}
+            if address.socket
+            else {"host": address.host, "port": address.port or PORT}
+        )
+        try:
+            self._connection = Connection(
+                address.user,
+                **where,
+                database=database,
+                password=secret or None,
+                timeout=timeout_seconds,
+                application_name="tameshi",
+            )
+        except (PgError, InterfaceError, OSError) as error:
+            raise ClientError(_words_of(error)) from None
+
+    def query(self, statement: str) -> Rows:
+        """The rows that a statement gives."""
+        try:
+            return self._connection.run(statement) or []
+        except (PgError, InterfaceError, OSError) as error:
+            raise ClientError(_words_of(error)) from None
+
+    def close(self) -> None:
+        """Let it go."""
+        try:
+            self._connection.close()
+        except (PgError, InterfaceError, OSError):
+            return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _words_of(error: Exception) -> str:
+    """An error of the driver in one line; the server's own words where it has them."""
+    said = error.args[0] if error.args else ""
+    return str(said.get("M", said)) if isinstance(said, dict) else str(said) or type(error).__name__

@@ -1,0 +1,383 @@
+"""A private instance: its own data directory, socket and user, and nothing of the system's."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+import psutil
+
+from tameshi import guard
+from tameshi.errors import BadInput, RunFailed
+from tameshi.servers.accounts import Account, account_of, require_reach
+from tameshi.servers.catalog import program_of
+from tameshi.servers.installed import Program
+from tameshi.servers.shape import Address, Client, ClientError, Home, Product
+from tameshi.spec_types import Engine
+
+INITIALISE_SECONDS = 300.0
+START_SECONDS = 300.0
+"""A start after a crash replays the log, which may be gigabytes."""
+STOP_SECONDS = 600.0
+"""A stop writes every dirty page of the pool."""
+_POLL_SECONDS = 0.02
+_KEPT_LINES = 12
+_LONGEST_SOCKET_PATH = 107  # unix(7)
+_TELLING = re.compile(r"ERROR|FATAL|PANIC|error:")
+_FULL = re.compile(r"No space left on device|[Ee]rr(?:no|or):? 28\b|[Dd]isk is full|Disk full")
+
+
+class DataDirectory:
+    """A data directory of Tameshi's, claimed for one instance at a time and owned by its account.
+
+    Use it with `with`: leaving lets others claim it. Nothing in it is deleted but by `empty` and
+    `discard`.
+    """
+
+    def __init__(
+        self, plan: guard.DirectoryPlan, account: Account, port: int | None = None
+    ) -> None:
+        self._made = plan.action == "create"
+        self._account = account
+        data = guard.claim_data_directory(plan)
+        self.home = Home(plan.path, data, port)
+        self._lock = os.open(plan.path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            self._claim()
+        except BaseException:
+            os.close(self._lock)
+            if self._made:
+                guard.remove_folder(plan.path)
+            raise
+
+    def _claim(self) -> None:
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._made = False
+            raise BadInput(
+                "another run of Tameshi has a server in this data directory",
+                where=str(self.home.folder),
+                hint="Wait for it, or bind another place.",
+            ) from None
+        with suppress(FileExistsError):
+            self.home.run.mkdir(mode=0o700)
+        self._hand_over()
+        require_reach(self._account, self.home.data)
+
+    def _hand_over(self) -> None:
+        for folder in (self.home.data, self.home.run):
+            self._account.own(folder)
+
+    def is_empty(self) -> bool:
+        """Whether there is no database in it."""
+        return not any(self.home.data.iterdir())
+
+    def empty(self) -> None:
+        """Delete what servers left in it."""
+        guard.empty_data_directory(self.home.folder)
+        self.home.run.mkdir(mode=0o700)
+        self._hand_over()
+
+    def discard(self) -> None:
+        """Leave nothing of it behind: the folder goes if it was made here, else what is in it."""
+        if self._made:
+            guard.remove_folder(self.home.folder)
+        else:
+            self.empty()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._lock)
+
+
+class PrivateServer:
+    """One instance of a product in a data directory, with the settings of a study's engine.
+
+    `log` is a file in a folder of Tameshi's and keeps what the server says. The thread that starts
+    it has to outlive it: the kernel kills the server when that thread ends, so that no server
+    outlives Tameshi.
+    """
+
+    def __init__(
+        self,
+        product: Product,
+        engine: Engine,
+        directory: DataDirectory,
+        log: Path,
+        *,
+        program: Program | None = None,
+    ) -> None:
+        self.product = product
+        self.program = program or program_of(product, engine)
+        self.options = product.options(engine, self.program)
+        self.home = directory.home
+        self._directory = directory
+        self._account = account_of(product)
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+        self._said_from = 0
+        reach = len(os.fsencode(str(self.address.socket or "")))
+        if reach > _LONGEST_SOCKET_PATH:
+            raise BadInput(
+                "the path of its socket would be too long for the kernel",
+                where=str(self.address.socket),
+                found=f"{reach} bytes",
+                accepted=[f"{_LONGEST_SOCKET_PATH} bytes at most: bind a shorter path"],
+            )
+
+    @property
+    def address(self) -> Address:
+        """Where clients find it."""
+        return self.product.address(self.home, self.options)
+
+    @property
+    def pid(self) -> int | None:
+        """Its process, while it has one."""
+        return self._process.pid if self._process and self._process.poll() is None else None
+
+    def command(self) -> list[str]:
+        """What it is started with; holds no secret."""
+        return self.product.command(self.program, self.home, self.options)
+
+    def initialise(self, patience_seconds: float = INITIALISE_SECONDS) -> None:
+        """Make an empty database. What a failure leaves is discarded.
+
+        Raises `BadInput` where there is one already, `RunFailed` where the product fails.
+        """
+        if not self._directory.is_empty():
+            raise BadInput(
+                "the data directory is not empty",
+                where=str(self.home.data),
+                found=f"{len(list(self.home.data.iterdir()))} entries",
+                accepted=["an empty one", "one that is emptied first"],
+            )
+        try:
+            command = self.product.initialise(self.program, self.home, self.options)
+            if command:
+                self._run_to_end(command, patience_seconds)
+                self._make_database()
+        except BaseException:
+            self._give_up()
+            self._directory.discard()
+            raise
+
+    def _make_database(self) -> None:
+        self.start()
+        with self.client() as client:
+            self.product.create(client)
+        self.stop()
+
+    def _run_to_end(self, command: Sequence[str], patience_seconds: float) -> None:
+        process = self._spawn(command)
+        try:
+            status = process.wait(patience_seconds)
+        except subprocess.TimeoutExpired:
+            raise self._failure(f"did not make a database in {patience_seconds:g} s") from None
+        finally:
+            self._give_up()
+        if status:
+            raise self._failure(f"could not make a database (status {status})")
+
+    def start(self, patience_seconds: float = START_SECONDS) -> None:
+        """Start it and wait until it answers.
+
+        Raises `BadInput` for a port or socket that somebody has, `RunFailed` with its last words
+        where it ends or is not ready in time; then no process of it is left.
+        """
+        if self.product.embedded:
+            return
+        if self.pid is not None:
+            raise RunFailed(f"{self.product.title} runs already", where=str(self.home.folder))
+        self._refuse_taken()
+        process = self._spawn(self.command())
+        deadline = time.monotonic() + patience_seconds
+        try:
+            while not self._answers():
+                if process.poll() is not None:
+                    raise self._failure(f"ended while it started ({_how(process.returncode)})")
+                if time.monotonic() > deadline:
+                    raise self._failure(f"was not ready in {patience_seconds:g} s")
+                time.sleep(_POLL_SECONDS)
+        except BaseException:
+            self._give_up()
+            raise
+
+    def stop(self, patience_seconds: float = STOP_SECONDS) -> None:
+        """Have it shut down cleanly. Raises `RunFailed` where it does not; it is then killed."""
+        process = self._process
+        if process is None:
+            return
+        if process.poll() is None:
+            process.send_signal(self.product.stop_signal)
+        try:
+            status = process.wait(patience_seconds)
+        except subprocess.TimeoutExpired:
+            raise self._failure(f"did not stop in {patience_seconds:g} s and was killed") from None
+        finally:
+            self._give_up()
+        if status:
+            raise self._failure(f"ended badly ({_how(status)})")
+
+    def kill(self) -> None:
+        """kill -9. What the kernel has of its writes stays: this proves nothing about storage."""
+        self._give_up()
+
+    def wait_gone(self, patience_seconds: float) -> bool:
+        """Whether it has ended by itself within this time."""
+        if self._process is None:
+            return True
+        try:
+            self._process.wait(patience_seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def client(self, timeout_seconds: float = 60.0) -> Client:
+        """A connection of Tameshi's own; raises `ClientError`."""
+        return self.product.connect(self.address, timeout_seconds)
+
+    def last_words(self) -> list[str]:
+        """What it said of its troubles since it was last started; else its last lines."""
+        lines = self._said()
+        telling = [line for line in lines if _TELLING.search(line)]
+        return (telling or lines)[-_KEPT_LINES:]
+
+    def _said(self) -> list[str]:
+        with suppress(OSError), self._log.open("rb") as file:
+            file.seek(self._said_from)
+            lines = file.read().decode(errors="replace").splitlines()
+            return [line.strip() for line in lines if line.strip()]
+        return []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Stop it; where something failed already, at once."""
+        if kind is None:
+            self.stop()
+        else:
+            self._give_up()
+
+    def _answers(self) -> bool:
+        try:
+            with self.client(timeout_seconds=5) as client:
+                return len(client.query("SELECT 1")) == 1
+        except ClientError:
+            return False
+
+    def _refuse_taken(self) -> None:
+        if self.address.socket and _listening(self.address.socket):
+            raise BadInput(
+                "somebody listens on the socket already",
+                where=str(self.address.socket),
+                hint="End the server that has it, or bind another place.",
+            )
+        if self.home.port is not None and not _port_is_free(self.home.port):
+            raise BadInput(
+                "somebody listens on the port already",
+                where=f"port {self.home.port}",
+                hint="Choose another port.",
+            )
+
+    def _spawn(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        self._account.own(self.home.run)
+        with guard.append_file(self._log) as log:
+            self._said_from = log.seek(0, os.SEEK_END)
+            try:
+                self._process = subprocess.Popen(
+                    self._account.running(command),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=self.home.run,
+                    env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"},
+                    start_new_session=True,
+                )
+            except OSError as error:
+                message = f"{self.product.title} could not be started"
+                found = error.strerror or ""
+                raise RunFailed(message, where=command[0], found=found) from None
+        return self._process
+
+    def _give_up(self) -> None:
+        """Kill whatever of it still runs: the process and all below it."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        family = []
+        if process.poll() is None:
+            process.send_signal(signal.SIGSTOP)  # it must not have more children meanwhile
+            family = psutil.Process(process.pid).children(recursive=True)
+            process.kill()
+            process.wait()
+        for member in family:
+            with suppress(psutil.NoSuchProcess):
+                member.kill()
+        for member in family:
+            _wait_gone(member)
+
+    def _failure(self, what: str) -> RunFailed:
+        full = any(_FULL.search(line) for line in self._said())
+        return RunFailed(
+            f"{self.product.title} {what}",
+            where=str(self.home.folder),
+            found=" / ".join(self.last_words()) or "it said nothing",
+            hint="The storage ran full: make room, or use a smaller data set." if full else "",
+        )
+
+
+def prepare_directory(
+    path: Path,
+    product: Product,
+    size_bytes: int,
+    destroy: Sequence[str] = (),
+    port: int | None = None,
+) -> DataDirectory:
+    """Examine and claim a data directory for `size_bytes` of a product's data."""
+    plan = guard.check_data_directory(path, size_bytes, destroy)
+    return DataDirectory(plan, account_of(product), port)
+
+
+def _listening(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+        return True
+
+
+def _port_is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def _wait_gone(process: psutil.Process) -> None:
+    """Until it is gone, or is a zombie that whoever inherited it has still to bury."""
+    while process.is_running():
+        with suppress(psutil.NoSuchProcess):
+            if process.status() == psutil.STATUS_ZOMBIE:
+                return
+        time.sleep(_POLL_SECONDS)
+
+
+def _how(status: int) -> str:
+    return f"killed by signal {-status}" if status < 0 else f"status {status}"
