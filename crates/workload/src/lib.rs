@@ -8,6 +8,7 @@ mod check;
 mod job;
 mod lengths;
 mod offsets;
+pub mod program;
 mod skew;
 pub mod spec;
 

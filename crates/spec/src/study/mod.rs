@@ -9,7 +9,7 @@ mod stack;
 
 pub use engine::{Doublewrite, Engine, Engines};
 pub use happening::{Event, Member, Published, Scalar, Window};
-pub use program::{Document, KeyUpdate, Manner, Oltp, OltpMix, Scan, Tpcc, Trace, Workloads, Ycsb};
+pub use program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Trace, Workloads, Ycsb};
 pub use stack::{Cache, CacheKind, Link, OverProvisioned, Partition, Raid, Replica, Stack};
 
 use crate::run::{Start, Until};

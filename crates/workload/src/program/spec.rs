@@ -1,0 +1,318 @@
+//! Programs as they stand in a study: `[workload.tpcc]` and its kin.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tameshi_base::units::{Rate, Size};
+
+/// A program with its settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ProgramSpec {
+    /// TPC-C.
+    Tpcc(Tpcc),
+    /// sysbench's OLTP transactions.
+    Oltp(Oltp),
+    /// Single-row updates by key.
+    KeyUpdate(KeyUpdate),
+    /// Full scans.
+    Scan(Scan),
+    /// YCSB.
+    Ycsb(Ycsb),
+    /// Documents ingested and queried at once.
+    Document(Document),
+}
+
+impl ProgramSpec {
+    /// The word that studies call it by.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Tpcc(_) => "tpcc",
+            Self::Oltp(_) => "oltp",
+            Self::KeyUpdate(_) => "key_update",
+            Self::Scan(_) => "scan",
+            Self::Ycsb(_) => "ycsb",
+            Self::Document(_) => "document",
+        }
+    }
+
+    /// Connections that work at once.
+    pub fn clients(&self) -> u32 {
+        match self {
+            Self::Tpcc(spec) => spec.clients,
+            Self::Oltp(spec) => spec.clients,
+            Self::KeyUpdate(spec) => spec.clients,
+            Self::Scan(spec) => spec.clients,
+            Self::Ycsb(spec) => spec.clients,
+            Self::Document(spec) => spec.clients,
+        }
+    }
+
+    /// Transactions per second of all connections in open loop; `None` in closed loop.
+    pub fn rate(&self) -> Option<Rate> {
+        match self {
+            Self::Tpcc(spec) => spec.rate,
+            Self::Oltp(spec) => spec.rate,
+            Self::KeyUpdate(spec) => spec.rate,
+            Self::Scan(_) => None,
+            Self::Ycsb(spec) => spec.rate,
+            Self::Document(spec) => spec.rate,
+        }
+    }
+}
+
+/// TPC-C.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tpcc {
+    /// Size of the data set: warehouses.
+    #[serde(default)]
+    pub warehouses: Option<u32>,
+    /// Connections that work at once.
+    pub clients: u32,
+    /// By the specification, or as the well-known tool does it.
+    #[serde(default)]
+    pub manner: Manner,
+    /// Keying and think times; without them a connection starts its next transaction at once.
+    #[serde(default)]
+    pub waits: Waits,
+    /// Deliveries at once, or queued and carried out in the background (manner `specification` only).
+    #[serde(default)]
+    pub delivery: Delivery,
+    /// Transactions per second in open loop; absent: closed loop.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+}
+
+/// Whose rules TPC-C follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Manner {
+    /// The specification's.
+    #[default]
+    Specification,
+    /// The tool's: no think time, shared deck, uniform warehouses.
+    TpccMysql,
+}
+
+/// Whether a terminal's user takes time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Waits {
+    /// No time.
+    #[default]
+    None,
+    /// Keying times and mean think times of the specification.
+    Specification,
+}
+
+/// When TPC-C's deliveries are carried out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// By the connection that asked, before its next transaction.
+    #[default]
+    AtOnce,
+    /// Queued; another connection carries them out.
+    Deferred,
+}
+
+/// sysbench's OLTP transactions. The table layout and the names and defaults of the options are sysbench's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Oltp {
+    /// Which of sysbench's scripts.
+    pub mix: OltpMix,
+    /// Connections that work at once.
+    pub clients: u32,
+    /// Number of tables.
+    pub tables: u32,
+    /// Rows per table.
+    pub rows: u64,
+    /// Transactions per second in open loop; absent: closed loop.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+    /// Which keys are popular: sysbench's `--rand-type`.
+    #[serde(default)]
+    pub popularity: Popularity,
+    /// Rows in a range select.
+    #[serde(default = "hundred")]
+    pub range_size: u64,
+    /// Point selects in a transaction.
+    #[serde(default = "ten")]
+    pub point_selects: u32,
+    /// Selects of a range in a transaction.
+    #[serde(default = "one")]
+    pub simple_ranges: u32,
+    /// Selects of a range's sum in a transaction.
+    #[serde(default = "one")]
+    pub sum_ranges: u32,
+    /// Selects of a sorted range in a transaction.
+    #[serde(default = "one")]
+    pub order_ranges: u32,
+    /// Selects of a range's different values in a transaction.
+    #[serde(default = "one")]
+    pub distinct_ranges: u32,
+    /// Updates of the indexed column in a transaction.
+    #[serde(default = "one")]
+    pub index_updates: u32,
+    /// Updates of another column in a transaction.
+    #[serde(default = "one")]
+    pub non_index_updates: u32,
+    /// Deletes, each with an insert of the same key, in a transaction.
+    #[serde(default = "one")]
+    pub delete_inserts: u32,
+    /// Every statement on its own, without a transaction around them: sysbench's `--skip-trx`.
+    #[serde(default)]
+    pub skip_trx: bool,
+}
+
+impl Oltp {
+    /// A script with sysbench's defaults.
+    pub fn of(mix: OltpMix, clients: u32, tables: u32, rows: u64) -> Self {
+        let (popularity, one) = (Popularity::Special, 1);
+        Self {
+            mix,
+            clients,
+            tables,
+            rows,
+            rate: None,
+            popularity,
+            range_size: 100,
+            point_selects: 10,
+            simple_ranges: one,
+            sum_ranges: one,
+            order_ranges: one,
+            distinct_ranges: one,
+            index_updates: one,
+            non_index_updates: one,
+            delete_inserts: one,
+            skip_trx: false,
+        }
+    }
+}
+
+/// sysbench's scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OltpMix {
+    /// oltp_read_write.
+    ReadWrite,
+    /// oltp_read_only.
+    ReadOnly,
+    /// oltp_write_only.
+    WriteOnly,
+    /// oltp_point_select.
+    PointSelect,
+    /// oltp_update_index.
+    UpdateIndex,
+    /// oltp_update_non_index.
+    UpdateNonIndex,
+    /// oltp_insert.
+    Insert,
+    /// oltp_delete.
+    Delete,
+}
+
+/// Which keys are popular, as sysbench's 1.0 calls them, with its parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Popularity {
+    /// A quarter normal over all keys, three quarters in the middle hundredth: the default of sysbench 1.0.
+    #[default]
+    Special,
+    /// All alike: the default of sysbench's later master.
+    Uniform,
+    /// The mean of twelve uniform draws.
+    Gaussian,
+    /// Four fifths to the first fifth (h = 0.2).
+    Pareto,
+    /// Zipf with exponent 0.8.
+    Zipfian,
+}
+
+/// Single-row updates by key, each its own transaction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeyUpdate {
+    /// Number of tables.
+    pub tables: u32,
+    /// Rows over all tables.
+    pub rows: u64,
+    /// Bytes of a row.
+    pub row_size: Size,
+    /// Connections that work at once.
+    pub clients: u32,
+    /// Updates per second in open loop; absent: closed loop.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+}
+
+/// One full scan of a table after the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scan {
+    /// Size of the table.
+    pub size: Size,
+    /// Connections that scan at once.
+    #[serde(default = "one")]
+    pub clients: u32,
+}
+
+/// YCSB's core workloads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Ycsb {
+    /// A to F.
+    pub mix: YcsbMix,
+    /// Records.
+    pub records: u64,
+    /// Connections that work at once.
+    pub clients: u32,
+    /// Operations per second in open loop; absent: closed loop.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+}
+
+/// YCSB's core workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum YcsbMix {
+    /// Half reads, half updates.
+    A,
+    /// 95 % reads, 5 % updates.
+    B,
+    /// Reads only.
+    C,
+    /// 95 % reads of what is new, 5 % inserts.
+    D,
+    /// 95 % short scans, 5 % inserts.
+    E,
+    /// Half reads, half read-modify-writes.
+    F,
+}
+
+/// Documents ingested and queried at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// Documents that are there at the begin; clients go on ingesting.
+    pub documents: u64,
+    /// Mean size of one.
+    pub size: Size,
+    /// Connections: the first half of them ingests, the others query.
+    pub clients: u32,
+    /// Operations per second in open loop; absent: closed loop.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn ten() -> u32 {
+    10
+}
+
+fn hundred() -> u64 {
+    100
+}
