@@ -55,7 +55,9 @@ fn the_shares_of_a_long_mix_pass_the_audit_and_a_bent_one_does_not() {
     let mut memory = loaded(&program);
     for number in 0..5 {
         let mut client = program.client(number, 5, Seeds { data: 1, run: 7 }, &shared);
-        (0..4000).for_each(|_| drop(one(&mut client, &mut memory, 1, |_, _| {})));
+        for _ in 0..4000 {
+            one(&mut client, &mut memory, 1, |_, _| {});
+        }
         let Client::Tpcc(terminal) = client else { panic!("a terminal") };
         tally.merge(&terminal.tally);
     }

@@ -99,7 +99,7 @@ mod tests {
             .iter()
             .zip(&found)
             .filter(|(p, _)| **p > 0.0)
-            .map(|(p, n)| (n - p * f64::from(draws)).powi(2) / (p * f64::from(draws)))
+            .map(|(p, n)| (n - p * f64::from(draws)) * (n - p * f64::from(draws)) / (p * f64::from(draws)))
             .sum();
         let freedom = exact.iter().filter(|p| **p > 0.0).count() as f64 - 1.0;
         assert!((chi_squared - freedom).abs() < 5.0 * (2.0 * freedom).sqrt(), "{chi_squared} at {freedom}");
