@@ -91,9 +91,9 @@ def pinned(place: Path) -> list[str]:
 
 def tameshi(study: Path, place: Path, out: Path) -> dict[int, float]:
     """IOPS by depth, through the command line, with everything recorded."""
-    command = [*pinned(place), sys.executable, "-m", "tameshi", "run", study, "--world", "measured"]
-    options = ["--on", f"disk={place}", "--out", out, "--fresh", "--keep"]
-    subprocess.run([*command, *options], check=True, capture_output=True)
+    command = [*pinned(place), sys.executable, "-m", "tameshi", "run", str(study)]
+    options = ["--world", "measured", "--on", f"disk={place}", "--out", str(out)]
+    subprocess.run([*command, *options, "--fresh", "--keep"], check=True, capture_output=True)
     cells = json.loads((out / "results.json").read_text())["cells"]
     return {
         int(cell["levels"]["depth"]): estimate["value"]

@@ -98,6 +98,10 @@ def to_json(spec: RunSpec | Plan) -> str:
     return spec.model_dump_json(exclude_unset=True, by_alias=True)
 
 
+BACKENDS: Sequence[str] = _tameshi.backends()
+"""What can carry the requests of a measured run."""
+
+
 class Execution:
     """One run in the core: `run` blocks one thread while others watch or stop it."""
 
@@ -110,10 +114,11 @@ class Execution:
         with _translated():
             return bool(self._inner.lay_out(_as_tuple(target), seed))
 
-    def run(self, targets: Sequence[Target], t0_ns: int) -> dict[str, Any]:
+    def run(self, targets: Sequence[Target], t0_ns: int, backend: str) -> dict[str, Any]:
         """Run all phases from `t0_ns` on the monotonic clock; returns how it ended."""
         with _translated():
-            return dict(json.loads(self._inner.run([_as_tuple(t) for t in targets], t0_ns)))
+            tuples = [_as_tuple(target) for target in targets]
+            return dict(json.loads(self._inner.run(tuples, t0_ns, backend)))
 
     def stop(self) -> None:
         """Ask it to end soon with a usable partial result."""

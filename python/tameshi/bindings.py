@@ -19,6 +19,8 @@ class Bindings:
     server: dict[str, str] = field(default_factory=dict)
     destroy: tuple[str, ...] = ()
     """What `--destroy` names; no file may say this for the user."""
+    backend: str = "auto"
+    """What carries the requests of a measured run: a word of `_core.BACKENDS`."""
 
 
 def read_bindings(file: Path | None, on: Sequence[str], server: Sequence[str]) -> Bindings:

@@ -148,6 +148,14 @@ def run_command(
         Path | None,
         typer.Option("--bindings", help="A TOML file of [storage] and [server] bindings."),
     ] = None,
+    backend: Annotated[
+        str,
+        typer.Option(
+            "--backend",
+            help="What carries the requests of a measured run: auto, io_uring, portable, or null, "
+            "which reads and writes nothing.",
+        ),
+    ] = "auto",
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Folder of the results. [default: tameshi-results/STUDY]"),
@@ -166,7 +174,12 @@ def run_command(
 ) -> None:
     """Run a study, resume it, and write its results and report."""
     study = read_study(study_path)
-    bound = replace(read_bindings(bindings, on or [], server or []), destroy=tuple(destroy or ()))
+    check_word("--backend", backend, list(_core.BACKENDS))
+    bound = replace(
+        read_bindings(bindings, on or [], server or []),
+        destroy=tuple(destroy or ()),
+        backend=backend,
+    )
     worlds = list(dict.fromkeys(world or [World.simulated]))
     check_options(worlds, bound, lang)
     prepared = prepare(study, worlds, bound, quick=quick)
@@ -196,9 +209,11 @@ def check_options(worlds: Sequence[World], bound: Bindings, lang: str) -> None:
         raise BadInput(
             "reports don't speak this language", where="--lang", found=lang, accepted=["en", "ja"]
         )
-    for option, given in (("--on", bound.storage), ("--destroy", bound.destroy)):
+    own = bound.backend if bound.backend != "auto" else None
+    measured_only = (("--on", bound.storage), ("--destroy", bound.destroy), ("--backend", own))
+    for option, given in measured_only:
         if given and World.measured not in worlds:
-            message = "a real place is named, but no measured run is asked for"
+            message = "this is about measured runs, but none is asked for"
             raise BadInput(message, where=option, hint="Add --world measured.")
 
 

@@ -12,6 +12,8 @@ from tameshi.environment import diskstats_name, environment, identity
 from tameshi.errors import BadInput
 from tameshi.spec_types import Plan, World
 
+NOTHING_CARRIED = "nothing was read or written (--backend null): this measures the generator"
+
 
 @dataclass(frozen=True)
 class Examined:
@@ -24,6 +26,8 @@ class Examined:
     """The part of the environment that makes two runs different runs."""
     findings: Sequence[Mapping[str, Any]] = field(default_factory=list)
     """Verdicts on the comparison itself, such as two storages on one disk."""
+    backend: str = "auto"
+    """What carries the requests."""
 
     def devices(self) -> list[str]:
         """Names of the targets' disks in /proc/diskstats."""
@@ -45,9 +49,13 @@ def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examine
     targets = _targets(plan, bindings)
     machine = environment([target.path for target in targets.values()])
     facts = {"world": world.value, "core": _core.core_hash(), **machine}
-    return Examined(
-        world.value, targets, facts, _measured_identity(machine, targets), _shared_disks(targets)
-    )
+    own = _measured_identity(machine, targets)
+    findings = _shared_disks(targets)
+    if bindings.backend != "auto":
+        own["backend"] = bindings.backend
+    if bindings.backend == "null":
+        findings.append({"level": "warning", "reasons": [NOTHING_CARRIED]})
+    return Examined(world.value, targets, facts, own, findings, bindings.backend)
 
 
 def _models(plan: Plan) -> dict[str, Any]:

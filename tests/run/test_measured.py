@@ -115,6 +115,27 @@ def test_two_storages_on_one_disk_make_the_comparison_invalid(study, tmp_path):
     assert "one physical disk" in verdict["reasons"][0]
 
 
+def test_the_null_backend_moves_nothing_and_says_so(study, tmp_path):
+    out = tmp_path / "out"
+    done = tameshi("run", study(MEASURED), *on(disk=tmp_path), "--backend=null", "--out", out)
+    assert done.returncode == 0, done.stderr
+    verdict = results(out)["verdict"]
+    assert any("measures the generator" in reason for reason in verdict["reasons"])
+    series = pl.read_parquet(list(out.glob("runs/*/series.parquet")))
+    totals = dict(series.group_by("metric").agg(pl.col("value").sum()).rows())
+    assert totals["read.count"] > 0
+    assert totals["process.read_bytes"] == 0
+
+
+def test_a_backend_needs_a_measured_run_and_a_known_word(study, tmp_path):
+    path = study(MEASURED)
+    wrong = tameshi("run", path, *on(disk=tmp_path), "--backend=aio", "--out", tmp_path / "a")
+    assert wrong.returncode != 0 and "io_uring" in wrong.stderr
+    virtual = tameshi("run", path, "--backend=null", "--out", tmp_path / "b")
+    assert virtual.returncode != 0 and "--world measured" in virtual.stderr
+    assert not (tmp_path / "a").exists() and not (tmp_path / "b").exists()
+
+
 def test_a_vanished_file_fails_its_run(study, tmp_path):
     out, file = tmp_path / "out", tmp_path / "tameshi-disk.dat"
     process = start("run", study(ONE_RUN), *on(disk=tmp_path), "--out", out)

@@ -15,6 +15,8 @@ pub enum Backend {
     Uring,
     /// Plain calls, from a thread per outstanding request.
     Portable,
+    /// Nothing is read or written, every request completes at once: the cost of the generator itself.
+    Null,
 }
 
 /// A backend that was found to work here.
@@ -22,6 +24,7 @@ pub enum Backend {
 pub(crate) enum Chosen {
     Uring,
     Portable,
+    Null,
 }
 
 impl Chosen {
@@ -30,15 +33,26 @@ impl Chosen {
         match self {
             Self::Uring => "io_uring",
             Self::Portable => "portable",
+            Self::Null => "null",
         }
     }
 }
 
 impl Backend {
+    /// Every word that names a backend, with the backend.
+    pub const WORDS: [(&'static str, Self); 4] =
+        [("auto", Self::Auto), ("io_uring", Self::Uring), ("portable", Self::Portable), ("null", Self::Null)];
+
+    /// The backend of that name.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(name, _)| *name == word).map(|&(_, backend)| backend)
+    }
+
     /// Chooses what works here; with a remark when that is not the first choice.
     pub(crate) fn choose(self) -> Result<(Chosen, Option<String>), BlockError> {
         match self {
             Self::Portable => Ok((Chosen::Portable, None)),
+            Self::Null => Ok((Chosen::Null, None)),
             Self::Uring => uring::probe()
                 .map(|()| (Chosen::Uring, None))
                 .map_err(|error| BlockError::system("setting up io_uring", error)),

@@ -35,7 +35,7 @@ pub fn lay_out(target: &Target, seed: u64, backend: Backend, control: &Control) 
             let (queue, _) = queue.map_err(|error| BlockError::system("setting up io_uring", error))?;
             LayOut::new(target, queue, arena, control, clock).run()
         }
-        Chosen::Portable => {
+        Chosen::Portable | Chosen::Null => {
             let queue = Pool::new(target.handle()?, DEPTH);
             let queue = queue.map_err(|error| BlockError::system("starting threads to write", error))?;
             LayOut::new(target, queue, arena, control, clock).run()

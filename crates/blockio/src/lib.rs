@@ -10,6 +10,7 @@ mod clock;
 mod driver;
 mod error;
 mod layout;
+mod null;
 mod portable;
 mod recorder;
 mod run;

@@ -5,6 +5,7 @@ use crate::backend::{Chosen, Queue};
 use crate::clock::{self, Clock, Monotonic};
 use crate::driver::{Driver, Ending, Frame, SPIN_NS};
 use crate::error::BlockError;
+use crate::null::Null;
 use crate::portable::{Inline, Pool};
 use crate::recorder::Recorder;
 use crate::uring::Uring;
@@ -101,6 +102,7 @@ fn open_queue(mut task: Task, handle: OwnedFd, lines: Lines) -> Result<Ended, Bl
             let (queue, features) = Uring::new(handle, depth, &task.arena).map_err(failed("setting up io_uring"))?;
             Ok(carry(task, lines, queue, features))
         }
+        Chosen::Null => Ok(carry(task, lines, Null::new(depth), vec!["no requests at all".into()])),
         Chosen::Portable if depth == 1 => Ok(carry(task, lines, Inline::new(handle), plain_calls())),
         Chosen::Portable => {
             let queue = Pool::new(handle, depth).map_err(failed("starting a thread per outstanding request"))?;

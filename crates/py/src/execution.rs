@@ -47,8 +47,9 @@ impl Execution {
         Ok(laid_out.map_err(failed)? == RunStatus::Complete)
     }
 
-    /// Runs all phases; `t0_ns` on the monotonic clock, where the world has one.
-    fn run(&self, py: Python<'_>, targets: Vec<TargetTuple>, t0_ns: u64) -> PyResult<String> {
+    /// Runs all phases; `t0_ns` on the monotonic clock and a backend by its word, where the world has one.
+    fn run(&self, py: Python<'_>, targets: Vec<TargetTuple>, t0_ns: u64, backend: &str) -> PyResult<String> {
+        let backend = Backend::of_word(backend).ok_or_else(|| failed(format!("no backend is called `{backend}`")))?;
         let targets = targets.into_iter().map(target).collect::<PyResult<Vec<_>>>()?;
         py.detach(|| {
             let mut writer = Writer::open(&self.folder, self.control.clone()).map_err(failed)?;
@@ -58,8 +59,8 @@ impl Execution {
                     json(&json!({ "status": status.word(), "digest": digest }))
                 }
                 World::Measured => {
-                    let done = tameshi_blockio::execute(&self.spec, targets, t0_ns, Backend::Auto, &mut writer)
-                        .map_err(failed)?;
+                    let done =
+                        tameshi_blockio::execute(&self.spec, targets, t0_ns, backend, &mut writer).map_err(failed)?;
                     json(&json!({ "status": done.status.word(), "backend": done.backend, "features": done.features }))
                 }
                 World::Emulated => Err(CoreError::new_err("the emulated world is not built yet")),

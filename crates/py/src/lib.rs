@@ -65,6 +65,12 @@ fn device_profile(name: &str, file: &str, text: &str) -> PyResult<String> {
     json(&profile.map_err(|error| study_error(&error))?)
 }
 
+/// What can carry the requests of a measured run, by word.
+#[pyfunction]
+fn backends() -> Vec<&'static str> {
+    tameshi_blockio::Backend::WORDS.iter().map(|&(word, _)| word).collect()
+}
+
 /// The metric registry.
 #[pyfunction]
 fn metrics() -> PyResult<String> {
@@ -116,6 +122,7 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(unsupported, module)?)?;
     module.add_function(wrap_pyfunction!(device_profile, module)?)?;
+    module.add_function(wrap_pyfunction!(backends, module)?)?;
     module.add_function(wrap_pyfunction!(metrics, module)?)?;
     module.add_function(wrap_pyfunction!(latencies, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;

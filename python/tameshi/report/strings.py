@@ -531,5 +531,8 @@ SAID = {
     "the storages {names} are one physical disk ({disk})": (
         "ストレージ{names}は同じ物理ディスク（{disk}）"
     ),
+    "nothing was read or written (--backend null): this measures the generator": (
+        "読み書きなし（--backend null）：負荷生成そのものの測定"
+    ),
 }
 """Japanese of what a record says in English words: reasons and methods, with fields in braces."""

@@ -220,7 +220,7 @@ def _converse(
                 case "ready" if not session.stopping.is_set():
                     t0_ns = time.monotonic_ns() + LEAD_NS
                     sampling.enter_context(_sampler(task, folder, t0_ns, worker.process.pid))
-                    worker.go(t0_ns)
+                    worker.go(t0_ns, task.examined.backend)
                 case "progress":
                     session.display.run(task.label, message["stage"], message)
                 case "failed":

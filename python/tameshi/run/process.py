@@ -47,9 +47,9 @@ class WorkerProcess:
             if line.endswith(b"\n"):
                 yield json.loads(line)
 
-    def go(self, t0_ns: int) -> None:
-        """Start at `t0_ns` of the monotonic clock."""
-        self._tell({"kind": "go", "t0_ns": t0_ns})
+    def go(self, t0_ns: int, backend: str) -> None:
+        """Start at `t0_ns` of the monotonic clock; `backend` carries a measured run's requests."""
+        self._tell({"kind": "go", "t0_ns": t0_ns, "backend": backend})
 
     def stop(self) -> None:
         """End soon with a usable partial result."""

@@ -1,9 +1,9 @@
 """The worker of every world: `python -m tameshi.run.worker RUNDIR [TARGET …]` executes one RunSpec.
 
 Standard output: JSON lines `ready`, `progress`, `done`, `failed`. Standard input: JSON lines `go`
-(with `t0_ns` on the monotonic clock) and `stop`; its end means that the dispatcher is gone, and is
-a stop as well. SIGINT leaves a usable partial result. A target is the JSON of an inherited
-descriptor; the worker opens no storage itself.
+(with `t0_ns` on the monotonic clock and the `backend`) and `stop`; its end means that the
+dispatcher is gone, and is a stop as well. SIGINT leaves a usable partial result. A target is the
+JSON of an inherited descriptor; the worker opens no storage itself.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Worker:
         self.go = threading.Event()
         self.stopped = False
         self.t0_ns = 0
+        self.backend = "auto"
 
     def stop(self, *_: int | FrameType | None) -> None:
         """End soon: the core closes its files, a worker that still waits runs nothing."""
@@ -55,7 +56,7 @@ class Worker:
         for line in sys.stdin:
             message = json.loads(line)
             if message["kind"] == "go":
-                self.t0_ns = int(message["t0_ns"])
+                self.t0_ns, self.backend = int(message["t0_ns"]), message["backend"]
                 self.go.set()
             elif message["kind"] == "stop":
                 self.stop()
@@ -70,7 +71,7 @@ class Worker:
 
     def measure(self) -> dict[str, Any]:
         """All phases of the spec."""
-        return self.execution.run(self.targets, self.t0_ns)
+        return self.execution.run(self.targets, self.t0_ns, self.backend)
 
     def watched(self, work: Any, stage: str) -> dict[str, Any]:
         """Do `work` in a thread and say how it goes; a failure of it is raised here."""
