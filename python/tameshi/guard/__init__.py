@@ -25,6 +25,7 @@ from tameshi.guard.header import DATA_OFFSET, Header
 from tameshi.guard.plans import TargetPlan, check_target, check_targets, refuse_unused
 from tameshi.guard.space import MEMORY_RESERVE_BYTES, RESERVE_BYTES, Need, require_space
 from tameshi.guard.targets import OpenTarget, mark_laid_out, open_target, remove_target
+from tameshi.guard.volumes import Volume
 
 __all__ = [
     "DATA_OFFSET",
@@ -38,6 +39,7 @@ __all__ = [
     "Need",
     "OpenTarget",
     "TargetPlan",
+    "Volume",
     "append_file",
     "check_data_directory",
     "check_target",

@@ -9,8 +9,8 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
@@ -50,29 +50,39 @@ class DataDirectory:
         self._account = account
         data = guard.claim_data_directory(plan)
         self.home = Home(plan.path, data, port)
-        self._lock = os.open(plan.path, os.O_RDONLY | os.O_DIRECTORY)
+        self._lock = self._locked()
         try:
-            self._claim()
+            with suppress(FileExistsError):
+                self.home.run.mkdir(mode=0o700)
+            self._hand_over()
+            require_reach(self._account, self.home.data)
         except BaseException:
             os.close(self._lock)
             if self._made:
                 guard.remove_folder(plan.path)
             raise
 
-    def _claim(self) -> None:
+    def _locked(self) -> int:
+        lock = os.open(self.home.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._made = False
+            os.close(lock)
             raise BadInput(
                 "another run of Tameshi has a server in this data directory",
                 where=str(self.home.folder),
                 hint="Wait for it, or bind another place.",
             ) from None
-        with suppress(FileExistsError):
-            self.home.run.mkdir(mode=0o700)
-        self._hand_over()
-        require_reach(self._account, self.home.data)
+        return lock
+
+    @contextmanager
+    def let_go(self) -> Iterator[None]:
+        """Hold nothing of it open for a while, so that its file system can go and come back."""
+        os.close(self._lock)
+        try:
+            yield
+        finally:
+            self._lock = self._locked()
 
     def _hand_over(self) -> None:
         for folder in (self.home.data, self.home.run):
@@ -123,7 +133,7 @@ class PrivateServer:
         self.program = program or program_of(product, engine)
         self.options = product.options(engine, self.program)
         self.home = directory.home
-        self._directory = directory
+        self.directory = directory
         self._account = account_of(product)
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
@@ -156,7 +166,7 @@ class PrivateServer:
 
         Raises `BadInput` where there is one already, `RunFailed` where the product fails.
         """
-        if not self._directory.is_empty():
+        if not self.directory.is_empty():
             raise BadInput(
                 "the data directory is not empty",
                 where=str(self.home.data),
@@ -170,7 +180,7 @@ class PrivateServer:
                 self._make_database()
         except BaseException:
             self._give_up()
-            self._directory.discard()
+            self.directory.discard()
             raise
 
     def _make_database(self) -> None:

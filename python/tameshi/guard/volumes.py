@@ -1,0 +1,177 @@
+"""A file system of Tameshi's own: XFS in a file in a folder of Tameshi's, mounted inside it.
+
+It is there to lose power: `cut` shuts the file system down as it stands, which drops all that it
+has not yet written to its device. Nothing but such a file system is ever shut down, mounted or
+unmounted here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import shutil
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+from tameshi.environment import SYS, Mount, mounts, text_in
+from tameshi.errors import GuardRefusal, RunFailed
+from tameshi.guard.folders import claim_folder, remove_folder
+from tameshi.guard.handles import OPEN_FOLDER, closing, open_regular, size_text, translated
+from tameshi.guard.space import Need, require_space
+
+SMALLEST_BYTES = 300 << 20
+"""What mkfs.xfs asks for since xfsprogs 5.19."""
+IMAGE = "volume.img"
+POINT = "mnt"
+
+_GOING_DOWN = 0x8004587D  # XFS_IOC_GOINGDOWN, _IOR('X', 125, __u32)
+_WITHOUT_LOG_FLUSH = 2  # XFS_FSOP_GOING_FLAGS_NOLOGFLUSH
+_BUSY_SECONDS = 30.0
+_TOOLS = ("mkfs.xfs", "mount", "umount")
+
+
+class Volume:
+    """A file system of `size_bytes` in `folder`; `with` mounts it, and at the end removes it all.
+
+    What an earlier volume left in the folder, mounted or not, goes first. Raises `GuardRefusal`
+    for a folder that is not Tameshi's or has no room, and where the tools or rights are missing.
+    """
+
+    def __init__(self, folder: Path, size_bytes: int) -> None:
+        _require_means(folder)
+        if size_bytes < SMALLEST_BYTES:
+            raise GuardRefusal(
+                "XFS is not made so small",
+                where=str(folder),
+                found=size_text(size_bytes),
+                accepted=[f"{size_text(SMALLEST_BYTES)} or more"],
+            )
+        claim_folder(folder)
+        self.folder = Path(os.path.realpath(folder))
+        self.image = self.folder / IMAGE
+        self.point = self.folder / POINT
+        self._size_bytes = size_bytes
+
+    def make(self) -> None:
+        """Make it anew, and mount it."""
+        self._clear()
+        require_space([Need(self.image, self.folder, self._size_bytes)])
+        with translated(self.folder), closing(os.open(self.folder, OPEN_FOLDER)) as directory:
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with closing(os.open(IMAGE, flags, 0o600, dir_fd=directory)) as fd:
+                os.posix_fallocate(fd, 0, self._size_bytes)
+            os.mkdir(POINT, 0o755, dir_fd=directory)
+        _run("mkfs.xfs", "-q", str(self.image))
+        self.mount()
+
+    def mount(self) -> None:
+        """Mount it: after a cut, the file system recovers here from what its device has."""
+        with translated(self.image), closing(open_regular(self.image, os.O_RDONLY)):
+            _run("mount", "-t", "xfs", "-o", "loop,nodev,nosuid", str(self.image), str(self.point))
+        os.chmod(self.point, 0o755)
+
+    def cut(self) -> None:
+        """Power fails: what was not written is lost, and every access from now on fails.
+
+        Only what the file system still holds in memory is lost. What its device has taken counts
+        as kept, flushed or not.
+        """
+        with closing(os.open(self.point, OPEN_FOLDER)) as directory:
+            mount = self._mounted()
+            status = os.fstat(directory)
+            number = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
+            if mount is None or mount.device != number:
+                raise GuardRefusal(
+                    "only a file system that Tameshi made is shut down",
+                    where=str(self.point),
+                    found="another one, or none",
+                    accepted=[f"XFS mounted from {self.image}"],
+                )
+            fcntl.ioctl(directory, _GOING_DOWN, ctypes.c_uint32(_WITHOUT_LOG_FLUSH))
+
+    def sync(self) -> None:
+        """Have all that was written so far on its device."""
+        _run("sync", "--file-system", str(self.point))
+
+    def unmount(self) -> None:
+        """Unmount it, as soon as nobody uses it any more. Raises `RunFailed` if that takes long."""
+        deadline = time.monotonic() + _BUSY_SECONDS
+        while self._mounted():
+            try:
+                _run("umount", str(self.point))
+            except RunFailed:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+
+    def remove(self) -> None:
+        """Leave nothing of it behind, its folder included."""
+        self.unmount()
+        remove_folder(self.folder)
+
+    def __enter__(self) -> Self:
+        try:
+            self.make()
+        except BaseException:
+            self.remove()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+    def _clear(self) -> None:
+        self.unmount()
+        with suppress(FileNotFoundError):
+            os.rmdir(self.point)
+        with suppress(FileNotFoundError):
+            os.unlink(self.image)
+
+    def _mounted(self) -> Mount | None:
+        """Its mount, if it is mounted; refuses whatever else is mounted there."""
+        found = None
+        for mount in mounts():
+            if mount.point != self.point:
+                continue
+            node = SYS / "block" / Path(mount.source).name
+            backing = text_in(node / "loop/backing_file")
+            if mount.file_system != "xfs" or backing != str(self.image):
+                raise GuardRefusal(
+                    "something else is mounted here",
+                    where=str(self.point),
+                    found=f"{mount.file_system} from {mount.source}",
+                    accepted=[f"XFS from {self.image}"],
+                )
+            found = mount
+        return found
+
+
+def _require_means(folder: Path) -> None:
+    missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
+    if os.geteuid() != 0 or missing:
+        raise GuardRefusal(
+            "a power cut needs a file system of its own, which only root can mount",
+            where=str(folder),
+            found=f"no {', '.join(missing)}" if missing else "not root",
+            hint="Start Tameshi as root; on Debian: apt-get install xfsprogs",
+        )
+
+
+def _run(*command: str) -> None:
+    """Carry out a command; a terminal's Ctrl-C does not reach it."""
+    done = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        start_new_session=True,
+    )
+    if done.returncode:
+        said = " ".join((done.stderr or done.stdout).split())
+        raise RunFailed(f"{command[0]} failed", where=command[-1], found=said)
