@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +13,8 @@ from tameshi import _tameshi
 from tameshi.errors import RunFailed, StudyError
 from tameshi.spec_types import Plan, RunSpec, Time
 
-Devices = Sequence[tuple[str, str, str]]
-"""Device profiles: name, file, text."""
+Profiles = Mapping[str, Sequence[tuple[str, str, str]]]
+"""Profiles by kind (`devices`, `links`): name, file, text of each."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,13 @@ def _translated() -> Iterator[None]:
         raise RunFailed(str(error)) from None
 
 
-def plan(name: str, file: str, text: str, *, world: str, quick: bool, devices: Devices) -> Plan:
+def plan(name: str, file: str, text: str, *, world: str, quick: bool, profiles: Profiles) -> Plan:
     """Plan a study's text for one world; raises `StudyError` at the place that can't be."""
     request = json.dumps({"world": world, "quick": quick})
     with _translated():
-        planned = _tameshi.plan(name, file, text, request, list(devices))
+        planned = _tameshi.plan(
+            name, file, text, request, {kind: list(of) for kind, of in profiles.items()}
+        )
     return Plan.model_validate_json(planned)
 
 

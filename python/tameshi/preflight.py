@@ -63,10 +63,19 @@ def _models(plan: Plan) -> dict[str, Any]:
     models: dict[str, str] = {}
     for run in plan.runs:
         for name, storage in run.storage.items():
-            node = storage.model_dump(exclude_none=True).get("model", {}).get("device")
+            node = storage.model_dump(exclude_none=True, by_alias=True).get("model")
             if node:
-                models[name] = node["profile"]
+                models[name] = _stack(node)
     return {"model": ", ".join(dict.fromkeys(models.values()))}
+
+
+def _stack(node: Mapping[str, Any]) -> str:
+    """A stack in words: `raid10 of 6 sas-15k-146gb`."""
+    ((kind, inner),) = node.items()
+    if "of" not in inner:
+        return str(inner["profile"])
+    members = f"{inner['members']} " if "members" in inner else ""
+    return f"{kind} of {members}{_stack(inner['of'])}"
 
 
 def _check_servers(plan: Plan, bindings: Bindings) -> None:

@@ -56,22 +56,6 @@ class Size(RootModel[str]):
     ]
 
 
-class Unsupported(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    stack: Annotated[str, Field(description='Kind of stack.')]
-
-
-class Node2(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    unsupported: Unsupported
-
-
 class Sourced(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -189,6 +173,69 @@ class Power(BaseModel):
     erase_nj: Annotated[
         Sourced3, Field(description='Nanojoules of erasing a block of each plane of a die.')
     ]
+
+
+class ReadBalance(StrEnum):
+    shortest_queue = 'shortest_queue'
+    round_robin = 'round_robin'
+    nearest = 'nearest'
+
+
+class RebuildManner(StrEnum):
+    competing = 'competing'
+    yielding = 'yielding'
+
+
+class Link(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    round_trip: Annotated[
+        str,
+        Field(
+            description="Time of one round trip of an empty message, both ends' work included.",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ]
+    rate: Annotated[
+        str,
+        Field(
+            description='Bytes per second each way.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+
+
+class Acknowledge(StrEnum):
+    both = 'both'
+    local = 'local'
+
+
+class Function(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    drive: Annotated[
+        str | None, Field(description='Name of the drive; absent: it serves this function alone.')
+    ] = None
+    index: Annotated[int, Field(description='Which function, from zero.', ge=0)]
+    functions: Annotated[int, Field(description='Functions of the drive.', ge=0)]
+    weight: Annotated[
+        str,
+        Field(
+            description="Share of the drive's commands under contention.", pattern='^[0-9._]+ ?%$'
+        ),
+    ]
+    queue_depth: Annotated[
+        int, Field(description='Commands that the drive holds of all functions together.', ge=0)
+    ]
+
+
+class CacheKind(StrEnum):
+    battery_backed = 'battery_backed'
+    volatile = 'volatile'
 
 
 class Zipf(BaseModel):
@@ -715,6 +762,57 @@ class XPointProfile(BaseModel):
     ] = None
 
 
+class Rebuild(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    rate: Annotated[
+        str,
+        Field(
+            description='Bytes per second at most.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    rate_min: Annotated[
+        str,
+        Field(
+            description='Bytes per second that it goes on with whatever else there is to do.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    manner: Annotated[RebuildManner, Field(description='How it treats other work in between.')]
+
+
+class Cache(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    memory: Annotated[
+        str,
+        Field(description='Its memory.', pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$'),
+    ]
+    kind: Annotated[CacheKind, Field(description='What it keeps when power fails.')]
+    latency: Annotated[
+        str,
+        Field(
+            description='Time of the controller per command.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ]
+    rate: Annotated[
+        Size | None, Field(description='Bytes per second between host and cache; absent: no limit.')
+    ] = None
+    dirty: Annotated[
+        str,
+        Field(
+            description='Share of the memory that may hold what is not written back.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ]
+
+
 class Pattern4(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1171,22 +1269,33 @@ class Node1(BaseModel):
     device: DeviceModel
 
 
-class StorageSpec(BaseModel):
+class Plan(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    size: Annotated[
-        str,
-        Field(
-            description="Bytes that the run uses, from the storage's start.",
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
+    study: Annotated[Summary, Field(description='What the study is about.')]
+    runs: Annotated[
+        list[RunSpec], Field(description='Every run, in the order in which they are to be made.')
     ]
-    model: Annotated[
-        Node1 | Node2 | None,
-        Field(description='The model behind the name; absent where a real thing is bound to it.'),
+    time_ns_at_most: Annotated[
+        int | None,
+        Field(
+            description="Nanoseconds that the runs take by their phases' limits, or null where a phase has no limit in time.",
+            ge=0,
+        ),
     ] = None
+    bytes_written_at_most: Annotated[
+        int | None,
+        Field(
+            description='Bytes that the runs write at most, laying out the targets apart; null where a phase has no limit.',
+            ge=0,
+        ),
+    ] = None
+    storage_bytes: Annotated[
+        dict[str, StorageBytesAdditionalProperty],
+        Field(description='Bytes that each storage needs.'),
+    ]
 
 
 class RunSpec(BaseModel):
@@ -1230,30 +1339,224 @@ class RunSpec(BaseModel):
     ]
 
 
-class Plan(BaseModel):
+class StorageSpec(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    study: Annotated[Summary, Field(description='What the study is about.')]
-    runs: Annotated[
-        list[RunSpec], Field(description='Every run, in the order in which they are to be made.')
-    ]
-    time_ns_at_most: Annotated[
-        int | None,
+    size: Annotated[
+        str,
         Field(
-            description="Nanoseconds that the runs take by their phases' limits, or null where a phase has no limit in time.",
-            ge=0,
+            description="Bytes that the run uses, from the storage's start.",
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
-    ] = None
-    bytes_written_at_most: Annotated[
-        int | None,
-        Field(
-            description='Bytes that the runs write at most, laying out the targets apart; null where a phase has no limit.',
-            ge=0,
-        ),
-    ] = None
-    storage_bytes: Annotated[
-        dict[str, StorageBytesAdditionalProperty],
-        Field(description='Bytes that each storage needs.'),
     ]
+    model: Annotated[
+        Node1 | Node2 | Node3 | Node4 | Node5 | Node6 | Node7 | Node8 | Node9 | None,
+        Field(description='The model behind the name; absent where a real thing is bound to it.'),
+    ] = None
+
+
+class Raid0(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    members: Annotated[int, Field(description='Number of members.', ge=0)]
+    of: Annotated[
+        Node1 | Node2 | Node3 | Node4 | Node5 | Node6 | Node7 | Node8 | Node9,
+        Field(description='What each of them is.'),
+    ]
+    chunk: Annotated[
+        str,
+        Field(
+            description='Bytes on one member before the next.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+
+
+class Node2(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    raid0: Raid0
+
+
+class Raid1(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    members: Annotated[int, Field(description='Number of members.', ge=0)]
+    of: Annotated[
+        Node1 | Node2 | Node3 | Node4 | Node5 | Node6 | Node7 | Node8 | Node9,
+        Field(description='What each of them is.'),
+    ]
+    read: Annotated[ReadBalance, Field(description='Which member serves a read.')]
+    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
+
+
+class Node3(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    raid1: Raid1
+
+
+class Raid10(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    members: Annotated[
+        int,
+        Field(
+            description='Number of members, an even one; `2i` and `2i + 1` mirror each other.', ge=0
+        ),
+    ]
+    of: Annotated[
+        Node1 | Node2 | Node3 | Node4 | Node5 | Node6 | Node7 | Node8 | Node9,
+        Field(description='What each of them is.'),
+    ]
+    chunk: Annotated[
+        str,
+        Field(
+            description='Bytes on one mirror before the next.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    read: Annotated[ReadBalance, Field(description='Which member of a mirror serves a read.')]
+    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
+
+
+class Node4(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    raid10: Raid10
+
+
+class Raid5(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    members: Annotated[int, Field(description='Number of members.', ge=0)]
+    of: Annotated[
+        Node1 | Node2 | Node3 | Node4 | Node5 | Node6 | Node7 | Node8 | Node9,
+        Field(description='What each of them is.'),
+    ]
+    chunk: Annotated[
+        str,
+        Field(
+            description='Bytes on one member before the next.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    rebuild: Annotated[Rebuild, Field(description='How a replaced member is filled.')]
+
+
+class Node5(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    raid5: Raid5
+
+
+class Replica(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    of: Annotated[
+        Node1 | Node2 | Node3 | Node4 | Node5 | Node6 | Node7 | Node8 | Node9,
+        Field(description='The storage on either side.'),
+    ]
+    link: Annotated[Link, Field(description='What lies between.')]
+    acknowledge: Annotated[Acknowledge, Field(description='When a write counts as done.')]
+
+
+class Node6(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    replica: Replica
+
+
+class Partition(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    of: Annotated[
+        Node1 | Node2 | Node3 | Node4 | Node5 | Node6 | Node7 | Node8 | Node9,
+        Field(description='The drive.'),
+    ]
+    function: Annotated[Function, Field(description='Which of its functions.')]
+
+
+class Node7(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    partition: Partition
+
+
+class OverProvisioned(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    of: Annotated[
+        Node1 | Node2 | Node3 | Node4 | Node5 | Node6 | Node7 | Node8 | Node9,
+        Field(description='The device.'),
+    ]
+    visible: Annotated[str, Field(description='Share that is visible.', pattern='^[0-9._]+ ?%$')]
+
+
+class Node8(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    over_provisioned: OverProvisioned
+
+
+class CacheModel(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    of: Annotated[
+        Node1 | Node2 | Node3 | Node4 | Node5 | Node6 | Node7 | Node8 | Node9,
+        Field(description='The storage.'),
+    ]
+    cache: Annotated[Cache, Field(description='The cache.')]
+
+
+class Node9(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cache: CacheModel
+
+
+Plan.model_rebuild()
+RunSpec.model_rebuild()
+StorageSpec.model_rebuild()
+Raid0.model_rebuild()
+Raid1.model_rebuild()
+Raid10.model_rebuild()
+Raid5.model_rebuild()
+Replica.model_rebuild()
+Partition.model_rebuild()
+OverProvisioned.model_rebuild()
+CacheModel.model_rebuild()

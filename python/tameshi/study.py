@@ -39,13 +39,18 @@ def read_text(path: Path, accepted: str) -> str:
         raise BadInput(message, where=str(path), accepted=[accepted]) from None
 
 
-def device_profiles(beside: Path | None = None) -> list[tuple[str, str, str]]:
-    """Name, file and text of every device profile; those beside the study come first."""
+PROFILE_KINDS = {"devices": "a device profile", "links": "a link profile"}
+"""Folders of profiles, and what a file in each is."""
+
+
+def profiles(kind: str, beside: Path | None = None) -> list[tuple[str, str, str]]:
+    """Name, file and text of every profile of a kind; those beside the study come first."""
     folders = [beside.parent / "profiles"] if beside else []
     found: dict[str, tuple[str, str, str]] = {}
     for folder in [*folders, PROFILES]:
-        for path in sorted((folder / "devices").glob("*.toml")):
-            found.setdefault(path.stem, (path.stem, str(path), read_text(path, "a device profile")))
+        for path in sorted((folder / kind).glob("*.toml")):
+            text = read_text(path, PROFILE_KINDS[kind])
+            found.setdefault(path.stem, (path.stem, str(path), text))
     return [found[name] for name in sorted(found)]
 
 
@@ -57,7 +62,7 @@ def plan(study: StudyFile, world: str, *, quick: bool) -> Plan:
         study.text,
         world=world,
         quick=quick,
-        devices=device_profiles(study.path),
+        profiles={kind: profiles(kind, study.path) for kind in PROFILE_KINDS},
     )
 
 

@@ -6,6 +6,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use tameshi_base::InputError;
 use tameshi_spec::document::Source;
 use tameshi_spec::plan::{Plan, Request};
@@ -38,11 +39,19 @@ fn study_error(error: &InputError) -> PyErr {
     StudyError::new_err((error.to_string().trim_end().to_string(), fields.to_string()))
 }
 
-/// Plans a study: its text, the request and the device profiles `(name, file, text)`, to a plan.
+/// Plans a study: its text, the request and the profiles `(name, file, text)` by kind, to a plan.
 #[pyfunction]
-fn plan(name: &str, file: &str, text: &str, request: &str, devices: Vec<(String, String, String)>) -> PyResult<String> {
+fn plan(
+    name: &str,
+    file: &str,
+    text: &str,
+    request: &str,
+    mut profiles: BTreeMap<String, Vec<(String, String, String)>>,
+) -> PyResult<String> {
     let request: Request = from_json(request)?;
-    let planned = tameshi_spec::plan::plan(name, Source { file, text }, &request, &Profiles { devices });
+    let mut of = |kind: &str| profiles.remove(kind).unwrap_or_default();
+    let profiles = Profiles { devices: of("devices"), links: of("links") };
+    let planned = tameshi_spec::plan::plan(name, Source { file, text }, &request, &profiles);
     json(&planned.map_err(|error| study_error(&error))?)
 }
 
@@ -60,7 +69,8 @@ fn unsupported(spec: &str) -> PyResult<String> {
 /// A device profile, checked.
 #[pyfunction]
 fn device_profile(name: &str, file: &str, text: &str) -> PyResult<String> {
-    let profiles = Profiles { devices: vec![(name.to_string(), file.to_string(), text.to_string())] };
+    let devices = vec![(name.to_string(), file.to_string(), text.to_string())];
+    let profiles = Profiles { devices, ..Profiles::default() };
     let profile = profiles.device(name).expect("the profile is in the list");
     json(&profile.map_err(|error| study_error(&error))?)
 }

@@ -14,10 +14,8 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     for (name, storage) in &spec.storage {
         match &storage.model {
             None => sentences.push(format!("storage.{name}: no device model stands behind this storage")),
-            Some(Node::Unsupported { stack }) => {
-                sentences.push(format!("storage.{name}.{stack}: stacks of devices are not simulated yet"));
-            }
             Some(Node::Device { device, .. }) => sentences.extend(device_trouble(name, device, storage.size.0)),
+            Some(_) => sentences.push(format!("storage.{name}: stacks of devices are not simulated yet")),
         }
     }
     for phase in &spec.phases {

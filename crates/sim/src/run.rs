@@ -55,7 +55,7 @@ impl World {
         let models = spec.storage.values().filter_map(|storage| storage.model.as_ref());
         let device = |node: &Node| match node {
             Node::Device { device, .. } => Device::new(device),
-            Node::Unsupported { stack } => Err(format!("{stack}: not simulated yet")),
+            _ => Err("stacks of devices are not simulated yet".into()),
         };
         let devices: Result<Vec<Device>, String> = models.map(device).collect();
         let devices = devices.map_err(|why| SimError::Unsupported(vec![why]))?;

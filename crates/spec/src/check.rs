@@ -3,7 +3,7 @@
 use crate::axes::AxisTable;
 use crate::document::{Source, Table, has_key};
 use crate::plan::Summary;
-use crate::profile::DeviceProfile;
+use crate::profile::{DeviceProfile, LinkProfile};
 use crate::resolve::{addressed, unknown_name};
 use crate::run::{RunSpec, Until};
 use crate::study::{Event, Phase, Stack, Study};
@@ -47,13 +47,19 @@ pub(crate) fn study(source: Source<'_>, table: &Table<'_>, study: &Study) -> Che
     positive.into_iter().try_for_each(|(value, key, accepted)| not_zero(source, table, value, &["run", key], accepted))
 }
 
-fn bad(source: Source<'_>, table: &Table<'_>, path: &[&str], message: impl Into<String>, accepted: &str) -> InputError {
+pub(crate) fn bad(
+    source: Source<'_>,
+    table: &Table<'_>,
+    path: &[&str],
+    message: impl Into<String>,
+    accepted: &str,
+) -> InputError {
     let mut error = source.error_at(table, path, InputErrorKind::BadValue, message);
     error.accepted = vec![accepted.to_string()];
     error
 }
 
-fn not_zero(source: Source<'_>, table: &Table<'_>, value: u64, path: &[&str], accepted: &str) -> Checked {
+pub(crate) fn not_zero(source: Source<'_>, table: &Table<'_>, value: u64, path: &[&str], accepted: &str) -> Checked {
     if value > 0 { Ok(()) } else { Err(bad(source, table, path, "zero can't stand here", accepted)) }
 }
 
@@ -69,7 +75,7 @@ fn name_is_plain(source: Source<'_>, table: &Table<'_>, path: &[&str]) -> Checke
 }
 
 /// Exactly one kind of a thing that has kinds.
-fn one_kind(
+pub(crate) fn one_kind(
     source: Source<'_>,
     table: &Table<'_>,
     path: &[&str],
@@ -300,4 +306,23 @@ pub(crate) fn profile(source: Source<'_>, table: &Table<'_>, profile: &DevicePro
         error.accepted = vec![impossible.accepted];
     }
     Err(error)
+}
+
+/// Figures that no link can have.
+pub(crate) fn link(source: Source<'_>, table: &Table<'_>, profile: &LinkProfile) -> Checked {
+    let (round_trip, rate) = (profile.link.round_trip.value, profile.link.rate.value);
+    if round_trip.0 > 10_000_000_000 {
+        return Err(bad(
+            source,
+            table,
+            &["link", "round_trip", "value"],
+            "no link has this round trip",
+            "at most \"10 s\"",
+        ));
+    }
+    if !(1_000..=1_000_000_000_000_000).contains(&rate.0) {
+        let accepted = "\"1 KB\" to \"1000 TB\", per second";
+        return Err(bad(source, table, &["link", "rate", "value"], "no link has this rate", accepted));
+    }
+    Ok(())
 }

@@ -6,8 +6,10 @@
 pub mod axes;
 mod check;
 pub mod document;
+mod node;
 pub mod plan;
 pub mod profile;
 pub mod resolve;
 pub mod run;
+mod stacks;
 pub mod study;

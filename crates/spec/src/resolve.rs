@@ -1,17 +1,20 @@
 //! Names become things: streams of phases, storages and their models.
 
 use crate::document::{Source, Table, nearest};
-use crate::profile::DeviceProfile;
-use crate::run::{Node, PhaseSpec, PhaseStream, StorageSpec, World};
-use crate::study::{Phase, Stack, Study};
+use crate::profile::{DeviceProfile, LinkProfile};
+use crate::run::{PhaseSpec, PhaseStream, StorageSpec, World};
+use crate::stacks::Place;
+use crate::study::{Phase, Study};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind, Size};
 
-/// Device profiles that can be named: file and text by name.
+/// Profiles that can be named: `(name, file, text)` of each.
 #[derive(Clone, Debug, Default)]
 pub struct Profiles {
-    /// `(name, file, text)` of each.
+    /// Of devices.
     pub devices: Vec<(String, String, String)>,
+    /// Of links between hosts.
+    pub links: Vec<(String, String, String)>,
 }
 
 impl Profiles {
@@ -20,6 +23,27 @@ impl Profiles {
         let mut names: Vec<String> = self.devices.iter().map(|(name, ..)| name.clone()).collect();
         names.sort();
         names
+    }
+
+    /// The names of all link profiles, sorted.
+    pub fn link_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.links.iter().map(|(name, ..)| name.clone()).collect();
+        names.sort();
+        names
+    }
+
+    /// Reads a link profile.
+    ///
+    /// # Errors
+    /// In the profile's own file, at the first thing that can't be.
+    pub fn link(&self, name: &str) -> Option<Result<LinkProfile, InputError>> {
+        let (_, file, text) = self.links.iter().find(|(other, ..)| other == name)?;
+        let source = Source { file, text };
+        Some(source.parse().and_then(|table| {
+            let profile: LinkProfile = source.typed(&table)?;
+            crate::check::link(source, &table, &profile)?;
+            Ok(profile)
+        }))
     }
 
     /// Reads a device profile.
@@ -126,8 +150,7 @@ pub(crate) fn resolve_storages(
     let mut storages = IndexMap::new();
     for name in used {
         if !storages.contains_key(&name) {
-            let stack = &study.storage[&name];
-            let storage = resolve_storage(source, table, &name, stack, world, profiles)?;
+            let storage = resolve_storage(source, table, study, &name, world, profiles)?;
             storages.insert(name, storage);
         }
     }
@@ -137,11 +160,12 @@ pub(crate) fn resolve_storages(
 fn resolve_storage(
     source: Source<'_>,
     table: &Table<'_>,
+    study: &Study,
     name: &str,
-    stack: &Stack,
     world: World,
     profiles: &Profiles,
 ) -> Result<StorageSpec, InputError> {
+    let stack = &study.storage[name];
     let missing = |message: &str, key: &str| {
         let mut error = source.error_at(table, &["storage", name], InputErrorKind::MissingKey, message);
         error.accepted = vec![key.to_string()];
@@ -153,45 +177,17 @@ fn resolve_storage(
             None => missing("a measured run must know how much of the device or file it may use", "size = \"1 GiB\""),
         };
     }
-    if stack.kinds().is_empty() {
-        return missing("a storage needs a model to be simulated", "device = \"PROFILE\"");
-    }
-    let path = ["storage", name];
-    let model = node(source, table, &path, stack, profiles)?;
-    let capacity = match &model {
-        Node::Device { device, .. } => Some(device.capacity()),
-        Node::Unsupported { .. } => None,
-    };
-    let Some(size) = stack.size.or(capacity) else {
-        return missing("the size of this stack is not known", "size = \"1 GiB\"");
-    };
-    if let Some(capacity) = capacity.filter(|capacity| *capacity < size) {
+    let place = Place { source, table, study, profiles, storage: name };
+    let model = place.node(&["storage", name], stack)?;
+    let capacity = model.capacity();
+    let size = stack.size.unwrap_or(capacity);
+    if capacity < size {
         let message = format!("the device holds {} bytes, less than the size asked", capacity.0);
         let mut error = source.error_at(table, &["storage", name, "size"], InputErrorKind::BadValue, message);
         error.accepted = vec![format!("at most \"{capacity}\"")];
         return Err(error);
     }
     Ok(StorageSpec { size, model: Some(model) })
-}
-
-fn node(
-    source: Source<'_>,
-    table: &Table<'_>,
-    path: &[&str],
-    stack: &Stack,
-    profiles: &Profiles,
-) -> Result<Node, InputError> {
-    let Some(profile) = &stack.device else {
-        let stack = stack.kinds().first().copied().unwrap_or_default().to_string();
-        return Ok(Node::Unsupported { stack: format!("{}.{stack}", path.join(".")) });
-    };
-    match profiles.device(profile) {
-        Some(read) => Ok(Node::Device { profile: profile.clone(), device: read?.device }),
-        None => {
-            let path: Vec<&str> = path.iter().copied().chain(["device"]).collect();
-            Err(unknown_name(source, table, &path, "device profile", profile, profiles.device_names()))
-        }
-    }
 }
 
 /// What the study asks for that no world does yet.
@@ -202,10 +198,9 @@ pub(crate) fn unsupported(study: &Study) -> Vec<String> {
     let programs = programs.map(|name| format!("workload.{name}: no world drives this program yet"));
     let events = study.event.keys().map(|name| format!("event.{name}: no world stages events yet"));
     let host = study.host.iter().map(|_| "host: no world models a host yet".to_string());
-    let links = study.link.keys().map(|name| format!("link.{name}: no world models a link yet"));
     let starts = (study.run.start != crate::run::Start::AsIs)
         .then(|| "run.start: no world enforces a cold or warm start yet".to_string());
-    engines.chain(programs).chain(events).chain(host).chain(links).chain(starts).collect()
+    engines.chain(programs).chain(events).chain(host).chain(starts).collect()
 }
 
 /// Bytes that are addressed by a stream of `size` bytes of storage.

@@ -1,6 +1,6 @@
 //! The resolved RunSpec: everything one run needs, and nothing that depends on when or where it runs.
 
-use crate::profile::Device;
+pub use crate::node::{Cache, Function, Link, Node, Rebuild};
 use crate::study::{Engine, Event};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -66,24 +66,6 @@ pub struct StorageSpec {
     /// The model behind the name; absent where a real thing is bound to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Node>,
-}
-
-/// A node of a storage stack: a device or a device made of devices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Node {
-    /// One drive.
-    Device {
-        /// Name of the profile.
-        profile: String,
-        /// Its parameters.
-        device: Device,
-    },
-    /// A stack that no world simulates yet, by kind.
-    Unsupported {
-        /// Kind of stack.
-        stack: String,
-    },
 }
 
 /// State of caches and servers at t0.

@@ -55,6 +55,8 @@ pub struct DeviceCompletion {
     pub at: Nanos,
     /// Where the time between went.
     pub breakdown: Breakdown,
+    /// Whether it failed: nothing was read, or what was to be written may be lost.
+    pub failed: bool,
 }
 
 /// A device of any kind.

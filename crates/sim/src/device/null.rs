@@ -29,6 +29,7 @@ impl Null {
             submitted: at,
             at,
             breakdown: Breakdown::default(),
+            failed: false,
         }));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_record::{Control, RunStatus};
 use tameshi_sim::{SimError, unsupported};
-use tameshi_spec::run::{Node, SteadyRule, StorageSpec, Until};
+use tameshi_spec::run::{SteadyRule, StorageSpec, Until};
 use tameshi_workload::spec::{Access, SizeShare};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
@@ -149,8 +149,6 @@ fn what_cannot_be_simulated_is_said_by_key() {
     let rule = SteadyRule { round: Time(SECOND), rounds: 5, range: Share(0), slope: Share(0) };
     let mut spec = spec(hdd(disk()), stream, Until { steady: Some(rule), ..Until::default() });
     spec.phases.push(phase("endless", StreamSpec::default(), Until::default()));
-    let model = Some(Node::Unsupported { stack: "raid10".into() });
-    spec.storage.insert("array".into(), StorageSpec { size: Size(1 << 30), model });
     spec.storage.insert("bound".into(), StorageSpec { size: Size(1 << 30), model: None });
     spec.storage[0].size = Size(1 << 50);
     spec.unsupported.push("engine.mysql: something".into());
@@ -158,7 +156,6 @@ fn what_cannot_be_simulated_is_said_by_key() {
     for key in [
         "engine.mysql: ",
         "storage.disk.size: ",
-        "storage.array.raid10: ",
         "storage.bound: ",
         "phase.steady.until.steady: ",
         "phase.endless.until: ",

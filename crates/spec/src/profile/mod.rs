@@ -3,6 +3,7 @@
 mod flash;
 mod hdd;
 mod limits;
+mod link;
 mod null;
 mod xpoint;
 
@@ -12,6 +13,7 @@ pub use flash::{
 };
 pub use hdd::{HddProfile, Scheduling};
 pub(crate) use limits::impossible;
+pub use link::{LinkFigures, LinkProfile};
 pub use null::NullProfile;
 pub use xpoint::XPointProfile;
 

@@ -10,7 +10,9 @@ mod stack;
 pub use engine::{Doublewrite, Engine, Engines};
 pub use happening::{Event, Member, Published, Scalar, Window};
 pub use program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Trace, Workloads, Ycsb};
-pub use stack::{Cache, CacheKind, Link, OverProvisioned, Partition, Raid, Replica, Stack};
+pub use stack::{
+    Acknowledge, Cache, CacheKind, Link, OverProvisioned, Partition, Raid, ReadBalance, RebuildManner, Replica, Stack,
+};
 
 use crate::run::{Start, Until};
 use indexmap::IndexMap;

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tameshi_base::units::{Rate, Share, Size, Time};
+use tameshi_base::units::{Share, Size, Time};
 
 /// A storage: exactly one of its kinds, and how much of it is used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,12 +64,45 @@ pub struct Raid {
     /// Stack of each member, instead of a plain device.
     #[serde(default)]
     pub of: Option<Box<Stack>>,
-    /// Bytes on one member before the next.
+    /// Bytes on one member before the next, a power of two; absent: 256 KiB. Mirrors have none.
     #[serde(default)]
     pub chunk: Option<Size>,
-    /// Most bytes per second that a rebuild takes.
+    /// Which member of a mirror serves a read; absent: the one with the shortest queue.
+    #[serde(default)]
+    pub read: Option<ReadBalance>,
+    /// Most bytes per second that a rebuild writes; absent: 200 MB, the default of Linux.
     #[serde(default)]
     pub rebuild_rate: Option<Size>,
+    /// Bytes per second that a rebuild goes on with whatever else there is to do; absent: 1000 KB, the default of Linux.
+    #[serde(default)]
+    pub rebuild_rate_min: Option<Size>,
+    /// How a rebuild treats other work; absent: `competing`.
+    #[serde(default)]
+    pub rebuild: Option<RebuildManner>,
+}
+
+/// Which member of a mirror serves a read. A read that goes on where the last one of a member ended stays with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadBalance {
+    /// The member with the fewest commands outstanding; among equals in turn.
+    #[default]
+    ShortestQueue,
+    /// Each in turn.
+    RoundRobin,
+    /// The member whose last command ended nearest; what Linux does where members rotate.
+    Nearest,
+}
+
+/// How a rebuild treats other work while it is faster than its least rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RebuildManner {
+    /// Beside other work it goes on one step at a time, so that others get their turns (Linux since 4.x).
+    #[default]
+    Competing,
+    /// It sleeps for half a second whenever there is other work (older kernels), and so crawls at its least rate.
+    Yielding,
 }
 
 /// A storage mirrored to an equal one across a link.
@@ -78,8 +111,22 @@ pub struct Raid {
 pub struct Replica {
     /// The storage on either side.
     pub of: Box<Stack>,
-    /// Name of the link.
+    /// Name of a link of the study, or of a link profile.
     pub link: String,
+    /// When a write counts as done; absent: when both sides have it.
+    #[serde(default)]
+    pub acknowledge: Option<Acknowledge>,
+}
+
+/// When a mirrored write counts as done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Acknowledge {
+    /// When both sides have it.
+    #[default]
+    Both,
+    /// When the near side has it; the far side follows behind.
+    Local,
 }
 
 /// A part of a device that a guest sees as its own.
@@ -88,11 +135,17 @@ pub struct Replica {
 pub struct Partition {
     /// The device that is shared.
     pub of: Box<Stack>,
-    /// Functions that share it.
+    /// Functions that share it, each with an equal part of its capacity.
     pub functions: u32,
-    /// Share of its commands that this function is granted under contention.
+    /// Share of its commands that this function is granted under contention; absent: an equal one.
     #[serde(default)]
     pub weight: Option<Share>,
+    /// Storages that name the same drive here are functions of one drive; absent: the drive serves this function alone.
+    #[serde(default)]
+    pub drive: Option<String>,
+    /// Commands that the drive takes from all functions together before the others wait their turns; absent: 256.
+    #[serde(default)]
+    pub queue_depth: Option<u32>,
 }
 
 /// A device of which a part is kept as spare.
@@ -105,7 +158,7 @@ pub struct OverProvisioned {
     pub visible: Share,
 }
 
-/// A cache in front of a storage.
+/// A controller's cache in front of a storage: it takes writes and writes them back later, and keeps what was used last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
@@ -115,6 +168,15 @@ pub struct Cache {
     pub memory: Size,
     /// What it keeps when power fails.
     pub kind: CacheKind,
+    /// Time that the controller takes for a command; absent: 50 us.
+    #[serde(default)]
+    pub latency: Option<Time>,
+    /// Bytes per second between host and cache; absent: no limit.
+    #[serde(default)]
+    pub rate: Option<Size>,
+    /// Share of the memory that may hold what is not written back; absent: 75 %.
+    #[serde(default)]
+    pub dirty: Option<Share>,
 }
 
 /// What a cache keeps when power fails.
@@ -136,5 +198,5 @@ pub struct Link {
     /// Time of one round trip.
     pub round_trip: Option<Time>,
     /// Bytes per second each way.
-    pub rate: Option<Rate>,
+    pub rate: Option<Size>,
 }

@@ -97,7 +97,7 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
 ];
 
 /// Set `TAMESHI_GOLDEN=write` to write the texts anew; read them before committing.
-fn check_golden(name: &str, text: &str) {
+pub fn check_golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/golden").join(format!("{name}.txt"));
     if std::env::var("TAMESHI_GOLDEN").is_ok_and(|value| value == "write") {
         std::fs::write(&path, text).expect("the golden folder can be written");
@@ -143,7 +143,8 @@ queue_depth = { value = 32, source = "test" }
         ("profile_without_a_source", hdd.replace("{ value = 50000, source = \"test\" }", "{ value = 50000 }")),
         ("profile_with_a_misspelled_key", NULL_PROFILE.replace("capacity", "capasity")),
     ] {
-        let profiles = Profiles { devices: vec![("null".into(), "profiles/devices/x.toml".into(), text)] };
+        let devices = vec![("null".into(), "profiles/devices/x.toml".into(), text)];
+        let profiles = Profiles { devices, ..Profiles::default() };
         let error = planned_in(SMALL, World::Simulated, &profiles).expect_err(name);
         assert_eq!(error.file, "profiles/devices/x.toml");
         check_golden(name, &error.to_string());
@@ -205,11 +206,12 @@ fn an_impossible_flash_drive_is_told_with_the_reason() {
     ] {
         assert!(FLASH.contains(from), "{name}: the profile holds no `{from}`");
         let text = FLASH.replacen(from, to, 1);
-        let profiles = Profiles { devices: vec![("null".into(), "profiles/devices/x.toml".into(), text)] };
+        let devices = vec![("null".into(), "profiles/devices/x.toml".into(), text)];
+        let profiles = Profiles { devices, ..Profiles::default() };
         let error = planned_in(SMALL, World::Simulated, &profiles).expect_err(name);
         check_golden(name, &error.to_string());
     }
-    let profiles = Profiles { devices: vec![("null".into(), "x.toml".into(), FLASH.into())] };
+    let profiles = Profiles { devices: vec![("null".into(), "x.toml".into(), FLASH.into())], ..Profiles::default() };
     planned_in(SMALL, World::Simulated, &profiles).expect("the profile can be");
 }
 

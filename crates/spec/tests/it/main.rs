@@ -2,4 +2,5 @@
 
 mod errors;
 mod planning;
+mod stacks;
 mod support;

@@ -13,6 +13,14 @@ description = "nothing"
 capacity = { value = "1 GiB", source = "test" }
 "#;
 
+/// A link that every test may name.
+pub const LINK_PROFILE: &str = r#"
+description = "a link"
+[link]
+round_trip = { value = "10 us", source = "test" }
+rate = { value = "1 GB", source = "test" }
+"#;
+
 /// The smallest study that plans.
 pub const SMALL: &str = r#"
 title = "t"
@@ -26,7 +34,10 @@ until = { time = "1 s" }
 "#;
 
 pub fn profiles() -> Profiles {
-    Profiles { devices: vec![("null".into(), "profiles/devices/null.toml".into(), NULL_PROFILE.into())] }
+    let file = |name: &str, folder: &str, text: &str| {
+        (name.to_string(), format!("profiles/{folder}/{name}.toml"), text.to_string())
+    };
+    Profiles { devices: vec![file("null", "devices", NULL_PROFILE)], links: vec![file("near", "links", LINK_PROFILE)] }
 }
 
 pub fn planned(text: &str) -> Result<Plan, InputError> {

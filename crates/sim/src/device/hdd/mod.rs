@@ -141,6 +141,7 @@ impl Hdd {
                 submitted: flush.submitted,
                 at: now,
                 breakdown,
+                failed: false,
             });
         }
     }
@@ -185,7 +186,8 @@ impl Hdd {
             media: now - start,
             ..Breakdown::default()
         };
-        completions.push(DeviceCompletion { command: queued.command, submitted: queued.submitted, at: now, breakdown });
+        let (command, submitted) = (queued.command, queued.submitted);
+        completions.push(DeviceCompletion { command, submitted, at: now, breakdown, failed: false });
         self.barrier.leave(queued.epoch, now);
         self.held -= 1;
         if let Some((command, submitted, epoch)) = self.host.pop_front() {

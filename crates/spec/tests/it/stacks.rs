@@ -1,0 +1,130 @@
+//! Stacks of devices: what they resolve to, how much they hold, and what is refused.
+
+use crate::errors::check_golden;
+use crate::support::{SMALL, planned};
+use tameshi_base::{InputErrorKind, Size};
+use tameshi_spec::run::{Link, Node};
+
+fn with(storage: &str) -> String {
+    SMALL.replacen("device = \"null\"", storage, 1)
+}
+
+fn node(storage: &str) -> Node {
+    let plan = planned(&with(storage)).unwrap_or_else(|error| panic!("{storage}: {error}"));
+    plan.runs[0].storage["disk"].model.clone().expect("a model")
+}
+
+#[test]
+fn a_stack_holds_what_arithmetic_says() {
+    let (gib, mib) = (1u64 << 30, 1u64 << 20);
+    for (storage, bytes) in [
+        ("raid0 = { members = 3, device = \"null\" }", 3 * gib),
+        ("raid0 = { members = 1, device = \"null\" }", gib),
+        ("raid1 = { members = 3, device = \"null\" }", gib),
+        ("raid10 = { members = 6, device = \"null\" }", 3 * gib),
+        ("raid5 = { members = 5, device = \"null\", chunk = \"64 KiB\" }", 4 * gib),
+        ("raid0 = { members = 2, of = { raid5 = { members = 3, device = \"null\" } } }", 4 * gib),
+        ("replica = { of = { raid0 = { members = 2, device = \"null\" } }, link = \"near\" }", 2 * gib),
+        ("partition = { of = { device = \"null\" }, functions = 4 }", gib / 4),
+        ("over_provisioned = { of = { device = \"null\" }, visible = \"80 %\" }", gib / 10 * 8 / 4096 * 4096),
+        (
+            "cache = { of = { raid1 = { members = 2, device = \"null\" } }, memory = \"64 MiB\", kind = \"volatile\" }",
+            gib,
+        ),
+        (
+            "raid0 = { members = 2, chunk = \"512 MiB\", of = { over_provisioned = { of = { device = \"null\" }, visible = \"75 %\" } } }",
+            gib,
+        ),
+    ] {
+        assert_eq!(node(storage).capacity().0, bytes, "{storage}");
+        let sized = format!("size = \"1 MiB\"\n{storage}");
+        assert_eq!(planned(&with(&sized)).expect("plans").runs[0].storage["disk"].size, Size(mib));
+        let error = planned(&with(&format!("size = \"5 GiB\"\n{storage}"))).expect_err("too large");
+        assert_eq!((error.kind, error.key.as_str()), (InputErrorKind::BadValue, "storage.disk.size"));
+    }
+}
+
+#[test]
+fn a_link_is_a_profile_or_its_figures_or_a_profile_with_some_of_its_figures_changed() {
+    let of = |link: &str| format!("replica = {{ of = {{ device = \"null\" }}, link = \"{link}\" }}");
+    let link = |storage: &str| match node(storage) {
+        Node::Replica { link, .. } => (link.round_trip.0, link.rate.0),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(link(&of("near")), (10_000, 1_000_000_000));
+    let written = format!("{}\n[link.far]\nprofile = \"near\"\nround_trip = \"1 ms\"", of("far"));
+    assert_eq!(link(&written), (1_000_000, 1_000_000_000));
+    let written = format!("{}\n[link.far]\nrate = \"5 MB\"\nround_trip = \"1 ms\"", of("far"));
+    assert_eq!(link(&written), (1_000_000, 5_000_000));
+    let Node::Replica { link: Link { .. }, of, .. } = node(&of("near")) else { panic!("a replica") };
+    assert_eq!(of.drive().0, "null");
+}
+
+#[test]
+fn storages_that_name_one_drive_are_its_functions_in_their_order() {
+    let function = |weight: &str| {
+        format!("partition = {{ of = {{ device = \"null\" }}, functions = 2, drive = \"card\"{weight} }}")
+    };
+    let text = with(&format!("{}\n[storage.other]\n{}", function(", weight = \"20 %\""), function("")));
+    let text =
+        text.replacen("[workload.stream.s]", "[use]\nstorage = \"disk\"\nlog = \"other\"\n[workload.stream.s]", 1);
+    let plan = planned(&text).expect("plans");
+    let functions: Vec<(u32, u32)> = plan.runs[0]
+        .storage
+        .values()
+        .map(|storage| match &storage.model {
+            Some(Node::Partition { function, .. }) => (function.index, function.weight.0),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(functions, [(0, 200_000), (1, 500_000)]);
+}
+
+#[test]
+fn what_no_stack_can_be_is_told_with_its_place() {
+    use InputErrorKind::{BadValue, Conflict, MissingKey, UnknownName};
+    let shared = "partition = { of = { device = \"null\" }, functions = 2, drive = \"card\", weight = \"60 %\" }";
+    let twice = format!("{shared}\n[storage.other]\n{shared}\n[use]\nstorage = \"disk\"\nlog = \"other\"");
+    for (name, storage, kind) in [
+        ("mirror_of_one", "raid1 = { members = 1, device = \"null\" }", BadValue),
+        ("raid10_of_five", "raid10 = { members = 5, device = \"null\" }", BadValue),
+        ("odd_chunk", "raid0 = { members = 2, device = \"null\", chunk = \"100 KiB\" }", BadValue),
+        (
+            "chunk_larger_than_a_member",
+            "raid5 = { members = 3, of = { over_provisioned = { of = { device = \"null\" }, visible = \"50 %\" } }, chunk = \"1 GiB\" }",
+            BadValue,
+        ),
+        ("array_without_members", "raid0 = { members = 2 }", MissingKey),
+        (
+            "array_of_device_and_stack",
+            "raid0 = { members = 2, device = \"null\", of = { device = \"null\" } }",
+            Conflict,
+        ),
+        ("stripe_with_a_rebuild", "raid0 = { members = 2, device = \"null\", rebuild_rate = \"1 MB\" }", Conflict),
+        ("part_without_a_model", "replica = { of = { size = \"1 GiB\" }, link = \"near\" }", MissingKey),
+        ("part_with_a_size", "raid0 = { members = 2, of = { device = \"null\", size = \"1 MiB\" } }", Conflict),
+        (
+            "unknown_profile_in_a_part",
+            "raid0 = { members = 2, of = { raid1 = { members = 2, device = \"nul\" } } }",
+            UnknownName,
+        ),
+        ("unknown_link", "replica = { of = { device = \"null\" }, link = \"nera\" }", UnknownName),
+        (
+            "link_without_a_rate",
+            "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nround_trip = \"1 ms\"",
+            MissingKey,
+        ),
+        ("functions_granted_too_much", &twice, Conflict),
+        ("nothing_visible", "over_provisioned = { of = { device = \"null\" }, visible = \"0 %\" }", BadValue),
+        (
+            "cache_without_room",
+            "cache = { of = { device = \"null\" }, memory = \"4 KiB\", kind = \"volatile\" }",
+            BadValue,
+        ),
+    ] {
+        let text = with(storage);
+        let error = planned(&text).expect_err(name);
+        assert_eq!(error.kind, kind, "{name}: {error}");
+        check_golden(name, &error.to_string());
+    }
+}
