@@ -1206,6 +1206,13 @@ class FlashProfile(BaseModel):
         Power | None,
         Field(description='What the drive draws, and the most that it may; absent: not modelled.'),
     ] = None
+    scale: Annotated[
+        int | None,
+        Field(
+            description='Set by the resolver, never in a file: the drive is simulated at one n-th of its capacity.',
+            ge=0,
+        ),
+    ] = None
 
 
 class PhaseStream(BaseModel):

@@ -4,15 +4,20 @@
 //! looked at, and collects with [`Device::advance`]. A completion is not fixed at submission, so that a device may
 //! reorder what it holds. No call allocates once a device's queues have grown to what the load needs.
 //!
-//! **Durability.** No device here has a volatile cache: a write that has completed is durable, force unit access
-//! changes nothing, and a flush completes when everything submitted before it has completed.
+//! **Durability.** A flush completes when everything submitted before it has completed. Only a flash drive without
+//! power-loss protection has a volatile cache: everywhere else a write that has completed is durable, and force unit
+//! access changes nothing.
 
 mod barrier;
+pub mod flash;
 mod hdd;
 mod null;
+mod xpoint;
 
+pub use flash::Flash;
 pub use hdd::Hdd;
 pub use null::Null;
+pub use xpoint::XPoint;
 
 use tameshi_base::{Command, Nanos};
 use tameshi_record::Usage;
@@ -66,6 +71,10 @@ pub enum Device {
     Null(Null),
     /// A hard disk.
     Hdd(Box<Hdd>),
+    /// A flash drive.
+    Flash(Box<Flash>),
+    /// A 3D XPoint drive.
+    XPoint(Box<XPoint>),
 }
 
 impl Device {
@@ -77,8 +86,8 @@ impl Device {
         Ok(match profile {
             profile::Device::Null(_) => Self::Null(Null::default()),
             profile::Device::Hdd(profile) => Self::Hdd(Box::new(Hdd::new(profile)?)),
-            profile::Device::Flash(_) => return Err("flash drives are not simulated yet".into()),
-            profile::Device::XPoint(_) => return Err("3D XPoint drives are not simulated yet".into()),
+            profile::Device::Flash(profile) => Self::Flash(Box::new(Flash::new(profile)?)),
+            profile::Device::XPoint(profile) => Self::XPoint(Box::new(XPoint::new(profile))),
         })
     }
 
@@ -88,6 +97,8 @@ impl Device {
         match self {
             Self::Null(null) => null.submit(now, command),
             Self::Hdd(hdd) => hdd.submit(now, command),
+            Self::Flash(flash) => flash.submit(now, command),
+            Self::XPoint(xpoint) => xpoint.submit(now, command),
         }
     }
 
@@ -97,6 +108,8 @@ impl Device {
         match self {
             Self::Null(null) => null.next_wake(),
             Self::Hdd(hdd) => hdd.next_wake(),
+            Self::Flash(flash) => flash.next_wake(),
+            Self::XPoint(xpoint) => xpoint.next_wake(),
         }
     }
 
@@ -109,6 +122,8 @@ impl Device {
         match self {
             Self::Null(null) => null.advance(now, completions),
             Self::Hdd(hdd) => hdd.advance(now, completions),
+            Self::Flash(flash) => flash.advance(now, completions),
+            Self::XPoint(xpoint) => xpoint.advance(now, completions),
         }
     }
 
@@ -119,6 +134,8 @@ impl Device {
         match self {
             Self::Null(_) => {}
             Self::Hdd(hdd) => hdd.usage(now, usage),
+            Self::Flash(flash) => flash.usage(now, usage),
+            Self::XPoint(xpoint) => xpoint.usage(now, usage),
         }
     }
 }

@@ -1,11 +1,14 @@
 //! The suite that every device passes, whatever it models.
 
-use crate::support::{command, disk, elevator, free, hdd, null, with_depth, with_read_ahead};
+use crate::support::{
+    command, disk, elevator, flash, flash_drive, free, free_flash, free_xpoint, hdd, null, unprotected, with_depth,
+    with_read_ahead, xpoint,
+};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_sim::{Device, DeviceCompletion};
-use tameshi_spec::profile;
+use tameshi_spec::profile::{self, FlashProfile};
 
 fn every_kind() -> Vec<(&'static str, profile::Device)> {
     vec![
@@ -17,7 +20,29 @@ fn every_kind() -> Vec<(&'static str, profile::Device)> {
         ("fcfs disk with a small read-ahead", hdd(with_read_ahead(disk(), 10_000))),
         ("disk without costs", hdd(free(disk()))),
         ("disk without costs, with read-ahead", hdd(with_read_ahead(elevator(free(disk())), 64 << 10))),
+        ("flash drive", flash(flash_drive(1 << 30))),
+        ("flash drive without power-loss protection", flash(unprotected(flash_drive(1 << 30)))),
+        ("flash drive that holds one command", flash(one_at_a_time(flash_drive(1 << 30)))),
+        ("flash drive without costs", flash(free_flash(flash_drive(1 << 30)))),
+        ("3D XPoint drive", profile::Device::XPoint(xpoint())),
+        ("3D XPoint drive without costs", profile::Device::XPoint(free_xpoint())),
     ]
+}
+
+/// A small buffer, one command at a time, reads that wait for programs, relocated data among the host's.
+fn one_at_a_time(mut drive: FlashProfile) -> FlashProfile {
+    drive.controller.queue_depth.value = 1;
+    drive.buffer.size.value.0 = 64 << 10;
+    drive.nand.suspend_time = None;
+    drive.cleaning.separate_relocated.value = false;
+    drive
+}
+
+/// The commands within a device's capacity.
+fn within(profile: &profile::Device, commands: &[(Nanos, Command)]) -> Vec<(Nanos, Command)> {
+    let room = profile.capacity().0 - (256 * 4096);
+    let moved = commands.iter().map(|&(gap, of)| (gap, Command { offset_bytes: of.offset_bytes % room, ..of }));
+    moved.collect()
 }
 
 /// Commands and the pause before each: bursts and pauses, near places and far ones.
@@ -55,6 +80,7 @@ fn drive(profile: &profile::Device, commands: &[(Nanos, Command)]) -> (Vec<Nanos
 }
 
 fn check(name: &str, profile: &profile::Device, commands: &[(Nanos, Command)]) -> Result<(), TestCaseError> {
+    let commands = &within(profile, commands);
     let (submitted, done) = drive(profile, commands);
     let places: BTreeMap<u64, usize> = done.iter().enumerate().map(|(place, d)| (d.command.id, place)).collect();
     prop_assert_eq!(done.len(), commands.len(), "{}: issued and completed", name);
@@ -95,9 +121,9 @@ proptest! {
     }
 
     #[test]
-    fn a_disk_without_costs_equals_null(commands in commands(100)) {
+    fn a_device_without_costs_equals_null(commands in commands(100)) {
         let ends = |profile| {
-            let mut ends: Vec<_> = drive(&profile, &commands).1.iter().map(|d| (d.command.id, d.at)).collect();
+            let mut ends: Vec<_> = drive(&profile, &within(&profile, &commands)).1.iter().map(|d| (d.command.id, d.at)).collect();
             ends.sort_unstable();
             ends
         };
@@ -105,11 +131,15 @@ proptest! {
         prop_assert_eq!(&ends(hdd(free(disk()))), &expected);
         prop_assert_eq!(&ends(hdd(free(elevator(with_depth(disk(), 2))))), &expected);
         prop_assert_eq!(&ends(hdd(with_read_ahead(free(disk()), 64 << 10))), &expected);
+        prop_assert_eq!(&ends(flash(free_flash(flash_drive(1 << 30)))), &expected);
+        prop_assert_eq!(&ends(flash(free_flash(unprotected(flash_drive(1 << 30))))), &expected);
+        prop_assert_eq!(&ends(profile::Device::XPoint(free_xpoint())), &expected);
     }
 
     #[test]
     fn it_does_not_matter_how_often_a_device_is_looked_at(commands in commands(60), glances in 1..5u64) {
         for (name, profile) in every_kind() {
+            let commands = within(&profile, &commands);
             let expected = drive(&profile, &commands).1;
             let mut device = Device::new(&profile).expect("a device");
             let (mut now, mut done) = (0, vec![]);

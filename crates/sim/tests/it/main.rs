@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests read files and start threads")]
 
+mod calibration;
 mod device_suite;
 mod disk_answers;
 mod profiles;
@@ -11,3 +12,4 @@ mod same_digest;
 mod streams;
 mod support;
 mod why;
+mod write_amplification;

@@ -2,11 +2,14 @@
 
 use indexmap::IndexMap;
 use std::sync::Arc;
-use tameshi_base::units::{Rate, Size, Time};
+use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_record::{Control, RunStatus, Writer};
 use tameshi_sim::{Device, DeviceCompletion, SimError, execute};
-use tameshi_spec::profile::{self, HddProfile, NullProfile, Scheduling, Sourced};
+use tameshi_spec::profile::{
+    self, Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HddProfile, HostLink, Nand, NullProfile,
+    PowerLossProtection, Scheduling, Sourced, XPointProfile,
+};
 use tameshi_spec::run::{Node, PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, Start, StorageSpec, Until, World};
 use tameshi_workload::StreamSpec;
 
@@ -63,6 +66,118 @@ pub fn free(disk: HddProfile) -> HddProfile {
     let mut disk = without_overhead(without_seeks(disk));
     (disk.revolution, disk.media_rate) = (sourced(Time(0)), sourced(Rate(u64::MAX)));
     disk
+}
+
+/// A flash drive of 146 GB or less: two controllers of 4 + 1 channels with two dies each.
+pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
+    let us = |micros: u64| Time(micros * 1000);
+    let mb = |megabytes: u64| sourced(Rate(megabytes * SECOND));
+    FlashProfile {
+        capacity: sourced(Size(capacity_bytes)),
+        over_provisioning: sourced(Share(250_000)),
+        mapping_unit: sourced(Size(4096)),
+        atomic_write: None,
+        nand: Nand {
+            cell: sourced(Cell::Mlc),
+            page: sourced(Size(8192)),
+            pages_per_block: sourced(32),
+            planes: sourced(2),
+            read_time: sourced(vec![us(40), us(60)]),
+            program_time: sourced(vec![us(500), us(1300)]),
+            erase_time: sourced(us(3000)),
+            suspend_time: Some(sourced(us(5))),
+            endurance_cycles: sourced(3000),
+        },
+        controller: Controller {
+            count: sourced(2),
+            interleave: sourced(Size(4096)),
+            data_channels: sourced(4),
+            parity_channels: sourced(1),
+            dies_per_channel: sourced(2),
+            channel_rate: mb(200),
+            read_rate: sourced(Rate(300_000_000)),
+            write_rate: sourced(Rate(300_000_000)),
+            read_overhead: sourced(us(5)),
+            write_overhead: sourced(us(5)),
+            queue_depth: sourced(256),
+            functions: None,
+        },
+        buffer: Buffer {
+            size: sourced(Size(4 << 20)),
+            power_loss_protection: Some(PowerLossProtection {
+                flush_time: sourced(us(80_000)),
+                hold_up: sourced(us(500_000)),
+            }),
+        },
+        link: HostLink { read_rate: mb(3200), write_rate: mb(3200), half_duplex: sourced(false) },
+        cleaning: Cleaning {
+            policy: sourced(CleaningPolicy::Greedy),
+            reserve_blocks: sourced(4),
+            separate_relocated: sourced(true),
+        },
+        read_retry: None,
+        power: None,
+        scale: 1,
+    }
+}
+
+/// The same where a power cut empties the buffer.
+pub fn unprotected(mut drive: FlashProfile) -> FlashProfile {
+    drive.buffer.power_loss_protection = None;
+    drive
+}
+
+/// A flash drive whose every cost is zero.
+pub fn free_flash(mut drive: FlashProfile) -> FlashProfile {
+    let nand = &mut drive.nand;
+    (nand.read_time, nand.program_time) = (sourced(vec![Time(0); 2]), sourced(vec![Time(0); 2]));
+    (nand.erase_time, nand.suspend_time) = (sourced(Time(0)), None);
+    let (controller, link, most) = (&mut drive.controller, &mut drive.link, sourced(Rate(u64::MAX)));
+    (controller.channel_rate, controller.read_rate, controller.write_rate) = (most.clone(), most.clone(), most.clone());
+    (controller.read_overhead, controller.write_overhead) = (sourced(Time(0)), sourced(Time(0)));
+    (link.read_rate, link.write_rate) = (most.clone(), most);
+    drive
+}
+
+pub fn flash(profile: FlashProfile) -> profile::Device {
+    profile::Device::Flash(profile)
+}
+
+/// A 3D XPoint drive with seven channels.
+pub fn xpoint() -> XPointProfile {
+    XPointProfile {
+        capacity: sourced(Size(146_000_000_000)),
+        access_unit: sourced(Size(4096)),
+        channels: sourced(7),
+        read_time: sourced(Time(5_000)),
+        write_time: sourced(Time(6_000)),
+        read_overhead: sourced(Time(2_000)),
+        write_overhead: sourced(Time(2_000)),
+        command_rate: sourced(Rate(1_000_000_000)),
+        link: HostLink {
+            read_rate: sourced(Rate(2_400 * SECOND)),
+            write_rate: sourced(Rate(2_000 * SECOND)),
+            half_duplex: sourced(false),
+        },
+        queue_depth: sourced(128),
+        functions: None,
+    }
+}
+
+/// A 3D XPoint drive whose every cost is zero.
+pub fn free_xpoint() -> XPointProfile {
+    let most = sourced(Rate(u64::MAX));
+    let link = HostLink { read_rate: most.clone(), write_rate: most.clone(), half_duplex: sourced(true) };
+    let none = sourced(Time(0));
+    XPointProfile {
+        read_time: none.clone(),
+        write_time: none.clone(),
+        read_overhead: none.clone(),
+        write_overhead: none,
+        command_rate: most,
+        link,
+        ..xpoint()
+    }
 }
 
 pub fn hdd(profile: HddProfile) -> profile::Device {

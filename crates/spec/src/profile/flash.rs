@@ -34,6 +34,29 @@ pub struct FlashProfile {
     /// What the drive draws, and the most that it may; absent: not modelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
+    /// Set by the resolver, never in a file: the drive is simulated at one n-th of its capacity.
+    #[serde(default = "unscaled", skip_serializing_if = "is_unscaled")]
+    pub scale: u32,
+}
+
+fn unscaled() -> u32 {
+    1
+}
+
+fn is_unscaled(scale: &u32) -> bool {
+    *scale == 1
+}
+
+impl FlashProfile {
+    /// Bytes that can be addressed at the drive's scale: whole mapping units on every controller.
+    pub fn scaled_capacity(&self) -> Size {
+        if self.scale == 1 {
+            return self.capacity.value;
+        }
+        let stripe = self.controller.interleave.value.0 * u64::from(self.controller.count.value);
+        let scaled = self.capacity.value.0 / u64::from(self.scale);
+        Size(scaled - scaled % stripe.max(1))
+    }
 }
 
 /// NAND flash: its cells, its geometry, its times.

@@ -60,12 +60,12 @@ pub enum Device {
 }
 
 impl Device {
-    /// The device's capacity.
+    /// The device's capacity, at its scale.
     pub fn capacity(&self) -> Size {
         match self {
             Self::Null(null) => null.capacity.value,
             Self::Hdd(hdd) => hdd.capacity.value,
-            Self::Flash(flash) => flash.capacity.value,
+            Self::Flash(flash) => flash.scaled_capacity(),
             Self::XPoint(xpoint) => xpoint.capacity.value,
         }
     }

@@ -1,0 +1,295 @@
+//! A command's way through the drive.
+
+use super::die::{NONE, Pending};
+use super::{Breakdown, DeviceCompletion, Flash};
+use tameshi_base::{Command, CommandKind, Nanos};
+
+/// A command that the drive holds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    command: Command,
+    submitted: Nanos,
+    epoch: u64,
+    /// Where its time went so far, but for what is only known at its end.
+    spent: Breakdown,
+    /// When its data have crossed the link and the electronics have seen it.
+    ready: Nanos,
+    /// Mapping units that have no place in the buffer yet.
+    next: u64,
+    end: u64,
+    /// Programs that it waits for.
+    pub(super) programs: u32,
+    durable: bool,
+}
+
+/// What a read's last data waited for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fetched {
+    at: Nanos,
+    queue: Nanos,
+    garbage_collection: Nanos,
+    media: Nanos,
+}
+
+impl Flash {
+    /// The drive takes a command from the host.
+    pub(super) fn begin(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
+        self.held += 1;
+        let unit = self.times.unit_bytes;
+        let (first, end) =
+            (command.offset_bytes / unit, (command.offset_bytes + u64::from(command.length_bytes)).div_ceil(unit));
+        let spent = Breakdown { queue: now - submitted, ..Breakdown::default() };
+        let slot = Slot {
+            command,
+            submitted,
+            epoch,
+            spent,
+            ready: now,
+            next: first,
+            end,
+            programs: 0,
+            durable: command.fua && !self.times.protected,
+        };
+        let number = match self.free_slots.pop() {
+            Some(number) => {
+                self.slots[number as usize] = slot;
+                number
+            }
+            None => {
+                self.slots.push(slot);
+                (self.slots.len() - 1) as u32
+            }
+        };
+        match command.kind {
+            CommandKind::Read => self.read(number, now),
+            CommandKind::Write => self.write(number, now),
+            CommandKind::Trim | CommandKind::Flush => self.trim(number, now),
+        }
+    }
+
+    /// The controller of a mapping unit, and the unit's number there.
+    #[inline]
+    fn route(&self, unit: u64) -> (usize, u32) {
+        let count = self.controllers.len() as u64;
+        if count == 1 {
+            return (0, unit as u32);
+        }
+        let of = self.times.interleave_units;
+        let (stripe, rest) = (unit / of, unit % of);
+        ((stripe % count) as usize, ((stripe / count) * of + rest) as u32)
+    }
+
+    /// When the controller of `unit` takes a command that wants to begin at `now`.
+    #[inline]
+    fn turn(&mut self, unit: u64, now: Nanos, time: Nanos) -> Nanos {
+        let (number, _) = self.route(unit);
+        let controller = &mut self.controllers[number];
+        let turn = now.max(controller.next_turn);
+        controller.next_turn = turn + time;
+        self.busy[2] += time;
+        turn
+    }
+
+    /// `bytes` that are there at `from` cross the link; when they are over, and the time of the transfer alone.
+    #[inline]
+    fn cross(&mut self, direction: usize, bytes: u64, now: Nanos, from: Nanos) -> (Nanos, Nanos) {
+        let time = self.times.link[direction].time(bytes);
+        let link = &mut self.link[if self.times.half_duplex { 0 } else { direction }];
+        *link = now.max(*link) + time;
+        self.busy[1] += time;
+        ((from + time).max(*link), time)
+    }
+
+    #[inline]
+    fn read(&mut self, number: u32, now: Nanos) {
+        let Slot { command, next, end, mut spent, .. } = self.slots[number as usize];
+        let turn = self.turn(next, now, self.times.read_turn.time(1));
+        let ready = turn + self.times.read_overhead;
+        let mut last = Fetched { at: ready, ..Fetched::default() };
+        for unit in next..end {
+            let fetched = self.fetch(unit, now, ready);
+            if fetched.at > last.at {
+                last = fetched;
+            }
+        }
+        let (at, link) = self.cross(0, u64::from(command.length_bytes), now, last.at);
+        spent.queue += (turn - now) + last.queue + (at - last.at - link);
+        spent.controller = self.times.read_overhead;
+        (spent.media, spent.garbage_collection, spent.link) = (last.media, last.garbage_collection, link);
+        self.slots[number as usize].spent = spent;
+        self.schedule(at, u64::from(number));
+    }
+
+    /// Senses one mapping unit, if it is on a die, and brings it to the controller.
+    #[inline]
+    fn fetch(&mut self, unit: u64, now: Nanos, ready: Nanos) -> Fetched {
+        let (number, logical) = self.route(unit);
+        let controller = &self.controllers[number];
+        let nothing = Fetched { at: ready, ..Fetched::default() };
+        let Some(physical) = controller.ftl.lookup(logical) else { return nothing };
+        let (program_unit, _) = self.layout.program_unit(physical);
+        let (place, page) = self.layout.place(program_unit);
+        let die = controller.first_die + u32::from(place.die);
+        if controller.filling.contains(&program_unit) || self.dies[die as usize].holds_in_buffer(program_unit) {
+            return nothing;
+        }
+        let time = self.times.read[usize::from(page)] + self.retries(number, physical);
+        let sensed = self.dies[die as usize].read(ready, program_unit, time, self.times.suspend);
+        self.busy[0] += if sensed.anew { time } else { 0 };
+        let transfer = self.times.channel.time(self.times.unit_bytes);
+        let channel = &mut self.channels[(die / self.layout.dies_per_channel) as usize];
+        *channel = now.max(*channel) + transfer;
+        self.busy[3] += transfer;
+        let at = (sensed.at + transfer).max(*channel);
+        let on_bus = at - sensed.at - transfer;
+        let media = at - ready - sensed.queue - sensed.garbage_collection - on_bus;
+        Fetched { at, queue: sensed.queue + on_bus, garbage_collection: sensed.garbage_collection, media }
+    }
+
+    /// Time of the senses that must be repeated because the flash is worn.
+    #[inline]
+    fn retries(&mut self, number: usize, physical: u32) -> Nanos {
+        let Some((at_end, time, worn, cycles)) = self.times.retry else { return 0 };
+        let ftl = &self.controllers[number].ftl;
+        let wear = worn + f64::from(ftl.erases()[ftl.block_of(physical) as usize]) / cycles;
+        let chance = (at_end * wear * wear).min(0.9);
+        let mut spent = 0;
+        while self.random.unit() < chance {
+            spent += time;
+        }
+        spent
+    }
+
+    #[inline]
+    fn write(&mut self, number: u32, now: Nanos) {
+        let Slot { command, next, end, mut spent, .. } = self.slots[number as usize];
+        let turn = self.turn(next, now, self.times.write_turn.time(1));
+        let (over, link) = self.cross(1, u64::from(command.length_bytes), now, turn);
+        spent.queue += (turn - now) + (over - turn - link);
+        (spent.link, spent.controller) = (link, self.times.write_overhead);
+        let slot = &mut self.slots[number as usize];
+        (slot.spent, slot.ready) = (spent, over + self.times.write_overhead);
+        let unit = self.times.unit_bytes;
+        let partial = [command.offset_bytes, command.offset_bytes + u64::from(command.length_bytes)];
+        for edge in partial.into_iter().filter(|edge| !edge.is_multiple_of(unit)) {
+            // What the host leaves of a mapping unit is read first; the buffer hides the time, the die is busy all the same.
+            self.fetch(edge / unit, now, over);
+        }
+        if next < end && (self.buffer_free == 0 || !self.for_buffer.is_empty()) {
+            self.for_buffer.push_back(number);
+        } else {
+            self.take_buffer(number, now);
+        }
+    }
+
+    /// A write takes what it can of the buffer; tells whether it has all it needs.
+    #[inline]
+    fn take_buffer(&mut self, number: u32, now: Nanos) -> bool {
+        let Slot { next, end, ready, durable, .. } = self.slots[number as usize];
+        let waiter = if durable { number } else { NONE };
+        let fits = self.buffer_free.min(end - next);
+        self.buffer_free -= fits;
+        for unit in next..next + fits {
+            let (controller, logical) = self.route(unit);
+            self.append(controller, logical, now, ready, waiter);
+        }
+        self.slots[number as usize].next += fits;
+        if next + fits < end {
+            self.for_buffer.push_front(number);
+            return false;
+        }
+        if durable {
+            self.pad_all(now, waiter);
+        }
+        if self.slots[number as usize].programs == 0 {
+            self.acknowledge(number, ready.max(now), 0);
+        }
+        true
+    }
+
+    /// A write completes at `at`; what it waited beyond its own way was for the buffer, or for `media`.
+    fn acknowledge(&mut self, number: u32, at: Nanos, media: Nanos) {
+        let (reclaiming, all) = self.reclaiming;
+        let slot = &mut self.slots[number as usize];
+        let waited = at - slot.ready;
+        let media = media.min(waited);
+        let reclaimed = (u128::from(waited - media) * u128::from(reclaiming) / u128::from(all)) as Nanos;
+        slot.spent.media += media;
+        slot.spent.garbage_collection += reclaimed;
+        slot.spent.queue += waited - media - reclaimed;
+        self.schedule(at, u64::from(number));
+    }
+
+    /// A program of the host's data is over: its place in the buffer is free.
+    pub(super) fn host_programmed(&mut self, done: &Pending, at: Nanos) {
+        self.durable.leave(done.epoch, at);
+        self.buffer_free += u64::from(done.frees);
+        if done.tag != NONE {
+            let slot = &mut self.slots[done.tag as usize];
+            slot.programs -= 1;
+            if slot.programs == 0 && slot.next == slot.end {
+                let ready = slot.ready;
+                self.acknowledge(done.tag, at.max(ready), self.times.program[usize::from(done.page)]);
+            }
+        }
+        while self.buffer_free > 0 {
+            let Some(number) = self.for_buffer.pop_front() else { return };
+            if !self.take_buffer(number, at) {
+                return;
+            }
+        }
+    }
+
+    fn trim(&mut self, number: u32, now: Nanos) {
+        let Slot { command, next, end, mut spent, .. } = self.slots[number as usize];
+        let unit = self.times.unit_bytes;
+        let whole =
+            command.offset_bytes.div_ceil(unit)..(command.offset_bytes + u64::from(command.length_bytes)) / unit;
+        debug_assert!(whole.start >= next && whole.end <= end);
+        for unit in whole {
+            let (controller, logical) = self.route(unit);
+            self.controllers[controller].ftl.trim(logical);
+        }
+        let turn = self.turn(next, now, self.times.write_turn.time(1));
+        spent.queue += turn - now;
+        spent.controller = self.times.write_overhead;
+        self.slots[number as usize].spent = spent;
+        self.schedule(turn + self.times.write_overhead, u64::from(number));
+    }
+
+    /// A command is over; the next one that waits in the host takes its place.
+    pub(super) fn complete(&mut self, number: u32, at: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let slot = self.slots[number as usize];
+        self.free_slots.push(number);
+        debug_assert_eq!(slot.spent.total(), at - slot.submitted, "{slot:?}");
+        completions.push(DeviceCompletion {
+            command: slot.command,
+            submitted: slot.submitted,
+            at,
+            breakdown: slot.spent,
+            failed: false,
+        });
+        self.barrier.leave(slot.epoch, at);
+        self.held -= 1;
+        if let Some((command, submitted, epoch)) = self.host.pop_front() {
+            self.begin(command, submitted, epoch, at);
+        }
+    }
+
+    pub(super) fn complete_flush(&mut self, at: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        if !self.times.protected {
+            self.durable.pop(at);
+        }
+        let Some(flush) = self.barrier.pop(at) else { return };
+        let latency = at - flush.submitted;
+        let controller = self.times.write_overhead.min(latency);
+        let breakdown = Breakdown { controller, media: latency - controller, ..Breakdown::default() };
+        completions.push(DeviceCompletion {
+            command: flush.command,
+            submitted: flush.submitted,
+            at,
+            breakdown,
+            failed: false,
+        });
+    }
+}

@@ -1,0 +1,195 @@
+//! A die: one program, erase or relocating read at a time, in the order in which they came; host reads go first.
+//!
+//! A host read interrupts a program or an erase where the flash can suspend; otherwise it waits for its end. The end of
+//! what is interrupted moves, so whoever waits for it asks again when the time comes.
+
+use std::collections::VecDeque;
+use tameshi_base::Nanos;
+
+/// What a die does besides host reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Programs what the host wrote.
+    Host,
+    /// Programs the parity of a stripe of it.
+    Parity,
+    /// Programs relocated data, or its parity.
+    Relocated,
+    /// Senses what is relocated.
+    Sense,
+    /// Erases.
+    Erase,
+}
+
+impl Kind {
+    /// Whether it is done for the host's writes, not for reclaiming.
+    #[inline]
+    pub(super) fn serves_the_host(self) -> bool {
+        matches!(self, Self::Host | Self::Parity)
+    }
+}
+
+/// Stands for "none" where an index is optional.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Something that a die has to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub(super) kind: Kind,
+    /// Kind of page.
+    pub(super) page: u8,
+    /// Mapping units of the buffer that its end frees.
+    pub(super) frees: u16,
+    /// Program unit within the controller; [`NONE`] for parity and erases.
+    pub(super) unit: u32,
+    /// A sense: the relocation it belongs to. A host program: the slot of the command that waits for it.
+    pub(super) tag: u32,
+    /// For the barrier of durable writes.
+    pub(super) epoch: u64,
+    /// When its data are there.
+    pub(super) ready: Nanos,
+}
+
+/// A die.
+#[derive(Debug)]
+pub(super) struct Die {
+    /// What it does now.
+    pub(super) now: Option<Pending>,
+    pub(super) begin: Nanos,
+    pub(super) end: Nanos,
+    /// When it goes on with what reads interrupted.
+    resumed: Nanos,
+    /// When its last host read ends.
+    pub(super) read_until: Nanos,
+    /// The program unit whose page is in the page registers, and since when.
+    sensed: u32,
+    sensed_at: Nanos,
+    pub(super) queue: VecDeque<Pending>,
+}
+
+/// How a host read went.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sensed {
+    /// When the page registers hold the data.
+    pub(super) at: Nanos,
+    /// Waiting for other reads and the host's programs.
+    pub(super) queue: Nanos,
+    /// Waiting for reclaiming.
+    pub(super) garbage_collection: Nanos,
+    /// Whether the page had to be sensed.
+    pub(super) anew: bool,
+}
+
+impl Die {
+    pub(super) fn new() -> Self {
+        Self {
+            now: None,
+            begin: 0,
+            end: 0,
+            resumed: 0,
+            read_until: 0,
+            sensed: NONE,
+            sensed_at: 0,
+            queue: VecDeque::with_capacity(16),
+        }
+    }
+
+    /// Whether a program unit's data are still in the buffer.
+    #[inline]
+    pub(super) fn holds_in_buffer(&self, unit: u32) -> bool {
+        let programs = |of: &Pending| of.unit == unit && of.kind != Kind::Sense;
+        self.now.as_ref().is_some_and(programs) || self.queue.iter().any(programs)
+    }
+
+    /// A host read of `time` that wants to begin at `at`.
+    #[inline]
+    pub(super) fn read(&mut self, at: Nanos, unit: u32, time: Nanos, suspend: Option<Nanos>) -> Sensed {
+        if self.sensed == unit {
+            let end = at.max(self.sensed_at);
+            return Sensed { at: end, queue: end - at, garbage_collection: 0, anew: false };
+        }
+        let free = at.max(self.read_until);
+        let (begin, reclaiming) = match self.now.filter(|_| self.end > free) {
+            None => (free, false),
+            Some(now) => {
+                let begin = self.interrupt(&now, free, time, suspend);
+                (begin, begin > free && !now.kind.serves_the_host())
+            }
+        };
+        self.read_until = begin + time;
+        (self.sensed, self.sensed_at) = (unit, self.read_until);
+        let waited = begin - free;
+        let (queue, garbage_collection) = if reclaiming { (free - at, waited) } else { (begin - at, 0) };
+        Sensed { at: self.read_until, queue, garbage_collection, anew: true }
+    }
+
+    /// When a read may begin that finds the die at work, which is put off if it can be.
+    fn interrupt(&mut self, now: &Pending, free: Nanos, time: Nanos, suspend: Option<Nanos>) -> Nanos {
+        if free <= self.begin {
+            let late = (free + time).saturating_sub(self.begin);
+            self.begin += late;
+            self.end += late;
+            return free;
+        }
+        let Some(suspend) = suspend.filter(|_| now.kind != Kind::Sense) else { return self.end };
+        if free < self.resumed {
+            self.resumed += time;
+            self.end += time;
+            return free;
+        }
+        let begin = free + suspend;
+        if begin >= self.end {
+            return self.end;
+        }
+        self.resumed = begin + time + suspend;
+        self.end += time + 2 * suspend;
+        begin
+    }
+
+    /// Begins what was waiting; it works from `begin` to `end`.
+    #[inline]
+    pub(super) fn start(&mut self, pending: Pending, begin: Nanos, end: Nanos) {
+        self.now = Some(pending);
+        (self.begin, self.end, self.resumed) = (begin, end, 0);
+        self.sensed = NONE;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program() -> Pending {
+        Pending { kind: Kind::Relocated, page: 0, frees: 0, unit: 7, tag: NONE, epoch: 0, ready: 0 }
+    }
+
+    #[test]
+    fn a_read_interrupts_a_program_which_ends_that_much_later() {
+        let mut die = Die::new();
+        die.start(program(), 0, 1000);
+        let first = die.read(100, 1, 50, Some(20));
+        assert_eq!((first.at, first.queue, first.garbage_collection), (170, 0, 20));
+        assert_eq!(die.end, 1090, "the read and twice the time to change over");
+        let second = die.read(150, 2, 50, Some(20));
+        assert_eq!((second.at, second.queue), (220, 20), "it follows at once");
+        assert_eq!(die.end, 1140);
+    }
+
+    #[test]
+    fn without_suspension_a_read_waits_for_the_end() {
+        let mut die = Die::new();
+        die.start(program(), 0, 1000);
+        assert_eq!(die.read(100, 1, 50, None).at, 1050);
+        assert_eq!(die.end, 1000);
+        assert_eq!(die.read(110, 2, 50, None).at, 1100);
+    }
+
+    #[test]
+    fn a_page_that_was_just_sensed_is_not_sensed_again() {
+        let mut die = Die::new();
+        assert_eq!(die.read(100, 1, 50, None).at, 150);
+        assert_eq!(die.read(110, 1, 50, None).at, 150);
+        die.start(program(), 200, 1000);
+        assert_eq!(die.read(1200, 1, 50, None).at, 1250, "programming used the registers");
+    }
+}

@@ -1,0 +1,482 @@
+//! The translation layer as a data structure without time: where each logical unit is, which blocks can be reclaimed.
+//!
+//! Eight bytes for each flash unit at most (a map and its inverse, four bytes each) and a constant for each block. Writing
+//! always goes to the open block of a frontier; a block is reclaimed by moving what is still valid in it and erasing it.
+
+use super::victims::{OPEN, Victims};
+use std::collections::VecDeque;
+use tameshi_base::Random;
+use tameshi_spec::profile::CleaningPolicy;
+
+/// Stands for "nowhere" in the map and for "nothing valid" in its inverse: memory that was never touched is zero.
+const NONE: u32 = 0;
+
+/// Which open block is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frontier {
+    /// What the host writes.
+    Host,
+    /// What is moved out of blocks being reclaimed.
+    Relocated,
+}
+
+/// An open block.
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    /// The unit written next; equal to `end` where no block is open.
+    next: u32,
+    end: u32,
+}
+
+/// A block being reclaimed.
+#[derive(Clone, Copy, Debug)]
+struct Victim {
+    block: u32,
+    /// The unit looked at next.
+    next: u32,
+    /// Valid units when it was chosen.
+    valid: u32,
+}
+
+/// One step of reclaiming.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A unit moved.
+    Moved {
+        /// From here.
+        from: u32,
+        /// To here.
+        to: u32,
+    },
+    /// Nothing valid was left in the block: it is erased and can be written again.
+    Erased {
+        /// The block.
+        block: u32,
+    },
+}
+
+/// What a translation layer has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Units that the host wrote.
+    pub host_units: u64,
+    /// Units that reclaiming moved.
+    pub moved_units: u64,
+    /// Units left empty because something had to be made durable at once.
+    pub padded_units: u64,
+    /// Blocks erased.
+    pub erases: u64,
+}
+
+impl Work {
+    /// Flash units written for each unit the host wrote; 1 before it wrote any.
+    pub fn write_amplification(&self) -> f64 {
+        if self.host_units == 0 {
+            return 1.0;
+        }
+        (self.host_units + self.moved_units + self.padded_units) as f64 / self.host_units as f64
+    }
+
+    /// What was done since `before`.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            host_units: self.host_units - before.host_units,
+            moved_units: self.moved_units - before.moved_units,
+            padded_units: self.padded_units - before.padded_units,
+            erases: self.erases - before.erases,
+        }
+    }
+}
+
+/// A page-mapped translation layer.
+#[derive(Debug)]
+pub struct Ftl {
+    /// Physical unit plus one, by logical unit.
+    map: Vec<u32>,
+    /// Logical unit plus one, by physical unit; zero where nothing valid is.
+    back: Vec<u32>,
+    units_per_block: u32,
+    /// Units of a block that may be written now; fewer after a channel has failed.
+    usable_units: u32,
+    divide: Divide,
+    victims: Victims,
+    /// Erased blocks, the longest erased first.
+    free: VecDeque<u32>,
+    open: [Open; 2],
+    separate: bool,
+    reserve_blocks: usize,
+    victim: Option<Victim>,
+    /// Program and erase cycles by block.
+    erases: Vec<u32>,
+    mapped: u32,
+    work: Work,
+}
+
+/// Sizes and policy of a translation layer.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Logical units.
+    pub logical: u32,
+    /// Blocks.
+    pub blocks: u32,
+    /// Units in a block.
+    pub units_per_block: u32,
+    /// Blocks kept erased.
+    pub reserve_blocks: u32,
+    /// Whether relocated units go to blocks of their own.
+    pub separate: bool,
+    /// Which block is reclaimed.
+    pub policy: CleaningPolicy,
+}
+
+impl Ftl {
+    /// Erased flash.
+    ///
+    /// # Errors
+    /// When the spare is too small to reclaim anything, or the flash too large for four-byte addresses.
+    pub fn new(shape: Shape, random: Random) -> Result<Self, String> {
+        let physical = u64::from(shape.blocks) * u64::from(shape.units_per_block);
+        if physical >= u64::from(OPEN) {
+            return Err(format!(
+                "{physical} flash units behind one controller are more than can be simulated; use a scale"
+            ));
+        }
+        let frontiers = 1 + u32::from(shape.separate);
+        let kept = u64::from(shape.reserve_blocks + frontiers) * u64::from(shape.units_per_block);
+        if u64::from(shape.logical) + kept + u64::from(shape.units_per_block) > physical {
+            return Err(format!(
+                "{} blocks of {} units can't hold {} units beside {} blocks in reserve: more over-provisioning, fewer \
+                 reserve_blocks or a smaller scale is needed",
+                shape.blocks, shape.units_per_block, shape.logical, shape.reserve_blocks
+            ));
+        }
+        Ok(Self {
+            map: vec![NONE; shape.logical as usize],
+            back: vec![NONE; physical as usize],
+            units_per_block: shape.units_per_block,
+            usable_units: shape.units_per_block,
+            divide: Divide::by(shape.units_per_block),
+            victims: Victims::new(shape.policy, shape.blocks, random),
+            free: (0..shape.blocks).collect(),
+            open: [Open::default(); 2],
+            separate: shape.separate,
+            reserve_blocks: shape.reserve_blocks as usize,
+            victim: None,
+            erases: vec![0; shape.blocks as usize],
+            mapped: 0,
+            work: Work::default(),
+        })
+    }
+
+    /// Where a logical unit is.
+    #[inline]
+    pub fn lookup(&self, logical: u32) -> Option<u32> {
+        self.map[logical as usize].checked_sub(1)
+    }
+
+    /// Brings what [`Ftl::lookup`] and [`Ftl::write`] of a unit will need nearer to the processor.
+    #[inline]
+    pub fn prefetch(&self, logical: u32) {
+        prefetch(&self.map, logical as usize);
+    }
+
+    /// The block of a physical unit.
+    #[inline]
+    pub fn block_of(&self, physical: u32) -> u32 {
+        self.divide.quotient(physical)
+    }
+
+    /// Writes a logical unit to a frontier; returns where it is now.
+    ///
+    /// # Panics
+    /// When no erased block is left: reclaim first ([`Ftl::is_short`]).
+    #[inline]
+    pub fn write(&mut self, logical: u32) -> u32 {
+        self.work.host_units += 1;
+        let to = self.next_unit(Frontier::Host);
+        let old = std::mem::replace(&mut self.map[logical as usize], to + 1);
+        if old != NONE {
+            self.invalidate(old - 1);
+        } else {
+            self.mapped += 1;
+        }
+        self.back[to as usize] = logical + 1;
+        to
+    }
+
+    /// Forgets a logical unit; tells whether it was known.
+    pub fn trim(&mut self, logical: u32) -> bool {
+        let old = std::mem::replace(&mut self.map[logical as usize], NONE);
+        if old != NONE {
+            self.invalidate(old - 1);
+            self.mapped -= 1;
+        }
+        old != NONE
+    }
+
+    #[inline]
+    fn invalidate(&mut self, physical: u32) {
+        self.back[physical as usize] = NONE;
+        self.victims.remove_unit(self.divide.quotient(physical));
+    }
+
+    /// Leaves a unit of a frontier's open block empty.
+    pub fn pad(&mut self, frontier: Frontier) -> u32 {
+        self.work.padded_units += 1;
+        let to = self.next_unit(frontier);
+        self.victims.remove_unit(self.divide.quotient(to));
+        to
+    }
+
+    /// Takes the next unit of a frontier, which counts as valid from now on.
+    #[inline]
+    fn next_unit(&mut self, frontier: Frontier) -> u32 {
+        let place = if self.separate { frontier as usize } else { 0 };
+        let mut open = self.open[place];
+        if open.next == open.end {
+            let block = self.free.pop_front().expect("reclaiming keeps a block erased");
+            self.victims.open(block, self.usable_units);
+            let begin = block * self.units_per_block;
+            open = Open { next: begin, end: begin + self.usable_units };
+        }
+        let unit = open.next;
+        open.next += 1;
+        if open.next == open.end {
+            self.victims.close(self.divide.quotient(unit));
+        }
+        self.open[place] = open;
+        unit
+    }
+
+    /// Whether writing has used up the erased blocks beyond the reserve: from here on reclaiming must keep step.
+    #[inline]
+    pub fn is_short(&self) -> bool {
+        self.free.len() < self.reserve_blocks
+    }
+
+    /// Whether nothing must be written before a block has been reclaimed.
+    #[inline]
+    pub fn is_exhausted(&self) -> bool {
+        self.free.len() <= 1
+    }
+
+    /// Units to move for each unit that the host writes, as a fraction, so that the reserve neither grows nor shrinks.
+    #[inline]
+    pub fn pace(&mut self) -> (u64, u64) {
+        let units = self.usable_units;
+        let victim = self.victim();
+        (u64::from(victim.valid), u64::from(units.saturating_sub(victim.valid)))
+    }
+
+    fn victim(&mut self) -> Victim {
+        if let Some(victim) = self.victim {
+            return victim;
+        }
+        let (block, valid) = self.victims.choose().expect("closed blocks are there when erased ones are short");
+        let victim = Victim { block, next: block * self.units_per_block, valid };
+        self.victim = Some(victim);
+        victim
+    }
+
+    /// Moves the next valid unit out of the block that is being reclaimed, or erases it when none is left.
+    pub fn reclaim(&mut self) -> Step {
+        let mut victim = self.victim();
+        let end = (victim.block + 1) * self.units_per_block;
+        if self.victims.valid(victim.block) > 0 {
+            while self.back[victim.next as usize] == NONE {
+                victim.next += 1;
+            }
+            let from = victim.next;
+            victim.next += 1;
+            debug_assert!(from < end);
+            self.victim = Some(victim);
+            return Step::Moved { from, to: self.relocate(from) };
+        }
+        self.back[(end - self.units_per_block) as usize..end as usize].fill(NONE);
+        self.victim = None;
+        self.erases[victim.block as usize] += 1;
+        self.work.erases += 1;
+        self.free.push_back(victim.block);
+        Step::Erased { block: victim.block }
+    }
+
+    #[inline]
+    fn relocate(&mut self, from: u32) -> u32 {
+        self.work.moved_units += 1;
+        let to = self.next_unit(Frontier::Relocated);
+        let logical = self.back[from as usize] - 1;
+        // What comes soon is brought near meanwhile: the moves of a block are scattered over the map.
+        if let Some(&soon) = self.back.get(from as usize + 16).filter(|&&soon| soon != NONE) {
+            prefetch(&self.map, soon as usize - 1);
+        }
+        self.map[logical as usize] = to + 1;
+        self.back[to as usize] = logical + 1;
+        self.invalidate(from);
+        to
+    }
+
+    /// Writes without regard to time: reclaims as much as is needed first.
+    pub fn write_untimed(&mut self, logical: u32) {
+        while self.is_short() {
+            self.reclaim();
+        }
+        self.write(logical);
+    }
+
+    /// What has been done since the beginning.
+    pub fn work(&self) -> Work {
+        self.work
+    }
+
+    /// Physical units, logical units, logical units that hold something, units that are erased.
+    pub fn fill(&self) -> Fill {
+        let open: u64 = self.open.iter().map(|open| u64::from(open.end - open.next)).sum();
+        Fill {
+            physical: self.back.len() as u64,
+            logical: self.map.len() as u64,
+            mapped: u64::from(self.mapped),
+            erased: self.free.len() as u64 * u64::from(self.usable_units) + open,
+        }
+    }
+
+    /// Program and erase cycles by block.
+    pub fn erases(&self) -> &[u32] {
+        &self.erases
+    }
+
+    /// Whether each map is the other's inverse and every count is right; for tests.
+    ///
+    /// # Panics
+    /// At the first thing that is wrong.
+    pub fn check(&self) {
+        let mut valid = vec![0u32; self.erases.len()];
+        for (physical, &logical) in self.back.iter().enumerate() {
+            if logical != NONE {
+                assert_eq!(self.map[logical as usize - 1], physical as u32 + 1, "unit {physical}");
+                valid[physical / self.units_per_block as usize] += 1;
+            }
+        }
+        let mapped = self.map.iter().filter(|&&physical| physical != NONE).count();
+        assert_eq!(mapped as u32, self.mapped);
+        assert_eq!(valid.iter().sum::<u32>(), self.mapped, "each logical unit is in one place");
+        let open = |block: u32| {
+            let left = self.open.iter().find(|open| open.next < open.end && self.block_of(open.next) == block);
+            left.map_or(0, |open| open.end - open.next)
+        };
+        for (block, &valid) in valid.iter().enumerate() {
+            let block = block as u32;
+            if !self.free.contains(&block) {
+                assert_eq!(self.victims.valid(block), valid + open(block), "block {block}");
+            }
+        }
+    }
+}
+
+/// How full flash is, in units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fill {
+    /// Flash.
+    pub physical: u64,
+    /// Addressed by the host.
+    pub logical: u64,
+    /// Holding something.
+    pub mapped: u64,
+    /// Erased.
+    pub erased: u64,
+}
+
+impl Fill {
+    /// Spare that reclaiming works with, as a share of what is mapped: erased units hold nothing that could be reclaimed.
+    pub fn effective_over_provisioning(&self) -> f64 {
+        (self.physical - self.erased - self.mapped) as f64 / self.mapped as f64
+    }
+
+    /// The same as a share of the flash that holds something: 1 − ρ of the literature.
+    pub fn effective_spare(&self) -> f64 {
+        1.0 - self.mapped as f64 / (self.physical - self.erased) as f64
+    }
+}
+
+/// Division by a number that does not change.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Divide {
+    multiplier: u64,
+}
+
+impl Divide {
+    /// Exact for dividends below 2^31 (Granlund and Montgomery 1994, theorem 4.2 with 63 fractional bits).
+    pub(super) fn by(divisor: u32) -> Self {
+        Self { multiplier: (1u64 << 63) / u64::from(divisor) + 1 }
+    }
+
+    #[inline]
+    pub(super) fn quotient(self, dividend: u32) -> u32 {
+        ((u128::from(self.multiplier) * u128::from(dividend)) >> 63) as u32
+    }
+}
+
+/// Asks the processor to load an element; without effect on anything but time.
+#[inline]
+fn prefetch(of: &[u32], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = of.get(index) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing and can't fault; the element is there anyway.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (of, index);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn division_by_a_constant_is_division() {
+        for divisor in [1, 2, 3, 64, 1000, 65_537, 1 << 20, (1 << 31) - 1] {
+            let divide = Divide::by(divisor);
+            for dividend in [0, 1, divisor - 1, divisor, divisor.saturating_mul(7) / 3, (1 << 31) - 1] {
+                let dividend = dividend.min((1 << 31) - 1);
+                assert_eq!(divide.quotient(dividend), dividend / divisor, "{dividend} / {divisor}");
+            }
+        }
+    }
+
+    fn policies() -> impl Strategy<Value = CleaningPolicy> {
+        prop_oneof![
+            Just(CleaningPolicy::Greedy),
+            Just(CleaningPolicy::Fifo),
+            Just(CleaningPolicy::Random),
+            (1..6u32).prop_map(|drawn| CleaningPolicy::Choices { drawn }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_or_doubled_whatever_is_written_and_trimmed(
+            policy in policies(), separate in any::<bool>(), seed in any::<u64>(), writes in 100..4000u32,
+        ) {
+            let shape =
+                Shape { logical: 300, blocks: 32, units_per_block: 16, reserve_blocks: 3, separate, policy };
+            let mut ftl = Ftl::new(shape, Random::named(seed, "victims")).expect("a layer");
+            let mut random = Random::named(seed, "writes");
+            let mut known = [false; 300];
+            for _ in 0..writes {
+                let logical = random.below(300) as u32;
+                let trims = random.below(10) == 0;
+                if trims {
+                    prop_assert_eq!(ftl.trim(logical), known[logical as usize]);
+                } else {
+                    ftl.write_untimed(logical);
+                }
+                known[logical as usize] = !trims;
+            }
+            ftl.check();
+            for (logical, &known) in known.iter().enumerate() {
+                prop_assert_eq!(ftl.lookup(logical as u32).is_some(), known);
+            }
+        }
+    }
+}

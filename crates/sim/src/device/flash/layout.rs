@@ -1,0 +1,185 @@
+//! Where a block's units lie: channels, dies, planes, pages; and how many blocks a controller has at a capacity scale.
+//!
+//! A block of the translation layer is one erase block of every plane of every die of a controller. Its program units (a
+//! page of each plane of one die) follow one another across the channels, then across the dies of a channel, then page by
+//! page; with parity, each stripe across the channels has one program unit of parity on a channel that rotates.
+//!
+//! **Scale.** Scaling by n keeps the number of blocks and gives each an n-th of its pages: the spare, the reserve and the
+//! open blocks stay the same shares of the flash, hence also what reclaiming has to move. An erased block then charges an
+//! erase to an n-th of its dies in turn, so that erases are as long and, for each byte written, as many as at full scale.
+
+use super::ftl::{Divide, Shape};
+use tameshi_base::Nanos;
+use tameshi_spec::profile::FlashProfile;
+
+/// Where a program unit of a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Die within the controller: channel · dies per channel + die.
+    pub(super) die: u16,
+    /// Kind of page: lower, upper …
+    pub(super) kind: u8,
+    /// Die of the parity that is written after this unit, plus one; zero where none is.
+    pub(super) parity: u16,
+}
+
+/// The shape of one controller's flash.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) channels: u32,
+    pub(super) dies_per_channel: u32,
+    /// Mapping units in a program unit.
+    pub(super) program_units: u32,
+    pub(super) units_per_block: u32,
+    pub(super) blocks: u32,
+    pub(super) logical: u32,
+    /// Places of a block's program units in order.
+    pub(super) places: Vec<Place>,
+    /// Erases of a die for each erased block: numerator and denominator.
+    pub(super) erase_share: (u32, u32),
+    bits: u32,
+    by_program_unit: Divide,
+    by_block: Divide,
+}
+
+impl Layout {
+    pub(super) fn new(flash: &FlashProfile) -> Result<Self, String> {
+        let scale = flash.scale.max(1);
+        let (nand, controller) = (&flash.nand, &flash.controller);
+        let unit = flash.mapping_unit.value.0;
+        let controllers = u64::from(controller.count.value);
+        let data = controller.data_channels.value;
+        let (channels, dies) = (data + controller.parity_channels.value, controller.dies_per_channel.value);
+        if channels * dies > u32::from(u16::MAX) {
+            return Err(format!("{channels} channels of {dies} dies are more than can be simulated"));
+        }
+        let bits = nand.cell.value.bits();
+        let page_units = (nand.page.value.0 / unit) as u32;
+        let program_units = page_units * nand.planes.value;
+        let pages = (nand.pages_per_block.value / scale).max(1);
+        let units_per_page_row = data * dies * program_units;
+        let units_per_block = pages * units_per_page_row;
+        let logical = flash.scaled_capacity().0.div_ceil(unit).div_ceil(controllers);
+        let spare = u128::from(flash.over_provisioning.value.0);
+        let physical = (u128::from(logical) * (1_000_000 + spare) / 1_000_000) as u64;
+        let blocks = physical.div_ceil(u64::from(units_per_block));
+        let narrow = |what: &str, value: u64| {
+            u32::try_from(value).map_err(|_| format!("{value} {what} are more than can be simulated; use a scale"))
+        };
+        Ok(Self {
+            channels,
+            dies_per_channel: dies,
+            program_units,
+            units_per_block,
+            blocks: narrow("blocks", blocks)?,
+            logical: narrow("logical units", logical)?,
+            places: places(pages, data, channels, dies, bits),
+            erase_share: (pages, nand.pages_per_block.value),
+            bits: bits as u32,
+            by_program_unit: Divide::by(program_units),
+            by_block: Divide::by(pages * data * dies),
+        })
+    }
+
+    pub(super) fn shape(&self, flash: &FlashProfile) -> Shape {
+        Shape {
+            logical: self.logical,
+            blocks: self.blocks,
+            units_per_block: self.units_per_block,
+            reserve_blocks: flash.cleaning.reserve_blocks.value,
+            separate: flash.cleaning.separate_relocated.value,
+            policy: flash.cleaning.policy.value,
+        }
+    }
+
+    /// The program unit of a mapping unit, and its place there.
+    #[inline]
+    pub(super) fn program_unit(&self, physical: u32) -> (u32, u32) {
+        let unit = self.by_program_unit.quotient(physical);
+        (unit, physical - unit * self.program_units)
+    }
+
+    /// Where a program unit is, and its kind of page. Blocks of few pages take turns in where they begin.
+    #[inline]
+    pub(super) fn place(&self, unit: u32) -> (Place, u8) {
+        let block = self.by_block.quotient(unit);
+        let place = self.places[(unit - block * self.places.len() as u32) as usize];
+        (place, ((u32::from(place.kind) + block) % self.bits) as u8)
+    }
+
+    pub(super) fn dies(&self) -> u32 {
+        self.channels * self.dies_per_channel
+    }
+}
+
+fn places(pages: u32, data: u32, channels: u32, dies: u32, bits: usize) -> Vec<Place> {
+    let mut places = Vec::with_capacity((pages * data * dies) as usize);
+    for stripe in 0..pages * dies {
+        let die = stripe % dies;
+        let kind = (stripe / dies) as usize % bits;
+        let parity_channel = if channels > data { (stripe / dies + die) % channels } else { channels };
+        for place in 0..data {
+            let channel = place + u32::from(place >= parity_channel);
+            let last = place + 1 == data && channels > data;
+            places.push(Place {
+                die: (channel * dies + die) as u16,
+                kind: kind as u8,
+                parity: if last { (parity_channel * dies + die) as u16 + 1 } else { 0 },
+            });
+        }
+    }
+    places
+}
+
+/// A rate as the time of one thing, in 2⁻¹⁶ ns so that fractions add up.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace(u64);
+
+impl Pace {
+    /// `rate` in thousandths per second.
+    pub fn per_second(rate: tameshi_base::Rate) -> Self {
+        Self(((1_000_000_000_000u128 << 16) / u128::from(rate.0.max(1))) as u64)
+    }
+
+    /// Time of so many.
+    #[inline]
+    pub fn time(self, count: u64) -> Nanos {
+        ((u128::from(self.0) * u128::from(count)) >> 16) as Nanos
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_stripe_uses_each_channel_once_and_parity_takes_turns() {
+        let (pages, data, channels, dies) = (34, 16, 17, 2);
+        let places = places(pages, data, channels, dies, 2);
+        assert_eq!(places.len() as u32, pages * data * dies);
+        let mut parities = [0; 17];
+        for stripe in places.chunks(data as usize) {
+            let parity = stripe[15].parity - 1;
+            let used: BTreeSet<u16> = stripe.iter().map(|place| place.die / 2).chain([parity / 2]).collect();
+            assert_eq!(used.len(), 17, "{stripe:?}");
+            parities[usize::from(parity / 2)] += 1;
+        }
+        assert!(parities.iter().all(|&count| count == 4), "{parities:?}");
+    }
+
+    #[test]
+    fn each_die_takes_equally_many_pages_of_each_kind() {
+        let places = places(32, 8, 8, 4, 2);
+        let mut counts = [[0; 2]; 32];
+        places.iter().for_each(|place| counts[usize::from(place.die)][usize::from(place.kind)] += 1);
+        assert!(counts.iter().flatten().all(|&count| count == 16), "{counts:?}");
+    }
+
+    #[test]
+    fn a_pace_adds_up() {
+        let pace = Pace::per_second(tameshi_base::Rate(3_200_000_000_000));
+        assert_eq!(pace.time(4096), 1280, "4 KiB at 3.2 GB/s take 1.28 microseconds");
+        assert_eq!(pace.time(3_200_000_000), 1_000_000_000);
+    }
+}

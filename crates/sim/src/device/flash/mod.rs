@@ -1,0 +1,398 @@
+//! A flash drive: controllers, each with a translation layer over channels of dies, behind a buffer and a host link.
+//!
+//! A command waits in the host while the drive is full, then for its controller's next turn. A write crosses the link, takes
+//! its place in the buffer, waiting until there is room, and completes; its data are mapped at once and programmed when a
+//! page of each plane has come together. A read passes the electronics, senses its pages on their dies, crosses their
+//! channels and the link; what is still in the buffer is read there, and what was never written takes no flash.
+//!
+//! Buses (channels, link) serve what they are asked in the order of asking but for what overtakes on faster dies: a transfer
+//! ends when its data are there and the bus has had time for all it was asked before.
+//!
+//! **Reclaiming** begins when the erased blocks fall below the reserve, and keeps step with the host's writes from then on,
+//! so that the reserve neither grows nor shrinks. Its senses, programs and erases wait on the same dies.
+//!
+//! **Durability.** With power-loss protection a write in the buffer is durable: force unit access and flushes cost no more.
+//! Without it, a flush or a write with force unit access pads what has not filled its pages, and waits for the flash.
+
+mod command;
+mod die;
+pub mod ftl;
+mod layout;
+mod reclaim;
+mod victims;
+
+use super::barrier::Barrier;
+use super::{Breakdown, DeviceCompletion};
+use command::Slot;
+use die::{Die, Kind, NONE, Pending};
+use ftl::{Ftl, Work};
+use layout::Layout;
+pub(super) use layout::Pace;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use tameshi_base::{Command, CommandKind, Nanos, Random};
+use tameshi_record::{Resource, Usage};
+use tameshi_spec::profile::FlashProfile;
+
+/// Marks the number of a die among the numbers of events.
+const DIE: u64 = 1 << 23;
+const NUMBER_BITS: u32 = 24;
+
+/// A flash drive and all that it holds.
+#[derive(Debug)]
+pub struct Flash {
+    layout: Layout,
+    times: Times,
+    controllers: Vec<Controller>,
+    dies: Vec<Die>,
+    /// When each channel has done all it was asked so far.
+    channels: Vec<Nanos>,
+    /// Towards the host and towards the drive; only the first is used where data go one way at a time.
+    link: [Nanos; 2],
+    /// Mapping units of the buffer that are free.
+    buffer_free: u64,
+    /// Writes that wait for the buffer.
+    for_buffer: VecDeque<u32>,
+    /// Waiting in the host: command, submission, epoch.
+    host: VecDeque<(Command, Nanos, u64)>,
+    held: u32,
+    slots: Vec<Slot>,
+    free_slots: Vec<u32>,
+    /// Time, order of scheduling and number of what happens next.
+    events: BinaryHeap<Reverse<(Nanos, u64)>>,
+    scheduled: u64,
+    barrier: Barrier,
+    /// Host programs, for the flushes of an unprotected drive.
+    durable: Barrier,
+    relocations: reclaim::Relocations,
+    /// Whether relocated data go to blocks of their own.
+    separate: bool,
+    /// Time that dies worked on reclaiming, and on anything, of late.
+    reclaiming: (u64, u64),
+    /// When the power allowed has carried all that was begun so far.
+    energy: Nanos,
+    /// What had been done before the run.
+    before: Work,
+    /// Time that dies, links, controllers and channels have worked, what is ahead included.
+    busy: [Nanos; 4],
+    random: Random,
+}
+
+/// What of the profile time depends on.
+#[derive(Clone, Debug)]
+struct Times {
+    unit_bytes: u64,
+    interleave_units: u64,
+    read: [Nanos; 4],
+    program: [Nanos; 4],
+    erase: Nanos,
+    suspend: Option<Nanos>,
+    channel: Pace,
+    link: [Pace; 2],
+    half_duplex: bool,
+    read_turn: Pace,
+    write_turn: Pace,
+    read_overhead: Nanos,
+    write_overhead: Nanos,
+    depth: u32,
+    protected: bool,
+    /// Chance of a retry at the end of life, its time, share of life behind it, cycles of a life.
+    retry: Option<(f64, Nanos, f64, f64)>,
+    /// Time for which the power beyond idling carries a nanojoule, and nanojoules of a sense, a program and an erase.
+    power: Option<(Pace, [u64; 3])>,
+}
+
+/// One controller.
+#[derive(Debug)]
+struct Controller {
+    ftl: Ftl,
+    /// When it takes its next command.
+    next_turn: Nanos,
+    /// Program units that fill up: the host's and the relocated.
+    filling: [u32; 2],
+    /// Units of the host's data in the first of them.
+    buffered: u16,
+    /// Units to move, times the denominator of the pace.
+    owed: u64,
+    /// Erases that scaled blocks owe their dies, and whose turn it is.
+    erase_debt: u32,
+    erase_turn: u32,
+    /// The program unit that is being moved, and its relocation.
+    moving: (u32, u32),
+    first_die: u32,
+}
+
+impl Flash {
+    /// An erased drive at rest, at the capacity scale that its profile was given.
+    ///
+    /// # Errors
+    /// A sentence that names what can't be simulated.
+    pub fn new(profile: &FlashProfile) -> Result<Self, String> {
+        let layout = Layout::new(profile)?;
+        let controllers = profile.controller.count.value;
+        let dies = layout.dies();
+        let of_number = |number: u32| {
+            let random = Random::named(0, &format!("flash/victims/{number}"));
+            Ok(Controller {
+                ftl: Ftl::new(layout.shape(profile), random)?,
+                next_turn: 0,
+                filling: [NONE; 2],
+                buffered: 0,
+                owed: 0,
+                erase_debt: 0,
+                erase_turn: 0,
+                moving: (NONE, NONE),
+                first_die: number * dies,
+            })
+        };
+        let depth = profile.controller.queue_depth.value;
+        if u64::from(dies) * u64::from(controllers) >= DIE || u64::from(depth) >= DIE {
+            return Err("more dies or more commands at once than can be simulated".into());
+        }
+        Ok(Self {
+            times: Times::new(profile),
+            controllers: (0..controllers).map(of_number).collect::<Result<_, String>>()?,
+            dies: (0..dies * controllers).map(|_| Die::new()).collect(),
+            channels: vec![0; (layout.channels * controllers) as usize],
+            link: [0; 2],
+            buffer_free: profile.buffer.size.value.0 / profile.mapping_unit.value.0,
+            for_buffer: VecDeque::new(),
+            host: VecDeque::new(),
+            held: 0,
+            slots: Vec::new(),
+            free_slots: Vec::new(),
+            events: BinaryHeap::with_capacity(1024),
+            scheduled: 0,
+            barrier: Barrier::default(),
+            durable: Barrier::default(),
+            relocations: reclaim::Relocations::default(),
+            separate: profile.cleaning.separate_relocated.value,
+            reclaiming: (0, 1),
+            energy: 0,
+            before: Work::default(),
+            busy: [0; 4],
+            random: Random::named(0, "flash/read_retry"),
+            layout,
+        })
+    }
+
+    pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
+        if command.kind == CommandKind::Flush {
+            self.barrier.flush(command, now, now + self.times.write_overhead);
+            if !self.times.protected {
+                self.pad_all(now, NONE);
+                self.durable.flush(command, now, now);
+            }
+            return;
+        }
+        let epoch = self.barrier.enter();
+        if self.held < self.times.depth {
+            self.begin(*command, now, epoch, now);
+        } else {
+            self.host.push_back((*command, now, epoch));
+        }
+    }
+
+    #[inline]
+    pub(super) fn next_wake(&self) -> Option<Nanos> {
+        let event = self.events.peek().map(|Reverse((at, _))| *at);
+        match (event, self.next_flush()) {
+            (Some(event), Some(flush)) => Some(event.min(flush)),
+            (event, flush) => event.or(flush),
+        }
+    }
+
+    #[inline]
+    fn next_flush(&self) -> Option<Nanos> {
+        let at = self.barrier.next()?;
+        if self.times.protected { Some(at) } else { Some(at.max(self.durable.next()?)) }
+    }
+
+    pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        loop {
+            let event = self.events.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
+            let flush = self.next_flush().unwrap_or(Nanos::MAX);
+            if event.min(flush) > now {
+                return;
+            }
+            if flush < event {
+                self.complete_flush(flush, completions);
+                continue;
+            }
+            let Some(Reverse((at, number))) = self.events.pop() else { return };
+            let number = number & ((1 << NUMBER_BITS) - 1);
+            if number & DIE == 0 {
+                self.complete(number as u32, at, completions);
+            } else {
+                self.die_wakes((number & !DIE) as u32, at);
+            }
+        }
+    }
+
+    #[inline]
+    fn schedule(&mut self, at: Nanos, number: u64) {
+        self.scheduled += 1;
+        self.events.push(Reverse((at, self.scheduled << NUMBER_BITS | number)));
+    }
+
+    /// What a die does may be over.
+    fn die_wakes(&mut self, number: u32, at: Nanos) {
+        let die = &mut self.dies[number as usize];
+        if die.end > at {
+            let end = die.end;
+            return self.schedule(end, DIE | u64::from(number));
+        }
+        let Some(done) = die.now.take() else { return };
+        match done.kind {
+            Kind::Host => self.host_programmed(&done, at),
+            Kind::Sense => self.sensed(done.tag, at),
+            Kind::Parity | Kind::Relocated | Kind::Erase => {}
+        }
+        self.start_next(number, at);
+    }
+
+    /// Gives a die something to do.
+    #[inline]
+    fn enqueue(&mut self, number: u32, pending: Pending, at: Nanos) {
+        let die = &mut self.dies[number as usize];
+        die.queue.push_back(pending);
+        if die.now.is_none() {
+            self.start_next(number, at);
+        }
+    }
+
+    /// An idle die begins what waits for it.
+    fn start_next(&mut self, number: u32, at: Nanos) {
+        let die = &mut self.dies[number as usize];
+        if die.now.is_some() {
+            return;
+        }
+        let Some(pending) = die.queue.pop_front() else { return };
+        let times = &self.times;
+        let mut begin = at.max(die.read_until).max(pending.ready);
+        let (energy, work) = match pending.kind {
+            Kind::Sense => (0, times.read[usize::from(pending.page)]),
+            Kind::Erase => (2, times.erase),
+            Kind::Host | Kind::Parity | Kind::Relocated => (1, times.program[usize::from(pending.page)]),
+        };
+        if let Some((pace, energies)) = &times.power {
+            begin = begin.max(self.energy);
+            self.energy = self.energy.max(at) + pace.time(energies[energy]);
+        }
+        let end = match pending.kind {
+            Kind::Erase => begin + work,
+            kind => {
+                let units = if kind == Kind::Sense { u32::from(pending.frees) } else { self.layout.program_units };
+                let transfer = times.channel.time(u64::from(units) * times.unit_bytes);
+                let channel = &mut self.channels[(number / self.layout.dies_per_channel) as usize];
+                *channel = at.max(*channel) + transfer;
+                self.busy[3] += transfer;
+                (begin + transfer).max(*channel) + work
+            }
+        };
+        die.start(pending, begin, end);
+        let (reclaiming, all) = &mut self.reclaiming;
+        *all += end - begin;
+        self.busy[0] += end - begin;
+        *reclaiming += if pending.kind.serves_the_host() { 0 } else { end - begin };
+        if *all > 1 << 36 {
+            (*reclaiming, *all) = (*reclaiming / 2, *all / 2);
+        }
+        self.schedule(end, DIE | u64::from(number));
+    }
+
+    /// Writes the first `bytes` as if long ago: once from begin to end, then over again at random, so many times over.
+    ///
+    /// It takes no virtual time, and moves and erases what it must. With two to three passes at random the drive is in the
+    /// steady state that it would reach under random writes of one mapping unit.
+    pub fn precondition(&mut self, bytes: u64, random_passes: u32) {
+        let count = self.controllers.len() as u64;
+        for (number, controller) in self.controllers.iter_mut().enumerate() {
+            let logical = (bytes / self.times.unit_bytes / count).min(u64::from(self.layout.logical));
+            (0..logical).for_each(|unit| controller.ftl.write_untimed(unit as u32));
+            let mut random = Random::named(0, &format!("flash/precondition/{number}"));
+            for _ in 0..logical * u64::from(random_passes) {
+                controller.ftl.write_untimed(random.below(logical) as u32);
+            }
+        }
+        self.before = self.work();
+    }
+
+    pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
+        let ahead = |until: Nanos| until.saturating_sub(now);
+        let dies =
+            self.dies.iter().map(|die| ahead(die.read_until) + die.now.map_or(0, |_| ahead(die.end.max(die.begin))));
+        let ahead_of_dies: Nanos = dies.sum();
+        let links = if self.times.half_duplex { 1 } else { 2 };
+        let turns: Nanos = self.controllers.iter().map(|controller| ahead(controller.next_turn)).sum();
+        let [media, link, controller, channels] = self.busy;
+        usage.add(Resource::Media, self.dies.len() as u64, media.saturating_sub(ahead_of_dies));
+        let transfers: Nanos = self.channels.iter().map(|&until| ahead(until)).sum();
+        usage.add(Resource::Channels, self.channels.len() as u64, channels - transfers);
+        usage.add(Resource::Link, links, link - self.link.iter().map(|&until| ahead(until)).sum::<Nanos>());
+        usage.add(Resource::Controller, self.controllers.len() as u64, controller - turns);
+    }
+
+    /// What the translation layers have done since the run's begin.
+    pub fn work_since_begin(&self) -> Work {
+        self.work().since(&self.before)
+    }
+
+    /// How full each controller's flash is.
+    pub fn fills(&self) -> impl Iterator<Item = ftl::Fill> + '_ {
+        self.controllers.iter().map(|controller| controller.ftl.fill())
+    }
+
+    /// What the translation layers have done since the drive was new.
+    pub fn work(&self) -> Work {
+        let mut sum = Work::default();
+        for work in self.controllers.iter().map(|controller| controller.ftl.work()) {
+            sum.host_units += work.host_units;
+            sum.moved_units += work.moved_units;
+            sum.padded_units += work.padded_units;
+            sum.erases += work.erases;
+        }
+        sum
+    }
+}
+
+impl Times {
+    fn new(profile: &FlashProfile) -> Self {
+        let (nand, controller) = (&profile.nand, &profile.controller);
+        let by_kind = |times: &[tameshi_base::Time]| {
+            let mut all = [0; 4];
+            all.iter_mut().zip(times.iter().cycle()).for_each(|(time, given)| *time = given.0);
+            all
+        };
+        let retry = profile.read_retry.as_ref().map(|retry| {
+            let share = |share: tameshi_base::Share| f64::from(share.0) / 1e6;
+            let cycles = f64::from(nand.endurance_cycles.value);
+            (share(retry.at_end_of_life.value), retry.retry_time.value.0, share(retry.worn.value), cycles)
+        });
+        let power = profile.power.as_ref().map(|power| {
+            // A milliwatt is a million nanojoules per second; a rate counts thousandths.
+            let rate = tameshi_base::Rate(u64::from(power.limit_mw.value - power.idle_mw.value) * 1_000_000_000);
+            let energies = [power.read_nj.value, power.program_nj.value, power.erase_nj.value].map(u64::from);
+            (Pace::per_second(rate), energies)
+        });
+        Self {
+            unit_bytes: profile.mapping_unit.value.0,
+            interleave_units: controller.interleave.value.0 / profile.mapping_unit.value.0,
+            read: by_kind(&nand.read_time.value),
+            program: by_kind(&nand.program_time.value),
+            erase: nand.erase_time.value.0,
+            suspend: nand.suspend_time.as_ref().map(|time| time.value.0),
+            channel: Pace::per_second(controller.channel_rate.value),
+            link: [profile.link.read_rate.value, profile.link.write_rate.value].map(Pace::per_second),
+            half_duplex: profile.link.half_duplex.value,
+            read_turn: Pace::per_second(controller.read_rate.value),
+            write_turn: Pace::per_second(controller.write_rate.value),
+            read_overhead: controller.read_overhead.value.0,
+            write_overhead: controller.write_overhead.value.0,
+            depth: controller.queue_depth.value,
+            protected: profile.buffer.power_loss_protection.is_some(),
+            retry,
+            power,
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A 3D XPoint drive: written in place, so nothing is ever erased or moved, and what it does is what the host asked.
+//!
+//! A command waits in the host while the drive is full, then for the controller's next turn. Its access units go to
+//! neighbouring channels, each of which serves one access at a time in the order of asking; then data cross the link.
+//!
+//! **Durability.** A completed write is on the medium.
+
+use super::barrier::Barrier;
+use super::flash::Pace;
+use super::{Breakdown, DeviceCompletion};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_record::{Resource, Usage};
+use tameshi_spec::profile::XPointProfile;
+
+/// A 3D XPoint drive and what it holds.
+#[derive(Debug)]
+pub struct XPoint {
+    unit_bytes: u64,
+    access: [Nanos; 2],
+    overhead: [Nanos; 2],
+    turn: Nanos,
+    pace: [Pace; 2],
+    half_duplex: bool,
+    depth: u32,
+    /// When each channel has done all it was asked so far.
+    channels: Vec<Nanos>,
+    link: [Nanos; 2],
+    next_turn: Nanos,
+    held: u32,
+    host: VecDeque<(Command, Nanos, u64)>,
+    slots: Vec<(DeviceCompletion, u64)>,
+    free_slots: Vec<u32>,
+    /// Time, order and slot of what completes next.
+    events: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
+    scheduled: u64,
+    barrier: Barrier,
+    /// Time of all accesses, transfers and turns so far, those ahead included.
+    busy: [Nanos; 3],
+}
+
+impl XPoint {
+    /// A drive at rest.
+    pub fn new(profile: &XPointProfile) -> Self {
+        Self {
+            unit_bytes: profile.access_unit.value.0,
+            access: [profile.read_time.value.0, profile.write_time.value.0],
+            overhead: [profile.read_overhead.value.0, profile.write_overhead.value.0],
+            turn: Pace::per_second(profile.command_rate.value).time(1),
+            pace: [profile.link.read_rate.value, profile.link.write_rate.value].map(Pace::per_second),
+            half_duplex: profile.link.half_duplex.value,
+            depth: profile.queue_depth.value,
+            channels: vec![0; profile.channels.value as usize],
+            link: [0; 2],
+            next_turn: 0,
+            held: 0,
+            host: VecDeque::new(),
+            slots: Vec::new(),
+            free_slots: Vec::new(),
+            events: BinaryHeap::with_capacity(1024),
+            scheduled: 0,
+            barrier: Barrier::default(),
+            busy: [0; 3],
+        }
+    }
+
+    pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
+        let ahead = |until: &[Nanos]| until.iter().map(|until| until.saturating_sub(now)).sum::<Nanos>();
+        let [media, link, controller] = self.busy;
+        let ways = if self.half_duplex { 1 } else { 2 };
+        usage.add(Resource::Media, self.channels.len() as u64, media - ahead(&self.channels));
+        usage.add(Resource::Link, ways, link - ahead(&self.link));
+        usage.add(Resource::Controller, 1, controller - ahead(&[self.next_turn]));
+    }
+
+    pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
+        if command.kind == CommandKind::Flush {
+            self.barrier.flush(command, now, now + self.overhead[1]);
+            return;
+        }
+        let epoch = self.barrier.enter();
+        if self.held < self.depth {
+            self.begin(*command, now, epoch, now);
+        } else {
+            self.host.push_back((*command, now, epoch));
+        }
+    }
+
+    #[inline]
+    pub(super) fn next_wake(&self) -> Option<Nanos> {
+        let event = self.events.peek().map(|Reverse((at, ..))| *at);
+        let flush = self.barrier.next();
+        event.zip(flush).map(|(event, flush)| event.min(flush)).or(event).or(flush)
+    }
+
+    pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
+            if self.barrier.next().is_some_and(|flush| flush <= at) {
+                let Some(flush) = self.barrier.pop(at) else { return };
+                let breakdown = Breakdown { controller: at - flush.submitted, ..Breakdown::default() };
+                let (command, submitted) = (flush.command, flush.submitted);
+                completions.push(DeviceCompletion { command, submitted, at, breakdown, failed: false });
+                continue;
+            }
+            let Some(Reverse((_, _, number))) = self.events.pop() else { return };
+            let (completion, epoch) = self.slots[number as usize];
+            completions.push(completion);
+            self.free_slots.push(number);
+            self.barrier.leave(epoch, at);
+            self.held -= 1;
+            if let Some((command, submitted, epoch)) = self.host.pop_front() {
+                self.begin(command, submitted, epoch, at);
+            }
+        }
+    }
+
+    /// The drive takes a command from the host; from here on nothing can change when it ends.
+    fn begin(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
+        self.held += 1;
+        let turn = now.max(self.next_turn);
+        self.next_turn = turn + self.turn;
+        self.busy[2] += self.turn;
+        let mut breakdown = Breakdown { queue: turn - submitted, ..Breakdown::default() };
+        let at = match command.kind {
+            CommandKind::Read => {
+                breakdown.controller = self.overhead[0];
+                let at = self.access(0, &command, now, turn + self.overhead[0], &mut breakdown);
+                self.cross(0, &command, now, at, &mut breakdown)
+            }
+            CommandKind::Write => {
+                breakdown.controller = self.overhead[1];
+                let at = self.cross(1, &command, now, turn + self.overhead[1], &mut breakdown);
+                self.access(1, &command, now, at, &mut breakdown)
+            }
+            CommandKind::Trim | CommandKind::Flush => {
+                breakdown.controller = self.overhead[1];
+                turn + self.overhead[1]
+            }
+        };
+        let completion = DeviceCompletion { command, submitted, at, breakdown, failed: false };
+        let number = match self.free_slots.pop() {
+            Some(number) => {
+                self.slots[number as usize] = (completion, epoch);
+                number
+            }
+            None => {
+                self.slots.push((completion, epoch));
+                (self.slots.len() - 1) as u32
+            }
+        };
+        self.scheduled += 1;
+        self.events.push(Reverse((at, self.scheduled, number)));
+    }
+
+    /// A command's access units on their channels, from `ready` on: when the last is over.
+    fn access(&mut self, kind: usize, command: &Command, now: Nanos, ready: Nanos, breakdown: &mut Breakdown) -> Nanos {
+        let time = self.access[kind];
+        let first = command.offset_bytes / self.unit_bytes;
+        let end = (command.offset_bytes + u64::from(command.length_bytes)).div_ceil(self.unit_bytes);
+        let count = self.channels.len() as u64;
+        let mut last = ready;
+        let mut own = 0;
+        for unit in first..end {
+            let channel = &mut self.channels[(unit % count) as usize];
+            *channel = now.max(*channel) + time;
+            self.busy[0] += time;
+            let at = (ready + time).max(*channel);
+            (last, own) = (last.max(at), time);
+        }
+        breakdown.media += own;
+        breakdown.queue += last - ready - own;
+        last
+    }
+
+    fn cross(
+        &mut self,
+        direction: usize,
+        command: &Command,
+        now: Nanos,
+        from: Nanos,
+        breakdown: &mut Breakdown,
+    ) -> Nanos {
+        let time = self.pace[direction].time(u64::from(command.length_bytes));
+        let link = &mut self.link[if self.half_duplex { 0 } else { direction }];
+        *link = now.max(*link) + time;
+        self.busy[1] += time;
+        let at = (from + time).max(*link);
+        breakdown.link += time;
+        breakdown.queue += at - from - time;
+        at
+    }
+}
