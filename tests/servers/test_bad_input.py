@@ -9,8 +9,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import SIZE, Maker, engine_of
 from fake import FakeProduct
+from making import SIZE, Maker, engine_of
 
 from tameshi.errors import BadInput, GuardRefusal, RunFailed
 from tameshi.servers.accounts import account_of

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import ALL, SERVED, Maker
+from making import ALL, SERVED, Maker
 
 from tameshi.errors import BadInput
 from tameshi.servers.private import PrivateServer
@@ -148,7 +148,7 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from contextlib import ExitStack
-from conftest import Maker
+from making import Maker
 with ExitStack() as stack:
     make = Maker(Path({made!r}), Path({ground!r}), stack, {{{name!r}: Path({template!r})}})
     server = make.server({name!r})

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Maker
 from ledger import Ledger
+from making import Maker
 
 from tameshi.environment import mounts
 from tameshi.errors import RunFailed
@@ -136,7 +136,7 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from contextlib import ExitStack
-from conftest import Maker
+from making import Maker
 from tameshi.guard import Volume
 with Volume(Path({ground!r}) / "volume", {size}) as volume, ExitStack() as stack:
     make = Maker(Path({made!r}), Path({ground!r}), stack, {{"mariadb": Path({template!r})}})

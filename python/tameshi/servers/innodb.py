@@ -18,6 +18,7 @@ from tameshi.servers.shape import (
     ClientError,
     Counted,
     Home,
+    Pool,
     Product,
     Rows,
     on_or_off,
@@ -27,6 +28,7 @@ from tameshi.servers.shape import (
 from tameshi.spec_types import Engine
 
 MS_NS = 1_000_000
+_WARM_SECONDS = 3600.0
 
 # Status variables by our metric, with what one of their units is worth.
 _COUNTERS = {
@@ -154,8 +156,41 @@ class Innodb(Product):
         """Have the next stop purge and merge everything, so that no start has that to do."""
         client.query("SET GLOBAL innodb_fast_shutdown = 0")
 
-    def count(self, client: Client) -> Counted | None:
-        """Status variables in one statement, with the server's own clock."""
+    def warm(self, address: Address) -> None:
+        """By counting along each index; the first holds the rows."""
+        with self.connect(address, _WARM_SECONDS) as client:
+            indexes = client.query(
+                "SELECT DISTINCT TABLE_NAME, INDEX_NAME FROM information_schema.STATISTICS "
+                f"WHERE TABLE_SCHEMA = '{address.database}' ORDER BY TABLE_NAME, INDEX_NAME"
+            )
+            for table, index in indexes:
+                client.query(
+                    f"SELECT COUNT(*) FROM `{address.database}`.`{table}` FORCE INDEX (`{index}`)"
+                )
+
+    def pool(self, address: Address) -> Pool | None:
+        """By status variables. InnoDB keeps part of the pool free: that is not useful."""
+        with self.connect(address, _WARM_SECONDS) as client:
+            rows = client.query(
+                f"SELECT VARIABLE_NAME, VARIABLE_VALUE FROM {self.status_table} WHERE "
+                "VARIABLE_NAME IN ('Innodb_buffer_pool_bytes_data', "
+                "'Innodb_buffer_pool_pages_free', 'Innodb_page_size')"
+            )
+            ((size, depth),) = client.query(
+                "SELECT @@innodb_buffer_pool_size, @@innodb_lru_scan_depth"
+            )
+            ((data,),) = client.query(
+                "SELECT COALESCE(SUM(DATA_LENGTH + INDEX_LENGTH), 0) FROM "
+                f"information_schema.TABLES WHERE TABLE_SCHEMA = '{address.database}'"
+            )
+        told = {str(name).lower(): int(value) for name, value in rows}
+        page = told["innodb_page_size"]
+        free = min(told["innodb_buffer_pool_pages_free"], int(depth)) * page
+        held = told["innodb_buffer_pool_bytes_data"]
+        return Pool(held, min(int(data), int(size) - free))
+
+    def count(self, client: Client, database: str) -> Counted | None:
+        """Status variables of the whole server in one statement, with the server's own clock."""
         names = [variable for variable, _ in _COUNTERS.values()] + [*_GAUGES.values(), "Uptime"]
         listed = ", ".join(f"'{name}'" for name in names)
         rows = client.query(

@@ -21,6 +21,7 @@ from tameshi.servers.shape import (
     ClientError,
     Counted,
     Home,
+    Pool,
     Product,
     Rows,
     on_or_off,
@@ -32,6 +33,7 @@ from tameshi.spec_types import Engine
 PORT = 5432
 """Names the socket; nothing listens there unless a port is asked for."""
 BLOCK_BYTES = 8192
+_WARM_SECONDS = 3600.0
 _COMMITS = ("on", "off", "local", "remote_write", "remote_apply")
 _SHAPED_AT_INITIALISE = {"data_checksums", "wal_segment_size"}
 
@@ -139,16 +141,39 @@ class PostgreSQL(Product):
         """Have nothing left for autovacuum and the next checkpoint. Vacuum is the loader's."""
         client.query("CHECKPOINT")
 
-    def count(self, client: Client) -> Counted | None:
+    def warm(self, address: Address) -> None:
+        """By pg_prewarm, since a scan of a large table goes round the pool."""
+        with PostgresClient(address, address.database, _WARM_SECONDS, "") as client:
+            client.query("CREATE EXTENSION IF NOT EXISTS pg_prewarm")
+            client.query(
+                "SELECT sum(pg_prewarm(oid)) FROM (SELECT oid FROM pg_class WHERE relkind IN "
+                "('r', 'm', 't', 'i') AND relpersistence <> 't' ORDER BY relkind DESC, oid) named"
+            )
+
+    def pool(self, address: Address) -> Pool | None:
+        """By pg_buffercache; both extensions come with the package."""
+        with PostgresClient(address, address.database, _WARM_SECONDS, "") as client:
+            try:
+                client.query("CREATE EXTENSION IF NOT EXISTS pg_buffercache")
+            except ClientError:
+                return None
+            ((held, buffers, data),) = client.query(
+                "SELECT count(relfilenode), count(*), pg_database_size(current_database()) "
+                "FROM pg_buffercache"
+            )
+        return Pool(held * BLOCK_BYTES, min(data, buffers * BLOCK_BYTES))
+
+    def count(self, client: Client, database: str) -> Counted | None:
         """The database's statistics, the background writer's and the log's."""
-        return counted(self._look(client, "tameshi"))
+        return counted(self._look(client, database))
 
     def _look(self, client: Client, database: str) -> dict[str, Any]:
         there = {str(row[0]) for row in client.query(_which_views())}
         views = "".join(
             f", '{view}', (SELECT row_to_json(v) FROM {view} v)" for view in _VIEWS if view in there
         )
-        ((told,),) = client.query(_LOOK.format(database=database, views=views))
+        named = database.replace("'", "''")
+        ((told,),) = client.query(_LOOK.format(database=named, views=views))
         return dict(told if isinstance(told, dict) else json.loads(told))
 
 

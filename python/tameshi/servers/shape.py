@@ -101,6 +101,14 @@ class Counted:
     own: Mapping[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Pool:
+    """Bytes that a buffer pool holds, and could hold of this database: all of it, or it is full."""
+
+    bytes: int
+    useful_bytes: int
+
+
 class Product(ABC):
     """One database product. Stateless: what it is told, it turns into the product's own words."""
 
@@ -156,8 +164,19 @@ class Product(ABC):
     def settle(self, client: Client) -> None:
         """Bring a loaded database to rest, so that its files can be kept: `stop` comes next."""
 
-    def count(self, client: Client) -> Counted | None:
-        """Counters and states now; None where the product has none to ask for."""
+    def warm(self, address: Address) -> None:
+        """Read all tables and indexes of the database once, so that the pool holds what it can."""
+        raise NotImplementedError(self.name)
+
+    def pool(self, address: Address) -> Pool | None:
+        """What the buffer pool holds; None where it can't be told."""
+        return None
+
+    def count(self, client: Client, database: str) -> Counted | None:
+        """Counters and states now; None where the product has none to ask for.
+
+        Raises `ClientError`.
+        """
         return None
 
     def known_options(self, program: Program) -> frozenset[str] | None:

@@ -1,0 +1,231 @@
+"""Loaded databases, kept: cells that differ only in settings start from the same files.
+
+A data set is a cleanly stopped data directory, copied under a key of all that its files depend on.
+Copies share blocks where the file system can (reflink), and are on the disk before they count.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tameshi import guard
+from tameshi.errors import GuardRefusal, RunFailed
+
+FORM = 1
+"""Version of what is kept; another one is another key."""
+KEY_DIGITS = 16
+_MANIFEST = "dataset.json"
+_FILES = "files"
+_FICLONE = 0x40049409  # linux/fs.h
+_CANNOT_CLONE = (
+    *(errno.EOPNOTSUPP, errno.ENOTTY, errno.EINVAL, errno.EXDEV, errno.ENOSYS, errno.EPERM),
+)
+_PIECE_BYTES = 16 << 20
+
+Progress = Callable[[int, int], None]
+"""Told the bytes copied so far and in all."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that the files of a data set depend on: the key is made of exactly this.
+
+    `shaping` are the options that decide what files look like, `program` the workload with its
+    size as it stands in the run's spec.
+    """
+
+    product: str
+    version: str
+    shaping: Mapping[str, str]
+    program: Mapping[str, Any]
+    seed: int
+
+    def key(self) -> str:
+        """What the data set is kept under."""
+        canonical = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "form": FORM,
+            "product": self.product,
+            "version": self.version,
+            "shaping": dict(self.shaping),
+            "program": dict(self.program),
+            "seed": self.seed,
+        }
+
+
+class DataSets:
+    """The data sets kept in a folder of Tameshi's, best on the file system of the data directory.
+
+    `folder` is made if need be. Raises `GuardRefusal` where it is not Tameshi's.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        guard.claim_folder(folder)
+        self.folder = Path(os.path.realpath(folder))
+
+    def find(self, facts: Facts) -> dict[str, Any] | None:
+        """The manifest of the data set with these facts; None where there is none, or half one."""
+        try:
+            manifest = json.loads((self._place(facts) / _MANIFEST).read_bytes())
+        except (FileNotFoundError, ValueError):
+            return None
+        return dict(manifest) if manifest.get("facts") == facts.as_json() else None
+
+    def keep(self, facts: Facts, data: Path, progress: Progress | None = None) -> dict[str, Any]:
+        """Keep what a cleanly stopped server left in `data`; one that is there already goes.
+
+        Raises `GuardRefusal` where there is no room. What is interrupted counts as not there.
+        """
+        place = self._place(facts)
+        if place.exists():
+            guard.remove_folder(place)
+        files = _listed(data)
+        size_bytes = sum(files.values())
+        guard.require_space([guard.Need(place, self.folder, size_bytes)])
+        guard.claim_folder(place)
+        try:
+            shared = _copy(data, place / _FILES, size_bytes, progress)
+            _require_same(files, _listed(place / _FILES), place)
+            _sync(place)
+        except BaseException:
+            guard.remove_folder(place)
+            raise
+        manifest = {
+            "facts": facts.as_json(),
+            "files": files,
+            "size_bytes": size_bytes,
+            "shared": shared,
+        }
+        # Last: a data set without its manifest is none.
+        guard.write_file(place / _MANIFEST, json.dumps(manifest, indent=1).encode())
+        return manifest
+
+    def restore(self, facts: Facts, data: Path, progress: Progress | None = None) -> None:
+        """Put the data set into `data`, an empty folder of a data directory of Tameshi's.
+
+        It is on the disk when this returns, so that no run writes it back. Raises `RunFailed`
+        where the data set is not whole, `GuardRefusal` where there is no room.
+        """
+        place = self._place(facts)
+        manifest = self.find(facts)
+        if manifest is None:
+            raise RunFailed("there is no such data set", where=str(place))
+        if not (data.parent / guard.MARKER).exists() or any(data.iterdir()):
+            raise GuardRefusal(
+                "a data set is restored only into an empty data directory of Tameshi's",
+                where=str(data),
+                found=f"{len(list(data.iterdir()))} entries",
+            )
+        _require_same(manifest["files"], _listed(place / _FILES), place)
+        guard.require_space([guard.Need(data, data, manifest["size_bytes"])])
+        _copy(place / _FILES, data, manifest["size_bytes"], progress)
+        _sync(data)
+
+    def kept(self) -> Iterator[dict[str, Any]]:
+        """The manifests of all data sets that are whole."""
+        for path in sorted(self.folder.glob(f"*/{_MANIFEST}")):
+            yield json.loads(path.read_bytes())
+
+    def forget(self, facts: Facts) -> None:
+        """Delete a data set; nothing where there is none."""
+        place = self._place(facts)
+        if place.exists():
+            guard.remove_folder(place)
+
+    def _place(self, facts: Facts) -> Path:
+        return self.folder / f"{facts.product}-{facts.key()[:KEY_DIGITS]}"
+
+
+def _listed(folder: Path) -> dict[str, int]:
+    """The size of each file below a folder; refuses what is neither file nor folder."""
+    found: dict[str, int] = {}
+    for here, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            path = Path(here, name)
+            status = os.lstat(path)
+            if stat.S_ISREG(status.st_mode):
+                found[str(path.relative_to(folder))] = status.st_size
+            elif not stat.S_ISDIR(status.st_mode):
+                raise RunFailed(
+                    "a data set holds files and folders only: was the server stopped cleanly?",
+                    where=str(path),
+                    found=stat.filemode(status.st_mode),
+                )
+    return dict(sorted(found.items()))
+
+
+def _require_same(wanted: Mapping[str, int], found: Mapping[str, int], place: Path) -> None:
+    differing = sorted(dict(wanted.items() ^ found.items()))
+    if differing:
+        raise RunFailed(
+            "the data set is not whole: its files are not those that were kept",
+            where=str(place),
+            found=", ".join(differing[:5]),
+            hint="Delete its folder, and it is loaded anew.",
+        )
+
+
+def _copy(source: Path, target: Path, size_bytes: int, progress: Progress | None) -> bool:
+    """Copy all below a folder, with owners and modes; whether every file could share its blocks."""
+    done = 0
+    shared = True
+    for here, _, names in os.walk(source):
+        inside = target / Path(here).relative_to(source)
+        inside.mkdir(exist_ok=True)
+        _take_after(Path(here), inside)
+        for name in names:
+            copied = inside / name
+            shared &= _copy_file(Path(here, name), copied)
+            _take_after(Path(here, name), copied)
+            done += copied.stat().st_size
+            if progress:
+                progress(done, size_bytes)
+    return shared
+
+
+def _take_after(source: Path, target: Path) -> None:
+    status = os.lstat(source)
+    if os.geteuid() == 0:
+        os.chown(target, status.st_uid, status.st_gid, follow_symlinks=False)
+    shutil.copystat(source, target, follow_symlinks=False)
+
+
+def _copy_file(source: Path, target: Path) -> bool:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with open(source, "rb", buffering=0) as old, open(os.open(target, flags, 0o600), "wb") as new:
+        try:
+            fcntl.ioctl(new.fileno(), _FICLONE, old.fileno())
+            return True
+        except OSError as error:
+            if error.errno not in _CANNOT_CLONE:
+                raise
+        while os.sendfile(new.fileno(), old.fileno(), None, _PIECE_BYTES):
+            pass
+        return False
+
+
+def _sync(folder: Path) -> None:
+    """Have the folder's file system write all it holds."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        if libc.syncfs(fd):
+            code = ctypes.get_errno()
+            raise RunFailed("cannot be synced", where=str(folder), found=os.strerror(code))
+    finally:
+        os.close(fd)

@@ -1,0 +1,81 @@
+"""A server that the user runs: sampled and loaded, never configured, restarted, stopped or dropped.
+
+Its secret is read from the environment, and stands in no study, record, message or command line.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from tameshi.errors import BadInput
+from tameshi.servers.shape import Address, Client, Product
+
+_SCHEMES = {
+    "mariadb": ("mariadb", "mysql"),
+    "mysql": ("mysql",),
+    "postgresql": ("postgresql", "postgres"),
+}
+
+
+class RunningServer:
+    """A server by its connection string; it has no method that would change its state."""
+
+    def __init__(self, product: Product, dsn: str) -> None:
+        self.product = product
+        self.address = read_dsn(product, dsn)
+
+    def client(self, timeout_seconds: float = 60.0) -> Client:
+        """A connection with the secret of the environment; raises `ClientError`."""
+        secret = os.environ.get(secret_name(self.product), "")
+        return self.product.connect(self.address, timeout_seconds, secret)
+
+
+def secret_name(product: Product) -> str:
+    """The environment variable that holds the secret."""
+    return f"TAMESHI_{product.name.upper()}_PASSWORD"
+
+
+def read_dsn(product: Product, dsn: str) -> Address:
+    """Where a connection string leads: `mariadb://user@host:3306/database`, `?socket=/path`.
+
+    Raises `BadInput`, which shows nothing of a string that holds a secret.
+    """
+    key = f"engine.{product.name}.dsn"
+    schemes = _SCHEMES.get(product.name, ())
+    example = [f"{scheme}://USER@HOST:PORT/DATABASE" for scheme in schemes[:1]]
+    if not schemes:
+        message = f"{product.title} has no server that could run already"
+        raise BadInput(message, key=key)
+    try:
+        parts = urlsplit(dsn)
+        port = parts.port
+        further = parse_qs(parts.query, strict_parsing=bool(parts.query))
+    except ValueError:
+        raise BadInput("this is no connection string", key=key, accepted=example) from None
+    if parts.password is not None or {"password", "passwd", "pwd"} & {n.lower() for n in further}:
+        raise BadInput(
+            "a secret stands neither in a study nor in a connection string",
+            key=key,
+            found="one with a password",
+            accepted=example,
+            hint=f"Put it into the environment variable {secret_name(product)}.",
+        )
+    database = unquote(parts.path.lstrip("/"))
+    if parts.scheme not in schemes or not parts.username or not database:
+        raise BadInput("this is no connection string", key=key, found=dsn, accepted=example)
+    unknown = sorted(set(further) - {"socket"})
+    if unknown:
+        raise BadInput(
+            "this parameter is not known", key=key, found=unknown[0], accepted=["socket"]
+        )
+    socket = Path(further["socket"][0]) if "socket" in further else None
+    return Address(
+        product.name,
+        database,
+        user=unquote(parts.username),
+        host="" if socket else parts.hostname or "localhost",
+        port=None if socket else port,
+        socket=socket,
+    )

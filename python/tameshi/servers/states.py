@@ -1,0 +1,185 @@
+"""The state of caches at t0: cold, warm or as it is; enforced, and then verified from counters.
+
+A run that was not what it claims is invalid: `verify` says so with figures, whatever `enforce` did.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tameshi.errors import RunFailed
+from tameshi.servers.private import PrivateServer
+from tameshi.spec_types import Start
+
+COLD_POOL_SHARE = 0.10
+"""Of what the pool can hold, the most that a cold start may have read, or `COLD_POOL_BYTES`."""
+COLD_POOL_BYTES = 8 << 20
+COLD_PAGES_SHARE = 0.02
+"""Of the data files, what may lie in the page cache of a cold run."""
+COLD_PAGES_BYTES = 8 << 20
+WARM_SHARE = 0.90
+"""Of what fits, what has to be in the pool (or, embedded, the page cache) of a warm run."""
+
+
+@dataclass(frozen=True)
+class Residency:
+    """Bytes of a database in caches, in all: buffer pool (None: unknown), page cache, files.
+
+    `useful_bytes` is what a pool could hold of tables and indexes: the smaller of both.
+    """
+
+    pool_bytes: int | None
+    useful_bytes: int | None
+    page_cache_bytes: int
+    data_bytes: int
+
+    def as_json(self) -> dict[str, Any]:
+        """For the run's record."""
+        return dict(self.__dict__)
+
+
+def enforce(server: PrivateServer, start: Start) -> None:
+    """Bring a running server, or an embedded database, to this state; it runs when this returns."""
+    if start is Start.cold:
+        server.stop()
+        drop_page_cache(server.home.data)
+        server.start()
+    elif start is Start.warm:
+        if server.product.embedded:
+            _read_all(server.home.data)
+        else:
+            server.product.warm(server.address)
+
+
+def look(server: PrivateServer) -> Residency:
+    """What is where now; call it right before t0."""
+    pool = None if server.product.embedded else server.product.pool(server.address)
+    cached, size = _resident(server.home.data)
+    if pool is None:
+        return Residency(None, None, cached, size)
+    return Residency(pool.bytes, pool.useful_bytes, cached, size)
+
+
+def verify(start: Start, found: Residency, embedded: bool) -> list[dict[str, Any]]:
+    """Findings against the claimed state, each of level `invalid`; none where it holds."""
+    if start is Start.cold:
+        reasons = list(_not_cold(found, embedded))
+    elif start is Start.warm:
+        reasons = list(_not_warm(found, embedded))
+    else:
+        reasons = []
+    return [{"level": "invalid", "reasons": [reason]} for reason in reasons]
+
+
+def _not_cold(found: Residency, embedded: bool) -> Iterator[str]:
+    if found.pool_bytes is None and not embedded:
+        yield "the start was not shown to be cold: the server does not tell what its pool holds"
+    if found.pool_bytes is not None:
+        bound = max(COLD_POOL_BYTES, round((found.useful_bytes or 0) * COLD_POOL_SHARE))
+        if found.pool_bytes > bound:
+            yield (
+                f"the start was not cold: {_mib(found.pool_bytes)} were in the buffer pool at t0, "
+                f"more than {_mib(bound)}"
+            )
+    bound = max(COLD_PAGES_BYTES, round(found.data_bytes * COLD_PAGES_SHARE))
+    if found.page_cache_bytes > bound:
+        yield (
+            f"the start was not cold: {_mib(found.page_cache_bytes)} of the files were in the page "
+            f"cache at t0, more than {_mib(bound)}"
+        )
+
+
+def _not_warm(found: Residency, embedded: bool) -> Iterator[str]:
+    if embedded:
+        have, whole, where = found.page_cache_bytes, found.data_bytes, "page cache"
+    elif found.pool_bytes is None or found.useful_bytes is None:
+        yield "the start was not shown to be warm: the server does not tell what its pool holds"
+        return
+    else:
+        have, whole, where = found.pool_bytes, found.useful_bytes, "buffer pool"
+    if have < whole * WARM_SHARE:
+        yield (
+            f"the start was not warm: {_mib(have)} of {_mib(whole)} were in the {where} at t0, "
+            f"less than {WARM_SHARE:.0%}"
+        )
+
+
+def _mib(size_bytes: int) -> str:
+    return f"{size_bytes / (1 << 20):.1f} MiB"
+
+
+def drop_page_cache(folder: Path) -> None:
+    """Have the kernel forget what it caches of the files below a folder, written back first."""
+    for path in _files(folder):
+        fd = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(fd)
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        finally:
+            os.close(fd)
+
+
+def _read_all(folder: Path) -> None:
+    for path in _files(folder):
+        with path.open("rb", buffering=0) as file:
+            while file.read(1 << 20):
+                pass
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for here, _, names in os.walk(folder):
+        for name in names:
+            path = Path(here, name)
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _resident(folder: Path) -> tuple[int, int]:
+    """Bytes of the files below a folder in the page cache, and in all, by mincore(2)."""
+    cached = size = 0
+    for path in _files(folder):
+        try:
+            status = path.stat()
+            cached += _resident_of(path, status.st_size) if status.st_size else 0
+        except FileNotFoundError:  # a running server deletes files of its own
+            continue
+        size += status.st_size
+    return cached, size
+
+
+def _resident_of(path: Path, size_bytes: int) -> int:
+    libc = ctypes.CDLL(None, use_errno=True)
+    pages = -(-size_bytes // mmap.PAGESIZE)
+    answer = (ctypes.c_ubyte * pages)()
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [
+        *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int),
+        *(ctypes.c_int, ctypes.c_int, ctypes.c_long),
+    ]
+    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        place = libc.mmap(None, size_bytes, mmap.PROT_READ, mmap.MAP_SHARED, fd, 0)
+        if place == ctypes.c_void_p(-1).value:
+            found = os.strerror(ctypes.get_errno())
+            raise RunFailed("cannot be mapped", where=str(path), found=found)
+        try:
+            if libc.mincore(place, size_bytes, answer):
+                found = os.strerror(ctypes.get_errno())
+                raise RunFailed("cannot be asked for", where=str(path), found=found)
+        finally:
+            libc.munmap(place, size_bytes)
+    finally:
+        os.close(fd)
+    return min(size_bytes, bytes(answer).translate(_LOWEST_BIT).count(1) * mmap.PAGESIZE)
+
+
+# Only the lowest bit of mincore's bytes is defined.
+_LOWEST_BIT = bytes(value & 1 for value in range(256))

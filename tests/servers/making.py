@@ -1,0 +1,86 @@
+"""Makes database servers for tests: small, private, on places that their users can reach."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fake import PROGRAM, FakeProduct
+
+from tameshi.servers.catalog import PRODUCTS
+from tameshi.servers.private import PrivateServer, prepare_directory
+from tameshi.servers.shape import Product
+from tameshi.spec_types import Engine
+
+SIZE = 8 << 20
+SMALL = {
+    "mariadb": {"redo_log": "8 MiB", "buffer_pool": "16 MiB"},
+    "postgresql": {"redo_log": "64 MiB", "buffer_pool": "16 MiB"},
+    "sqlite": {"options": {"journal_mode": "WAL"}},
+}
+SERVED = ["fake", "mariadb", "postgresql"]
+ALL = [*SERVED, "sqlite"]
+
+
+def product_of(name: str) -> Product:
+    return FakeProduct() if name == "fake" else PRODUCTS[name]
+
+
+def engine_of(name: str, **settings: object) -> Engine:
+    return Engine.model_validate(SMALL.get(name, {}) | settings)
+
+
+@contextmanager
+def place_for_all(inside: Path | None = None) -> Iterator[Path]:
+    """A folder that every user may reach; it goes at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="tameshi-test-", dir=inside))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@dataclass
+class Maker:
+    """Makes instances with a database in it, and takes them down when the test ends."""
+
+    made: Path
+    ground: Path
+    stack: ExitStack
+    templates: dict[str, Path] = field(default_factory=dict)
+
+    def server(self, name: str, path: Path | None = None, **settings: object) -> PrivateServer:
+        """A server with a database, not started."""
+        server = self.bare(name, path, **settings)
+        template = self._template(name)
+        subprocess.run(
+            ["cp", "-a", "--reflink=auto", f"{template}/.", str(server.home.data)], check=True
+        )
+        return server
+
+    def bare(self, name: str, path: Path | None = None, **settings: object) -> PrivateServer:
+        """A server on an empty data directory."""
+        product = product_of(name)
+        directory = self.stack.enter_context(
+            prepare_directory(path or self.ground / name, product, SIZE)
+        )
+        program = PROGRAM if name == "fake" else None
+        log = self.ground / "run" / "server.log"
+        server = PrivateServer(
+            product, engine_of(name, **settings), directory, log, program=program
+        )
+        self.stack.callback(server.kill)
+        return server
+
+    def _template(self, name: str) -> Path:
+        if name not in self.templates:
+            server = self.bare(name, self.made / f"template-{name}")
+            server.initialise()
+            self.templates[name] = server.home.data
+        return self.templates[name]

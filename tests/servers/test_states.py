@@ -1,0 +1,110 @@
+"""States at t0: enforced on real servers; a check finds one that is not what it claims."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from making import Maker
+
+from tameshi.servers.private import PrivateServer
+from tameshi.servers.states import Residency, enforce, look, verify
+from tameshi.spec_types import Start
+
+MIB = 1 << 20
+FILL = {
+    "mariadb": [
+        "USE tameshi",
+        "CREATE TABLE tameshi.t (id int PRIMARY KEY, k int, pad char(200), KEY k (k))",
+        "INSERT INTO tameshi.t SELECT seq, seq % 1000, REPEAT('x', 200) FROM seq_1_to_60000",
+        "ANALYZE TABLE tameshi.t",
+    ],
+    "postgresql": [
+        "CREATE TABLE t (id int PRIMARY KEY, k int, pad char(200))",
+        "INSERT INTO t SELECT n, n % 1000, 'x' FROM generate_series(1, 60000) n",
+        "CREATE INDEX k ON t (k)",
+        "CHECKPOINT",
+    ],
+    "sqlite": [
+        "CREATE TABLE t (id integer PRIMARY KEY, pad)",
+        "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+        "LIMIT 60000) SELECT i, hex(zeroblob(100)) FROM n",
+        "PRAGMA wal_checkpoint(TRUNCATE)",
+    ],
+}
+
+
+def filled(make: Maker, name: str) -> PrivateServer:
+    """A running server with some 15 MiB of data and a pool with room for it."""
+    server = make.server(name, **({} if name == "sqlite" else {"buffer_pool": "64 MiB"}))
+    server.start()
+    if name == "postgresql":
+        address = server.address
+        client = type(server.client())(address, address.database, 60, "")
+    else:
+        client = server.client()
+    with client:
+        for statement in FILL[name]:
+            client.query(statement)
+    return server
+
+
+@pytest.mark.parametrize("name", ["mariadb", "postgresql", "sqlite"])
+def test_cold_and_warm_are_enforced_and_each_is_told_from_the_other(make: Maker, name: str) -> None:
+    server = filled(make, name)
+    embedded = server.product.embedded
+    enforce(server, Start.cold)
+    cold = look(server)
+    assert verify(Start.cold, cold, embedded) == []
+    assert verify(Start.warm, cold, embedded) != []
+    enforce(server, Start.warm)
+    warm = look(server)
+    assert verify(Start.warm, warm, embedded) == []
+    assert [f["level"] for f in verify(Start.cold, warm, embedded)] != []
+    assert verify(Start.as_is, warm, embedded) == []
+    assert cold.data_bytes > 10 * MIB
+    server.stop()
+
+
+@pytest.mark.parametrize("name", ["mariadb", "postgresql"])
+def test_a_restart_alone_is_not_cold_where_the_page_cache_still_has_the_files(
+    make: Maker, name: str
+) -> None:
+    server = filled(make, name)
+    server.stop()
+    for path in server.home.data.rglob("*"):
+        if path.is_file():
+            path.read_bytes()
+    server.start()
+    (finding,) = verify(Start.cold, look(server), embedded=False)
+    assert finding["level"] == "invalid"
+    assert "were in the page cache at t0" in finding["reasons"][0]
+    server.stop()
+
+
+COLD = Residency(pool_bytes=MIB, useful_bytes=100 * MIB, page_cache_bytes=0, data_bytes=200 * MIB)
+
+
+@pytest.mark.parametrize(
+    ("start", "found", "embedded", "said"),
+    [
+        (Start.cold, COLD, False, []),
+        (Start.cold, replace(COLD, pool_bytes=11 * MIB), False, ["11.0 MiB were in the buffer"]),
+        (Start.cold, replace(COLD, page_cache_bytes=9 * MIB), False, ["9.0 MiB of the files"]),
+        (Start.cold, replace(COLD, pool_bytes=None), False, ["not shown to be cold"]),
+        (Start.cold, replace(COLD, pool_bytes=None, useful_bytes=None), True, []),
+        (Start.warm, COLD, False, ["1.0 MiB of 100.0 MiB were in the buffer pool"]),
+        (Start.warm, replace(COLD, pool_bytes=95 * MIB), False, []),
+        (Start.warm, replace(COLD, pool_bytes=None), False, ["not shown to be warm"]),
+        (Start.warm, COLD, True, ["0.0 MiB of 200.0 MiB were in the page cache"]),
+        (Start.warm, replace(COLD, page_cache_bytes=190 * MIB), True, []),
+        (Start.as_is, COLD, False, []),
+    ],
+)
+def test_a_state_is_judged_by_what_was_found(
+    start: Start, found: Residency, embedded: bool, said: list[str]
+) -> None:
+    findings = verify(start, found, embedded)
+    assert len(findings) == len(said)
+    for finding, words in zip(findings, said, strict=True):
+        assert finding["level"] == "invalid" and words in finding["reasons"][0]
