@@ -71,6 +71,7 @@ def load_for_a_while(ledger: Ledger, chance: random.Random) -> None:
 
 
 def cut(volume: Volume, server: PrivateServer, ledger: Ledger) -> None:
+    ledger.freeze()
     cut_power(volume, server, ledger.join)
 
 

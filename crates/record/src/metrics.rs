@@ -61,7 +61,7 @@ const fn m(
 }
 
 use Better::{Higher, Lower, Neither};
-use Kind::{Counter, Latency, Peak, Rate};
+use Kind::{Counter, Gauge, Latency, Peak, Rate};
 
 /// Every metric.
 pub const METRICS: &[Metric] = &[
@@ -170,6 +170,40 @@ pub const METRICS: &[Metric] = &[
     m("process.cpu_system_ns", "ns", Counter, Lower, "process's processor time, kernel", "プロセスのCPU時間(カーネル)"),
     m("process.read_bytes", "B", Counter, Neither, "bytes the process read", "プロセスの読み取りバイト数"),
     m("process.written_bytes", "B", Counter, Neither, "bytes the process wrote", "プロセスの書き込みバイト数"),
+    m("server.statements", "1", Counter, Neither, "statements the server answered", "サーバーが処理した文の数"),
+    m("server.selects", "1", Counter, Neither, "SELECT statements", "SELECT文の数"),
+    m("server.inserts", "1", Counter, Neither, "INSERT statements", "INSERT文の数"),
+    m("server.updates", "1", Counter, Neither, "UPDATE statements", "UPDATE文の数"),
+    m("server.deletes", "1", Counter, Neither, "DELETE statements", "DELETE文の数"),
+    m("server.commits", "1", Counter, Neither, "commits the server counted", "サーバーが数えたコミット数"),
+    m("server.rollbacks", "1", Counter, Neither, "rollbacks the server counted", "サーバーが数えたロールバック数"),
+    m("server.page_requests", "1", Counter, Neither, "pages asked of the buffer pool", "バッファプールへのページ要求"),
+    m("server.page_misses", "1", Counter, Neither, "of them not in the buffer pool", "そのうちバッファプールになかった数"),
+    m("server.page_read_aheads", "1", Counter, Neither, "pages read ahead", "先読みしたページ数"),
+    m("server.pages_read", "1", Counter, Neither, "pages the server read", "サーバーが読んだページ数"),
+    m("server.pages_written", "1", Counter, Neither, "pages the server wrote", "サーバーが書いたページ数"),
+    m("server.reads", "1", Counter, Neither, "reads the server issued", "サーバーの読み取り回数"),
+    m("server.read_bytes", "B", Counter, Neither, "bytes the server read", "サーバーの読み取りバイト数"),
+    m("server.writes", "1", Counter, Neither, "writes the server issued", "サーバーの書き込み回数"),
+    m("server.written_bytes", "B", Counter, Neither, "bytes the server wrote", "サーバーの書き込みバイト数"),
+    m("server.fsyncs", "1", Counter, Neither, "fsyncs of data files", "データファイルのfsync回数"),
+    m("server.log_bytes", "B", Counter, Neither, "log bytes", "ログのバイト数"),
+    m("server.log_writes", "1", Counter, Neither, "writes of the log", "ログの書き込み回数"),
+    m("server.log_fsyncs", "1", Counter, Neither, "fsyncs of the log", "ログのfsync回数"),
+    m("server.doublewrite_pages", "1", Counter, Neither, "pages written against torn pages", "破損ページ対策で書いたページ数"),
+    m("server.checkpoints", "1", Counter, Neither, "checkpoints", "チェックポイント回数"),
+    m("server.lock_waits", "1", Counter, Lower, "waits for a row's lock", "行ロック待ちの回数"),
+    m("server.lock_wait_ns", "ns", Counter, Lower, "time waited for rows' locks", "行ロック待ちの時間"),
+    m("server.deadlocks", "1", Counter, Lower, "deadlocks", "デッドロック数"),
+    m("server.pool_waits", "1", Counter, Lower, "times the buffer pool had no clean page", "バッファプールの空き待ち回数"),
+    m("server.hit_ratio", "1", Gauge, Higher, "buffer pool hit ratio in the interval", "区間内のバッファプールヒット率"),
+    m("server.pool_bytes", "B", Gauge, Neither, "bytes in the buffer pool", "バッファプール内のバイト数"),
+    m("server.dirty_bytes", "B", Gauge, Neither, "dirty bytes in the buffer pool", "バッファプール内の未書き込みバイト数"),
+    m("server.checkpoint_age_bytes", "B", Gauge, Neither, "log since the last checkpoint", "最後のチェックポイント以降のログ量"),
+    m("server.history", "1", Gauge, Neither, "undo history not yet purged", "未パージのundo履歴"),
+    m("server.lock_waiting", "1", Gauge, Lower, "sessions waiting for a lock", "ロック待ちのセッション数"),
+    m("server.threads_running", "1", Gauge, Neither, "threads at work", "実行中のスレッド数"),
+    m("sampler.look_ns", "ns", Gauge, Lower, "time a look at the server took", "サーバー観測にかかった時間"),
 ];
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ import os
 import resource
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -58,42 +59,41 @@ class Row:
 
     subject: str
     metric: str
-    value: int
+    value: int | float
 
 
-class Sampler:
-    """Samples from `start()` (or `with`) to `stop()`, which adds the last, shorter interval.
+class Series(ABC):
+    """Reads counters on the schedule from `start()` (or `with`) to `stop()`, in a thread.
 
-    `folder` is a run folder of Tameshi's; `t0_ns` is on `time.monotonic_ns()` and may lie ahead:
-    nothing before it is recorded. `devices` are names of /proc/diskstats, `pids` processes by the
-    subject they are recorded under. `problems` says in sentences what could not be sampled.
+    `stop()` adds the last, shorter interval. `folder` is a run folder of Tameshi's; `t0_ns` is on
+    `time.monotonic_ns()` and may lie ahead: nothing before it is recorded. `problems` says in
+    sentences what could not be sampled.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        t0_ns: int,
-        interval_ns: int,
-        devices: Sequence[str],
-        pids: Mapping[str, int],
-        *,
-        proc: Path = Path("/proc"),
+        self, folder: Path, source: str, t0_ns: int, interval_ns: int, subjects: Sequence[str]
     ) -> None:
         if interval_ns <= 0:
             raise ValueError(f"an interval of {interval_ns} ns")
+        for subject in subjects:
+            if set(subject) & set(',"\n'):
+                raise ValueError(f"{subject!r} cannot stand in a CSV series")
         self.problems: list[str] = []
         self._t0_ns = t0_ns
         self._interval_ns = interval_ns
-        self._devices = list(devices)
-        self._pids = dict(pids)
-        self._proc = proc
-        for subject in self._expected():
-            if set(subject) & set(',"\n'):
-                raise ValueError(f"{subject!r} cannot stand in a CSV series")
-        self._file = guard.append_file(folder / "series" / "sampler.csv")
+        self._subjects = list(subjects)
+        self._file = guard.append_file(folder / "series" / f"{source}.csv")
         self._stop = threading.Event()
         self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="tameshi-sampler", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"tameshi-{source}", daemon=True)
+
+    @abstractmethod
+    def _read(self) -> Reading:
+        """The counters now."""
+
+    def _states(self, gained: Sequence[Row]) -> list[Row]:
+        """States at the end of an interval, beside what was gained in it."""
+        return []
 
     def start(self) -> None:
         """Returns once the first reading, against which the first row counts, is taken."""
@@ -128,7 +128,7 @@ class Sampler:
             file.write(HEADER)
             file.flush()
         before_ns, before = time.monotonic_ns(), self._read()
-        for subject in self._expected():
+        for subject in self._subjects:
             if subject not in before:
                 self._note(f"{subject} is not there to be sampled")
         self._ready.set()
@@ -141,28 +141,55 @@ class Sampler:
                 rows, problems = gains(before, now)
                 for problem in problems:
                     self._note(problem)
+                rows += self._states(rows)
                 file.write(lines(now_ns - self._t0_ns, now_ns - before_ns, rows))
                 file.flush()
             before_ns, before = now_ns, now
+
+    def _note(self, problem: str) -> None:
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+
+class Sampler(Series):
+    """What the kernel counts: `devices` by their names in /proc/diskstats, the machine, processes.
+
+    `pids` are the processes by the subject they are recorded under.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        t0_ns: int,
+        interval_ns: int,
+        devices: Sequence[str],
+        pids: Mapping[str, int],
+        *,
+        proc: Path = Path("/proc"),
+    ) -> None:
+        super().__init__(folder, SAMPLER, t0_ns, interval_ns, [*devices, MACHINE, *pids])
+        self._devices = list(devices)
+        self._pids = dict(pids)
+        self._proc = proc
 
     def _read(self) -> Reading:
         reading = read_devices(self._proc, self._devices)
         reading |= read_machine(self._proc)
         for subject, pid in self._pids.items():
             reading |= read_process(self._proc, subject, pid)
-        used = resource.getrusage(resource.RUSAGE_THREAD)
-        own = {
+        return reading | {SAMPLER: own_time()}
+
+
+def own_time() -> Counters:
+    """Processor time of the thread that asks, in nanoseconds."""
+    used = resource.getrusage(resource.RUSAGE_THREAD)
+    return Counters(
+        "",
+        {
             "process.cpu_user_ns": round(used.ru_utime * 1e9),
             "process.cpu_system_ns": round(used.ru_stime * 1e9),
-        }
-        return reading | {SAMPLER: Counters("", own)}
-
-    def _expected(self) -> Iterator[str]:
-        yield from (*self._devices, MACHINE, *self._pids)
-
-    def _note(self, problem: str) -> None:
-        if problem not in self.problems:
-            self.problems.append(problem)
+        },
+    )
 
 
 def next_due(now_ns: int, t0_ns: int, interval_ns: int) -> int:

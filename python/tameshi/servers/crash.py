@@ -15,9 +15,10 @@ from tameshi.servers.private import PrivateServer
 def cut_power(volume: Volume, server: PrivateServer, end_clients: Callable[[], None]) -> None:
     """Power fails under a server whose data is on `volume`; returns with the volume back.
 
-    The server is then down; `start` has it recover. `end_clients` ends whoever loads it: after the
-    power has failed, and before the file system comes back, which an embedded database's clients
-    hold open.
+    What the server acknowledges after this was called counts as never heard: a sync under way may
+    return as if it had worked. The server is then down; `start` has it recover. `end_clients` ends
+    whoever loads it: after the power has failed, and before the file system comes back, which an
+    embedded database's clients hold open.
     """
     volume.cut()
     server.kill()
