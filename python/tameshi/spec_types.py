@@ -98,6 +98,7 @@ class Sourced3(BaseModel):
 class Scheduling(StrEnum):
     fcfs = 'fcfs'
     elevator = 'elevator'
+    shortest_positioning = 'shortest_positioning'
 
 
 class Cell(StrEnum):
@@ -595,6 +596,21 @@ class Sourced5(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
+class Zones(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    count: Annotated[Sourced3, Field(description='How many.')]
+    outer_rate: Annotated[
+        Sourced4,
+        Field(
+            description='Bytes per second that pass under the head in the outermost zone, where the first bytes lie.'
+        ),
+    ]
+    inner_rate: Annotated[Sourced4, Field(description='The same in the innermost zone.')]
+
+
 class Sourced6(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -982,7 +998,7 @@ class HddProfile(BaseModel):
     media_rate: Annotated[
         Sourced4,
         Field(
-            description='Bytes per second that pass under the head, the same everywhere on the disk.'
+            description='Bytes per second that pass under the head: the same everywhere, or the mean where the disk has zones.'
         ),
     ]
     scheduling: Annotated[Sourced5, Field(description='In which order queued commands are served.')]
@@ -993,6 +1009,24 @@ class HddProfile(BaseModel):
         Sourced | None,
         Field(
             description='Buffer that goes on reading behind the last read; absent: no read-ahead.'
+        ),
+    ] = None
+    zones: Annotated[
+        Zones | None,
+        Field(
+            description='Zones of falling density from the outside to the inside; absent: the disk is the same everywhere.'
+        ),
+    ] = None
+    age_limit: Annotated[
+        Sourced2 | None,
+        Field(
+            description='After so long in the disk a command is served whatever the schedule says; absent: 500 ms.'
+        ),
+    ] = None
+    write_cache: Annotated[
+        Sourced | None,
+        Field(
+            description='Volatile cache in which writes end; a flush, or force unit access, waits for the medium. Absent: writes end on it.'
         ),
     ] = None
 

@@ -16,10 +16,10 @@ CASES = [
     (
         "array",
         lambda t: t.replace(
-            'device = "sas-15k-146gb"', 'raid0 = { members = 2, device = "sas-15k-146gb" }'
+            'device = "sas-15k-146gb"', 'raid5 = { members = 2, device = "sas-15k-146gb" }'
         ),
         [],
-        "storage.disk.raid0",
+        "storage.disk.raid5.members",
     ),
     (
         "event",

@@ -14,8 +14,7 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     for (name, storage) in &spec.storage {
         match &storage.model {
             None => sentences.push(format!("storage.{name}: no device model stands behind this storage")),
-            Some(Node::Device { device, .. }) => sentences.extend(device_trouble(name, device, storage.size.0)),
-            Some(_) => sentences.push(format!("storage.{name}: stacks of devices are not simulated yet")),
+            Some(node) => sentences.extend(storage_trouble(name, node, storage.size.0)),
         }
     }
     for phase in &spec.phases {
@@ -33,12 +32,12 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     sentences
 }
 
-fn device_trouble(name: &str, device: &profile::Device, size_bytes: u64) -> Option<String> {
-    let capacity = device.capacity();
+fn storage_trouble(name: &str, node: &Node, size_bytes: u64) -> Option<String> {
+    let capacity = node.capacity();
     if size_bytes > capacity.0 {
-        return Some(format!("storage.{name}.size: {size_bytes} bytes are more than the device's {capacity}"));
+        return Some(format!("storage.{name}.size: {size_bytes} bytes are more than the storage's {capacity}"));
     }
-    let why = crate::Device::new(device).err()?;
+    let why = crate::stack::node(node).err()?;
     Some(format!("storage.{name}: {why}"))
 }
 

@@ -7,8 +7,10 @@ mod check;
 pub mod device;
 mod digest;
 mod due;
+pub mod fault;
 mod phase;
 mod run;
+pub mod stack;
 
 pub use check::unsupported;
 pub use device::{Breakdown, Device, DeviceCompletion};

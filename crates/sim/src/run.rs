@@ -4,10 +4,11 @@ use crate::check;
 use crate::device::{Device, DeviceCompletion};
 use crate::digest::Digest;
 use crate::phase::Phase;
+use crate::stack;
 use serde_json::json;
 use tameshi_base::Nanos;
 use tameshi_record::{RecordError, RunStatus, Usage, Writer};
-use tameshi_spec::run::{Node, RunSpec};
+use tameshi_spec::run::RunSpec;
 use thiserror::Error;
 
 /// Why a run could not be simulated.
@@ -53,11 +54,7 @@ impl World {
             return Err(SimError::Unsupported(missing));
         }
         let models = spec.storage.values().filter_map(|storage| storage.model.as_ref());
-        let device = |node: &Node| match node {
-            Node::Device { device, .. } => Device::new(device),
-            _ => Err("stacks of devices are not simulated yet".into()),
-        };
-        let devices: Result<Vec<Device>, String> = models.map(device).collect();
+        let devices: Result<Vec<Device>, String> = models.map(stack::node).collect();
         let devices = devices.map_err(|why| SimError::Unsupported(vec![why]))?;
         let used = spec.storage.keys().map(|name| (format!("storage.{name}"), Usage::default())).collect();
         let completions = Vec::with_capacity(1024);

@@ -178,6 +178,31 @@ impl Node {
         })
     }
 
+    /// Drives in the stack, as faults count them.
+    pub fn drives(&self) -> u32 {
+        match self {
+            Self::Device { .. } => 1,
+            Self::Raid0 { members, of, .. }
+            | Self::Raid1 { members, of, .. }
+            | Self::Raid10 { members, of, .. }
+            | Self::Raid5 { members, of, .. } => members * of.drives(),
+            Self::Replica { of, .. } => 2 * of.drives(),
+            Self::Partition { of, .. } | Self::OverProvisioned { of, .. } | Self::Cache { of, .. } => of.drives(),
+        }
+    }
+
+    /// Whether what one drive holds can be had from others.
+    pub fn is_redundant(&self) -> bool {
+        match self {
+            Self::Device { .. } => false,
+            Self::Raid1 { .. } | Self::Raid10 { .. } | Self::Raid5 { .. } | Self::Replica { .. } => true,
+            Self::Raid0 { of, .. }
+            | Self::Partition { of, .. }
+            | Self::OverProvisioned { of, .. }
+            | Self::Cache { of, .. } => of.is_redundant(),
+        }
+    }
+
     /// The name and the parameters of the drive that the stack is made of.
     pub fn drive(&self) -> (&str, &Device) {
         match self {

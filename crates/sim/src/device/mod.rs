@@ -4,9 +4,9 @@
 //! looked at, and collects with [`Device::advance`]. A completion is not fixed at submission, so that a device may
 //! reorder what it holds. No call allocates once a device's queues have grown to what the load needs.
 //!
-//! **Durability.** A flush completes when everything submitted before it has completed. Only a flash drive without
-//! power-loss protection has a volatile cache: everywhere else a write that has completed is durable, and force unit
-//! access changes nothing.
+//! **Durability.** A flush completes when everything submitted before it has completed. A write that has completed is
+//! durable, and force unit access changes nothing, unless something volatile holds it: a flash drive without power-loss
+//! protection, a disk's write cache, a cache without a battery. There, what counts is what was flushed.
 
 mod barrier;
 pub mod flash;
@@ -19,6 +19,7 @@ pub use hdd::Hdd;
 pub use null::Null;
 pub use xpoint::XPoint;
 
+use crate::stack::{self, Array, Cache, Linked, Shared};
 use tameshi_base::{Command, Nanos};
 use tameshi_record::Usage;
 use tameshi_spec::profile;
@@ -43,6 +44,18 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
+    /// What a later stretch of the same command took.
+    #[inline]
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.queue += other.queue;
+        self.host += other.host;
+        self.link += other.link;
+        self.controller += other.controller;
+        self.media += other.media;
+        self.garbage_collection += other.garbage_collection;
+        self.rebuild += other.rebuild;
+    }
+
     /// All parts together: the latency from submission.
     pub fn total(&self) -> Nanos {
         self.queue + self.host + self.link + self.controller + self.media + self.garbage_collection + self.rebuild
@@ -75,6 +88,14 @@ pub enum Device {
     Flash(Box<Flash>),
     /// A 3D XPoint drive.
     XPoint(Box<XPoint>),
+    /// Members in stripes, as mirrors or with parity.
+    Array(Box<Array>),
+    /// A device across a link.
+    Linked(Box<Linked>),
+    /// A drive that several functions share.
+    Shared(Box<Shared>),
+    /// A device behind a cache.
+    Cache(Box<Cache>),
 }
 
 impl Device {
@@ -85,7 +106,13 @@ impl Device {
     pub fn new(profile: &profile::Device) -> Result<Self, String> {
         Ok(match profile {
             profile::Device::Null(_) => Self::Null(Null::default()),
-            profile::Device::Hdd(profile) => Self::Hdd(Box::new(Hdd::new(profile)?)),
+            profile::Device::Hdd(profile) => {
+                let disk = Self::Hdd(Box::new(Hdd::new(profile)?));
+                match stack::disk_cache(profile) {
+                    Some(settings) => Self::Cache(Box::new(Cache::new(settings, disk))),
+                    None => disk,
+                }
+            }
             profile::Device::Flash(profile) => Self::Flash(Box::new(Flash::new(profile)?)),
             profile::Device::XPoint(profile) => Self::XPoint(Box::new(XPoint::new(profile))),
         })
@@ -99,6 +126,10 @@ impl Device {
             Self::Hdd(hdd) => hdd.submit(now, command),
             Self::Flash(flash) => flash.submit(now, command),
             Self::XPoint(xpoint) => xpoint.submit(now, command),
+            Self::Array(array) => array.submit(now, command),
+            Self::Linked(linked) => linked.submit(now, command),
+            Self::Shared(shared) => shared.submit(now, command),
+            Self::Cache(cache) => cache.submit(now, command),
         }
     }
 
@@ -110,6 +141,10 @@ impl Device {
             Self::Hdd(hdd) => hdd.next_wake(),
             Self::Flash(flash) => flash.next_wake(),
             Self::XPoint(xpoint) => xpoint.next_wake(),
+            Self::Array(array) => array.next_wake(),
+            Self::Linked(linked) => linked.next_wake(),
+            Self::Shared(shared) => shared.next_wake(),
+            Self::Cache(cache) => cache.next_wake(),
         }
     }
 
@@ -124,6 +159,10 @@ impl Device {
             Self::Hdd(hdd) => hdd.advance(now, completions),
             Self::Flash(flash) => flash.advance(now, completions),
             Self::XPoint(xpoint) => xpoint.advance(now, completions),
+            Self::Array(array) => array.advance(now, completions),
+            Self::Linked(linked) => linked.advance(now, completions),
+            Self::Shared(shared) => shared.advance(now, completions),
+            Self::Cache(cache) => cache.advance(now, completions),
         }
     }
 
@@ -136,6 +175,10 @@ impl Device {
             Self::Hdd(hdd) => hdd.usage(now, usage),
             Self::Flash(flash) => flash.usage(now, usage),
             Self::XPoint(xpoint) => xpoint.usage(now, usage),
+            Self::Array(array) => array.usage(now, usage),
+            Self::Linked(linked) => linked.usage(now, usage),
+            Self::Shared(shared) => shared.inner().usage(now, usage),
+            Self::Cache(cache) => cache.inner().usage(now, usage),
         }
     }
 }

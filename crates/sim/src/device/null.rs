@@ -1,6 +1,7 @@
 //! A device without any cost: the floor of what is simulated, and the yardstick of the simulator's own speed.
 
 use super::{Breakdown, DeviceCompletion};
+use crate::fault::Loss;
 use tameshi_base::{Command, Nanos};
 
 /// Completes every command at the time of its submission, in that order.
@@ -10,6 +11,12 @@ pub struct Null {
 }
 
 impl Null {
+    /// Power fails: what is under way is forgotten.
+    pub(crate) fn lose_power(&mut self) -> Loss {
+        self.pending.clear();
+        Loss::default()
+    }
+
     #[inline]
     pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
         self.pending.push((now, *command));

@@ -1,21 +1,25 @@
 //! The suite that every device passes, whatever it models.
 
-use crate::support::{
-    command, disk, elevator, flash, flash_drive, free, free_flash, free_xpoint, hdd, null, unprotected, with_depth,
-    with_read_ahead, xpoint,
-};
+use crate::support::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use tameshi_base::units::Share;
 use tameshi_base::{Command, CommandKind, Nanos};
-use tameshi_sim::{Device, DeviceCompletion};
+use tameshi_sim::{DeviceCompletion, stack};
 use tameshi_spec::profile::{self, FlashProfile};
+use tameshi_spec::run::Node;
+use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance};
 
-fn every_kind() -> Vec<(&'static str, profile::Device)> {
-    vec![
+fn every_kind() -> Vec<(&'static str, Node)> {
+    let plain = || leaf(hdd(elevator(with_depth(disk(), 8))));
+    let drives = [
         ("null", null()),
         ("fcfs disk", hdd(disk())),
         ("disk that holds one command", hdd(with_depth(disk(), 1))),
         ("elevator disk", hdd(elevator(disk()))),
+        ("disk that serves what comes first under the head", hdd(shortest_positioning(disk(), 500 * MS))),
+        ("disk with zones", hdd(with_zones(elevator(disk()), 16, 171_000_000, 112_000_000))),
+        ("disk with a write cache", hdd(with_write_cache(elevator(disk()), 1 << 20))),
         ("elevator disk with read-ahead", hdd(with_read_ahead(elevator(with_depth(disk(), 8)), 256 << 10))),
         ("fcfs disk with a small read-ahead", hdd(with_read_ahead(disk(), 10_000))),
         ("disk without costs", hdd(free(disk()))),
@@ -26,7 +30,32 @@ fn every_kind() -> Vec<(&'static str, profile::Device)> {
         ("flash drive without costs", flash(free_flash(flash_drive(1 << 30)))),
         ("3D XPoint drive", profile::Device::XPoint(xpoint())),
         ("3D XPoint drive without costs", profile::Device::XPoint(free_xpoint())),
-    ]
+    ];
+    let stacks = [
+        ("raid0", raid0(3, plain())),
+        ("raid0 of devices without costs", raid0(2, leaf(null()))),
+        ("raid1", raid1(2, plain(), ReadBalance::ShortestQueue)),
+        ("raid1 of three, in turn", raid1(3, plain(), ReadBalance::RoundRobin)),
+        ("raid10", raid10(4, plain())),
+        ("raid5", raid5(4, plain())),
+        ("raid5 of flash drives", raid5(3, leaf(flash(flash_drive(1 << 28))))),
+        (
+            "raid1 of flash drives without protection",
+            raid1(2, leaf(flash(unprotected(flash_drive(1 << 28)))), ReadBalance::ShortestQueue),
+        ),
+        ("raid5 of devices without costs", raid5(3, leaf(null()))),
+        ("replica", replica(plain(), 20_000, 100_000_000, Acknowledge::Both)),
+        ("replica that runs behind", replica(plain(), 20_000, 100_000_000, Acknowledge::Local)),
+        ("partition", partition(plain(), 1, 4)),
+        ("over-provisioned", Node::OverProvisioned { of: Box::new(plain()), visible: Share(999_000) }),
+        ("battery-backed cache", cached(plain(), 1 << 20, CacheKind::BatteryBacked)),
+        ("volatile cache over raid5", cached(raid5(3, plain()), 4 << 20, CacheKind::Volatile)),
+        (
+            "raid0 of raid1 across caches",
+            raid0(2, cached(raid1(2, plain(), ReadBalance::Nearest), 1 << 20, CacheKind::Volatile)),
+        ),
+    ];
+    drives.into_iter().map(|(name, device)| (name, leaf(device))).chain(stacks).collect()
 }
 
 /// A small buffer, one command at a time, reads that wait for programs, relocated data among the host's.
@@ -39,8 +68,8 @@ fn one_at_a_time(mut drive: FlashProfile) -> FlashProfile {
 }
 
 /// The commands within a device's capacity.
-fn within(profile: &profile::Device, commands: &[(Nanos, Command)]) -> Vec<(Nanos, Command)> {
-    let room = profile.capacity().0 - (256 * 4096);
+fn within(node: &Node, commands: &[(Nanos, Command)]) -> Vec<(Nanos, Command)> {
+    let room = node.capacity().0 - (256 * 4096);
     let moved = commands.iter().map(|&(gap, of)| (gap, Command { offset_bytes: of.offset_bytes % room, ..of }));
     moved.collect()
 }
@@ -62,8 +91,8 @@ fn commands(most: usize) -> impl Strategy<Value = Vec<(Nanos, Command)>> {
 }
 
 /// Submits each after its pause and lets the device run dry; completions in the order in which they came.
-fn drive(profile: &profile::Device, commands: &[(Nanos, Command)]) -> (Vec<Nanos>, Vec<DeviceCompletion>) {
-    let mut device = Device::new(profile).expect("a device");
+fn drive(node: &Node, commands: &[(Nanos, Command)]) -> (Vec<Nanos>, Vec<DeviceCompletion>) {
+    let mut device = stack::node(node).expect("a device");
     let (mut now, mut submitted, mut done) = (0, vec![], vec![]);
     for (gap, command) in commands {
         now += gap;
@@ -79,9 +108,9 @@ fn drive(profile: &profile::Device, commands: &[(Nanos, Command)]) -> (Vec<Nanos
     (submitted, done)
 }
 
-fn check(name: &str, profile: &profile::Device, commands: &[(Nanos, Command)]) -> Result<(), TestCaseError> {
-    let commands = &within(profile, commands);
-    let (submitted, done) = drive(profile, commands);
+fn check(name: &str, node: &Node, commands: &[(Nanos, Command)]) -> Result<(), TestCaseError> {
+    let commands = &within(node, commands);
+    let (submitted, done) = drive(node, commands);
     let places: BTreeMap<u64, usize> = done.iter().enumerate().map(|(place, d)| (d.command.id, place)).collect();
     prop_assert_eq!(done.len(), commands.len(), "{}: issued and completed", name);
     prop_assert_eq!(places.len(), commands.len(), "{}: each completes once", name);
@@ -107,23 +136,24 @@ proptest! {
 
     #[test]
     fn commands_complete_once_not_before_submission_and_flushes_order(commands in commands(60)) {
-        for (name, profile) in every_kind() {
-            check(name, &profile, &commands)?;
+        for (name, node) in every_kind() {
+            check(name, &node, &commands)?;
         }
     }
 
     #[test]
     fn hundreds_outstanding_are_conserved(mut commands in commands(700)) {
         commands.iter_mut().for_each(|(gap, _)| *gap = 0);
-        for (name, profile) in every_kind() {
-            check(name, &profile, &commands)?;
+        for (name, node) in every_kind() {
+            check(name, &node, &commands)?;
         }
     }
 
     #[test]
     fn a_device_without_costs_equals_null(commands in commands(100)) {
-        let ends = |profile| {
-            let mut ends: Vec<_> = drive(&profile, &within(&profile, &commands)).1.iter().map(|d| (d.command.id, d.at)).collect();
+        let ends = |device| {
+            let node = leaf(device);
+            let mut ends: Vec<_> = drive(&node, &within(&node, &commands)).1.iter().map(|d| (d.command.id, d.at)).collect();
             ends.sort_unstable();
             ends
         };
@@ -138,10 +168,10 @@ proptest! {
 
     #[test]
     fn it_does_not_matter_how_often_a_device_is_looked_at(commands in commands(60), glances in 1..5u64) {
-        for (name, profile) in every_kind() {
-            let commands = within(&profile, &commands);
-            let expected = drive(&profile, &commands).1;
-            let mut device = Device::new(&profile).expect("a device");
+        for (name, node) in every_kind() {
+            let commands = within(&node, &commands);
+            let expected = drive(&node, &commands).1;
+            let mut device = stack::node(&node).expect("a device");
             let (mut now, mut done) = (0, vec![]);
             for (gap, command) in &commands {
                 for glance in 1..=glances {

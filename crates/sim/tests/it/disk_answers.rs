@@ -45,6 +45,73 @@ fn a_sweeping_arm_gains_with_depth_as_the_reference_table_says() {
     }
 }
 
+/// The 7.2k disk of the reference table.
+fn slow_disk() -> HddProfile {
+    let mut disk = disk();
+    (disk.seek_min.value.0, disk.seek_average.value.0, disk.revolution.value.0) = (600_000, 8 * MS, 8_333_333);
+    disk
+}
+
+#[test]
+fn what_comes_first_under_the_head_is_served_first_as_the_reference_tables_say() {
+    let fast = [(1, 182.0), (2, 219.0), (4, 261.0), (8, 314.0), (16, 383.0), (32, 466.0), (64, 564.0)];
+    let slow = [(1, 82.0), (2, 98.0), (4, 117.0), (8, 140.0), (16, 169.0), (32, 205.0), (64, 248.0)];
+    let sweep = [(1, 82.0), (2, 91.0), (4, 106.0), (8, 122.0), (16, 139.0), (32, 153.0), (64, 166.0)];
+    let for_ever = 1_000_000 * SECOND;
+    for (profile, table) in [
+        (shortest_positioning(disk(), for_ever), fast),
+        (shortest_positioning(slow_disk(), for_ever), slow),
+        (HddProfile { scheduling: elevator(disk()).scheduling, ..shortest_positioning(slow_disk(), for_ever) }, sweep),
+    ] {
+        for (depth, expected) in table {
+            let stream = StreamSpec { queue_depth: depth, ..StreamSpec::default() };
+            let left = run(&spec(hdd(profile.clone()), stream, for_time(600 * SECOND)));
+            let what = format!("IOPS at depth {depth} of {:?}", profile.scheduling.value);
+            assert_close(left.sum("read.count") as f64 / 600.0, expected, 0.03, &what);
+        }
+    }
+}
+
+#[test]
+fn an_age_limit_bounds_the_longest_wait() {
+    let longest = |limit| {
+        let done = closed_loop(&hdd(shortest_positioning(disk(), limit)), 64, 60_000, random_4k("age"));
+        done.iter().map(|d| d.at - d.submitted).max().expect("some")
+    };
+    let (bounded, free) = (longest(300 * MS), longest(1_000_000 * SECOND));
+    assert!(bounded < 700 * MS && free > 900 * MS, "{} ms against {} ms", bounded / MS, free / MS);
+}
+
+#[test]
+fn outer_zones_pass_more_bytes_per_second_than_inner_ones() {
+    let profile = with_zones(disk(), 16, 171_000_000, 112_000_000);
+    let at = |offset: u64| {
+        let (offset, span) = (tameshi_base::Size(offset), Some(tameshi_base::Size(5_000_000_000)));
+        let stream = StreamSpec { offset, span, ..sequential(true, 1 << 20, 2) };
+        bandwidth(profile.clone(), stream).0
+    };
+    let (outer, inner) = (at(0), at(140_000_000_000));
+    assert!((165e6..171e6).contains(&outer) && (108e6..112e6).contains(&inner), "{outer} and {inner}");
+    // Equal numbers of cylinders hold bytes in proportion to their rates: the middle byte lies outside the middle.
+    let done = closed_loop(&hdd(profile), 1, 100_000, random_4k("zones"));
+    assert_close(mean(done.iter().map(|d| d.at - d.submitted)), 5.45e6, 0.02, "mean service as before");
+}
+
+#[test]
+fn a_volatile_write_cache_takes_writes_at_the_overhead_and_a_flush_waits_for_the_medium() {
+    let profile = hdd(with_write_cache(disk(), 8 << 20));
+    let writes = StreamSpec { read: Share(0), ..StreamSpec::default() };
+    let left = run(&spec(profile.clone(), writes.clone(), for_amount(1 << 20)));
+    assert_eq!(left.sum("write.latency_sum"), left.sum("write.count") * MS / 20);
+    let sync = Some(tameshi_workload::Sync::Fdatasync { every: 1 });
+    let left = run(&spec(profile.clone(), StreamSpec { sync, ..writes.clone() }, for_amount(1 << 20)));
+    let per_sync = left.sum("sync.latency_sum") / left.sum("sync.count");
+    assert!((4 * MS..7 * MS).contains(&per_sync), "{per_sync} ns");
+    let sync = Some(tameshi_workload::Sync::Fua);
+    let left = run(&spec(profile, StreamSpec { sync, ..writes }, for_amount(1 << 20)));
+    assert!(left.sum("write.latency_sum") / left.sum("write.count") > 4 * MS, "force unit access goes to the medium");
+}
+
 #[test]
 fn first_come_first_served_gains_nothing_with_depth_but_the_overhead() {
     let stream = StreamSpec { queue_depth: 32, ..StreamSpec::default() };

@@ -5,10 +5,12 @@
 mod calibration;
 mod device_suite;
 mod disk_answers;
+mod faults;
 mod profiles;
 mod queueing;
 mod runs;
 mod same_digest;
+mod stacks;
 mod streams;
 mod support;
 mod why;

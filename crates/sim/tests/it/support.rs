@@ -8,9 +8,13 @@ use tameshi_record::{Control, RunStatus, Writer};
 use tameshi_sim::{Device, DeviceCompletion, SimError, execute};
 use tameshi_spec::profile::{
     self, Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HddProfile, HostLink, Nand, NullProfile,
-    PowerLossProtection, Scheduling, Sourced, XPointProfile,
+    PowerLossProtection, Scheduling, Sourced, XPointProfile, Zones,
 };
-use tameshi_spec::run::{Node, PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, Start, StorageSpec, Until, World};
+use tameshi_spec::run::{
+    Cache, Function, Link, Node, PhaseSpec, PhaseStream, RUN_SPEC_VERSION, Rebuild, RunSpec, Start, StorageSpec, Until,
+    World,
+};
+use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance};
 use tameshi_workload::StreamSpec;
 
 pub const MS: Nanos = 1_000_000;
@@ -33,6 +37,9 @@ pub fn disk() -> HddProfile {
         scheduling: sourced(Scheduling::Fcfs),
         queue_depth: sourced(64),
         read_ahead: None,
+        zones: None,
+        age_limit: None,
+        write_cache: None,
     }
 }
 
@@ -198,9 +205,18 @@ pub fn closed_loop(
     profile: &profile::Device,
     depth: u64,
     count: usize,
+    next: impl FnMut(u64) -> Command,
+) -> Vec<DeviceCompletion> {
+    closed_loop_on(Device::new(profile).expect("a device"), depth, count, next)
+}
+
+/// The same on a device that is there.
+pub fn closed_loop_on(
+    mut device: Device,
+    depth: u64,
+    count: usize,
     mut next: impl FnMut(u64) -> Command,
 ) -> Vec<DeviceCompletion> {
-    let mut device = Device::new(profile).expect("a device");
     let (mut done, mut issued) = (Vec::with_capacity(count + depth as usize), 0);
     while issued < depth {
         device.submit(0, &next(issued));
@@ -317,4 +333,71 @@ pub fn try_run(spec: &RunSpec, control: Arc<Control>) -> Result<Left, SimError> 
         })
         .collect();
     Ok(Left { status, digest, series, events: text("events.jsonl"), histograms: text("histograms/load.hlog") })
+}
+
+/// One drive.
+pub fn leaf(device: profile::Device) -> Node {
+    Node::Device { profile: "test".into(), device }
+}
+
+const CHUNK: Size = Size(64 << 10);
+
+pub fn raid0(members: u32, of: Node) -> Node {
+    Node::Raid0 { members, of: Box::new(of), chunk: CHUNK }
+}
+
+pub fn raid1(members: u32, of: Node, read: ReadBalance) -> Node {
+    Node::Raid1 { members, of: Box::new(of), read, rebuild: Rebuild::default() }
+}
+
+pub fn raid10(members: u32, of: Node) -> Node {
+    let (read, rebuild) = (ReadBalance::default(), Rebuild::default());
+    Node::Raid10 { members, of: Box::new(of), chunk: CHUNK, read, rebuild }
+}
+
+pub fn raid5(members: u32, of: Node) -> Node {
+    Node::Raid5 { members, of: Box::new(of), chunk: CHUNK, rebuild: Rebuild::default() }
+}
+
+/// A mirror across a link: round trip in nanoseconds, bytes per second.
+pub fn replica(of: Node, round_trip: u64, rate: u64, acknowledge: Acknowledge) -> Node {
+    let link = Link { round_trip: Time(round_trip), rate: Size(rate) };
+    Node::Replica { of: Box::new(of), link, acknowledge }
+}
+
+/// The first of so many functions of a drive that holds `queue_depth` commands.
+pub fn partition(of: Node, functions: u32, queue_depth: u32) -> Node {
+    let weight = Share(Share::WHOLE.0 / functions);
+    let function = Function { drive: None, index: 0, functions, weight, queue_depth };
+    Node::Partition { of: Box::new(of), function }
+}
+
+/// A cache whose controller takes 50 µs, three quarters of which may be dirty.
+pub fn cached(of: Node, memory: u64, kind: CacheKind) -> Node {
+    let cache = Cache { memory: Size(memory), kind, latency: Time(50_000), rate: None, dirty: Share(750_000) };
+    Node::Cache { of: Box::new(of), cache }
+}
+
+pub fn with_write_cache(mut disk: HddProfile, bytes: u64) -> HddProfile {
+    disk.write_cache = Some(sourced(Size(bytes)));
+    disk
+}
+
+pub fn shortest_positioning(mut disk: HddProfile, age_limit: Nanos) -> HddProfile {
+    (disk.scheduling, disk.age_limit) = (sourced(Scheduling::ShortestPositioning), Some(sourced(Time(age_limit))));
+    disk
+}
+
+pub fn with_zones(mut disk: HddProfile, count: u32, outer: u64, inner: u64) -> HddProfile {
+    let rate = |bytes| sourced(Rate(bytes * 1000));
+    disk.zones = Some(Zones { count: sourced(count), outer_rate: rate(outer), inner_rate: rate(inner) });
+    disk
+}
+
+/// A run of one phase with one stream on a stack.
+pub fn spec_of(node: Node, stream: StreamSpec, until: Until) -> RunSpec {
+    let mut spec = spec(null(), stream, until);
+    spec.storage[0].size = node.capacity();
+    spec.storage[0].model = Some(node);
+    spec
 }

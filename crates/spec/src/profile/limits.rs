@@ -71,11 +71,28 @@ fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
         Limit(u64::from(hdd.queue_depth.value), at("queue_depth"), COUNT, 1, 65_536),
         Limit(hdd.media_rate.value.0, at("media_rate"), RATE, MB_PER_S / 10, 10_000 * MB_PER_S),
     ];
+    let cache = hdd.write_cache.iter().map(|size| Limit(size.value.0, at("write_cache"), SIZE, 1 << 16, 1 << 32));
+    let age = hdd.age_limit.iter().map(|time| Limit(time.value.0, at("age_limit"), TIME, MS, 3_600_000 * MS));
+    let zones = hdd.zones.iter().flat_map(|zones| {
+        let at = |key| vec!["hdd", "zones", key];
+        let rates = [("outer_rate", &zones.outer_rate), ("inner_rate", &zones.inner_rate)];
+        let rates = rates.map(|(key, rate)| Limit(rate.value.0, at(key), RATE, MB_PER_S / 10, 10_000 * MB_PER_S));
+        let most = u64::from(hdd.cylinders.value);
+        rates.into_iter().chain([Limit(u64::from(zones.count.value), at("count"), COUNT, 1, most)])
+    });
+    let limits = limits.into_iter().chain(cache).chain(age).chain(zones).collect();
     outside("hard disk", limits).or_else(|| {
-        if hdd.seek_average.value >= hdd.seek_min.value {
-            return None;
+        if hdd.seek_average.value < hdd.seek_min.value {
+            return conflict(&["hdd", "seek_average"], "the mean seek is shorter than the shortest", "");
         }
-        conflict(&["hdd", "seek_average"], "the mean seek is shorter than the shortest", "")
+        let zones = hdd.zones.as_ref()?;
+        if zones.outer_rate.value < zones.inner_rate.value {
+            let message = "the innermost zone is faster than the outermost";
+            return conflict(&["hdd", "zones", "inner_rate"], message, "");
+        }
+        let within = zones.inner_rate.value <= hdd.media_rate.value && hdd.media_rate.value <= zones.outer_rate.value;
+        let message = "the mean rate is not between those of the zones";
+        if within { None } else { conflict(&["hdd", "media_rate"], message, "") }
     })
 }
 

@@ -11,7 +11,7 @@ pub use flash::{
     Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Nand, Power, PowerLossProtection,
     ReadRetry,
 };
-pub use hdd::{HddProfile, Scheduling};
+pub use hdd::{HddProfile, Scheduling, Zones};
 pub(crate) use limits::impossible;
 pub use link::{LinkFigures, LinkProfile};
 pub use null::NullProfile;

@@ -1,6 +1,7 @@
 //! Where bytes lie on a disk: cylinders and angles, and the times that follow from them.
 //!
-//! Bytes lie in order over cylinders of equal size. Within a cylinder they pass under the head without a loss, as if
+//! Bytes lie in order over the cylinders, from the outermost zone to the innermost. The cylinders of a zone are equal;
+//! what passes under the head per second falls from zone to zone, and what a cylinder holds with it. Within a cylinder they pass under the head without a loss, as if
 //! switching heads were hidden by skew. The first byte of a cylinder is skewed against the last byte of the one
 //! before by exactly the seek between them, so that a stream that crosses over loses that seek and no revolution.
 //! All positions are "media times": nanoseconds that a head following the bytes from the first one on needs to get
@@ -14,17 +15,28 @@ use tameshi_spec::profile::HddProfile;
 const MEAN_ROOT: f64 = 8.0 / 15.0;
 const THOUSANDTHS_NS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// A disk's layout and mechanics.
+/// Cylinders that are alike.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Geometry {
-    capacity_bytes: u64,
-    cylinders: u64,
+struct Zone {
+    first_byte: u64,
+    first_cylinder: u64,
+    /// Media time of its first byte.
+    first_time: Nanos,
     cylinder_bytes: u64,
     /// Media time from one cylinder's first byte to the next one's.
     cylinder_period: Nanos,
-    revolution: Nanos,
     /// Thousandths of a byte per second.
     rate: u64,
+}
+
+/// A disk's layout and mechanics.
+#[derive(Clone, Debug)]
+pub(crate) struct Geometry {
+    capacity_bytes: u64,
+    cylinders: u64,
+    /// From the outermost to the innermost.
+    zones: Vec<Zone>,
+    revolution: Nanos,
     seek_min: f64,
     /// Seek over the whole stroke beyond `seek_min`, over the root of the cylinder count.
     seek_root: f64,
@@ -55,15 +67,58 @@ impl Geometry {
         let mut geometry = Self {
             capacity_bytes,
             cylinders,
-            cylinder_bytes: capacity_bytes.div_ceil(cylinders),
-            cylinder_period: 0,
+            zones: Vec::new(),
             revolution: profile.revolution.value.0,
-            rate: profile.media_rate.value.0,
             seek_min: seek_min as f64,
             seek_root: stroke / (cylinders as f64).sqrt(),
         };
-        geometry.cylinder_period = geometry.passing(geometry.cylinder_bytes) + geometry.seek(1);
+        geometry.lay_out(profile)?;
         Ok(geometry)
+    }
+
+    /// Lays the zones out: equal numbers of cylinders, which hold what their rates say.
+    fn lay_out(&mut self, profile: &HddProfile) -> Result<(), String> {
+        let mean = profile.media_rate.value.0;
+        let (count, outer, inner) = match &profile.zones {
+            None => (1, mean, mean),
+            Some(zones) => (u64::from(zones.count.value), zones.outer_rate.value.0, zones.inner_rate.value.0),
+        };
+        if count == 0 || count > self.cylinders || inner == 0 || outer < inner {
+            return Err("a hard disk's zones must be between one and its cylinders, and its outer_rate no less than its inner_rate".into());
+        }
+        let rate = |zone: u64| {
+            if count == 1 { inner + (outer - inner) / 2 } else { outer - (outer - inner) / (count - 1) * zone }
+        };
+        let first_cylinder = |zone: u64| self.cylinders * zone / count;
+        let weigh = |zone| u128::from(rate(zone)) * u128::from(first_cylinder(zone + 1) - first_cylinder(zone));
+        let weight: u128 = (0..count).map(weigh).sum();
+        let (mut first_byte, mut first_time, mut zones) = (0, 0, Vec::new());
+        for number in 0..count {
+            let cylinder_bytes = (u128::from(self.capacity_bytes) * u128::from(rate(number))).div_ceil(weight) as u64;
+            let mut zone = Zone {
+                first_byte,
+                first_cylinder: first_cylinder(number),
+                first_time,
+                cylinder_bytes,
+                cylinder_period: 0,
+                rate: rate(number),
+            };
+            zone.cylinder_period = zone.passing(cylinder_bytes) + self.seek(1);
+            let cylinders = first_cylinder(number + 1) - zone.first_cylinder;
+            first_byte += cylinders * cylinder_bytes;
+            first_time += cylinders * zone.cylinder_period;
+            zones.push(zone);
+        }
+        self.zones = zones;
+        Ok(())
+    }
+
+    #[inline]
+    fn zone(&self, offset_bytes: u64) -> &Zone {
+        match self.zones.as_slice() {
+            [only] => only,
+            zones => &zones[zones.partition_point(|zone| zone.first_byte <= offset_bytes) - 1],
+        }
     }
 
     /// Bytes that can be addressed.
@@ -88,35 +143,29 @@ impl Geometry {
     /// The cylinder of a byte.
     #[inline]
     pub(crate) fn cylinder(&self, offset_bytes: u64) -> u64 {
-        offset_bytes / self.cylinder_bytes
+        self.zone(offset_bytes).cylinder(offset_bytes)
     }
 
     /// The cylinder at a media time.
     pub(crate) fn cylinder_at(&self, media_time: Nanos) -> u64 {
-        media_time.checked_div(self.cylinder_period).map_or(0, |cylinder| cylinder.min(self.cylinders - 1))
-    }
-
-    /// Time that so many bytes of one cylinder take to pass.
-    #[inline]
-    fn passing(&self, bytes: u64) -> Nanos {
-        match bytes.checked_mul(THOUSANDTHS_NS_PER_SECOND) {
-            Some(product) => product / self.rate,
-            None => (u128::from(bytes) * u128::from(THOUSANDTHS_NS_PER_SECOND) / u128::from(self.rate)) as Nanos,
-        }
+        let zone = &self.zones[self.zones.partition_point(|zone| zone.first_time <= media_time).max(1) - 1];
+        let within = (media_time - zone.first_time).checked_div(zone.cylinder_period).unwrap_or(0);
+        (zone.first_cylinder + within).min(self.cylinders - 1)
     }
 
     /// Media time at which the byte at `offset_bytes` begins.
     #[inline]
     pub(crate) fn begin(&self, offset_bytes: u64) -> Nanos {
-        let cylinder = self.cylinder(offset_bytes);
-        cylinder * self.cylinder_period + self.passing(offset_bytes - cylinder * self.cylinder_bytes)
+        let zone = self.zone(offset_bytes);
+        zone.time(zone.cylinder(offset_bytes), offset_bytes)
     }
 
     /// Media time at which the byte before `end_bytes` ends.
     #[inline]
     pub(crate) fn end(&self, end_bytes: u64) -> Nanos {
-        let cylinder = self.cylinder(end_bytes.saturating_sub(1));
-        cylinder * self.cylinder_period + self.passing(end_bytes - cylinder * self.cylinder_bytes)
+        let last = end_bytes.saturating_sub(1);
+        let zone = self.zone(last);
+        zone.time(zone.cylinder(last), end_bytes)
     }
 
     /// Time from `now` until the place at `media_time` comes under the head.
@@ -127,5 +176,29 @@ impl Geometry {
         }
         let (target, head) = (media_time % self.revolution, now % self.revolution);
         if target >= head { target - head } else { target + self.revolution - head }
+    }
+}
+
+impl Zone {
+    #[inline]
+    fn cylinder(&self, offset_bytes: u64) -> u64 {
+        self.first_cylinder + (offset_bytes - self.first_byte) / self.cylinder_bytes
+    }
+
+    /// Media time of a place in or at the end of a cylinder.
+    #[inline]
+    fn time(&self, cylinder: u64, offset_bytes: u64) -> Nanos {
+        let within = cylinder - self.first_cylinder;
+        let rest = offset_bytes - self.first_byte - within * self.cylinder_bytes;
+        self.first_time + within * self.cylinder_period + self.passing(rest)
+    }
+
+    /// Time that so many bytes of one cylinder take to pass.
+    #[inline]
+    fn passing(&self, bytes: u64) -> Nanos {
+        match bytes.checked_mul(THOUSANDTHS_NS_PER_SECOND) {
+            Some(product) => product / self.rate,
+            None => (u128::from(bytes) * u128::from(THOUSANDTHS_NS_PER_SECOND) / u128::from(self.rate)) as Nanos,
+        }
     }
 }

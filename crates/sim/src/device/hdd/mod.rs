@@ -5,7 +5,8 @@
 //! from where the head is, the wait until its first byte comes under the head, and the time its bytes take to pass.
 //! Writes and reads take the same time. A trim ends after its overhead: a disk has nothing to gain from it.
 //!
-//! **Durability.** There is no volatile write cache: a completed write is on the medium.
+//! **Durability.** A completed write is on the medium. A volatile write cache, where the profile has one, is a
+//! [`Cache`](crate::stack::Cache) in front of the disk.
 
 mod geometry;
 mod queue;
@@ -13,6 +14,7 @@ mod read_ahead;
 
 use super::barrier::Barrier;
 use super::{Breakdown, DeviceCompletion};
+use crate::fault::Loss;
 use geometry::Geometry;
 use queue::{Queue, Queued};
 use read_ahead::ReadAhead;
@@ -52,6 +54,7 @@ impl Hdd {
     /// A sentence that names the value no disk can have.
     pub fn new(profile: &HddProfile) -> Result<Self, String> {
         let depth = profile.queue_depth.value as usize;
+        let age_limit = profile.age_limit.as_ref().map_or(queue::AGE_LIMIT, |limit| limit.value.0);
         if depth == 0 {
             return Err("a hard disk's queue_depth must not be zero".into());
         }
@@ -61,7 +64,7 @@ impl Hdd {
             depth,
             held: 0,
             host: VecDeque::new(),
-            queue: Queue::new(profile.scheduling.value, depth),
+            queue: Queue::new(profile.scheduling.value, depth, age_limit),
             choice_at: None,
             service: None,
             busy_ns: 0,
@@ -70,6 +73,18 @@ impl Hdd {
             read_ahead: None,
             barrier: Barrier::default(),
         })
+    }
+
+    /// Power fails at `now`: everything under way is forgotten, and what was read ahead. A write under way is not done.
+    pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
+        if let Some((_, _, end)) = self.service.take() {
+            self.busy_ns -= end.saturating_sub(now);
+        }
+        self.host.clear();
+        self.queue.clear();
+        self.barrier = Barrier::default();
+        (self.held, self.choice_at, self.read_ahead) = (0, None, None);
+        Loss::default()
     }
 
     pub(super) fn submit(&mut self, now: Nanos, command: &Command) {

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use tameshi_base::{Command, Nanos};
 use tameshi_spec::profile::Scheduling;
 
-/// After so long in the disk a command is served whatever the sweep says. A sweep that follows a sequential stream
-/// would otherwise keep what lies behind it waiting for as long as the stream lasts. Random loads at depths up to 64
-/// hardly get there. The bound is the one that ublk-disksim found necessary.
+/// After so long in the disk a command is served whatever the schedule says, unless the profile says otherwise. A sweep
+/// that follows a sequential stream would otherwise keep what lies behind it waiting for as long as the stream lasts,
+/// and the shortest positioning first what lies aside. The bound is the one that ublk-disksim found necessary.
 pub(crate) const AGE_LIMIT: Nanos = 500_000_000;
 
 /// A command in the disk.
@@ -41,13 +41,20 @@ pub(crate) struct Queue {
     /// How many at the back are still in the controller.
     in_controller: usize,
     scheduling: Scheduling,
+    age_limit: Nanos,
     /// Direction of the sweep.
     upward: bool,
 }
 
 impl Queue {
-    pub(crate) fn new(scheduling: Scheduling, depth: usize) -> Self {
-        Self { held: VecDeque::with_capacity(depth), in_controller: 0, scheduling, upward: true }
+    pub(crate) fn new(scheduling: Scheduling, depth: usize, age_limit: Nanos) -> Self {
+        Self { held: VecDeque::with_capacity(depth), in_controller: 0, scheduling, age_limit, upward: true }
+    }
+
+    /// Everything is forgotten.
+    pub(crate) fn clear(&mut self) {
+        self.held.clear();
+        self.in_controller = 0;
     }
 
     /// A command enters the disk's controller.
@@ -76,8 +83,13 @@ impl Queue {
     /// is still in the controller.
     pub(crate) fn choose(&mut self, geometry: &Geometry, head: u64, now: Nanos) -> Option<Queued> {
         let oldest = self.held.front()?;
-        let in_order = self.scheduling == Scheduling::Fcfs || self.held.len() == 1 || now - oldest.entered > AGE_LIMIT;
-        let place = if in_order { 0 } else { self.next_of_sweep(geometry, head, now) };
+        let in_order =
+            self.scheduling == Scheduling::Fcfs || self.held.len() == 1 || now - oldest.entered > self.age_limit;
+        let place = match self.scheduling {
+            _ if in_order => 0,
+            Scheduling::ShortestPositioning => self.nearest_in_time(geometry, head, now),
+            Scheduling::Elevator | Scheduling::Fcfs => self.next_of_sweep(geometry, head, now),
+        };
         if place >= self.held.len() - self.in_controller {
             return None;
         }
@@ -86,6 +98,22 @@ impl Queue {
             self.upward = chosen.cylinder > head;
         }
         Some(chosen)
+    }
+
+    /// SPTF: what comes first under the head, seek and rotation together; among equals what came first.
+    fn nearest_in_time(&self, geometry: &Geometry, head: u64, now: Nanos) -> usize {
+        let mut best = (Nanos::MAX, 0);
+        for (place, queued) in self.held.iter().enumerate() {
+            let arrival = now.max(queued.ready_at) + geometry.seek(queued.cylinder.abs_diff(head));
+            if arrival >= best.0 {
+                continue;
+            }
+            let at = arrival + geometry.rotation(arrival, geometry.begin(queued.command.offset_bytes));
+            if at < best.0 {
+                best = (at, place);
+            }
+        }
+        best.1
     }
 
     /// LOOK: the nearest cylinder ahead, or if there is none, the nearest one behind. Within a cylinder, what comes

@@ -1,0 +1,121 @@
+//! What befalls a storage: a member dies, a new one takes its place, power fails.
+//!
+//! A command that can't be carried out because too much is gone fails after [`ERROR_AFTER`]. A dead drive is noticed at
+//! once: no time-out passes first. Power comes back at once, too; what it costs is what was lost.
+
+use crate::device::Device;
+use tameshi_base::Nanos;
+
+/// After how long a command fails that nobody can carry out: the error path of the host and its retries, at least the
+/// time in which a closed loop must not stand still. An engineering prior.
+pub(crate) const ERROR_AFTER: Nanos = 10_000_000;
+
+/// What a power cut costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    /// Commands that were not complete; they fail.
+    pub outstanding: u64,
+    /// Writes that were complete, held only by something volatile, and are lost.
+    pub lost_writes: u64,
+    /// Bytes of the storage that hold something older than what was acknowledged.
+    pub lost_bytes: u64,
+}
+
+impl Loss {
+    /// Together with another part of the storage.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.outstanding += other.outstanding;
+        self.lost_writes += other.lost_writes;
+        self.lost_bytes += other.lost_bytes;
+    }
+}
+
+impl Device {
+    /// Whether faults of single drives are its own business.
+    pub(crate) fn is_composite(&self) -> bool {
+        match self {
+            Self::Array(_) => true,
+            Self::Linked(linked) => linked.inner().is_composite(),
+            Self::Shared(shared) => shared.inner().is_composite(),
+            Self::Cache(cache) => cache.inner().is_composite(),
+            _ => false,
+        }
+    }
+
+    /// A drive dies, counted from zero over the whole stack, or with `None` everything does.
+    pub fn fail(&mut self, drive: Option<u32>, now: Nanos) {
+        match self {
+            Self::Array(array) => array.fail(drive, now),
+            Self::Linked(linked) => linked.inner_mut().fail(drive, now),
+            Self::Shared(shared) => shared.inner_mut().fail(drive, now),
+            Self::Cache(cache) => cache.inner_mut().fail(drive, now),
+            _ => {}
+        }
+    }
+
+    /// A new drive takes a dead one's place and is filled from the others.
+    ///
+    /// # Errors
+    /// A sentence, when nothing died there.
+    pub fn replace(&mut self, drive: u32, now: Nanos) -> Result<(), String> {
+        match self {
+            Self::Array(array) => array.replace(drive, now),
+            Self::Linked(linked) => linked.inner_mut().replace(drive, now),
+            Self::Shared(shared) => shared.inner_mut().replace(drive, now),
+            Self::Cache(cache) => cache.inner_mut().replace(drive, now),
+            _ => Err("there is nothing that could be replaced".into()),
+        }
+    }
+
+    /// When a rebuild ended, and of which drive; once for each.
+    pub fn take_rebuilt(&mut self) -> Option<(Nanos, u32)> {
+        match self {
+            Self::Array(array) => array.take_rebuilt(),
+            Self::Linked(linked) => linked.inner_mut().take_rebuilt(),
+            Self::Shared(shared) => shared.inner_mut().take_rebuilt(),
+            Self::Cache(cache) => cache.inner_mut().take_rebuilt(),
+            _ => None,
+        }
+    }
+
+    /// Whether so much is gone that commands fail.
+    pub fn is_broken(&self) -> bool {
+        match self {
+            Self::Array(array) => array.is_broken(),
+            Self::Linked(linked) => linked.inner().is_broken(),
+            Self::Shared(shared) => shared.inner().is_broken(),
+            Self::Cache(cache) => cache.inner().is_broken(),
+            _ => false,
+        }
+    }
+
+    /// Power fails at `now`, and whoever waits for a command is told after a while that it failed.
+    ///
+    /// Only a [watched](crate::stack::watched) device remembers who waits; another one forgets its commands.
+    pub fn cut_power(&mut self, now: Nanos) -> Loss {
+        match self {
+            Self::Array(array) => array.cut_power(now),
+            _ => self.lose_power(now),
+        }
+    }
+
+    /// Power fails at `now`: everything under way is forgotten, and what only something volatile held.
+    pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
+        match self {
+            Self::Array(array) => array.lose_power(now),
+            Self::Linked(linked) => {
+                linked.forget();
+                linked.inner_mut().lose_power(now)
+            }
+            Self::Shared(shared) => {
+                shared.forget();
+                shared.inner_mut().lose_power(now)
+            }
+            Self::Cache(cache) => cache.lose_power(now),
+            Self::Hdd(hdd) => hdd.lose_power(now),
+            Self::Null(null) => null.lose_power(),
+            // Capacitors let them finish what they have taken; nobody hears of it.
+            Self::Flash(_) | Self::XPoint(_) => Loss::default(),
+        }
+    }
+}

@@ -1,0 +1,482 @@
+//! Arrays: a command becomes pieces for the members, in one stage or in two, and completes with the last of them.
+//!
+//! Its breakdown is that of the piece which came last in each stage, so that it still adds up. When a member dies, what
+//! waited for it is planned anew with the members that are left; time lost by that counts as waiting.
+
+use super::layout::{Choice, Layout, Planned};
+use super::linked::Linked;
+use super::members::{Members, Owner, Piece};
+use super::order::{Next, Order};
+use super::rebuild::{Rebuilding, Step};
+use super::slab::Slab;
+use crate::device::{Breakdown, Device, DeviceCompletion};
+use crate::fault::{ERROR_AFTER, Loss};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_record::Usage;
+use tameshi_spec::run::{Link, Node, Rebuild};
+
+/// Epoch of a flush, which has a place in the order instead.
+const ORDERED: u64 = u64::MAX;
+
+/// A command under way.
+#[derive(Clone, Copy, Debug)]
+struct Op {
+    command: Command,
+    submitted: Nanos,
+    epoch: u64,
+    stage: u8,
+    /// Whether another stage follows.
+    more: bool,
+    failed: bool,
+    /// Pieces of the stage that are not done.
+    left: u32,
+    /// Where the time went up to the begin of the stage.
+    path: Breakdown,
+    since: Nanos,
+}
+
+/// A device made of devices.
+#[derive(Debug)]
+pub struct Array {
+    layout: Layout,
+    members: Members,
+    ops: Slab<Op>,
+    order: Order,
+    /// Operations that end without a member: when, in which order, which.
+    timed: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
+    sequence: u64,
+    /// What each member is, for the one that replaces it, and how many drives that is.
+    member: Node,
+    member_bytes: u64,
+    drives: u32,
+    settings: Rebuild,
+    /// Whether a write counts as done when the first member has it.
+    first_suffices: bool,
+    /// What lies before every member but the first.
+    link: Option<Link>,
+    rebuilding: Option<Rebuilding>,
+    /// Replaced members whose turn has not come.
+    waiting: VecDeque<u32>,
+    rebuilt: Option<(Nanos, u32)>,
+    /// Reused by each plan and advance.
+    pieces: Vec<Piece>,
+    done: Vec<DeviceCompletion>,
+}
+
+impl Array {
+    /// An array of `devices`, each of which is a `member`.
+    pub(super) fn new(layout: Layout, devices: Vec<Device>, member: &Node, settings: Rebuild) -> Self {
+        Self {
+            layout,
+            members: Members::new(devices),
+            ops: Slab::default(),
+            order: Order::default(),
+            timed: BinaryHeap::new(),
+            sequence: 0,
+            member: member.clone(),
+            member_bytes: member.capacity().0,
+            drives: member.drives(),
+            settings,
+            first_suffices: false,
+            link: None,
+            rebuilding: None,
+            waiting: VecDeque::new(),
+            rebuilt: None,
+            pieces: Vec::new(),
+            done: Vec::new(),
+        }
+    }
+
+    /// The same with its second member across a link; whether a write counts as done when the first member has it.
+    pub(super) fn across(mut self, link: Link, first_suffices: bool) -> Self {
+        (self.link, self.first_suffices) = (Some(link), first_suffices);
+        self
+    }
+
+    pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
+        let flush = command.kind == CommandKind::Flush;
+        let epoch = if flush { ORDERED } else { self.order.enter() };
+        let path = Breakdown::default();
+        let op = Op {
+            command: *command,
+            submitted: now,
+            epoch,
+            stage: 0,
+            more: false,
+            failed: false,
+            left: 0,
+            path,
+            since: now,
+        };
+        let op = self.ops.insert(op);
+        if flush {
+            // Writes that are still to be planned must have reached the members before these are told.
+            let staged = matches!(self.layout, Layout::Parity { .. }) && self.ops.iter().any(|(_, op)| op.more);
+            self.order.flush(op, !staged);
+            if staged {
+                return;
+            }
+        }
+        self.start(op, now);
+    }
+
+    /// Gives the members what the present stage of a command asks of them.
+    fn start(&mut self, number: u32, now: Nanos) {
+        let mut pieces = std::mem::take(&mut self.pieces);
+        pieces.clear();
+        let op = self.ops.get_mut(number);
+        let planned = self.layout.plan(&op.command, op.stage, &self.members, &mut pieces);
+        (op.since, op.more, op.failed) = (now, planned == Planned::More, planned == Planned::Broken);
+        let write = matches!(op.command.kind, CommandKind::Write | CommandKind::Trim);
+        if op.failed || pieces.is_empty() {
+            op.left = 1;
+            let at = if op.failed { now + ERROR_AFTER } else { now };
+            self.sequence += 1;
+            self.timed.push(Reverse((at, self.sequence, number)));
+        } else {
+            let only_first = self.first_suffices && write && pieces[0].member == 0;
+            op.left = if only_first { 1 } else { pieces.len() as u32 };
+            let command = op.command;
+            for (index, piece) in pieces.iter().enumerate() {
+                let owner = if only_first && index > 0 { Owner::Nobody } else { Owner::Op(number) };
+                self.members.submit(now, owner, piece, &command);
+            }
+        }
+        self.pieces = pieces;
+    }
+
+    #[inline]
+    pub(crate) fn next_wake(&self) -> Option<Nanos> {
+        let timed = self.timed.peek().map_or(Nanos::MAX, |Reverse((at, ..))| *at);
+        let rebuild = self.rebuilding.as_ref().map_or(Nanos::MAX, Rebuilding::next_wake);
+        let next = self.members.next_wake().min(timed).min(rebuild);
+        (next < Nanos::MAX).then_some(next)
+    }
+
+    pub(crate) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let before = completions.len();
+        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
+            if at == now && completions.len() > before {
+                return;
+            }
+            self.step(at, completions);
+        }
+    }
+
+    /// One thing that happens at `now`.
+    fn step(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        if let Some(&Reverse((at, _, number))) = self.timed.peek()
+            && at <= now
+        {
+            self.timed.pop();
+            let waited = Breakdown { queue: now - self.ops.get(number).since, ..Breakdown::default() };
+            self.piece_done(number, now, waited, completions);
+        } else if self.members.next_wake() <= now {
+            let mut done = std::mem::take(&mut self.done);
+            self.members.advance(&mut done);
+            for done in done.drain(..) {
+                if !self.part_done(&done, completions) {
+                    break; // What else its member brought has been planned anew.
+                }
+            }
+            self.done = done;
+        } else {
+            self.rebuild_on(now);
+        }
+    }
+
+    /// Takes what a member has completed; false when it shows that the member has died inside.
+    fn part_done(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) -> bool {
+        let Some((part, breakdown)) = self.members.complete(done) else { return true };
+        if done.failed {
+            self.fail_member(part.member, Some(part.owner), done.at);
+            return false;
+        }
+        match part.owner {
+            Owner::Op(number) => self.piece_done(number, done.at, breakdown, completions),
+            Owner::Rebuild(place) => self.step_done(place, done.at),
+            Owner::Nobody => {}
+        }
+        true
+    }
+
+    /// A piece of a command is done; with the last one the stage ends.
+    fn piece_done(&mut self, number: u32, now: Nanos, path: Breakdown, completions: &mut Vec<DeviceCompletion>) {
+        let op = self.ops.get_mut(number);
+        op.left -= 1;
+        if op.left > 0 {
+            return;
+        }
+        op.path.add(&path);
+        op.since = now;
+        if op.more {
+            op.stage += 1;
+            self.start(number, now);
+            return;
+        }
+        if op.epoch == ORDERED {
+            self.order.done(number);
+        } else {
+            let epoch = op.epoch;
+            self.complete(number, now, completions);
+            self.order.leave(epoch);
+        }
+        self.flushes(now, completions);
+    }
+
+    fn flushes(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        while let Some(next) = self.order.next() {
+            match next {
+                Next::Tell(number) => {
+                    let op = self.ops.get_mut(number);
+                    op.path.queue += now - op.since;
+                    self.start(number, now);
+                }
+                Next::Complete(number) => self.complete(number, now, completions),
+            }
+        }
+    }
+
+    fn complete(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let op = self.ops.remove(number);
+        let mut breakdown = op.path;
+        breakdown.queue += now - op.since;
+        let Op { command, submitted, failed, .. } = op;
+        completions.push(DeviceCompletion { command, submitted, at: now, breakdown, failed });
+    }
+}
+
+/// Members that die and are replaced.
+impl Array {
+    /// A drive dies, or with `None` everything does.
+    pub(crate) fn fail(&mut self, drive: Option<u32>, now: Nanos) {
+        let Some(drive) = drive else {
+            (0..self.members.count()).for_each(|member| self.fail_member(member, None, now));
+            return;
+        };
+        let member = drive / self.drives;
+        match self.members.device_mut(member).filter(|device| device.is_composite()) {
+            Some(device) => {
+                device.fail(Some(drive % self.drives), now);
+                self.members.look(member as usize);
+            }
+            None => self.fail_member(member, None, now),
+        }
+    }
+
+    /// A member dies, and with it what `owner` waited for.
+    fn fail_member(&mut self, member: u32, owner: Option<Owner>, now: Nanos) {
+        if !self.members.lives(member) {
+            return;
+        }
+        let mut owners: Vec<Owner> = owner.into_iter().collect();
+        self.members.fail(member, &mut owners);
+        if self.rebuilding.as_ref().is_some_and(|rebuilding| rebuilding.member == member) {
+            self.end_rebuild(now);
+        }
+        self.waiting.retain(|&waiting| waiting != member);
+        if matches!(self.layout, Layout::Parity { .. }) {
+            // What was read for a write may not be enough any more.
+            owners.extend(self.ops.iter().filter(|(_, op)| op.more).map(|(number, _)| Owner::Op(number)));
+        }
+        let mut seen = Vec::new();
+        for owner in owners {
+            if !seen.contains(&owner) {
+                seen.push(owner);
+                self.plan_anew(owner, now);
+            }
+        }
+    }
+
+    /// What a command waits for is not to be had: it is planned anew.
+    fn plan_anew(&mut self, owner: Owner, now: Nanos) {
+        match owner {
+            Owner::Nobody => {}
+            Owner::Rebuild(_) => {
+                // Too much is gone to go on.
+                if self.rebuilding.is_some() {
+                    self.end_rebuild(now);
+                }
+            }
+            Owner::Op(number) => {
+                self.members.disown(owner);
+                let op = self.ops.get_mut(number);
+                op.path.queue += now - op.since;
+                (op.since, op.stage, op.more) = (now, 0, false);
+                if op.epoch == ORDERED {
+                    self.order.untold(number);
+                    // Told again at once if nothing is before it; else by the last command before it.
+                    if let Some(Next::Tell(front)) = self.order.next() {
+                        let op = self.ops.get_mut(front);
+                        op.path.queue += now - op.since;
+                        self.start(front, now);
+                    }
+                } else {
+                    self.start(number, now);
+                }
+            }
+        }
+    }
+
+    /// A new drive takes a dead one's place.
+    ///
+    /// # Errors
+    /// A sentence, when nothing died there.
+    pub(crate) fn replace(&mut self, drive: u32, now: Nanos) -> Result<(), String> {
+        let member = drive / self.drives;
+        if let Some(device) = self.members.device_mut(member) {
+            if !device.is_composite() {
+                return Err(format!("member {drive} is alive: only a dead one can be replaced"));
+            }
+            let replaced = device.replace(drive % self.drives, now);
+            self.members.look(member as usize);
+            return replaced;
+        }
+        let device = super::node(&self.member)?;
+        let device = match self.link.filter(|_| member > 0) {
+            Some(link) => Linked::over(&link, device)?,
+            None => device,
+        };
+        self.members.replace(member, device);
+        self.waiting.push_back(member);
+        if self.rebuilding.is_none() {
+            self.begin_rebuild(now);
+        }
+        Ok(())
+    }
+
+    fn begin_rebuild(&mut self, now: Nanos) {
+        let Some(member) = self.waiting.pop_front() else { return };
+        self.members.set_filled(member, 0);
+        let activity = self.members.activity;
+        self.rebuilding = Some(Rebuilding::new(member, self.member_bytes, self.settings, now, activity));
+    }
+
+    /// The rebuild is given up or over: the next one begins.
+    fn end_rebuild(&mut self, now: Nanos) {
+        if let Some(rebuilding) = self.rebuilding.take() {
+            (0..rebuilding.steps.len() as u8).for_each(|place| self.members.disown(Owner::Rebuild(place)));
+        }
+        self.begin_rebuild(now);
+    }
+
+    /// The rebuild starts a step if it may.
+    fn rebuild_on(&mut self, now: Nanos) {
+        let (activity, busy) = (self.members.activity, self.members.busy > 0);
+        let Some(rebuilding) = self.rebuilding.as_mut() else { return };
+        let Some((place, step)) = rebuilding.start(now, activity, busy) else { return };
+        let member = rebuilding.member;
+        let end = step.offset_bytes + u64::from(step.length_bytes);
+        let others = (0..self.members.count()).filter(|&other| other != member && self.members.holds(other, end));
+        let mirror = matches!(self.layout, Layout::Mirror { .. });
+        let sources: Vec<u32> = if mirror { others.take(1).collect() } else { others.collect() };
+        if sources.len() < if mirror { 1 } else { self.members.count() as usize - 1 } {
+            self.end_rebuild(now);
+            return;
+        }
+        self.step_to(place, step, CommandKind::Read, &sources, now);
+    }
+
+    fn step_to(&mut self, place: u8, step: Step, kind: CommandKind, members: &[u32], now: Nanos) {
+        let Step { offset_bytes, length_bytes, .. } = step;
+        let of = Command { id: 0, kind, offset_bytes, length_bytes, fua: false, stream: 0 };
+        if let Some(rebuilding) = &mut self.rebuilding {
+            let writes = kind == CommandKind::Write;
+            rebuilding.steps[usize::from(place)] = Some(Step { left: members.len() as u32, writes, ..step });
+        }
+        for &member in members {
+            self.members.submit(now, Owner::Rebuild(place), &Piece { member, kind, offset_bytes, length_bytes }, &of);
+        }
+    }
+
+    /// A piece of a step is done: what was read is written, what was written is filled.
+    fn step_done(&mut self, place: u8, now: Nanos) {
+        let Some(rebuilding) = self.rebuilding.as_mut() else { return };
+        let member = rebuilding.member;
+        let Some(step) = rebuilding.steps[usize::from(place)].as_mut() else { return };
+        step.left -= 1;
+        if step.left > 0 {
+            return;
+        }
+        let step = *step;
+        if !step.writes {
+            self.step_to(place, step, CommandKind::Write, &[member], now);
+            return;
+        }
+        let (filled, all) = rebuilding.finish(place, now);
+        self.members.set_filled(member, if all { u64::MAX } else { filled });
+        if all {
+            self.rebuilt = Some((now, member));
+            self.end_rebuild(now);
+        }
+    }
+
+    /// When a rebuild ended, and of which member, once.
+    pub(crate) fn take_rebuilt(&mut self) -> Option<(Nanos, u32)> {
+        if let Some((at, member)) = self.rebuilt.take() {
+            return Some((at, member * self.drives));
+        }
+        (0..self.members.count()).find_map(|member| {
+            let (at, drive) = self.members.device_mut(member)?.take_rebuilt()?;
+            Some((at, member * self.drives + drive))
+        })
+    }
+
+    /// Members that are gone or not yet filled, and whether that is more than the array bears.
+    pub(crate) fn is_broken(&self) -> bool {
+        let gone = (0..self.members.count()).filter(|&member| {
+            !self.members.holds(member, u64::MAX) || self.members.device(member).is_some_and(Device::is_broken)
+        });
+        gone.count() as u32 > self.layout.redundancy(self.members.count())
+    }
+
+    /// What the members use.
+    pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
+        let devices = (0..self.members.count()).filter_map(|member| self.members.device(member));
+        devices.for_each(|device| device.usage(now, usage));
+    }
+
+    /// Power fails under the array: what its members lose.
+    pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
+        let mut loss = Loss::default();
+        for member in 0..self.members.count() {
+            if let Some(device) = self.members.device_mut(member) {
+                loss.add(&device.lose_power(now));
+            }
+        }
+        self.members.forget();
+        self.order.clear();
+        self.timed.clear();
+        self.ops.clear();
+        self.waiting.extend(self.rebuilding.take().map(|rebuilding| rebuilding.member));
+        self.begin_rebuild(now);
+        loss
+    }
+
+    /// Power fails, and whoever waits for a command is told that it failed.
+    pub(crate) fn cut_power(&mut self, now: Nanos) -> Loss {
+        let waiting: Vec<Op> = self.ops.iter().map(|(_, op)| *op).collect();
+        let mut loss = self.lose_power(now);
+        loss.outstanding = waiting.len() as u64;
+        for op in waiting {
+            // Flushes need no place in the order any more: everything before them fails with them.
+            let epoch = self.order.enter();
+            let mut failed = Op { epoch, failed: true, more: false, left: 1, ..op };
+            failed.path.queue += now - op.since;
+            failed.since = now;
+            let number = self.ops.insert(failed);
+            self.sequence += 1;
+            self.timed.push(Reverse((now + ERROR_AFTER, self.sequence, number)));
+        }
+        loss
+    }
+}
+
+impl Choice {
+    /// A policy, with the first member's turn.
+    pub(super) fn balanced(balance: tameshi_spec::study::ReadBalance) -> Self {
+        Self::Balanced { balance, turn: 0 }
+    }
+}

@@ -1,0 +1,520 @@
+//! A cache in front of a device: writes end in it and are written back later, reads of what it holds cost no device.
+//!
+//! - A write is taken when what is not written back, and it, fit into the dirty share of the memory; it ends after the
+//!   controller's time and its transfer. Larger ones go through to the device.
+//! - Writing back takes the blocks that have been dirty for longest, a thousand at a time in the order of their places,
+//!   neighbours together. Below half of the dirty share it waits until no read is at the device.
+//! - A read whose blocks are all held ends after the controller's time and its transfer. Any other one goes to the
+//!   device, and what it brings is kept in place of what was not used for longest.
+//! - Battery-backed, what was taken is durable. Volatile, a flush writes back all that was taken before it and has the
+//!   device flush, and force unit access goes through to the device.
+
+mod table;
+
+use super::order::{Next, Order};
+use super::rebuild::time_of;
+use super::slab::Slab;
+use crate::device::{Breakdown, Device, DeviceCompletion};
+use crate::fault::Loss;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use table::{BLOCK_BYTES, State, Table};
+use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_spec::study::CacheKind;
+
+/// Blocks that are written back in the order of their places.
+const BATCH: usize = 1024;
+/// Commands of writing back outstanding at most, and blocks of one.
+const DEPTH: u32 = 32;
+const LONGEST: u64 = 256;
+const ORDERED: u64 = u64::MAX;
+
+/// What a cache is like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) memory_bytes: u64,
+    pub(crate) dirty_bytes: u64,
+    pub(crate) kind: CacheKind,
+    /// Time of the controller for a write or a hit, and for a miss.
+    pub(crate) latency: Nanos,
+    pub(crate) miss_latency: Nanos,
+    pub(crate) bytes_per_second: Option<u64>,
+    /// Bytes of the device behind.
+    pub(crate) capacity_bytes: u64,
+}
+
+/// What follows when a command's present stretch of time is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    Complete,
+    Device,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Op {
+    command: Command,
+    submitted: Nanos,
+    epoch: u64,
+    path: Breakdown,
+    since: Nanos,
+    then: Then,
+    failed: bool,
+    /// Of a write: its serial number.
+    writer: u64,
+}
+
+/// What the device behind has been given to do.
+#[derive(Clone, Copy, Debug)]
+enum Errand {
+    /// A command of the user.
+    For(u32),
+    /// Blocks that are written back: the first, and how many.
+    Back(u64, u64),
+}
+
+/// A device with a cache in front of it.
+#[derive(Debug)]
+pub struct Cache {
+    settings: Settings,
+    device: Device,
+    table: Table,
+    ops: Slab<Op>,
+    order: Order,
+    timed: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
+    sequence: u64,
+    errands: Slab<Errand>,
+    /// Writes that wait for room.
+    waiting: VecDeque<u32>,
+    /// Blocks dirty or being written back.
+    dirty: u64,
+    /// Of them, being written back: commands.
+    backs: u32,
+    reads: u32,
+    batch: Vec<u64>,
+    free_at: Nanos,
+    writers: u64,
+    generation: u64,
+    /// A flush that drains, and the blocks it still waits for.
+    draining: Option<(u32, u64)>,
+    done: Vec<DeviceCompletion>,
+}
+
+impl Cache {
+    /// A cache in front of `device`.
+    pub(crate) fn new(settings: Settings, device: Device) -> Self {
+        Self {
+            table: Table::new((settings.memory_bytes / BLOCK_BYTES).max(1) as usize),
+            settings,
+            device,
+            ops: Slab::default(),
+            order: Order::default(),
+            timed: BinaryHeap::new(),
+            sequence: 0,
+            errands: Slab::default(),
+            waiting: VecDeque::new(),
+            dirty: 0,
+            backs: 0,
+            reads: 0,
+            batch: Vec::with_capacity(BATCH),
+            free_at: 0,
+            writers: 0,
+            generation: 0,
+            draining: None,
+            done: Vec::new(),
+        }
+    }
+
+    pub(crate) fn inner(&self) -> &Device {
+        &self.device
+    }
+
+    pub(crate) fn inner_mut(&mut self) -> &mut Device {
+        &mut self.device
+    }
+
+    fn volatile(&self) -> bool {
+        self.settings.kind == CacheKind::Volatile
+    }
+
+    fn limit(&self) -> u64 {
+        (self.settings.dirty_bytes / BLOCK_BYTES).max(1)
+    }
+
+    pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
+        let flush = command.kind == CommandKind::Flush;
+        let epoch = if flush { ORDERED } else { self.order.enter() };
+        let (path, then) = (Breakdown::default(), Then::Complete);
+        let op = Op { command: *command, submitted: now, epoch, path, since: now, then, failed: false, writer: 0 };
+        let number = self.ops.insert(op);
+        match command.kind {
+            CommandKind::Flush => {
+                self.order.flush(number, !self.volatile());
+                if self.volatile() {
+                    self.drain_next(now);
+                } else {
+                    self.later(number, now, self.settings.latency, Then::Complete);
+                }
+            }
+            CommandKind::Read => self.read(number, now),
+            CommandKind::Trim => self.through(number, now),
+            CommandKind::Write => {
+                let large = blocks(command).count() as u64 * 2 > self.limit();
+                if large || (command.fua && self.volatile()) {
+                    self.through(number, now);
+                } else {
+                    self.waiting.push_back(number);
+                    self.take_writes(now);
+                }
+            }
+        }
+        self.write_back(now);
+    }
+
+    /// The controller works on a command for so long.
+    fn later(&mut self, number: u32, now: Nanos, controller: Nanos, then: Then) {
+        let op = self.ops.get_mut(number);
+        op.path.controller += controller;
+        op.path.queue += now - op.since;
+        (op.since, op.then) = (now + controller, then);
+        self.sequence += 1;
+        self.timed.push(Reverse((op.since, self.sequence, number)));
+    }
+
+    /// The bytes of a command pass between host and cache from `from` on, and then it ends.
+    fn transfer(&mut self, number: u32, from: Nanos) {
+        let op = self.ops.get_mut(number);
+        let mut at = from;
+        if let Some(rate) = self.settings.bytes_per_second {
+            let begin = self.free_at.max(from);
+            let crossing = time_of(u64::from(op.command.length_bytes), rate);
+            (op.path.queue, op.path.link) = (op.path.queue + begin - from, op.path.link + crossing);
+            at = begin + crossing;
+            self.free_at = at;
+        }
+        (op.since, op.then) = (at, Then::Complete);
+        self.sequence += 1;
+        self.timed.push(Reverse((at, self.sequence, number)));
+    }
+
+    fn read(&mut self, number: u32, now: Nanos) {
+        let command = self.ops.get(number).command;
+        let hit = blocks(&command).all(|block| self.table.find(block).is_some());
+        if !hit {
+            self.later(number, now, self.settings.miss_latency, Then::Device);
+            self.reads += 1;
+            return;
+        }
+        for block in blocks(&command) {
+            if let Some(slot) = self.table.find(block).filter(|&slot| self.table.slot(slot).state == State::Clean) {
+                self.table.set(slot, State::Clean);
+            }
+        }
+        let op = self.ops.get_mut(number);
+        op.path.controller += self.settings.latency;
+        self.transfer(number, now + self.settings.latency);
+    }
+
+    /// A command that goes past the cache, which forgets what it held there.
+    fn through(&mut self, number: u32, now: Nanos) {
+        let command = self.ops.get(number).command;
+        for block in blocks(&command) {
+            let Some(slot) = self.table.find(block) else { continue };
+            match self.table.slot(slot).state {
+                State::Clean => self.table.remove(slot),
+                State::Dirty => {
+                    self.no_longer_dirty(slot);
+                    self.table.remove(slot);
+                }
+                State::Writing | State::Changed => {}
+            }
+        }
+        self.later(number, now, self.settings.miss_latency, Then::Device);
+        self.drained(now);
+        self.take_writes(now);
+    }
+
+    /// Takes waiting writes while there is room.
+    fn take_writes(&mut self, now: Nanos) {
+        while let Some(&number) = self.waiting.front() {
+            let command = self.ops.get(number).command;
+            let new = blocks(&command).filter(|&block| !self.is_dirty(block)).count() as u64;
+            if self.dirty + new > self.limit() {
+                return;
+            }
+            self.waiting.pop_front();
+            self.writers += 1;
+            self.ops.get_mut(number).writer = self.writers;
+            blocks(&command).for_each(|block| self.taint(block));
+            let op = self.ops.get_mut(number);
+            op.path.queue += now - op.since;
+            op.path.controller += self.settings.latency;
+            self.transfer(number, now + self.settings.latency);
+        }
+    }
+
+    fn is_dirty(&self, block: u64) -> bool {
+        self.table.find(block).is_some_and(|slot| self.table.slot(slot).state != State::Clean)
+    }
+
+    /// A block is newer than what the device holds.
+    fn taint(&mut self, block: u64) {
+        let slot = match self.table.find(block) {
+            Some(slot) => slot,
+            None => self.table.insert(block).expect("what is dirty is less than the memory"),
+        };
+        let (state, generation) = (self.table.slot(slot).state, self.generation);
+        match state {
+            State::Dirty | State::Changed => {}
+            State::Writing if self.is_new(slot) => {
+                self.table.set(slot, State::Dirty);
+                self.table.slot_mut(slot).generation = generation;
+                self.dirty += 1;
+            }
+            State::Writing => self.table.set(slot, State::Changed),
+            State::Clean => {
+                self.table.set(slot, State::Dirty);
+                self.table.slot_mut(slot).generation = generation;
+                self.dirty += 1;
+            }
+        }
+        self.table.slot_mut(slot).writer = self.writers;
+    }
+
+    /// Whether a slot was only just inserted.
+    fn is_new(&self, slot: u32) -> bool {
+        self.table.slot(slot).writer == 0
+    }
+
+    /// A dirty block need not be written back any more.
+    fn no_longer_dirty(&mut self, slot: u32) {
+        self.dirty -= 1;
+        let generation = self.table.slot(slot).generation;
+        if let Some((_, left)) = self.draining.as_mut().filter(|_| generation < self.generation) {
+            *left -= 1;
+        }
+    }
+
+    /// Whether writing back may go on now.
+    fn may_write_back(&self) -> bool {
+        let pressed = self.draining.is_some() || !self.waiting.is_empty() || self.dirty * 2 > self.limit();
+        self.backs < DEPTH && (pressed || self.reads == 0)
+    }
+
+    fn write_back(&mut self, now: Nanos) {
+        while self.may_write_back() {
+            if self.batch.is_empty() {
+                self.table.oldest_dirty(BATCH, &mut self.batch);
+                self.batch.sort_unstable_by(|a, b| b.cmp(a));
+            }
+            let Some(first) = self.batch.pop() else { return };
+            let mut count = 0;
+            while count < LONGEST && self.begin_back(first + count) {
+                count += 1;
+            }
+            if count == 0 {
+                continue;
+            }
+            self.backs += 1;
+            let errand = u64::from(self.errands.insert(Errand::Back(first, count)));
+            let offset_bytes = first * BLOCK_BYTES;
+            let end = (offset_bytes + count * BLOCK_BYTES).min(self.settings.capacity_bytes.max(offset_bytes + 1));
+            let length_bytes = (end - offset_bytes) as u32;
+            let kind = CommandKind::Write;
+            self.device.submit(now, &Command { id: errand, kind, offset_bytes, length_bytes, fua: false, stream: 0 });
+        }
+    }
+
+    fn begin_back(&mut self, block: u64) -> bool {
+        match self.table.find(block).filter(|&slot| self.table.slot(slot).state == State::Dirty) {
+            Some(slot) => {
+                self.table.set(slot, State::Writing);
+                true
+            }
+            None => false,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next_wake(&self) -> Option<Nanos> {
+        let timed = self.timed.peek().map(|Reverse((at, ..))| *at);
+        [timed, self.device.next_wake()].into_iter().flatten().min()
+    }
+
+    pub(crate) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let before = completions.len();
+        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
+            if at == now && completions.len() > before {
+                return;
+            }
+            if let Some(&Reverse((_, _, number))) = self.timed.peek().filter(|Reverse((timed, ..))| *timed <= at) {
+                self.timed.pop();
+                self.time_over(number, at, completions);
+            } else {
+                let mut done = std::mem::take(&mut self.done);
+                self.device.advance(at, &mut done);
+                done.drain(..).for_each(|done| self.errand_done(&done, completions));
+                self.done = done;
+            }
+            self.write_back(at);
+        }
+    }
+
+    fn time_over(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let op = self.ops.get(number);
+        if op.then == Then::Device {
+            let command = op.command;
+            let errand = u64::from(self.errands.insert(Errand::For(number)));
+            self.device.submit(now, &Command { id: errand, ..command });
+        } else if op.epoch == ORDERED {
+            self.order.done(number);
+            self.flushes(now, completions);
+        } else {
+            self.end(number, now, completions);
+        }
+    }
+
+    fn errand_done(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) {
+        let now = done.at;
+        match self.errands.take(done.command.id as u32) {
+            None => {} // Forgotten when power failed.
+            Some(Errand::Back(first, count)) => {
+                self.backs -= 1;
+                (first..first + count).for_each(|block| self.end_back(block));
+                self.take_writes(now);
+                self.drained(now);
+            }
+            Some(Errand::For(number)) => {
+                let op = self.ops.get_mut(number);
+                op.path.add(&done.breakdown);
+                (op.since, op.failed) = (now, done.failed);
+                let (command, flush) = (op.command, op.epoch == ORDERED);
+                if flush {
+                    self.draining = None;
+                    self.order.done(number);
+                    self.flushes(now, completions);
+                } else if command.kind == CommandKind::Read {
+                    self.reads -= 1;
+                    blocks(&command).for_each(|block| self.keep(block));
+                    self.transfer(number, now);
+                } else {
+                    self.end(number, now, completions);
+                }
+            }
+        }
+    }
+
+    /// A block has been written back.
+    fn end_back(&mut self, block: u64) {
+        let Some(slot) = self.table.find(block) else { return };
+        let changed = self.table.slot(slot).state == State::Changed;
+        self.no_longer_dirty(slot);
+        if changed {
+            self.table.set(slot, State::Dirty);
+            self.table.slot_mut(slot).generation = self.generation;
+            self.dirty += 1;
+        } else {
+            self.table.set(slot, State::Clean);
+        }
+    }
+
+    /// A block that was read is kept, if there is room.
+    fn keep(&mut self, block: u64) {
+        if self.table.find(block).is_none()
+            && let Some(slot) = self.table.insert(block)
+        {
+            self.table.set(slot, State::Clean);
+        }
+    }
+
+    fn end(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let epoch = self.ops.get(number).epoch;
+        self.complete(number, now, completions);
+        self.order.leave(epoch);
+        self.flushes(now, completions);
+    }
+
+    fn complete(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let Op { command, submitted, mut path, since, failed, .. } = self.ops.remove(number);
+        path.queue += now - since;
+        completions.push(DeviceCompletion { command, submitted, at: now, breakdown: path, failed });
+    }
+
+    fn flushes(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        while let Some(next) = self.order.next() {
+            match next {
+                Next::Tell(number) => self.drain(number, now),
+                Next::Complete(number) => self.complete(number, now, completions),
+            }
+        }
+    }
+
+    fn drain_next(&mut self, now: Nanos) {
+        if let Some(Next::Tell(number)) = self.order.next() {
+            self.drain(number, now);
+        }
+    }
+
+    /// A flush begins: everything dirty is written back.
+    fn drain(&mut self, number: u32, now: Nanos) {
+        self.generation += 1;
+        self.draining = Some((number, self.dirty));
+        self.drained(now);
+    }
+
+    /// When everything before a flush is written back, the device flushes.
+    fn drained(&mut self, now: Nanos) {
+        let Some((number, 0)) = self.draining else { return };
+        self.draining = None;
+        let op = self.ops.get_mut(number);
+        op.path.queue += now - op.since;
+        op.since = now;
+        let command = op.command;
+        let errand = u64::from(self.errands.insert(Errand::For(number)));
+        self.device.submit(now, &Command { id: errand, ..command });
+    }
+
+    /// Power fails: what is under way is forgotten; dirty blocks stay or are lost.
+    pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
+        let mut loss = self.device.lose_power(now);
+        let mut pending: Vec<u64> = self.ops.iter().map(|(_, op)| op.writer).filter(|&writer| writer > 0).collect();
+        pending.sort_unstable();
+        let held: Vec<u32> = self.table.held().collect();
+        let mut writers = Vec::new();
+        for slot in held {
+            if self.table.slot(slot).state == State::Clean {
+                continue;
+            }
+            self.table.set(slot, State::Dirty);
+            self.table.slot_mut(slot).generation = self.generation;
+            if pending.binary_search(&self.table.slot(slot).writer).is_err() {
+                writers.push(self.table.slot(slot).writer);
+                loss.lost_bytes += if self.volatile() { BLOCK_BYTES } else { 0 };
+            }
+        }
+        if self.volatile() {
+            writers.sort_unstable();
+            writers.dedup();
+            loss.lost_writes += writers.len() as u64;
+            self.table.clear();
+            self.dirty = 0;
+        }
+        self.ops.clear();
+        self.order.clear();
+        self.timed.clear();
+        self.errands.clear();
+        self.waiting.clear();
+        self.batch.clear();
+        (self.backs, self.reads, self.draining, self.free_at) = (0, 0, None, now);
+        if !self.volatile() {
+            self.write_back(now);
+        }
+        loss
+    }
+}
+
+/// The blocks that a command touches.
+fn blocks(command: &Command) -> impl Iterator<Item = u64> + Clone + use<> {
+    let end = command.offset_bytes + u64::from(command.length_bytes);
+    let first = command.offset_bytes / BLOCK_BYTES;
+    first..end.div_ceil(BLOCK_BYTES).max(first)
+}

@@ -1,0 +1,152 @@
+//! A device at the other end of a link: half a round trip there and half back, and the bytes in between.
+//!
+//! Bytes cross one after the other, those of writes on the way there, those of reads on the way back; to wait for others'
+//! bytes is waiting, to cross is the link's part.
+
+use super::rebuild::time_of;
+use super::slab::Slab;
+use crate::device::{Breakdown, Device, DeviceCompletion};
+use std::collections::VecDeque;
+use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_record::{Resource, Usage};
+use tameshi_spec::run::Link;
+
+/// A command on its way.
+#[derive(Clone, Copy, Debug)]
+struct Crossing {
+    command: Command,
+    submitted: Nanos,
+    queue: Nanos,
+    link: Nanos,
+}
+
+/// A device across a link.
+#[derive(Debug)]
+pub struct Linked {
+    there: Nanos,
+    back: Nanos,
+    bytes_per_second: u64,
+    /// From when on the next bytes may cross, there and back.
+    free: [Nanos; 2],
+    busy_ns: Nanos,
+    crossings: Slab<Crossing>,
+    /// On the way there: when each arrives.
+    outbound: VecDeque<(Nanos, u32)>,
+    /// On the way back.
+    homebound: VecDeque<DeviceCompletion>,
+    device: Device,
+    done: Vec<DeviceCompletion>,
+}
+
+impl Linked {
+    /// `device` across `link`.
+    pub(super) fn over(link: &Link, device: Device) -> Result<Device, String> {
+        if link.rate.0 == 0 {
+            return Err("a link's rate must not be zero".into());
+        }
+        let there = link.round_trip.0 / 2;
+        Ok(Device::Linked(Box::new(Self {
+            there,
+            back: link.round_trip.0 - there,
+            bytes_per_second: link.rate.0,
+            free: [0; 2],
+            busy_ns: 0,
+            crossings: Slab::default(),
+            outbound: VecDeque::new(),
+            homebound: VecDeque::new(),
+            device,
+            done: Vec::new(),
+        })))
+    }
+
+    pub(crate) fn inner(&self) -> &Device {
+        &self.device
+    }
+
+    pub(crate) fn inner_mut(&mut self) -> &mut Device {
+        &mut self.device
+    }
+
+    /// Waiting and crossing of so many bytes one way.
+    fn cross(&mut self, way: usize, now: Nanos, bytes: u32) -> (Nanos, Nanos) {
+        let begin = self.free[way].max(now);
+        let crossing = time_of(u64::from(bytes), self.bytes_per_second);
+        self.free[way] = begin + crossing;
+        self.busy_ns += crossing;
+        (begin - now, crossing + if way == 0 { self.there } else { self.back })
+    }
+
+    pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
+        let bytes = if command.kind == CommandKind::Write { command.length_bytes } else { 0 };
+        let (queue, link) = self.cross(0, now, bytes);
+        let crossing = self.crossings.insert(Crossing { command: *command, submitted: now, queue, link });
+        let arrives = now + queue + link;
+        if arrives == now {
+            self.arrive(now, crossing);
+        } else {
+            self.outbound.push_back((arrives, crossing));
+        }
+    }
+
+    fn arrive(&mut self, now: Nanos, crossing: u32) {
+        let command = Command { id: u64::from(crossing), ..self.crossings.get(crossing).command };
+        self.device.submit(now, &command);
+    }
+
+    #[inline]
+    pub(crate) fn next_wake(&self) -> Option<Nanos> {
+        let there = self.outbound.front().map(|(at, _)| *at);
+        let back = self.homebound.front().map(|done| done.at);
+        [there, back, self.device.next_wake()].into_iter().flatten().min()
+    }
+
+    pub(crate) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let before = completions.len();
+        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
+            if at == now && completions.len() > before {
+                return;
+            }
+            if let Some(done) = self.homebound.pop_front_if(|done| done.at <= at) {
+                completions.push(done);
+            } else if let Some((_, crossing)) = self.outbound.pop_front_if(|(arrives, _)| *arrives <= at) {
+                self.arrive(at, crossing);
+            } else {
+                let mut done = std::mem::take(&mut self.done);
+                self.device.advance(at, &mut done);
+                done.drain(..).for_each(|done| self.turn_back(&done, completions));
+                self.done = done;
+            }
+        }
+    }
+
+    /// The device is done: its answer goes back.
+    fn turn_back(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) {
+        let Some(crossing) = self.crossings.take(done.command.id as u32) else { return };
+        let bytes = if crossing.command.kind == CommandKind::Read { crossing.command.length_bytes } else { 0 };
+        let (queue, link) = self.cross(1, done.at, bytes);
+        let mut breakdown = done.breakdown;
+        breakdown.add(&Breakdown { queue: crossing.queue + queue, link: crossing.link + link, ..Breakdown::default() });
+        let at = done.at + queue + link;
+        let Crossing { command, submitted, .. } = crossing;
+        let done = DeviceCompletion { command, submitted, at, breakdown, failed: done.failed };
+        if queue + link == 0 && self.homebound.is_empty() {
+            completions.push(done);
+        } else {
+            self.homebound.push_back(done);
+        }
+    }
+
+    /// How long bytes have crossed either way, and what the device behind uses.
+    pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
+        let ahead: Nanos = self.free.iter().map(|free| free.saturating_sub(now)).sum();
+        usage.add(Resource::Link, 2, self.busy_ns.saturating_sub(ahead));
+        self.device.usage(now, usage);
+    }
+
+    /// Everything on its way is forgotten.
+    pub(crate) fn forget(&mut self) {
+        self.crossings.clear();
+        self.outbound.clear();
+        self.homebound.clear();
+    }
+}

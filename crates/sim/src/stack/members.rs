@@ -1,0 +1,232 @@
+//! The members of an array: each a device, or nothing since it died; and what they have been given to do.
+
+use super::slab::Slab;
+use crate::device::{Breakdown, Device, DeviceCompletion};
+use tameshi_base::{Command, CommandKind, Nanos};
+
+/// Whom a part of a command belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// A command of the array's user, by number.
+    Op(u32),
+    /// A step of the rebuild, by its place.
+    Rebuild(u8),
+    /// Nobody any more: its command was planned anew, or was acknowledged without it.
+    Nobody,
+}
+
+/// What one member is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) member: u32,
+    pub(super) kind: CommandKind,
+    pub(super) offset_bytes: u64,
+    pub(super) length_bytes: u32,
+}
+
+/// A piece that a member has been given.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) owner: Owner,
+    pub(super) member: u32,
+    /// Time that rebuilds had taken of the member when it was given.
+    rebuild_mark: Nanos,
+}
+
+#[derive(Debug)]
+struct Member {
+    /// `None` since it died.
+    device: Option<Device>,
+    wake: Nanos,
+    /// Bytes from its start that hold what they should: all of them unless it is being filled.
+    filled: u64,
+    /// Commands of users outstanding.
+    outstanding: u32,
+    /// Where its last command ended.
+    last_end: u64,
+    /// Time that commands of rebuilds have taken of it.
+    rebuild_time: Nanos,
+}
+
+/// All members.
+#[derive(Debug)]
+pub(super) struct Members {
+    members: Vec<Member>,
+    parts: Slab<Part>,
+    /// The earliest wake, and whose it is.
+    next: (Nanos, usize),
+    /// Commands of users so far.
+    pub(super) activity: u64,
+    /// Commands of users outstanding at any member.
+    pub(super) busy: u32,
+}
+
+impl Members {
+    pub(super) fn new(devices: Vec<Device>) -> Self {
+        let member = |device| Member {
+            device: Some(device),
+            wake: Nanos::MAX,
+            filled: u64::MAX,
+            outstanding: 0,
+            last_end: 0,
+            rebuild_time: 0,
+        };
+        let members = devices.into_iter().map(member).collect();
+        Self { members, parts: Slab::default(), next: (Nanos::MAX, 0), activity: 0, busy: 0 }
+    }
+
+    pub(super) fn count(&self) -> u32 {
+        self.members.len() as u32
+    }
+
+    /// Whether the member takes commands.
+    #[inline]
+    pub(super) fn lives(&self, member: u32) -> bool {
+        self.members[member as usize].device.is_some()
+    }
+
+    /// Whether the member lives and holds everything before `end`.
+    #[inline]
+    pub(super) fn holds(&self, member: u32, end: u64) -> bool {
+        let member = &self.members[member as usize];
+        member.device.is_some() && end <= member.filled
+    }
+
+    pub(super) fn outstanding(&self, member: u32) -> u32 {
+        self.members[member as usize].outstanding
+    }
+
+    pub(super) fn last_end(&self, member: u32) -> u64 {
+        self.members[member as usize].last_end
+    }
+
+    pub(super) fn device_mut(&mut self, member: u32) -> Option<&mut Device> {
+        self.members[member as usize].device.as_mut()
+    }
+
+    pub(super) fn device(&self, member: u32) -> Option<&Device> {
+        self.members[member as usize].device.as_ref()
+    }
+
+    /// So much of the member holds what it should.
+    pub(super) fn set_filled(&mut self, member: u32, bytes: u64) {
+        self.members[member as usize].filled = bytes;
+    }
+
+    /// When a member next wants to be looked at.
+    #[inline]
+    pub(super) fn next_wake(&self) -> Nanos {
+        self.next.0
+    }
+
+    #[inline]
+    pub(super) fn look(&mut self, member: usize) {
+        let device = self.members[member].device.as_ref();
+        self.members[member].wake = device.and_then(Device::next_wake).unwrap_or(Nanos::MAX);
+        let mut next = (Nanos::MAX, 0);
+        for (place, member) in self.members.iter().enumerate() {
+            if member.wake < next.0 {
+                next = (member.wake, place);
+            }
+        }
+        self.next = next;
+    }
+
+    /// Gives a piece of `of` to its member, which lives.
+    pub(super) fn submit(&mut self, now: Nanos, owner: Owner, piece: &Piece, of: &Command) {
+        let place = piece.member as usize;
+        let member = &mut self.members[place];
+        let part = self.parts.insert(Part { owner, member: piece.member, rebuild_mark: member.rebuild_time });
+        if !matches!(owner, Owner::Rebuild(_)) {
+            member.outstanding += 1;
+            self.busy += 1;
+            self.activity += 1;
+        }
+        if piece.kind != CommandKind::Flush {
+            member.last_end = piece.offset_bytes + u64::from(piece.length_bytes);
+        }
+        let command = Command {
+            id: u64::from(part),
+            kind: piece.kind,
+            offset_bytes: piece.offset_bytes,
+            length_bytes: piece.length_bytes,
+            ..*of
+        };
+        member.device.as_mut().expect("a member that lives").submit(now, &command);
+        self.look(place);
+    }
+
+    /// Lets the member that wakes first go on to its wake, which it returns.
+    pub(super) fn advance(&mut self, done: &mut Vec<DeviceCompletion>) -> Nanos {
+        let (now, place) = self.next;
+        if let Some(device) = self.members[place].device.as_mut() {
+            device.advance(now, done);
+        }
+        self.look(place);
+        now
+    }
+
+    /// The part that a member has completed, and where its time went, rebuilds told apart from other waiting; `None` for
+    /// what was forgotten when power failed.
+    pub(super) fn complete(&mut self, done: &DeviceCompletion) -> Option<(Part, Breakdown)> {
+        let part = self.parts.take(done.command.id as u32)?;
+        let member = &mut self.members[part.member as usize];
+        let mut breakdown = done.breakdown;
+        if matches!(part.owner, Owner::Rebuild(_)) {
+            member.rebuild_time += breakdown.total() - breakdown.queue;
+        } else {
+            member.outstanding -= 1;
+            self.busy -= 1;
+            let waited = breakdown.queue.min(member.rebuild_time - part.rebuild_mark);
+            breakdown.queue -= waited;
+            breakdown.rebuild += waited;
+        }
+        Some((part, breakdown))
+    }
+
+    /// The member dies: appends the owners of what it had been given.
+    pub(super) fn fail(&mut self, member: u32, owners: &mut Vec<Owner>) {
+        let lost: Vec<u32> =
+            self.parts.iter().filter(|(_, part)| part.member == member).map(|(number, _)| number).collect();
+        for number in lost {
+            let owner = self.parts.remove(number).owner;
+            self.busy -= u32::from(!matches!(owner, Owner::Rebuild(_)));
+            owners.push(owner);
+        }
+        let dead = &mut self.members[member as usize];
+        (dead.device, dead.outstanding) = (None, 0);
+        self.look(member as usize);
+    }
+
+    /// A new device takes the member's place; nothing on it is what it should be.
+    pub(super) fn replace(&mut self, member: u32, device: Device) {
+        let place = member as usize;
+        (self.members[place].device, self.members[place].filled) = (Some(device), 0);
+        self.members[place].last_end = 0;
+        self.look(place);
+    }
+
+    /// What is under way for an owner belongs to nobody any more.
+    pub(super) fn disown(&mut self, owner: Owner) {
+        let of: Vec<u32> =
+            self.parts.iter().filter(|(_, part)| part.owner == owner).map(|(number, _)| number).collect();
+        for number in of {
+            let part = self.parts.get_mut(number);
+            if matches!(owner, Owner::Rebuild(_)) {
+                self.members[part.member as usize].outstanding += 1;
+                self.busy += 1;
+            }
+            part.owner = Owner::Nobody;
+        }
+    }
+
+    /// Everything under way is forgotten.
+    pub(super) fn forget(&mut self) {
+        self.parts.clear();
+        self.busy = 0;
+        for place in 0..self.members.len() {
+            self.members[place].outstanding = 0;
+            self.look(place);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Devices made of devices: arrays, mirrors across a link, shared drives, caches. `docs/stacks.md` tells what is modelled.
+//!
+//! Every node is a [`Device`] like those it is made of: commands go in at one instant, complete at another, and their
+//! breakdowns add up. Nothing is allocated per command once the queues have grown to what the load needs.
+
+mod array;
+mod cache;
+mod layout;
+mod linked;
+mod members;
+mod order;
+mod rebuild;
+mod shared;
+mod slab;
+
+pub use array::Array;
+pub use cache::Cache;
+pub use linked::Linked;
+pub use shared::Shared;
+
+use crate::device::Device;
+use layout::{Choice, Layout};
+use tameshi_spec::profile::HddProfile;
+use tameshi_spec::run::{Node, Rebuild};
+use tameshi_spec::study::{Acknowledge, CacheKind};
+
+/// The device that a node describes, at rest at time zero.
+///
+/// # Errors
+/// A sentence that names the value no such device can have.
+pub fn node(node: &Node) -> Result<Device, String> {
+    let array = |layout, members: u32, of: &Node, rebuild: Rebuild| -> Result<Device, String> {
+        let devices = (0..members).map(|_| self::node(of)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Device::Array(Box::new(Array::new(layout, devices, of, rebuild))))
+    };
+    match node {
+        Node::Device { device, .. } => Device::new(device),
+        Node::Raid0 { members, of, chunk } => {
+            array(Layout::Stripe { chunk: chunk.0 }, *members, of, Rebuild::default())
+        }
+        Node::Raid1 { members, of, read, rebuild } => {
+            array(Layout::Mirror { read: Choice::balanced(*read) }, *members, of, *rebuild)
+        }
+        Node::Raid10 { members, of, chunk, read, rebuild } => {
+            let mirror = Node::Raid1 { members: 2, of: of.clone(), read: *read, rebuild: *rebuild };
+            array(Layout::Stripe { chunk: chunk.0 }, members / 2, &mirror, *rebuild)
+        }
+        Node::Raid5 { members, of, chunk, rebuild } => array(Layout::Parity { chunk: chunk.0 }, *members, of, *rebuild),
+        Node::Replica { of, link, acknowledge } => {
+            let sides = vec![self::node(of)?, Linked::over(link, self::node(of)?)?];
+            let array = Array::new(Layout::Mirror { read: Choice::First }, sides, of, Rebuild::default());
+            Ok(Device::Array(Box::new(array.across(*link, *acknowledge == Acknowledge::Local))))
+        }
+        Node::Partition { of, function } => {
+            let shared = Shared::new(self::node(of)?, function, node.capacity().0);
+            Ok(Device::Shared(Box::new(shared)))
+        }
+        Node::OverProvisioned { of, .. } => self::node(of),
+        Node::Cache { of, cache } => {
+            let settings = cache::Settings {
+                memory_bytes: cache.memory.0,
+                dirty_bytes: (u128::from(cache.memory.0) * u128::from(cache.dirty.0) / 1_000_000) as u64,
+                kind: cache.kind,
+                latency: cache.latency.0,
+                miss_latency: cache.latency.0,
+                bytes_per_second: cache.rate.map(|rate| rate.0),
+                capacity_bytes: of.capacity().0,
+            };
+            Ok(Device::Cache(Box::new(Cache::new(settings, self::node(of)?))))
+        }
+    }
+}
+
+/// The same, so that it remembers who waits for what when a fault befalls it.
+///
+/// # Errors
+/// A sentence that names the value no such device can have.
+pub fn watched(of: &Node) -> Result<Device, String> {
+    let device = node(of)?;
+    if matches!(device, Device::Array(_)) {
+        return Ok(device);
+    }
+    let whole = Layout::Stripe { chunk: 1 << 62 };
+    Ok(Device::Array(Box::new(Array::new(whole, vec![device], of, Rebuild::default()))))
+}
+
+/// The volatile write cache of a hard disk, if its profile has one: half of it may hold what is not on the medium. A
+/// write, or a read of what it holds, takes the disk's command overhead; a miss has it from the disk itself.
+pub(crate) fn disk_cache(profile: &HddProfile) -> Option<cache::Settings> {
+    let memory = profile.write_cache.as_ref()?.value.0;
+    Some(cache::Settings {
+        memory_bytes: memory,
+        dirty_bytes: memory / 2,
+        kind: CacheKind::Volatile,
+        latency: profile.command_overhead.value.0,
+        miss_latency: 0,
+        bytes_per_second: None,
+        capacity_bytes: profile.capacity.value.0,
+    })
+}

@@ -1,0 +1,96 @@
+//! Flushes of an array: each completes when everything before it has, and its members have flushed.
+
+use std::collections::VecDeque;
+
+/// A flush under way.
+#[derive(Clone, Copy, Debug)]
+struct Flush {
+    op: u32,
+    /// Commands before it, back to the flush before, that are not complete.
+    before: u32,
+    /// Whether the members have been told.
+    told: bool,
+    /// Whether they are done.
+    done: bool,
+}
+
+/// What may happen to the front flush.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// The members must be told.
+    Tell(u32),
+    /// It completes.
+    Complete(u32),
+}
+
+/// Counts commands between flushes.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    flushes: VecDeque<Flush>,
+    completed: u64,
+    since: u32,
+}
+
+impl Order {
+    /// A command other than a flush begins; hand the epoch back when it completes.
+    #[inline]
+    pub(super) fn enter(&mut self) -> u64 {
+        self.since += 1;
+        self.completed + self.flushes.len() as u64
+    }
+
+    /// The command that entered in `epoch` completed.
+    #[inline]
+    pub(super) fn leave(&mut self, epoch: u64) {
+        match self.flushes.get_mut((epoch - self.completed) as usize) {
+            Some(flush) => flush.before -= 1,
+            None => self.since -= 1,
+        }
+    }
+
+    /// A flush begins; `told` says whether the members know already.
+    pub(super) fn flush(&mut self, op: u32, told: bool) {
+        let before = std::mem::take(&mut self.since);
+        self.flushes.push_back(Flush { op, before, told, done: false });
+    }
+
+    /// The members are done with a flush.
+    pub(super) fn done(&mut self, op: u32) {
+        self.of(op).done = true;
+    }
+
+    /// The members have to be told again.
+    pub(super) fn untold(&mut self, op: u32) {
+        let flush = self.of(op);
+        (flush.told, flush.done) = (false, false);
+    }
+
+    fn of(&mut self, op: u32) -> &mut Flush {
+        self.flushes.iter_mut().find(|flush| flush.op == op).expect("the flush is under way")
+    }
+
+    /// What the front flush is ready for.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<Next> {
+        let front = self.flushes.front_mut()?;
+        if front.before > 0 {
+            return None;
+        }
+        if !front.told {
+            front.told = true;
+            return Some(Next::Tell(front.op));
+        }
+        if !front.done {
+            return None;
+        }
+        let op = front.op;
+        self.flushes.pop_front();
+        self.completed += 1;
+        Some(Next::Complete(op))
+    }
+
+    /// Everything under way is forgotten.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}

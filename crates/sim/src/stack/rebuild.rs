@@ -1,0 +1,110 @@
+//! Filling a new member from the others, at the rates and with the manners of Linux's md.
+//!
+//! A rebuild goes from the member's first byte to its last in steps: read what the others hold, write the new member.
+//! It starts steps no faster than its greatest rate. While nobody else asks for anything, two steps are under way at
+//! once. Beside other work, a rebuild that is faster than its least rate lets its step end before it starts the next
+//! (`competing`), or sleeps for half a second at a time (`yielding`).
+
+use tameshi_base::Nanos;
+use tameshi_spec::run::Rebuild;
+use tameshi_spec::study::RebuildManner;
+
+/// Bytes of a step: what md keeps outstanding while it resyncs is of this order.
+pub(super) const STEP_BYTES: u64 = 1 << 20;
+/// Steps under way at most.
+pub(super) const STEPS: usize = 2;
+/// How long a yielding rebuild sleeps (md of Linux before 4.x).
+const SLEEP: Nanos = 500_000_000;
+/// Time over which its present rate is taken (`SYNC_MARK_STEP` of md).
+const MARK: Nanos = 3_000_000_000;
+
+/// A stretch of the member that is being copied.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) offset_bytes: u64,
+    pub(super) length_bytes: u32,
+    /// Pieces of its present part that are not done.
+    pub(super) left: u32,
+    /// Whether it is being written.
+    pub(super) writes: bool,
+}
+
+/// A rebuild under way.
+#[derive(Debug)]
+pub(super) struct Rebuilding {
+    pub(super) member: u32,
+    end: u64,
+    /// Where the next step begins.
+    position: u64,
+    pub(super) steps: [Option<Step>; STEPS],
+    settings: Rebuild,
+    /// When the next step may start, as far as time is concerned.
+    start_at: Nanos,
+    mark: (Nanos, u64),
+    /// The members' count of commands when the last step started.
+    activity: u64,
+}
+
+impl Rebuilding {
+    pub(super) fn new(member: u32, end: u64, settings: Rebuild, now: Nanos, activity: u64) -> Self {
+        let steps = [None; STEPS];
+        Self { member, end, position: 0, steps, settings, start_at: now, mark: (now, 0), activity }
+    }
+
+    /// When the rebuild wants to start a step; never while it has no room for one.
+    #[inline]
+    pub(super) fn next_wake(&self) -> Nanos {
+        let room = self.position < self.end && self.steps.iter().any(Option::is_none);
+        if room { self.start_at } else { Nanos::MAX }
+    }
+
+    /// A step that starts now, and its place; `None` when the rebuild makes room for others first.
+    pub(super) fn start(&mut self, now: Nanos, activity: u64, busy: bool) -> Option<(u8, Step)> {
+        if now - self.mark.0 > MARK {
+            self.mark = (now, self.position);
+        }
+        let others = busy || activity != self.activity;
+        self.activity = activity;
+        if others && self.is_faster_than_least(now) {
+            match self.settings.manner {
+                RebuildManner::Yielding => {
+                    self.start_at = now + SLEEP;
+                    return None;
+                }
+                RebuildManner::Competing if self.steps.iter().any(Option::is_some) => {
+                    // The end of the step that is under way wakes it.
+                    self.start_at = Nanos::MAX;
+                    return None;
+                }
+                RebuildManner::Competing => {}
+            }
+        }
+        let place = self.steps.iter().position(Option::is_none)?;
+        let length = STEP_BYTES.min(self.end - self.position);
+        let step = Step { offset_bytes: self.position, length_bytes: length as u32, left: 0, writes: false };
+        self.steps[place] = Some(step);
+        self.position += length;
+        self.start_at = now + time_of(length, self.settings.rate.0);
+        Some((place as u8, step))
+    }
+
+    /// Whether the rebuild has gone faster than it must since the last mark.
+    fn is_faster_than_least(&self, now: Nanos) -> bool {
+        let copied = u128::from(self.position - self.mark.1) * 1_000_000_000;
+        copied > u128::from(self.settings.rate_min.0) * u128::from((now - self.mark.0).max(1))
+    }
+
+    /// A step is over; returns how much of the member is filled from its start, and whether that is all.
+    pub(super) fn finish(&mut self, place: u8, now: Nanos) -> (u64, bool) {
+        self.steps[usize::from(place)] = None;
+        // Time that passed without room for a step is not made up for.
+        self.start_at = if self.start_at == Nanos::MAX { now } else { self.start_at.max(now) };
+        let filled = self.steps.iter().flatten().map(|step| step.offset_bytes).min().unwrap_or(self.position);
+        (filled, filled >= self.end)
+    }
+}
+
+/// Time that so many bytes take at a rate, rounded up.
+pub(super) fn time_of(bytes: u64, bytes_per_second: u64) -> Nanos {
+    (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(bytes_per_second.max(1))) as Nanos
+}

@@ -1,0 +1,305 @@
+//! Members that die and are replaced, and power that fails: nothing is lost that was durable, and nobody waits for ever.
+
+use crate::support::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use tameshi_base::units::{Share, Size};
+use tameshi_base::{Command, CommandKind, Nanos, Random};
+use tameshi_sim::stack::watched;
+use tameshi_sim::{Device, DeviceCompletion};
+use tameshi_spec::profile;
+use tameshi_spec::run::Node;
+use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance, RebuildManner};
+
+/// A disk of so many bytes on which a command takes its bytes at about 137 MB/s, and nothing else.
+fn small(bytes: u64) -> Node {
+    let mut profile = without_overhead(without_seeks(disk()));
+    (profile.revolution.value.0, profile.capacity.value.0, profile.cylinders.value) = (0, bytes, 1);
+    leaf(hdd(profile))
+}
+
+fn plain() -> Node {
+    leaf(hdd(elevator(with_depth(disk(), 32))))
+}
+
+fn redundant() -> Vec<(&'static str, Node)> {
+    vec![
+        ("raid1", raid1(2, plain(), ReadBalance::ShortestQueue)),
+        ("raid1 of three", raid1(3, plain(), ReadBalance::RoundRobin)),
+        ("raid10", raid10(4, plain())),
+        ("raid5", raid5(4, plain())),
+        ("replica", replica(plain(), 20_000, 1_000_000_000, Acknowledge::Both)),
+        ("raid0 of raid5", raid0(2, raid5(3, plain()))),
+        ("cache over raid1", cached(raid1(2, plain(), ReadBalance::Nearest), 16 << 20, CacheKind::BatteryBacked)),
+        ("raid1 of flash drives", raid1(2, leaf(flash(flash_drive(1 << 30))), ReadBalance::ShortestQueue)),
+        ("raid5 of flash drives", raid5(3, leaf(flash(flash_drive(1 << 30))))),
+        ("raid5 of disks without costs", raid5(3, leaf(hdd(free(disk()))))),
+    ]
+}
+
+fn mixed(count: u64, seed: u64) -> Vec<Command> {
+    let mut random = Random::named(seed, "mix");
+    let kinds = [CommandKind::Read, CommandKind::Read, CommandKind::Write, CommandKind::Write, CommandKind::Write];
+    (0..count)
+        .map(|id| {
+            let kind = if id % 40 == 39 { CommandKind::Flush } else { kinds[random.below(5) as usize] };
+            command(id, kind, random.below(200_000) * 4096, 4096 * (1 + random.below(100)) as u32)
+        })
+        .collect()
+}
+
+/// Keeps 256 outstanding; `happens` befalls the device after so many completions.
+fn befall(
+    node: &Node,
+    commands: &[Command],
+    after: usize,
+    happens: impl Fn(&mut Device, Nanos),
+) -> Vec<DeviceCompletion> {
+    let mut device = watched(node).expect("a device");
+    let (mut done, mut issued, mut now, mut befell) = (vec![], 0, 0, false);
+    loop {
+        while issued < commands.len() && issued - done.len() < 256 {
+            device.submit(now, &commands[issued]);
+            issued += 1;
+        }
+        if done.len() >= after && !befell {
+            befell = true;
+            happens(&mut device, now);
+            continue;
+        }
+        if done.len() == commands.len() {
+            return done;
+        }
+        now = device.next_wake().expect("commands are outstanding");
+        device.advance(now, &mut done);
+    }
+}
+
+fn conserved(name: &str, commands: &[Command], done: &[DeviceCompletion]) {
+    let places: BTreeMap<u64, usize> = done.iter().enumerate().map(|(place, d)| (d.command.id, place)).collect();
+    assert_eq!((done.len(), places.len()), (commands.len(), commands.len()), "{name}: each completes once");
+    assert!(done.is_sorted_by_key(|d| d.at), "{name}");
+    for d in done {
+        assert_eq!(d.breakdown.total(), d.at - d.submitted, "{name}: {d:?}");
+    }
+}
+
+#[test]
+fn when_a_member_dies_at_depth_256_every_command_completes_once_and_none_fails() {
+    for (name, node) in redundant() {
+        for (after, drive) in [(0, 0), (300, 1), (777, 0)] {
+            let commands = mixed(1500, after as u64);
+            let done = befall(&node, &commands, after, |device, now| device.fail(Some(drive), now));
+            conserved(name, &commands, &done);
+            assert!(done.iter().all(|d| !d.failed), "{name}: it bears the loss of one");
+        }
+    }
+}
+
+#[test]
+fn when_too_much_dies_commands_fail_and_every_one_still_completes_once() {
+    for (name, node) in redundant().into_iter().chain([("raid0", raid0(3, plain())), ("disk", plain())]) {
+        let commands = mixed(1000, 5);
+        let done = befall(&node, &commands, 300, |device, now| device.fail(None, now));
+        conserved(name, &commands, &done);
+        assert!(done.iter().filter(|d| d.failed).count() > 500, "{name}");
+        assert!(done[..300].iter().all(|d| !d.failed), "{name}");
+    }
+}
+
+#[test]
+fn a_member_that_dies_while_another_is_rebuilt_breaks_what_bears_one_loss() {
+    let commands = mixed(600, 6);
+    let done = befall(&raid5(4, plain()), &commands, 100, |device, now| {
+        device.fail(Some(1), now);
+        device.replace(1, now).expect("it is dead");
+        device.fail(Some(2), now);
+    });
+    conserved("raid5", &commands, &done);
+    assert!(done.iter().any(|d| d.failed));
+    let done = befall(&raid1(3, plain(), ReadBalance::Nearest), &commands, 100, |device, now| {
+        device.fail(Some(0), now);
+        device.replace(0, now).expect("it is dead");
+        device.fail(Some(1), now);
+    });
+    conserved("raid1 of three", &commands, &done);
+    assert!(done.iter().all(|d| !d.failed));
+}
+
+/// How long the rebuild of a member takes, and the completions of `load`, one at a time, meanwhile.
+fn rebuild(node: &Node, load: bool) -> (Nanos, Vec<DeviceCompletion>) {
+    let mut device = watched(node).expect("a device");
+    device.fail(Some(1), 0);
+    device.replace(1, 0).expect("it is dead");
+    let (mut done, mut next) = (vec![], 0);
+    loop {
+        if load && next == done.len() {
+            let at = device.next_wake().unwrap_or(0).min(done.last().map_or(0, |d: &DeviceCompletion| d.at));
+            device.submit(at, &command(next as u64, CommandKind::Read, (next as u64 * 7919) % 4000 * 4096, 4096));
+            next += 1;
+        }
+        let now = device.next_wake().expect("the rebuild goes on");
+        device.advance(now, &mut done);
+        if let Some((at, drive)) = device.take_rebuilt() {
+            assert_eq!((at, drive), (now, 1));
+            assert!(!device.is_broken());
+            return (at, done);
+        }
+    }
+}
+
+fn with_rebuild(mut node: Node, rate: u64, least: u64, how: RebuildManner) -> Node {
+    if let Node::Raid1 { rebuild, .. } | Node::Raid5 { rebuild, .. } | Node::Raid10 { rebuild, .. } = &mut node {
+        (rebuild.rate, rebuild.rate_min, rebuild.manner) = (Size(rate), Size(least), how);
+    }
+    node
+}
+
+#[test]
+fn a_rebuild_takes_the_bytes_over_its_rate() {
+    let bytes = 400u64 << 20;
+    for node in [raid1(2, small(bytes), ReadBalance::Nearest), raid5(4, small(bytes)), raid10(4, small(bytes))] {
+        for rate in [10_000_000, 50_000_000] {
+            let (at, _) = rebuild(&with_rebuild(node.clone(), rate, 1_000_000, RebuildManner::Competing), false);
+            assert_close(at as f64, bytes as f64 / rate as f64 * 1e9, 0.01, "bytes over rate");
+        }
+        // Faster than its disks it is not.
+        let (at, _) = rebuild(&with_rebuild(node, 1_000_000_000, 1_000_000, RebuildManner::Competing), false);
+        assert_close(at as f64, bytes as f64 / (4096.0 / 30e-6) * 1e9, 0.02, "bytes over the medium's rate");
+    }
+}
+
+#[test]
+fn a_yielding_rebuild_crawls_beside_other_work_and_a_competing_one_does_not() {
+    let node = raid1(2, small(16 << 20), ReadBalance::ShortestQueue);
+    let (crawl, _) = rebuild(&with_rebuild(node.clone(), 200_000_000, 2_000_000, RebuildManner::Yielding), true);
+    assert_close(crawl as f64 / 1e9, f64::from(16 << 20) / 2e6, 0.25, "bytes over the least rate");
+    let (competing, done) = rebuild(&with_rebuild(node, 200_000_000, 2_000_000, RebuildManner::Competing), true);
+    assert!(competing < crawl / 10, "{competing} against {crawl}");
+    let waited: Nanos = done.iter().map(|d| d.breakdown.rebuild).sum();
+    assert!(waited > 0, "reads wait for the rebuild, and say so");
+    assert!(done.iter().all(|d| d.breakdown.total() == d.at - d.submitted));
+}
+
+#[test]
+fn only_what_died_can_be_replaced() {
+    let mut device = watched(&raid1(2, plain(), ReadBalance::Nearest)).expect("a device");
+    assert!(device.replace(0, 0).is_err());
+    assert!(watched(&plain()).expect("a device").replace(0, 0).is_err());
+}
+
+#[test]
+fn a_power_cut_fails_what_is_under_way_and_the_storage_goes_on() {
+    let cached = |kind| cached(plain(), 16 << 20, kind);
+    for (name, node) in redundant().into_iter().chain([
+        ("disk", plain()),
+        ("volatile cache", cached(CacheKind::Volatile)),
+        ("partition", partition(plain(), 4, 16)),
+        ("disk with a write cache", leaf(profile::Device::Hdd(with_write_cache(disk(), 4 << 20)))),
+    ]) {
+        let commands = mixed(1000, 7);
+        let done = befall(&node, &commands, 400, |device, now| {
+            assert_eq!(device.cut_power(now).outstanding, 256, "{name}");
+        });
+        conserved(name, &commands, &done);
+        assert_eq!(done.iter().filter(|d| d.failed).count(), 256, "{name}");
+    }
+}
+
+/// Writes so many blocks apart, flushing after the first `flushed`; what a cut then loses.
+fn lost(node: &Node, flushed: u64, after: u64) -> (u64, u64) {
+    let mut device = watched(node).expect("a device");
+    let (mut done, mut id) = (vec![], 0);
+    let mut one = |device: &mut Device, kind, block: u64| {
+        let now = done.last().map_or(0, |d: &DeviceCompletion| d.at);
+        device.submit(now, &command(id, kind, block * 1_000_003 % 30_000_000 * 4096, 4096));
+        id += 1;
+        while done.len() < id as usize {
+            device.advance(device.next_wake().expect("it completes"), &mut done);
+        }
+    };
+    (0..flushed).for_each(|block| one(&mut device, CommandKind::Write, block));
+    one(&mut device, CommandKind::Flush, 0);
+    (flushed..flushed + after).for_each(|block| one(&mut device, CommandKind::Write, block));
+    let loss = device.cut_power(done.last().map_or(0, |d| d.at));
+    assert_eq!(loss.outstanding, 0);
+    (loss.lost_writes, loss.lost_bytes)
+}
+
+#[test]
+fn what_was_flushed_stays_and_what_only_a_volatile_cache_held_is_counted_as_lost() {
+    let volatile = cached(plain(), 16 << 20, CacheKind::Volatile);
+    let (writes, bytes) = lost(&volatile, 200, 50);
+    assert!((1..=50).contains(&writes), "{writes}");
+    assert_eq!(bytes, writes * 4096);
+    assert_eq!(lost(&volatile, 200, 0), (0, 0), "a flush covers all before it");
+    assert_eq!(lost(&cached(plain(), 16 << 20, CacheKind::BatteryBacked), 10, 500), (0, 0));
+    assert_eq!(lost(&plain(), 10, 50), (0, 0), "a disk without a cache");
+    let disk = leaf(profile::Device::Hdd(with_write_cache(disk(), 4 << 20)));
+    assert!(lost(&disk, 100, 50).0 > 0, "a disk's own cache is volatile");
+    assert!(lost(&raid1(2, disk, ReadBalance::Nearest), 100, 50).0 > 0, "and so it is under a mirror");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn whatever_befalls_an_array_at_any_moment_commands_are_conserved(
+        seed in any::<u64>(), faults in proptest::collection::vec((0usize..600, 0u32..4, 0u8..3), 1..5),
+    ) {
+        for (name, node) in redundant() {
+            let commands = mixed(600, seed);
+            let mut device = watched(&node).expect("a device");
+            let (mut done, mut issued, mut now, mut left) = (vec![], 0, 0, faults.clone());
+            left.sort_unstable();
+            while done.len() < commands.len() {
+                while issued < commands.len() && issued - done.len() < 64 {
+                    device.submit(now, &commands[issued]);
+                    issued += 1;
+                }
+                if left.first().is_some_and(|(after, ..)| done.len() >= *after) {
+                    match left.remove(0) {
+                        (_, drive, 0) => device.fail(Some(drive % 2), now),
+                        (_, drive, 1) => drop(device.replace(drive % 2, now)),
+                        _ => drop(device.cut_power(now)),
+                    }
+                    continue;
+                }
+                now = device.next_wake().expect("commands are outstanding");
+                device.advance(now, &mut done);
+            }
+            conserved(name, &commands, &done);
+        }
+    }
+}
+
+#[test]
+fn a_degraded_stripe_with_parity_reads_a_lost_chunk_from_all_the_others() {
+    let node = raid5(4, small(1 << 30));
+    let load = || StreamLoad { depth: 64, read: Share::WHOLE };
+    let healthy = load().rate(&node, false);
+    let degraded = load().rate(&node, true);
+    // Of four members, three do the work: a quarter of the reads take three commands.
+    let expected = 3.0 / (0.75 + 0.25 * 3.0) / 4.0;
+    assert_close(degraded / healthy, expected, 0.05, "degraded against healthy reads");
+}
+
+struct StreamLoad {
+    depth: u64,
+    read: Share,
+}
+
+impl StreamLoad {
+    /// Commands per second at random places of one gigabyte.
+    fn rate(&self, node: &Node, degraded: bool) -> f64 {
+        let mut device = watched(node).expect("a device");
+        if degraded {
+            device.fail(Some(1), 0);
+        }
+        let mut random = Random::named(2, "places");
+        let kind = if self.read == Share::WHOLE { CommandKind::Read } else { CommandKind::Write };
+        let done =
+            closed_loop_on(device, self.depth, 40_000, |id| command(id, kind, random.below(1 << 18) * 4096, 4096));
+        done.len() as f64 / done.last().expect("some").at as f64 * 1e9
+    }
+}

@@ -1,0 +1,285 @@
+//! Known answers of stacks: what arithmetic says of stripes, mirrors, parity, links, shared drives and caches.
+
+use crate::support::*;
+use tameshi_base::units::{Share, Size};
+use tameshi_base::{Command, CommandKind, Nanos, Random};
+use tameshi_sim::stack;
+use tameshi_sim::{Device, DeviceCompletion};
+use tameshi_spec::run::Node;
+use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance};
+use tameshi_workload::{Arrivals, StreamSpec};
+
+/// A device that takes 30 µs for a 4 KiB read or write, one at a time.
+fn constant() -> Node {
+    let mut profile = without_overhead(without_seeks(disk()));
+    profile.revolution.value.0 = 0;
+    leaf(hdd(profile))
+}
+
+fn plain() -> Node {
+    leaf(hdd(disk()))
+}
+
+/// Commands per second with `depth` outstanding, over `seconds`.
+fn rate(node: &Node, stream: StreamSpec, seconds: u64) -> f64 {
+    let left = run(&spec_of(node.clone(), stream, for_time(seconds * SECOND)));
+    (left.sum("read.count") + left.sum("write.count")) as f64 / seconds as f64
+}
+
+fn reads(queue_depth: u32) -> StreamSpec {
+    StreamSpec { queue_depth, ..StreamSpec::default() }
+}
+
+fn writes(queue_depth: u32) -> StreamSpec {
+    StreamSpec { queue_depth, read: Share(0), ..StreamSpec::default() }
+}
+
+#[test]
+fn a_stripe_of_n_serves_n_times_what_one_serves() {
+    let one = rate(&constant(), reads(8), 1);
+    assert_close(one, 1e9 / 30_000.0, 0.001, "one");
+    for n in [2, 4, 6] {
+        let many = rate(&raid0(n, constant()), reads(64 * n), 1);
+        assert_close(many, f64::from(n) * one, 0.02, &format!("{n} members"));
+    }
+}
+
+#[test]
+fn a_mirror_reads_from_both_and_writes_to_both() {
+    let one = rate(&constant(), reads(8), 1);
+    for read in [ReadBalance::ShortestQueue, ReadBalance::RoundRobin] {
+        let mirror = raid1(2, constant(), read);
+        assert_close(rate(&mirror, reads(8), 1), 2.0 * one, 0.01, "reads");
+        assert_close(rate(&mirror, writes(8), 1), one, 0.01, "writes");
+    }
+    let ten = raid10(6, constant());
+    assert_close(rate(&ten, writes(256), 1), 3.0 * one, 0.02, "writes of six in mirrors");
+    assert_close(rate(&ten, reads(256), 1), 6.0 * one, 0.02, "reads of six in mirrors");
+}
+
+#[test]
+fn a_small_write_to_parity_takes_two_reads_and_two_writes() {
+    let one = rate(&constant(), reads(8), 1);
+    // Six members: read-modify-write, four commands each; deep enough that every member is busy.
+    let found = rate(&raid5(6, constant()), writes(400), 1);
+    assert_close(found, 6.0 * one / 4.0, 0.03, "small writes of six");
+    // Three members: reading the one that is left alone is less: three commands each.
+    let found = rate(&raid5(3, constant()), writes(400), 1);
+    assert_close(found, 3.0 * one / 3.0, 0.03, "small writes of three");
+    assert_close(rate(&raid5(6, constant()), reads(400), 1), 6.0 * one, 0.03, "reads of six");
+}
+
+#[test]
+fn a_write_of_whole_rows_reads_nothing() {
+    let chunk = 64 << 10;
+    let (parts, _) = parts_of(&raid5(5, constant()), &command(0, CommandKind::Write, 8 * chunk, (4 * chunk) as u32));
+    assert_eq!(parts.len(), 1, "one stage");
+    let alone = 30_000 * (chunk / 4096);
+    assert_eq!(parts[0].breakdown.media, alone);
+}
+
+/// The completion of one command on a fresh device.
+fn parts_of(node: &Node, command: &Command) -> (Vec<DeviceCompletion>, Nanos) {
+    let mut device = stack::node(node).expect("a device");
+    let mut done = vec![];
+    device.submit(0, command);
+    device.advance(100 * SECOND, &mut done);
+    let at = done.last().expect("it completes").at;
+    (done, at)
+}
+
+#[test]
+fn the_wait_in_front_of_a_mirror_s_writes_is_that_of_one_member() {
+    // Both members get the same constant services at the same instants: M/D/1.
+    let mirror = raid1(2, constant(), ReadBalance::ShortestQueue);
+    for utilisation in [0.3, 0.6, 0.8] {
+        let rate = tameshi_base::Rate((utilisation / 30e-6 * 1e3) as u64);
+        let stream = StreamSpec { arrivals: Arrivals::Poisson { rate }, ..writes(4096) };
+        let left = run(&spec_of(mirror.clone(), stream, for_time(60 * SECOND)));
+        let mean = left.sum("write.latency_sum") as f64 / left.sum("write.count") as f64;
+        let expected = 30_000.0 + utilisation * 30_000.0 / (2.0 * (1.0 - utilisation));
+        assert_close(mean, expected, 0.02, &format!("at {utilisation}"));
+    }
+}
+
+#[test]
+fn the_slower_of_two_random_writes_takes_the_mean_of_the_greater() {
+    // Without seeks: each member waits uniformly over a revolution of its own phase; they are in phase, so max = mean.
+    let one = mean_of(&leaf(hdd(without_seeks(disk()))));
+    let two = mean_of(&raid1(2, leaf(hdd(without_seeks(disk()))), ReadBalance::Nearest));
+    assert_close(two, one, 1e-9, "mirrors whose members turn alike write alike");
+}
+
+fn mean_of(node: &Node) -> f64 {
+    let mut random = Random::named(3, "writes");
+    let next = move |id| command(id, CommandKind::Write, random.below(1_000_000) * 4096, 4096);
+    let done = closed_loop_on(stack::node(node).expect("a device"), 1, 20_000, next);
+    mean(done.iter().map(|d| d.at - d.submitted))
+}
+
+#[test]
+fn sequential_reads_stay_on_one_member() {
+    let commands: Vec<_> =
+        (0..50).map(|id| (100 * MS, command(id, CommandKind::Read, 40_960 + id * 4096, 4096))).collect();
+    let one = leaf(hdd(with_read_ahead(disk(), 1 << 20)));
+    // One member serves them all, and so its read-ahead does.
+    assert_eq!(ends(&raid1(2, one.clone(), ReadBalance::RoundRobin), &commands), ends(&one, &commands));
+}
+
+#[test]
+fn a_link_adds_its_round_trip_and_the_time_of_the_bytes() {
+    let link = |acknowledge| replica(leaf(null()), 10_000, 1_000_000_000, acknowledge);
+    let (done, at) = parts_of(&link(Acknowledge::Both), &command(0, CommandKind::Write, 0, 4096));
+    assert_eq!(at, 10_000 + 4096);
+    assert_eq!(done[0].breakdown.link, 14_096);
+    let (_, at) = parts_of(&link(Acknowledge::Both), &command(0, CommandKind::Read, 0, 4096));
+    assert_eq!(at, 0, "reads are served by the near side");
+    let (_, at) = parts_of(&link(Acknowledge::Local), &command(0, CommandKind::Write, 0, 4096));
+    assert_eq!(at, 0);
+    let (_, at) = parts_of(&link(Acknowledge::Local), &command(0, CommandKind::Flush, 0, 0));
+    assert_eq!(at, 10_000, "a flush reaches both sides");
+    // A gigabyte a second is 244 140 writes of 4 KiB a second, however many are under way.
+    let stream = StreamSpec { queue_depth: 64, ..writes(64) };
+    assert_close(rate(&link(Acknowledge::Both), stream, 1), 1e9 / 4096.0, 0.001, "writes across");
+}
+
+#[test]
+fn stacks_without_costs_of_their_own_equal_their_parts() {
+    let (mut random, mut commands) = (Random::named(9, "commands"), vec![]);
+    for id in 0..400 {
+        let kind = [CommandKind::Read, CommandKind::Write, CommandKind::Write, CommandKind::Flush];
+        let kind = kind[random.below(4) as usize];
+        commands.push((random.below(3) * 2 * MS, command(id, kind, random.below(30_000_000) * 4096, 4096)));
+    }
+    let expected = ends(&plain(), &commands);
+    for (name, node) in [
+        ("raid0 of one", raid0(1, plain())),
+        ("replica across nothing", replica(plain(), 0, u64::MAX, Acknowledge::Both)),
+        ("mirror in phase", raid1(3, plain(), ReadBalance::Nearest)),
+        ("partition of one", partition(plain(), 1, 1024)),
+        ("all of it visible", Node::OverProvisioned { of: Box::new(plain()), visible: Share::WHOLE }),
+    ] {
+        let found = ends(&node, &commands);
+        if name == "mirror in phase" {
+            continue; // Its members' heads differ after reads; covered by the writes below.
+        }
+        assert_eq!(found, expected, "{name}");
+    }
+    let writes: Vec<_> = commands.iter().filter(|(_, c)| c.kind != CommandKind::Read).copied().collect();
+    let writes: Vec<_> = writes.iter().zip(0..).map(|((gap, c), id)| (*gap, Command { id, ..*c })).collect();
+    assert_eq!(ends(&raid1(3, plain(), ReadBalance::Nearest), &writes), ends(&plain(), &writes));
+}
+
+fn ends(node: &Node, commands: &[(Nanos, Command)]) -> Vec<(u64, Nanos)> {
+    let mut device = stack::node(node).expect("a device");
+    let (mut now, mut done) = (0, vec![]);
+    for (gap, command) in commands {
+        now += gap;
+        while let Some(wake) = device.next_wake().filter(|&wake| wake < now) {
+            device.advance(wake, &mut done);
+        }
+        device.submit(now, command);
+    }
+    device.advance(u64::MAX / 4, &mut done);
+    let mut ends: Vec<_> = done.iter().map(|d| (d.command.id, d.at)).collect();
+    ends.sort_unstable();
+    ends
+}
+
+#[test]
+fn functions_of_a_drive_get_what_their_weights_say_and_all_of_it_when_alone() {
+    let slice = 146_000_000_000 / 4 / 4096 * 4096;
+    let Node::Partition { of, function } = partition(constant(), 4, 8) else { panic!("a partition") };
+    let weights = [100_000, 200_000, 300_000, 400_000];
+    let mut device = stack::node(&Node::Partition { of, function: function.clone() }).expect("a device");
+    if let Device::Shared(shared) = &mut device {
+        for (index, weight) in weights.into_iter().enumerate() {
+            shared.grant(&tameshi_spec::run::Function {
+                index: index as u32,
+                weight: Share(weight),
+                ..function.clone()
+            });
+        }
+    }
+    let mut random = Random::named(1, "places");
+    let mut next = |id: u64| {
+        let function = id % 4;
+        command(id, CommandKind::Read, function * slice + random.below(1000) * 4096, 4096)
+    };
+    // Thirty-two of each function are outstanding all the time.
+    let mut done = vec![];
+    (0..128).for_each(|id| device.submit(0, &next(id)));
+    let mut served = [0u64; 4];
+    for step in 0u64.. {
+        let Some(now) = device.next_wake().filter(|_| step < 40_000) else { break };
+        done.clear();
+        device.advance(now, &mut done);
+        for completed in &done {
+            let id = completed.command.id;
+            served[(id % 4) as usize] += 1;
+            device.submit(now, &next(id));
+        }
+    }
+    let total: u64 = served.iter().sum();
+    for (weight, served) in weights.into_iter().zip(served) {
+        assert_close(served as f64 / total as f64, f64::from(weight) / 1e6, 0.02, "share of the commands");
+    }
+    let alone = rate(&partition(constant(), 4, 8), reads(32), 1);
+    assert_close(alone, 1e9 / 30_000.0, 0.001, "alone");
+}
+
+#[test]
+fn a_battery_backed_cache_takes_writes_at_once_until_it_is_full_and_then_at_the_disks_pace() {
+    let node = cached(plain(), 64 << 20, CacheKind::BatteryBacked);
+    let left = run(&spec_of(node.clone(), writes(1), for_amount(8 << 20)));
+    assert_eq!(left.sum("write.latency_sum"), left.sum("write.count") * 50_000, "each its controller's time");
+    let left = run(&spec_of(node.clone(), writes(32), for_time(120 * SECOND)));
+    let last: u64 =
+        left.series.iter().filter(|row| row.3 == "write.count" && row.0 > 60 * SECOND).map(|row| row.4).sum();
+    let sustained = last as f64 / 60.0;
+    // Sorted by place, a thousand at a time, writes need little seeking: more than at random, less than without any wait.
+    assert!((250.0..1000.0).contains(&sustained), "{sustained} writes a second");
+    let flushed = StreamSpec { sync: Some(tameshi_workload::Sync::Fdatasync { every: 1 }), ..writes(1) };
+    let left = run(&spec_of(node, flushed, for_amount(1 << 20)));
+    assert_eq!(left.sum("sync.latency_sum"), left.sum("sync.count") * 50_000, "its battery makes them durable");
+}
+
+#[test]
+fn a_volatile_cache_writes_back_what_a_flush_covers() {
+    let node = cached(plain(), 64 << 20, CacheKind::Volatile);
+    let flushed = StreamSpec { sync: Some(tameshi_workload::Sync::Fdatasync { every: 1 }), ..writes(1) };
+    let left = run(&spec_of(node, flushed, for_amount(2 << 20)));
+    let per_sync = left.sum("sync.latency_sum") / left.sum("sync.count");
+    assert!((4 * MS..7 * MS).contains(&per_sync), "a write to the disk each: {per_sync} ns");
+}
+
+#[test]
+fn what_was_read_or_written_is_read_from_the_cache() {
+    let node = cached(plain(), 64 << 20, CacheKind::BatteryBacked);
+    let mut device = stack::node(&node).expect("a device");
+    let mut done = vec![];
+    for (id, (kind, block)) in [
+        (CommandKind::Write, 7),
+        (CommandKind::Read, 7),
+        (CommandKind::Read, 9_000_000),
+        (CommandKind::Read, 9_000_000),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let now = id as u64 * SECOND;
+        device.advance(now, &mut done);
+        device.submit(now, &command(id as u64, kind, block * 4096, 4096));
+    }
+    device.advance(u64::MAX / 4, &mut done);
+    let on_the_medium: Vec<bool> = done.iter().map(|d| d.breakdown.media > 0).collect();
+    assert_eq!(on_the_medium, [false, false, true, false]);
+}
+
+#[test]
+fn arrays_of_arrays_split_what_they_are_given() {
+    let node = raid0(2, raid1(2, leaf(null()), ReadBalance::ShortestQueue));
+    let (done, at) = parts_of(&node, &command(0, CommandKind::Write, 100, 8 << 20));
+    assert_eq!((done.len(), at), (1, 0));
+    assert_eq!(node.capacity(), Size(2 << 40));
+}
