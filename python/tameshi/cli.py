@@ -19,7 +19,7 @@ from rich.table import Table
 from tameshi import _core, guard, outputs, predictions
 from tameshi.bindings import Bindings, read_bindings
 from tameshi.compare import Options, compare, exit_status, read_side
-from tameshi.conduct import conduct, prepare, remove_targets
+from tameshi.conduct import Conducted, Prepared, conduct, prepare, remove_targets
 from tameshi.doctor import as_json, doctor, render
 from tameshi.errors import BadInput, TameshiError
 from tameshi.paths import STUDIES, VALIDATION
@@ -144,9 +144,13 @@ def run_command(
         list[str] | None,
         typer.Option("--server", help="NAME=PRODUCT: the server to use for an engine."),
     ] = None,
+    event: Annotated[
+        list[str] | None,
+        typer.Option("--event", help="NAME=COMMAND: what makes an event happen, measured."),
+    ] = None,
     bindings: Annotated[
         Path | None,
-        typer.Option("--bindings", help="A TOML file of [storage] and [server] bindings."),
+        typer.Option("--bindings", help="A TOML file of [storage], [server], [event] bindings."),
     ] = None,
     backend: Annotated[
         str,
@@ -175,19 +179,12 @@ def run_command(
     """Run a study, resume it, and write its results and report."""
     study = read_study(study_path)
     check_word("--backend", backend, list(_core.BACKENDS))
-    bound = replace(
-        read_bindings(bindings, on or [], server or []),
-        destroy=tuple(destroy or ()),
-        backend=backend,
-    )
+    bound = read_bindings(bindings, on or [], server or [], event or [])
+    bound = replace(bound, destroy=tuple(destroy or ()), backend=backend)
     worlds = list(dict.fromkeys(world or [World.simulated]))
     check_options(worlds, bound, lang)
     prepared = prepare(study, worlds, bound, quick=quick)
-    for chosen, planned in prepared.plans.items():
-        print_bounds(chosen, planned)
-        for target in prepared.examined[chosen].targets.values():
-            for line in target.described():
-                out_console.print(line, markup=False, soft_wrap=True)
+    announce(prepared)
     folder = out or default_out(study)
     if fresh and folder.exists():
         guard.remove_folder(folder)
@@ -196,6 +193,22 @@ def run_command(
     if done.complete and not keep:
         remove_targets(prepared.examined.values())
     show(folder, lang)
+    end(done)
+
+
+def announce(prepared: Prepared) -> None:
+    """What will be written, destroyed and run, before it is."""
+    for chosen, planned in prepared.plans.items():
+        print_bounds(chosen, planned)
+        examined = prepared.examined[chosen]
+        lines = [line for target in examined.targets.values() for line in target.described()]
+        lines += [f"runs at {name}: {shlex.join(words)}" for name, words in examined.events.items()]
+        for line in lines:
+            out_console.print(line, markup=False, soft_wrap=True)
+
+
+def end(done: Conducted) -> None:
+    """The exit status of a study that is not complete."""
     if done.interrupted:
         err_console.print("Interrupted: the report holds what was done; the same command resumes.")
         raise typer.Exit(INTERRUPTED)
@@ -210,7 +223,10 @@ def check_options(worlds: Sequence[World], bound: Bindings, lang: str) -> None:
             "reports don't speak this language", where="--lang", found=lang, accepted=["en", "ja"]
         )
     own = bound.backend if bound.backend != "auto" else None
-    measured_only = (("--on", bound.storage), ("--destroy", bound.destroy), ("--backend", own))
+    measured_only = (
+        *(("--on", bound.storage), ("--destroy", bound.destroy)),
+        *(("--backend", own), ("--event", bound.event)),
+    )
     for option, given in measured_only:
         if given and World.measured not in worlds:
             message = "this is about measured runs, but none is asked for"

@@ -28,6 +28,8 @@ class Examined:
     """Verdicts on the comparison itself, such as two storages on one disk."""
     backend: str = "auto"
     """What carries the requests."""
+    events: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The user's commands, by the event that each makes happen."""
 
     def devices(self) -> list[str]:
         """Names of the targets' disks in /proc/diskstats."""
@@ -38,7 +40,10 @@ class Examined:
 def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examined:
     """Examine one world's plan; raises `BadInput` or `GuardRefusal`, and creates nothing."""
     _check_servers(plan, bindings)
+    _check_events(plan, bindings)
     missing = dict.fromkeys(sentence for run in plan.runs for sentence in _core.unsupported(run))
+    if world is World.measured:
+        missing = _not_bound(missing, bindings)
     if missing:
         raise BadInput(
             f"the {world.value} world can't run this study yet: {'; '.join(missing)}", where=where
@@ -53,9 +58,11 @@ def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examine
     findings = _shared_disks(targets)
     if bindings.backend != "auto":
         own["backend"] = bindings.backend
+    if bindings.event:
+        own["events"] = {name: list(command) for name, command in bindings.event.items()}
     if bindings.backend == "null":
         findings.append({"level": "warning", "reasons": [NOTHING_CARRIED]})
-    return Examined(world.value, targets, facts, own, findings, bindings.backend)
+    return Examined(world.value, targets, facts, own, findings, bindings.backend, bindings.event)
 
 
 def _models(plan: Plan) -> dict[str, Any]:
@@ -86,6 +93,38 @@ def _check_servers(plan: Plan, bindings: Bindings) -> None:
             raise BadInput(
                 "the study names no such engine", where="--server", found=name, accepted=accepted
             )
+
+
+def _check_events(plan: Plan, bindings: Bindings) -> None:
+    happening = {name: event for run in plan.runs for name, event in (run.events or {}).items()}
+    for name, event in happening.items():
+        if event.command is not None:
+            raise BadInput(
+                "no study names a command: it may come from somebody else",
+                key=f"event.{name}.command",
+                found=" ".join(event.command),
+                hint=f"Say what happens (fail, replace …), and bind it: --event {name}=COMMAND",
+            )
+    named = list(happening)
+    for name in bindings.event:
+        if name not in named:
+            accepted = [f"{event}=COMMAND" for event in named] or ["nothing: it names no event"]
+            raise BadInput(
+                "the study names no such event", where="--event", found=name, accepted=accepted
+            )
+
+
+def _not_bound(missing: Mapping[str, None], bindings: Bindings) -> dict[str, None]:
+    """What no world does itself, without the events that a command of the user's makes happen."""
+    left: dict[str, None] = {}
+    for sentence in missing:
+        key = sentence.partition(":")[0]
+        name = key.removeprefix("event.")
+        if key == name:
+            left[sentence] = None
+        elif name not in bindings.event:
+            left[f"{key}: bind a command to it, --event {name}=COMMAND"] = None
+    return left
 
 
 def _targets(plan: Plan, bindings: Bindings) -> dict[str, guard.TargetPlan]:

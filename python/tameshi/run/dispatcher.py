@@ -16,6 +16,7 @@ from tameshi import _core, guard, store
 from tameshi.errors import TameshiError
 from tameshi.preflight import Examined
 from tameshi.run.display import Display
+from tameshi.run.hooks import Hooks, hooks_of, without_bound
 from tameshi.run.process import WorkerProcess
 from tameshi.run.sampler import Sampler
 from tameshi.spec_types import Access, RunSpec, World
@@ -70,6 +71,7 @@ class Session:
 
 def tasks_of(examined: Examined, runs: Sequence[RunSpec]) -> list[Task]:
     """The runs with their identities."""
+    runs = [without_bound(run, examined.events) for run in runs]
     return [Task(store.identity(run, examined.identity), run, examined) for run in runs]
 
 
@@ -220,12 +222,18 @@ def _converse(
                 case "ready" if not session.stopping.is_set():
                     t0_ns = time.monotonic_ns() + LEAD_NS
                     sampling.enter_context(_sampler(task, folder, t0_ns, worker.process.pid))
+                    sampling.enter_context(_hooks(session, task, folder, t0_ns))
                     worker.go(t0_ns, task.examined.backend)
                 case "progress":
                     session.display.run(task.label, message["stage"], message)
                 case "failed":
                     failure = str(message["reason"])
     return failure
+
+
+def _hooks(session: Session, task: Task, folder: Path, t0_ns: int) -> Any:
+    hooks = hooks_of(task.spec, task.examined.events)
+    return Hooks(folder, t0_ns, hooks, session.stopping.is_set) if hooks else nullcontext()
 
 
 def _sampler(task: Task, folder: Path, t0_ns: int, pid: int) -> Any:

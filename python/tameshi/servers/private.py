@@ -328,11 +328,11 @@ class PrivateServer:
         if process is None:
             return
         family = []
-        if process.poll() is None:
+        with suppress(psutil.NoSuchProcess):  # it may end by itself at any moment
             process.send_signal(signal.SIGSTOP)  # it must not have more children meanwhile
             family = psutil.Process(process.pid).children(recursive=True)
-            process.kill()
-            process.wait()
+        process.kill()
+        process.wait()
         for member in family:
             with suppress(psutil.NoSuchProcess):
                 member.kill()

@@ -1,0 +1,154 @@
+"""The user's own commands at their times in a run, so that a drive of a real array can be failed.
+
+A study says when an event happens; only the command line or a bindings file says by what command.
+No shell reads it. Its output goes to `hooks.log` of the run; that it began and how it ended are
+events. A command that fails, or never comes to run, fails the run: a fault without effect must not
+pass for one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from tameshi import _core, guard, store
+from tameshi.spec_types import RunSpec
+
+SOURCE = "hooks"
+_LOOK_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A command and its time in nanoseconds: from t0, or from the begin of the first of `phases`.
+
+    `phases` are the indexes of the phases that an event's phase stands for.
+    """
+
+    name: str
+    at_ns: int
+    phases: tuple[int, ...] | None
+    command: tuple[str, ...]
+
+
+def hooks_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Hook]:
+    """The events of a run that are bound to commands, the earliest first."""
+    hooks = []
+    for name, event in (spec.events or {}).items():
+        if name not in commands:
+            continue
+        phases = None
+        if event.phase is not None:
+            named = enumerate(spec.phases)
+            phases = tuple(index for index, phase in named if phase.name == event.phase)
+        hooks.append(Hook(name, _core.nanoseconds(event.at), phases, tuple(commands[name])))
+    return sorted(hooks, key=lambda hook: hook.at_ns)
+
+
+def event_of(unsupported: str) -> str | None:
+    """The event that a sentence of what no world does is about: `event.NAME: …`."""
+    key = unsupported.partition(":")[0]
+    return key.removeprefix("event.") if key.startswith("event.") else None
+
+
+def without_bound(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> RunSpec:
+    """The spec for the core, which need not stage the events that commands make happen."""
+    left = [said for said in spec.unsupported if event_of(said) not in commands]
+    return spec.model_copy(update={"unsupported": left}) if commands else spec
+
+
+class Hooks:
+    """Runs each command at its time, from `with` to its end, each in a thread of its own.
+
+    At the end a command that still runs is killed. `stopped` says whether the user ended the run
+    early: what did not come to run is then no failure.
+    """
+
+    def __init__(
+        self, folder: Path, t0_ns: int, hooks: Sequence[Hook], stopped: Callable[[], bool]
+    ) -> None:
+        self._folder = folder
+        self._t0_ns = t0_ns
+        self._stopped = stopped
+        self._over = threading.Event()
+        self._events = guard.append_file(folder / "events.jsonl")
+        self._threads = [
+            threading.Thread(target=self._keep, args=(hook,), daemon=True) for hook in hooks
+        ]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+        self._events.close()
+
+    def _keep(self, hook: Hook) -> None:
+        if not self._wait_for(hook):
+            if not self._stopped():
+                self._tell("error", message=f"event `{hook.name}`: the run ended before its time")
+            return
+        self._tell("hook_begin", event=hook.name, command=list(hook.command))
+        try:
+            with guard.append_file(self._folder / "hooks.log") as log:
+                process = subprocess.Popen(
+                    hook.command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    env={**os.environ, "TAMESHI_EVENT": hook.name},
+                    start_new_session=True,
+                )
+        except OSError as error:
+            self._tell("error", message=f"event `{hook.name}`: {error.strerror}")
+            return
+        while process.poll() is None and not self._over.wait(_LOOK_SECONDS):
+            pass
+        cut_short = process.poll() is None
+        if cut_short:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        status = process.wait()
+        self._tell("hook_end", event=hook.name, status=status)
+        if cut_short and not self._stopped():
+            self._tell("error", message=f"event `{hook.name}`: its command outlasted the run")
+        elif status and not cut_short:
+            message = f"event `{hook.name}`: its command ended with status {status}, see hooks.log"
+            self._tell("error", message=message)
+
+    def _wait_for(self, hook: Hook) -> bool:
+        """Whether its time came before the run's end."""
+        base_ns: int | None = self._t0_ns
+        if hook.phases is not None:
+            base_ns = self._begin_of(hook.phases)
+        if base_ns is None:
+            return False
+        left_ns = base_ns + hook.at_ns - time.monotonic_ns()
+        return not self._over.wait(max(0, left_ns) / 1e9)
+
+    def _begin_of(self, phases: tuple[int, ...]) -> int | None:
+        """When the phase began, as soon as the record says so; None if it never does."""
+        while True:
+            for event in store.read_events(self._folder):
+                if event["kind"] == "phase_begin" and event["phase"] in phases:
+                    return self._t0_ns + int(event["t_ns"])
+            if self._over.wait(_LOOK_SECONDS):
+                return None
+
+    def _tell(self, kind: str, **fields: Any) -> None:
+        t_ns = time.monotonic_ns() - self._t0_ns
+        line = json.dumps({"t_ns": t_ns, "source": SOURCE, "kind": kind, **fields})
+        os.write(self._events.fileno(), line.encode() + b"\n")  # one write: no other cuts into it
