@@ -72,6 +72,15 @@ def latencies(log: str) -> dict[str, dict[str, Any]]:
         return dict(json.loads(_tameshi.latencies(log)))
 
 
+def histogram_intervals(log: str) -> list[dict[str, Any]]:
+    """Each histogram of an interval log's text: tag, begin_ns, length_ns, counts.
+
+    `counts` are pairs of the least value (ns) that a bucket holds and the operations in it.
+    """
+    with _translated():
+        return list(json.loads(_tameshi.histogram_intervals(log)))
+
+
 def schema(form: str) -> dict[str, Any]:
     """The JSON schema of `study`, `device_profile`, `run_spec` or `plan`."""
     with _translated():
@@ -126,8 +135,8 @@ class Execution:
         """Ask it to end soon with a usable partial result."""
         self._inner.stop()
 
-    def progress(self) -> dict[str, int]:
-        """Where it is: elapsed_ns, phase, operations_per_second, latency_ns_mean, bytes_written."""
+    def progress(self) -> dict[str, Any]:
+        """Where it is: elapsed_ns, phase, rates of the last interval, bytes_written, streams."""
         return dict(json.loads(self._inner.progress()))
 
 

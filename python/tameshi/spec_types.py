@@ -1093,7 +1093,7 @@ class StreamSpec(BaseModel):
         ),
     ] = None
     pattern: Annotated[
-        Literal['random'] | Literal['sequential'] | Pattern1 | Pattern2 | Pattern3 | Pattern4 | None,
+        Literal['random'] | Literal['shuffled'] | Literal['sequential'] | Pattern1 | Pattern2 | Pattern3 | Pattern4 | None,
         Field(description='In which order offsets are visited.', validate_default=True),
     ] = 'random'
     run_length: Annotated[
@@ -1165,6 +1165,25 @@ class StreamSpec(BaseModel):
         Size | None,
         Field(
             description="Length of the stream's part of the storage; absent: all that follows `offset`."
+        ),
+    ] = None
+    amount: Annotated[
+        Size | None,
+        Field(
+            description="Bytes that the stream moves in a phase, split evenly over its jobs; after them it is done. A stream with an amount\nor a duration of its own takes no part in the phase's amount."
+        ),
+    ] = None
+    delay: Annotated[
+        str | None,
+        Field(
+            description="How long after the phase's begin the stream begins.",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
+    duration: Annotated[
+        Time | None,
+        Field(
+            description="How long it issues requests, from its own begin; absent: to the phase's end."
         ),
     ] = None
     access: Annotated[

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 use tameshi_base::Nanos;
+use tameshi_record::ThreadUsage;
 
 /// What the driver asks of time; a test has one of its own.
 pub(crate) trait Clock {
@@ -9,6 +10,8 @@ pub(crate) trait Clock {
     fn now(&self) -> Nanos;
     /// Processor time of the calling thread.
     fn cpu(&self) -> Nanos;
+    /// What the calling thread has used of the system.
+    fn usage(&self) -> ThreadUsage;
 }
 
 /// CLOCK_MONOTONIC, counted from t0.
@@ -63,6 +66,21 @@ impl Clock for Monotonic {
 
     fn cpu(&self) -> Nanos {
         read(libc::CLOCK_THREAD_CPUTIME_ID)
+    }
+
+    fn usage(&self) -> ThreadUsage {
+        // SAFETY: an all-zero `rusage` is a valid one.
+        let mut used: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: `used` is valid for writes; a refused call leaves it zero.
+        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut used) };
+        let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+        ThreadUsage {
+            user_ns: ns(used.ru_utime),
+            system_ns: ns(used.ru_stime),
+            switches: (used.ru_nvcsw + used.ru_nivcsw) as u64,
+            major_faults: used.ru_majflt as u64,
+            minor_faults: used.ru_minflt as u64,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::arena::Arena;
 use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::clock::Clock;
 use crate::error::BlockError;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Used};
 use crate::target::Payload;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tameshi_base::{Command, CommandKind, Nanos};
@@ -66,6 +66,8 @@ pub(crate) struct Driver<'a, Q, C> {
     /// The last wait brought completions.
     handled: bool,
     issued: u64,
+    /// Requests that the queue has taken and not started.
+    unstarted: u32,
 }
 
 impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
@@ -93,6 +95,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             reaped: Vec::with_capacity(depth),
             handled: false,
             issued: 0,
+            unstarted: 0,
         }
     }
 
@@ -110,7 +113,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             now = self.clock.now();
             let boundary = self.recorder.boundary();
             if now >= boundary {
-                self.recorder.rotate(now.min(end - 1), self.cpu());
+                self.recorder.rotate(now.min(end - 1), self.used());
             }
             if now < end {
                 self.take(now)?;
@@ -193,8 +196,11 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             let request = self.place(issue.slot, &issue.command)?;
             self.in_flight[issue.slot as usize] = Some(request);
             self.outstanding += 1;
+            self.recorder.issued(self.outstanding);
+            self.unstarted += 1;
             let pushed = self.queue.push(request);
             if pushed.map_err(|error| BlockError::system("submitting a request", error))? {
+                self.recorder.submitted(std::mem::take(&mut self.unstarted));
                 now = self.clock.now();
             }
         }
@@ -240,6 +246,9 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
 
     #[inline]
     fn wait(&mut self, patience: Nanos) -> Result<(), BlockError> {
+        if self.unstarted > 0 {
+            self.recorder.submitted(std::mem::take(&mut self.unstarted));
+        }
         self.queue
             .wait(patience, &mut self.reaped)
             .map_err(|error| BlockError::system("waiting for completions", error))
@@ -249,27 +258,33 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     #[inline]
     fn take(&mut self, now: Nanos) -> Result<(), BlockError> {
         self.handled = !self.reaped.is_empty();
+        if self.handled {
+            self.recorder.completed(self.reaped.len());
+        }
         for index in 0..self.reaped.len() {
             let reaped = self.reaped[index];
-            if let Err(error) = self.settle(reaped) {
-                self.reaped.drain(..=index);
-                return Err(error);
-            }
+            let offset = match self.settle(reaped) {
+                Ok(offset) => self.frame.payload.within(offset),
+                Err(error) => {
+                    self.reaped.drain(..=index);
+                    return Err(error);
+                }
+            };
             let completion = self.job.complete(reaped.slot, now);
-            self.recorder.record(completion);
+            self.recorder.record(completion, now, offset);
         }
         self.reaped.clear();
         Ok(())
     }
 
-    /// The request is no longer in flight; did it do what it should?
+    /// The request is no longer in flight; did it do what it should? Its offset in the target.
     #[inline]
-    fn settle(&mut self, reaped: Reaped) -> Result<(), BlockError> {
+    fn settle(&mut self, reaped: Reaped) -> Result<u64, BlockError> {
         let request = self.in_flight[reaped.slot as usize].take().expect("a request completes once");
         self.outstanding -= 1;
         let sync = matches!(request.kind, Kind::SyncData | Kind::SyncAll);
         if reaped.result == request.length as i32 || (sync && reaped.result >= 0) {
-            return Ok(());
+            return Ok(request.offset);
         }
         let offset = self.frame.payload.within(request.offset);
         let text = self.sentence(request.kind, offset, request.length);
@@ -291,11 +306,11 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
 
     fn close(&mut self, at: Nanos, by: EndedBy) -> Ending {
         let unserved = self.job.unserved_before(at);
-        self.recorder.close(at, unserved, self.cpu());
+        self.recorder.close(at, unserved, self.used());
         Ending { at, by }
     }
 
-    fn cpu(&self) -> Nanos {
-        self.clock.cpu() + self.queue.helpers_cpu()
+    fn used(&self) -> Used {
+        Used { cpu: self.clock.cpu() + self.queue.helpers_cpu(), thread: self.clock.usage() }
     }
 }

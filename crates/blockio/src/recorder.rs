@@ -5,13 +5,23 @@ use crate::worker::Message;
 use std::sync::mpsc::{Receiver, Sender};
 use tameshi_base::Nanos;
 use tameshi_record::interval::OPERATION_COUNT;
-use tameshi_record::{Clock as Boundaries, IntervalStats, Part};
+use tameshi_record::ledger::{batch_class, depth_class};
+use tameshi_record::{Clock as Boundaries, IntervalStats, Part, Slow, ThreadUsage};
 use tameshi_workload::{Arrivals, Completion, Issue, Operation, StreamSpec, Sync};
 
 /// Latencies up to this need no more memory once a job runs.
 const EXPECTED_LATENCY: Nanos = 1_000_000_000;
 /// Statistics that a job has in hand: one that fills, one at the writer, one to spare.
 const SPARES: usize = 3;
+
+/// What a job's threads have used since they began.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Used {
+    /// Processor time, helpers included.
+    pub(crate) cpu: Nanos,
+    /// What the job's own thread used.
+    pub(crate) thread: ThreadUsage,
+}
 
 /// Fills the current interval, and exchanges full ones for empty ones.
 pub(crate) struct Recorder {
@@ -25,7 +35,7 @@ pub(crate) struct Recorder {
     stats: Box<IntervalStats>,
     boundaries: Boundaries,
     boundary: Nanos,
-    cpu: Nanos,
+    used: Used,
 }
 
 impl Recorder {
@@ -57,15 +67,15 @@ impl Recorder {
             stats: empty(),
             boundaries: Boundaries::new(0, 0, 1),
             boundary: 0,
-            cpu: 0,
+            used: Used::default(),
         }
     }
 
-    /// The phase begins at `begin`; `cpu` is the processor time that is none of it.
-    pub(crate) fn begin(&mut self, begin: Nanos, ramp: Nanos, interval: Nanos, cpu: Nanos) {
+    /// The phase begins at `begin`; `used` is what is none of it.
+    pub(crate) fn begin(&mut self, begin: Nanos, ramp: Nanos, interval: Nanos, used: Used) {
         self.boundaries = Boundaries::new(begin, ramp, interval);
         self.boundary = self.boundaries.boundary_after(begin);
-        self.cpu = cpu;
+        self.used = used;
         self.stats.restart(self.phase, self.boundaries.part(begin), begin);
     }
 
@@ -75,11 +85,18 @@ impl Recorder {
         self.boundary
     }
 
-    /// Counts a completed operation.
+    /// Counts an operation at `offset_bytes` whose completion was seen at `now`.
     #[inline]
-    pub(crate) fn record(&mut self, completion: Completion) {
+    pub(crate) fn record(&mut self, completion: Completion, now: Nanos, offset_bytes: u64) {
         self.stats.record(completion.operation as usize, completion.bytes, completion.latency);
         self.stats.service_ns_sum += completion.service;
+        self.stats.ledger.slowest.see(Slow {
+            latency: completion.latency,
+            at: now,
+            offset_bytes,
+            length_bytes: completion.bytes as u32,
+            operation: completion.operation as u8,
+        });
         if let Some(latency) = completion.commit {
             self.stats.record(Operation::Commit as usize, 0, latency);
         }
@@ -93,42 +110,61 @@ impl Recorder {
         self.stats.started(slip, now.saturating_sub(issue.ready));
     }
 
+    /// Counts a request that is issued while so many are outstanding, itself included.
+    #[inline]
+    pub(crate) fn issued(&mut self, outstanding: u32) {
+        self.stats.ledger.depth[depth_class(outstanding)] += 1;
+    }
+
+    /// Counts a handover of so many requests to the system.
+    #[inline]
+    pub(crate) fn submitted(&mut self, requests: u32) {
+        self.stats.ledger.submitted[batch_class(requests)] += 1;
+    }
+
+    /// Counts a wait that brought so many completions.
+    #[inline]
+    pub(crate) fn completed(&mut self, completions: usize) {
+        self.stats.ledger.completed[batch_class(completions as u32)] += 1;
+    }
+
     /// Counts a stretch between two waits in which there was something to do.
     #[inline]
     pub(crate) fn away(&mut self, length: Nanos) {
         self.stats.reap.add(length);
     }
 
-    /// Hands over every interval that is over at `now`; `cpu` is the processor time so far.
-    pub(crate) fn rotate(&mut self, now: Nanos, cpu: Nanos) {
+    /// Hands over every interval that is over at `now`; `used` is what was used so far.
+    pub(crate) fn rotate(&mut self, now: Nanos, used: Used) {
         while now >= self.boundary {
             let boundary = self.boundary;
-            self.send(boundary, cpu);
+            self.send(boundary, used);
             self.stats.restart(self.phase, self.boundaries.part(boundary), boundary);
             self.boundary = self.boundaries.boundary_after(boundary);
         }
     }
 
     /// Hands over what is left at the job's end.
-    pub(crate) fn close(&mut self, end: Nanos, unserved: u64, cpu: Nanos) {
+    pub(crate) fn close(&mut self, end: Nanos, unserved: u64, used: Used) {
         while end > self.boundary {
-            self.rotate(self.boundary, cpu);
+            self.rotate(self.boundary, used);
         }
         self.stats.unserved = unserved;
         let empty = end <= self.stats.begin && unserved == 0 && self.stats.operations.iter().all(|op| op.count == 0);
         if !empty {
-            self.send(end, cpu);
+            self.send(end, used);
         }
     }
 
-    fn send(&mut self, end: Nanos, cpu: Nanos) {
+    fn send(&mut self, end: Nanos, used: Used) {
         self.spares.extend(self.returned.try_iter());
         let fresh = || Box::new(IntervalStats::new(self.phase, self.stream, Part::Ramp, end));
         let spare = self.spares.pop().unwrap_or_else(fresh);
         let mut stats = std::mem::replace(&mut self.stats, spare);
         stats.end = end;
-        stats.generator_cpu_ns = cpu.saturating_sub(self.cpu);
-        self.cpu = cpu;
+        stats.generator_cpu_ns = used.cpu.saturating_sub(self.used.cpu);
+        stats.ledger.usage = used.thread.since(&self.used.thread);
+        self.used = used;
         // Nobody listens any more when the run has failed.
         let _ = self.sender.send(Message::Interval { worker: self.worker, stats });
     }

@@ -222,7 +222,7 @@ impl Run<'_> {
             random_name: phase.random_name(stream),
             storage_bytes: self.spec.storage[&stream.storage].size.0,
             seed: self.spec.seed,
-            budget_bytes: phase.budget_bytes_per_job(),
+            budget_bytes: phase.budget_bytes_per_job(&spec),
             time: phase.until.time.map(|time| time.0),
             ramp: phase.ramp.0,
             interval: self.spec.interval.0,

@@ -5,7 +5,7 @@ use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::clock::Clock;
 use crate::driver::{Driver, Ending, Frame};
 use crate::error::BlockError;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Used};
 use crate::target::Payload;
 use crate::worker::Message;
 use std::cell::{Cell, RefCell};
@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use tameshi_base::{Nanos, Rate, Share, Time};
-use tameshi_record::{EndedBy, IntervalStats};
+use tameshi_record::{EndedBy, IntervalStats, ThreadUsage};
 use tameshi_workload::{Arrivals, Job, Placement, StreamSpec};
 
 const US: Nanos = 1_000;
@@ -33,6 +33,10 @@ impl Clock for Hands {
 
     fn cpu(&self) -> Nanos {
         0
+    }
+
+    fn usage(&self) -> ThreadUsage {
+        ThreadUsage::default()
     }
 }
 
@@ -178,7 +182,7 @@ fn drive_on(stage: Stage, spec: &StreamSpec, script: impl FnMut(usize, &Request)
         end: time,
     };
     let mut recorder = Recorder::new(0, (0, 0), spec, sender, returned);
-    recorder.begin(0, 0, 100 * MS, 0);
+    recorder.begin(0, 0, 100 * MS, Used::default());
     let arena = Arena::new(spec.queue_depth, spec.longest().0, 1, (0, 0)).expect("memory");
     let (clock, halt) = (Hands(now), AtomicBool::new(halt));
     let mut driver = Driver::new(frame, Job::new(spec, place), queue, arena, recorder, &clock, &halt);

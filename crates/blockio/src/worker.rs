@@ -7,7 +7,7 @@ use crate::driver::{Driver, Ending, Frame, SPIN_NS};
 use crate::error::BlockError;
 use crate::null::Null;
 use crate::portable::{Inline, Pool};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Used};
 use crate::uring::Uring;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -128,7 +128,8 @@ fn carry<Q: Queue>(task: Task, lines: Lines, queue: Q, features: Vec<String>) ->
     let name = random_name.as_str();
     let job = Job::new(&spec, Placement { stream, job, storage_bytes, begin, budget_bytes, seed, name });
     frame.end = task.time.map(|time| begin.saturating_add(time));
-    recorder.begin(begin, task.ramp, task.interval, clock.cpu() + queue.helpers_cpu());
+    let used = Used { cpu: clock.cpu() + queue.helpers_cpu(), thread: clock.usage() };
+    recorder.begin(begin, task.ramp, task.interval, used);
     let mut driver = Driver::new(frame, job, queue, arena, recorder, &clock, &halt);
     let spin = if driver.is_open_loop() { SPIN_NS } else { 0 };
     clock.wait_until(begin, spin, || halt.load(Ordering::Relaxed));

@@ -76,10 +76,18 @@ impl Execution {
     /// Where the run is, as JSON.
     fn progress(&self) -> PyResult<String> {
         let progress = self.control.progress();
+        let streams = self.control.stream_progress().into_iter().map(|stream| {
+            json!({
+                "name": stream.name, "operations_per_second": stream.operations_per_second,
+                "bytes_per_second": stream.bytes_per_second, "p50_ns": stream.p50_ns, "p99_ns": stream.p99_ns,
+                "p999_ns": stream.p999_ns, "slowest": stream.slowest.map(|slow| slow.as_json()),
+            })
+        });
+        let streams: Vec<serde_json::Value> = streams.collect();
         json(&json!({
             "elapsed_ns": progress.elapsed_ns, "phase": progress.phase,
             "operations_per_second": progress.operations_per_second, "latency_ns_mean": progress.latency_ns_mean,
-            "bytes_written": progress.bytes_written,
+            "bytes_written": progress.bytes_written, "streams": streams,
         }))
     }
 }

@@ -93,6 +93,12 @@ fn latencies(log: &str) -> PyResult<String> {
     json(&tameshi_record::histograms::summarise(log).map_err(|error| CoreError::new_err(error.to_string()))?)
 }
 
+/// Every histogram of an interval log's text, as counts.
+#[pyfunction]
+fn histogram_intervals(log: &str) -> PyResult<String> {
+    json(&tameshi_record::histograms::intervals(log).map_err(|error| CoreError::new_err(error.to_string()))?)
+}
+
 /// The JSON schema of one of the forms: `study`, `device_profile`, `run_spec`, `plan`.
 #[pyfunction]
 fn schema(form: &str) -> PyResult<String> {
@@ -135,6 +141,7 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(backends, module)?)?;
     module.add_function(wrap_pyfunction!(metrics, module)?)?;
     module.add_function(wrap_pyfunction!(latencies, module)?)?;
+    module.add_function(wrap_pyfunction!(histogram_intervals, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(nanoseconds, module)?)?;
     module.add_function(wrap_pyfunction!(size_bytes, module)?)?;

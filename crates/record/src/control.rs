@@ -1,6 +1,8 @@
 //! What a running worker shows, and how it is told to stop: shared by the load and the door to Python.
 
+use crate::ledger::Slow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tameshi_base::Nanos;
 
 /// Shared between the thread that runs and the one that watches.
@@ -12,6 +14,7 @@ pub struct Control {
     operations_per_second: AtomicU64,
     latency_ns_mean: AtomicU64,
     bytes_written: AtomicU64,
+    streams: Mutex<Vec<Shown>>,
 }
 
 /// A snapshot for the progress display; rates are of the last interval.
@@ -27,6 +30,32 @@ pub struct Progress {
     pub latency_ns_mean: Nanos,
     /// Bytes written since t0.
     pub bytes_written: u64,
+}
+
+/// What one stream did in an interval, and its slowest operation of the phase so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamProgress {
+    /// The stream's name.
+    pub name: String,
+    /// Reads, writes and syncs per second.
+    pub operations_per_second: u64,
+    /// Bytes moved per second.
+    pub bytes_per_second: u64,
+    /// Median latency of them in nanoseconds.
+    pub p50_ns: Nanos,
+    /// 99th percentile.
+    pub p99_ns: Nanos,
+    /// 99.9th percentile.
+    pub p999_ns: Nanos,
+    /// The slowest of the phase so far.
+    pub slowest: Option<Slow>,
+}
+
+#[derive(Debug, Default)]
+struct Shown {
+    progress: StreamProgress,
+    /// Nobody has looked at it since it was made: there is no need for a newer one.
+    fresh: bool,
 }
 
 impl Control {
@@ -59,5 +88,35 @@ impl Control {
             latency_ns_mean: self.latency_ns_mean.load(Ordering::Relaxed),
             bytes_written: self.bytes_written.load(Ordering::Relaxed),
         }
+    }
+
+    /// A phase begins with these streams.
+    pub(crate) fn begin_streams<'a>(&self, names: impl Iterator<Item = &'a str>) {
+        let shown = |name: &str| Shown {
+            progress: StreamProgress { name: name.to_string(), ..StreamProgress::default() },
+            fresh: false,
+        };
+        *self.streams() = names.map(shown).collect();
+    }
+
+    /// Shows what a stream did. `make` is asked at the pace of those who look: virtual time has many more intervals.
+    pub(crate) fn show_stream(&self, stream: usize, make: impl FnOnce(&mut StreamProgress)) {
+        if let Some(shown) = self.streams().get_mut(stream)
+            && !shown.fresh
+        {
+            make(&mut shown.progress);
+            shown.fresh = true;
+        }
+    }
+
+    /// What the streams of the phase did last.
+    pub fn stream_progress(&self) -> Vec<StreamProgress> {
+        let mut streams = self.streams();
+        streams.iter_mut().for_each(|shown| shown.fresh = false);
+        streams.iter().map(|shown| shown.progress.clone()).collect()
+    }
+
+    fn streams(&self) -> MutexGuard<'_, Vec<Shown>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

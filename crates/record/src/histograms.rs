@@ -6,6 +6,7 @@ use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use thiserror::Error;
 
 /// The quantiles that a summary lists: a curve, dense towards the tail.
@@ -56,7 +57,7 @@ pub struct LogError(String);
 /// When a whole line is no histogram.
 pub fn summarise(log: &str) -> Result<BTreeMap<String, Latencies>, LogError> {
     let mut merged: BTreeMap<String, Histogram<u64>> = BTreeMap::new();
-    each_interval(log, |tag, histogram| {
+    each_interval(log, |(tag, ..), histogram| {
         match merged.get_mut(tag) {
             Some(all) => all.add(histogram).map_err(|error| LogError(error.to_string()))?,
             None => {
@@ -70,7 +71,7 @@ pub fn summarise(log: &str) -> Result<BTreeMap<String, Latencies>, LogError> {
     let mut found: BTreeMap<String, Latencies> =
         merged.iter().map(|(tag, histogram)| (tag.clone(), latencies(histogram))).collect();
     // A second reading: the histograms of a long run together would not fit into memory.
-    each_interval(log, |tag, histogram| {
+    each_interval(log, |(tag, ..), histogram| {
         let (all, told) = (&merged[tag], found.get_mut(tag).expect("both are made of the same tags"));
         for quantile in ESTIMATED {
             let shares = told.intervals.entry(quantile.to_string()).or_default();
@@ -82,9 +83,44 @@ pub fn summarise(log: &str) -> Result<BTreeMap<String, Latencies>, LogError> {
     Ok(found)
 }
 
+/// One histogram of a log, as counts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// `PHASE/PART/STREAM/OPERATION`.
+    pub tag: String,
+    /// Begin, from t0.
+    pub begin_ns: u64,
+    /// Length.
+    pub length_ns: u64,
+    /// `[least value that the bucket holds, operations]` of each bucket that is not empty, in order. A bucket is no wider
+    /// than a 1024th of its values, and its bounds are multiples of its width, a power of two.
+    pub counts: Vec<(u64, u64)>,
+}
+
+/// Every histogram of a log, in the log's order; a last line that a kill cut short is left out.
+///
+/// # Errors
+/// When a whole line is no histogram.
+pub fn intervals(log: &str) -> Result<Vec<Interval>, LogError> {
+    let mut found = Vec::new();
+    each_interval(log, |(tag, begin, length), histogram| {
+        let recorded = histogram.iter_recorded();
+        let counts = recorded
+            .map(|step| (histogram.lowest_equivalent(step.value_iterated_to()), step.count_since_last_iteration()));
+        found.push(Interval {
+            tag: tag.to_string(),
+            begin_ns: begin.as_nanos() as u64,
+            length_ns: length.as_nanos() as u64,
+            counts: counts.collect(),
+        });
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 fn each_interval(
     log: &str,
-    mut take: impl FnMut(&str, &Histogram<u64>) -> Result<(), LogError>,
+    mut take: impl FnMut((&str, Duration, Duration), &Histogram<u64>) -> Result<(), LogError>,
 ) -> Result<(), LogError> {
     let whole = log.rfind('\n').map_or("", |end| &log[..=end]);
     let mut deserializer = Deserializer::new();
@@ -96,7 +132,7 @@ fn each_interval(
         let histogram: Histogram<u64> =
             deserializer.deserialize(&mut bytes.as_slice()).map_err(|error| LogError(error.to_string()))?;
         let tag = interval.tag().map(|tag| tag.as_str().to_string()).unwrap_or_default();
-        take(&tag, &histogram)?;
+        take((&tag, interval.start_timestamp(), interval.duration()), &histogram)?;
     }
     Ok(())
 }

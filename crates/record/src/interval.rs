@@ -1,5 +1,6 @@
 //! Statistics of one job over one interval, filled in the hot loop without an allocation.
 
+use crate::ledger::Ledger;
 use hdrhistogram::Histogram;
 use tameshi_base::Nanos;
 
@@ -62,7 +63,7 @@ impl OpStats {
         self.latency.reset();
     }
 
-    fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.bytes += other.bytes;
         self.latency_ns_sum += other.latency_ns_sum;
@@ -167,6 +168,8 @@ pub struct IntervalStats {
     /// From the end of a wait that brought completions to the next wait: what completes meanwhile is seen that much
     /// late at most.
     pub reap: Spent,
+    /// What is told once per phase.
+    pub ledger: Ledger,
 }
 
 impl IntervalStats {
@@ -187,6 +190,7 @@ impl IntervalStats {
             slip: Lateness::default(),
             lag: Lateness::default(),
             reap: Spent::default(),
+            ledger: Ledger::default(),
         }
     }
 
@@ -199,6 +203,7 @@ impl IntervalStats {
         self.slip.clear();
         self.lag.clear();
         self.reap = Spent::default();
+        self.ledger = Ledger::default();
     }
 
     /// Counts one completed operation; `operation` is the operation's discriminant.
@@ -244,6 +249,7 @@ impl IntervalStats {
         self.slip.merge(&other.slip);
         self.lag.merge(&other.lag);
         self.reap.merge(&other.reap);
+        self.ledger.merge(&other.ledger);
     }
 }
 

@@ -5,12 +5,14 @@
 pub mod control;
 pub mod histograms;
 pub mod interval;
+pub mod ledger;
 mod merge;
 pub mod metrics;
 pub mod usage;
 mod writer;
 
-pub use control::{Control, Progress};
+pub use control::{Control, Progress, StreamProgress};
 pub use interval::{Clock, IntervalStats, Lateness, OpStats, Part, Spent};
+pub use ledger::{Ledger, Slow, ThreadUsage};
 pub use usage::{Resource, Usage};
 pub use writer::{EndedBy, RecordError, RunStatus, Writer};

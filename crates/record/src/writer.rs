@@ -2,13 +2,16 @@
 //!
 //! Each call ends in a flush to the kernel, so that a kill loses at most the interval that is being filled.
 
-use crate::control::{Control, Progress};
-use crate::interval::{IntervalStats, OPERATION_WORDS, PART_WORDS};
+use crate::control::{Control, Progress, StreamProgress};
+use crate::interval::{IntervalStats, OPERATION_WORDS, OpStats, PART_WORDS, Part};
+use crate::ledger::{Ledger, Slow};
 use crate::merge::Merger;
 use crate::usage::Usage;
+use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriter, IntervalLogWriterBuilder, Tag};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
@@ -69,6 +72,8 @@ pub struct Writer {
     histograms: File,
     streams: Vec<String>,
     merger: Merger,
+    /// By stream and part, of the phase so far.
+    ledgers: BTreeMap<(u16, Part), Ledger>,
     control: Arc<Control>,
     bytes_written: u64,
     text: String,
@@ -93,6 +98,7 @@ impl Writer {
             histograms: append("histograms/load.hlog")?,
             streams: Vec::new(),
             merger: Merger::default(),
+            ledgers: BTreeMap::new(),
             control,
             bytes_written: 0,
             text: String::new(),
@@ -125,6 +131,8 @@ impl Writer {
     pub fn phase_begin(&mut self, t: Nanos, phase: u32, streams: &[(&str, u32)]) -> Result<(), RecordError> {
         self.streams = streams.iter().map(|(name, _)| (*name).to_string()).collect();
         self.merger.begin(streams.iter().map(|(_, jobs)| *jobs).collect());
+        self.ledgers.clear();
+        self.control.begin_streams(streams.iter().map(|(name, _)| *name));
         self.event(t, "phase_begin", json!({ "phase": phase }))
     }
 
@@ -136,13 +144,21 @@ impl Writer {
         self.event(t, "phase_ramped", json!({ "phase": phase }))
     }
 
-    /// A phase ends; what jobs that ended early left is written.
+    /// A phase ends; what jobs that ended early left is written, and each stream's ledger.
     ///
     /// # Errors
     /// When a file can't be written.
     pub fn phase_end(&mut self, t: Nanos, phase: u32, ended_by: EndedBy) -> Result<(), RecordError> {
         for stats in self.merger.drain() {
             self.write(&stats)?;
+        }
+        for ((stream, part), ledger) in std::mem::take(&mut self.ledgers) {
+            let mut fields =
+                json!({ "phase": phase, "stream": self.streams[usize::from(stream)], "part": part.word() });
+            if let (Value::Object(fields), Value::Object(told)) = (&mut fields, ledger.as_json()) {
+                fields.extend(told);
+            }
+            self.event(t, "stream_end", fields)?;
         }
         self.event(t, "phase_end", json!({ "phase": phase, "ended_by": ended_by.word() }))
     }
@@ -195,7 +211,16 @@ impl Writer {
             latency_ns_mean: sum.checked_div(count).unwrap_or(0),
             bytes_written: self.bytes_written,
         });
+        self.ledgers.entry((stats.stream, stats.part)).or_default().merge(&stats.ledger);
+        let slowest = self.slowest(stats.stream);
+        self.control.show_stream(usize::from(stats.stream), |shown| tell(shown, stats, slowest));
         Ok(())
+    }
+
+    /// The stream's slowest operation of the phase so far.
+    fn slowest(&self, stream: u16) -> Option<Slow> {
+        let parts = [Part::Ramp, Part::Steady].into_iter().filter_map(|part| self.ledgers.get(&(stream, part)));
+        parts.filter_map(|ledger| ledger.slowest.list().first()).max_by_key(|slow| slow.latency).copied()
     }
 
     fn write_series(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
@@ -257,4 +282,30 @@ impl Writer {
         }
         Ok(self.histograms.write_all(&self.lines)?)
     }
+}
+
+/// What a stream did in an interval, for who watches.
+fn tell(shown: &mut StreamProgress, stats: &IntervalStats, slowest: Option<Slow>) {
+    let length = stats.end.saturating_sub(stats.begin);
+    let per_second = |sum: u64| (u128::from(sum) * 1_000_000_000).checked_div(u128::from(length)).unwrap_or(0) as u64;
+    let operations = || stats.operations[..3].iter().filter(|op| op.count > 0);
+    shown.operations_per_second = per_second(operations().map(|op| op.count).sum());
+    shown.bytes_per_second = per_second(operations().map(|op| op.bytes).sum());
+    shown.slowest = slowest;
+    let quantiles =
+        |histogram: &Histogram<u64>| [0.5, 0.99, 0.999].map(|quantile| histogram.value_at_quantile(quantile));
+    let mut all = operations();
+    let quantiles = match (all.next(), all.next()) {
+        (None, _) => [0; 3],
+        (Some(only), None) => quantiles(&only.latency),
+        _ => quantiles(
+            &operations()
+                .fold(OpStats::default(), |mut sum, op| {
+                    sum.add(op);
+                    sum
+                })
+                .latency,
+        ),
+    };
+    [shown.p50_ns, shown.p99_ns, shown.p999_ns] = quantiles;
 }

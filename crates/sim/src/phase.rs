@@ -11,7 +11,8 @@ use crate::due::Due;
 use crate::run::{SimError, World};
 use tameshi_base::{Command, Nanos};
 use tameshi_record::interval::PART_COUNT;
-use tameshi_record::{Clock, EndedBy, IntervalStats, RunStatus, Writer};
+use tameshi_record::ledger::depth_class;
+use tameshi_record::{Clock, EndedBy, IntervalStats, RunStatus, Slow, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
 use tameshi_workload::{Job, Operation, Placement};
 
@@ -62,7 +63,7 @@ impl<'a> Phase<'a> {
                 job,
                 storage_bytes: spec.storage[device].size.0,
                 begin,
-                budget_bytes: phase.budget_bytes_per_job(),
+                budget_bytes: phase.budget_bytes_per_job(&stream.stream),
                 seed: spec.seed,
                 name: &name,
             };
@@ -84,7 +85,7 @@ impl<'a> Phase<'a> {
             begin,
             end: phase.until.time.map_or(Nanos::MAX, |time| begin.saturating_add(time.0)),
             active: seats.iter().filter(|seat| !seat.job.is_done()).count(),
-            bounded: phase.until.amount.is_some(),
+            bounded: phase.is_bounded(),
             slots: phase.streams.iter().map(|s| u64::from(s.stream.jobs) * u64::from(s.stream.queue_depth)).sum(),
             seats,
             completed: 0,
@@ -177,9 +178,10 @@ impl<'a> Phase<'a> {
     fn issue(&mut self, world: &mut World, seat: usize) -> Result<(), SimError> {
         let of = &mut self.seats[seat];
         if let Some(issue) = of.job.issue(world.now) {
+            let stats = &mut self.stats[usize::from(of.stream)];
+            stats.ledger.depth[depth_class(of.job.outstanding())] += 1;
             if issue.scheduled {
                 let (slip, lag) = (world.now - issue.intended, world.now - issue.ready);
-                let stats = &mut self.stats[usize::from(of.stream)];
                 stats.late += u64::from(slip > 0);
                 stats.started(slip, lag);
             }
@@ -213,6 +215,13 @@ impl<'a> Phase<'a> {
             stats.record(completion.operation as usize, completion.bytes, completion.latency);
             stats.service_ns_sum += completion.service;
             spent(&mut stats.parts_ns, &done.breakdown, completion.latency);
+            stats.ledger.slowest.see(Slow {
+                latency: completion.latency,
+                at: done.at,
+                offset_bytes: done.command.offset_bytes,
+                length_bytes: done.command.length_bytes,
+                operation: completion.operation as u8,
+            });
             if let Some(latency) = completion.commit {
                 stats.record(Operation::Commit as usize, 0, latency);
             }

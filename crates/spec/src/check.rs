@@ -124,6 +124,10 @@ fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &Str
     if !stream.offset.0.is_multiple_of(granule(stream)) {
         return Err(bad(source, table, &path("offset"), "an offset must be aligned", "a multiple of 512 B"));
     }
+    for (value, key) in [(stream.amount.map(|size| size.0), "amount"), (stream.duration.map(|time| time.0), "duration")]
+    {
+        not_zero(source, table, value.unwrap_or(1), &path(key), "more than zero")?;
+    }
     let rate = match &stream.arrivals {
         Arrivals::Constant { rate } => Some(("constant", *rate)),
         Arrivals::Poisson { rate } => Some(("poisson", *rate)),

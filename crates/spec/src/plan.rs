@@ -221,8 +221,8 @@ fn written_at_most(phase: &PhaseSpec) -> Option<u64> {
     });
     let writes = phase.streams.iter().any(|stream| stream.stream.read.0 < 1_000_000);
     let by_amount = phase.until.amount.filter(|_| writes).map(|_| {
-        let per_job = phase.budget_bytes_per_job().unwrap_or(0);
         let of = |stream: &crate::run::PhaseStream| {
+            let per_job = phase.budget_bytes_per_job(&stream.stream).unwrap_or(0);
             let of_job = match (&stream.stream.block_size_mix, stream.stream.longest().0) {
                 _ if stream.stream.read.0 == 1_000_000 => 0,
                 (None, block) => per_job.div_ceil(block) * block,

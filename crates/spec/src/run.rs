@@ -143,9 +143,23 @@ impl PhaseSpec {
         self.streams.iter().map(|stream| stream.stream.jobs).sum()
     }
 
-    /// Bytes that each job may move, if the phase has an amount.
-    pub fn budget_bytes_per_job(&self) -> Option<u64> {
-        self.until.amount.map(|amount| amount.0.div_ceil(u64::from(self.jobs().max(1))))
+    /// Bytes that each job of `stream` may move: its part of the stream's amount, or of the phase's, in which streams
+    /// that have an end of their own take no part.
+    pub fn budget_bytes_per_job(&self, stream: &StreamSpec) -> Option<u64> {
+        let per_job = |amount: Size, jobs: u32| amount.0.div_ceil(u64::from(jobs.max(1)));
+        if stream.amount.is_some() || stream.duration.is_some() {
+            return stream.amount.map(|amount| per_job(amount, stream.jobs));
+        }
+        let sharing = self.streams.iter().map(|stream| &stream.stream);
+        let sharing = sharing.filter(|stream| stream.amount.is_none() && stream.duration.is_none());
+        let jobs = sharing.map(|stream| stream.jobs).sum();
+        self.until.amount.map(|amount| per_job(amount, jobs))
+    }
+
+    /// Whether the phase may end before its time because every job is done.
+    pub fn is_bounded(&self) -> bool {
+        self.until.amount.is_some()
+            || self.streams.iter().any(|stream| stream.stream.amount.is_some() || stream.stream.duration.is_some())
     }
 
     /// What sets the randomness of a stream in this phase apart.

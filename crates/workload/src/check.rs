@@ -43,6 +43,11 @@ impl StreamSpec {
             return object("run_length", "a run of no requests never begins", "1 or more");
         }
         match &self.pattern {
+            Pattern::Shuffled if self.block_size_mix.is_some() || self.run_length > 1 => object(
+                "pattern",
+                "`shuffled` visits blocks of one length, one by one",
+                "no `block_size_mix`, no `run_length`",
+            ),
             Pattern::Zipf { theta_permille } if !(1..=MOST_THETA_PERMILLE).contains(theta_permille) => {
                 object("pattern.zipf.theta_permille", "no popularity has this exponent", "1 to 10000")
             }
@@ -117,6 +122,13 @@ mod tests {
 
     fn arrivals(arrivals: Arrivals) -> Option<&'static str> {
         key(StreamSpec { arrivals, ..StreamSpec::default() })
+    }
+
+    #[test]
+    fn a_shuffled_stream_has_one_length_and_no_runs() {
+        assert_eq!(pattern(Pattern::Shuffled), None);
+        let runs = StreamSpec { pattern: Pattern::Shuffled, run_length: 2, ..StreamSpec::default() };
+        assert_eq!(key(runs), Some("pattern"));
     }
 
     #[test]

@@ -126,7 +126,7 @@ pub struct Job {
     durable: bool,
     lengths: Lengths,
     think: Think,
-    /// When the phase began, and its pauses.
+    /// When the stream began, and its pauses.
     duty: Option<(Nanos, Duty)>,
     offsets: Offsets,
     mix: Random,
@@ -137,6 +137,8 @@ pub struct Job {
     /// Slots whose write is complete and whose sync is due.
     to_sync: VecDeque<(Nanos, u32)>,
     budget_bytes: Option<u64>,
+    /// From then on it issues nothing new.
+    end: Nanos,
     outstanding: u32,
 }
 
@@ -151,6 +153,7 @@ impl Job {
         let rest = place.storage_bytes.saturating_sub(begin_bytes);
         let span_bytes = spec.span.map_or(rest, |span| span.0.min(rest));
         let depth = spec.queue_depth;
+        let begin = place.begin.saturating_add(spec.delay.0);
         assert!(depth > 0, "a queue depth of zero issues nothing");
         Self {
             stream: place.stream,
@@ -159,7 +162,7 @@ impl Job {
             durable: spec.sync.is_some_and(crate::spec::Sync::with_each_write),
             lengths: Lengths::new(spec, random("lengths")),
             think: Think { mean: spec.think_time.0, distribution: spec.think_distribution, random: random("think") },
-            duty: spec.duty.map(|duty| (place.begin, duty)),
+            duty: spec.duty.map(|duty| (begin, duty)),
             offsets: Offsets::new(
                 spec,
                 (begin_bytes, span_bytes),
@@ -168,11 +171,12 @@ impl Job {
                 Random::named(place.seed, "scatter"),
             ),
             mix: random("mix"),
-            schedule: Schedule::new(&spec.arrivals, spec.duty, place.job, spec.jobs, place.begin, random("arrivals")),
+            schedule: Schedule::new(&spec.arrivals, spec.duty, place.job, spec.jobs, begin, random("arrivals")),
             slots: vec![Slot::default(); depth as usize],
-            ready: (0..depth).map(|slot| (place.begin, slot)).collect(),
+            ready: (0..depth).map(|slot| (begin, slot)).collect(),
             to_sync: VecDeque::with_capacity(depth as usize),
             budget_bytes: place.budget_bytes,
+            end: spec.duration.map_or(Nanos::MAX, |duration| begin.saturating_add(duration.0)),
             outstanding: 0,
         }
     }
@@ -188,7 +192,8 @@ impl Job {
         }
         let &(free_from, _) = self.ready.front()?;
         let at = self.schedule.as_ref().map_or(free_from, |schedule| schedule.next().max(free_from));
-        Some(self.at_work(at))
+        let due = self.at_work(at);
+        (due < self.end).then_some(due)
     }
 
     /// The first instant from `at` on that lies in no pause.
@@ -307,7 +312,13 @@ impl Job {
     /// The job has moved all that it may; only syncs that are due remain.
     #[inline]
     pub fn is_exhausted(&self) -> bool {
-        self.budget_bytes == Some(0)
+        self.budget_bytes == Some(0) || self.is_over()
+    }
+
+    /// Whether its own time is over: what is free, or scheduled, next comes too late.
+    fn is_over(&self) -> bool {
+        let free_late = self.ready.front().is_some_and(|&(free_from, _)| free_from >= self.end);
+        free_late || self.schedule.as_ref().is_some_and(|schedule| schedule.next() >= self.end)
     }
 
     /// Nothing outstanding, nothing to come.
@@ -317,10 +328,10 @@ impl Job {
 
     /// Open-loop requests that should have started before `end` and did not.
     pub fn unserved_before(&self, end: Nanos) -> u64 {
-        if self.is_exhausted() {
+        if self.budget_bytes == Some(0) {
             return 0;
         }
-        self.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(end))
+        self.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(end.min(self.end)))
     }
 }
 
@@ -406,6 +417,34 @@ mod tests {
         }
         assert!(job.is_done());
         assert_eq!(bytes, 2 * 4096);
+    }
+
+    #[test]
+    fn a_stream_begins_after_its_delay_and_ends_after_its_duration() {
+        let (delay, duration) = (tameshi_base::Time(100), Some(tameshi_base::Time(1000)));
+        let closed = StreamSpec { queue_depth: 2, delay, duration, ..StreamSpec::default() };
+        let mut job = Job::new(&closed, place());
+        assert_eq!((job.next_due(), job.issue(99)), (Some(100), None));
+        let (first, second) = (job.issue(100).expect("due"), job.issue(100).expect("due"));
+        job.complete(first.slot, 1099);
+        let last = job.issue(1099).expect("one more");
+        job.complete(second.slot, 1100);
+        assert_eq!((job.next_due(), job.is_done()), (None, false));
+        job.complete(last.slot, 1500);
+        assert!(job.is_done());
+
+        let open = StreamSpec { arrivals: Arrivals::Constant { rate: Rate(1_000_000_000_000 / 300) }, ..closed };
+        let mut job = Job::new(&open, place());
+        let mut starts = vec![];
+        while let Some(due) = job.next_due() {
+            let issue = job.issue(due).expect("due");
+            starts.push(issue.intended);
+            job.complete(issue.slot, due + 1);
+        }
+        assert_eq!(starts, [100, 400, 700, 1000]);
+        assert!(job.is_done());
+        let unserved = Job::new(&open, place()).unserved_before(1_000_000);
+        assert_eq!(unserved, 4, "what lies behind its own end was never asked for");
     }
 
     #[test]

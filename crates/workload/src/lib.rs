@@ -8,6 +8,8 @@ mod check;
 mod job;
 mod lengths;
 mod offsets;
+mod pages;
+mod plain;
 pub mod program;
 mod skew;
 pub mod spec;

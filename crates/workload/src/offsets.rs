@@ -1,5 +1,6 @@
 //! Which block a request touches.
 
+use crate::shuffle::Shuffle;
 use crate::skew::{Scatter, SelfSimilar, Zipf};
 use crate::spec::{Pattern, StreamSpec, Zone};
 use tameshi_base::{Random, Share};
@@ -26,6 +27,8 @@ enum Draw {
     Sequential,
     /// Uniformly.
     Uniform,
+    /// In random order, none again before all have come.
+    Shuffled(Blocks, Shuffle),
     Zipf(Blocks, Zipf, Scatter),
     Pareto(Blocks, SelfSimilar, Scatter),
     /// For each zone the millionths of accesses up to its end, its first block and its number of blocks.
@@ -41,8 +44,9 @@ struct Blocks {
 
 impl Draw {
     /// `scatter` is the same for every stream and phase of a run: what is popular in one is so in the others.
-    fn new(pattern: &Pattern, blocks: Blocks, scatter: Random) -> Self {
+    fn new(pattern: &Pattern, blocks: Blocks, random: &Random, scatter: Random) -> Self {
         match pattern {
+            Pattern::Shuffled => Self::Shuffled(blocks, Shuffle::new(blocks.count, random.clone())),
             Pattern::Sequential => Self::Sequential,
             Pattern::Random => Self::Uniform,
             Pattern::Zipf { theta_permille } => {
@@ -59,9 +63,10 @@ impl Draw {
 
     /// A block, from the span's begin, and its length; `None` where all that fits is alike.
     #[inline]
-    fn block(&self, random: &mut Random) -> Option<(u64, u64)> {
+    fn block(&mut self, random: &mut Random) -> Option<(u64, u64)> {
         match self {
             Self::Sequential | Self::Uniform => None,
+            Self::Shuffled(blocks, shuffle) => Some((shuffle.next(), blocks.length)),
             Self::Zipf(blocks, zipf, scatter) => Some((scatter.place(zipf.draw(random)), blocks.length)),
             Self::Pareto(blocks, pareto, scatter) => Some((scatter.place(pareto.draw(random)), blocks.length)),
             Self::Zoned(blocks, zones) => {
@@ -96,7 +101,7 @@ impl Pattern {
             &Self::HotCold { hot, accesses } => {
                 vec![Zone { accesses, span: hot }, Zone { accesses: rest(accesses), span: rest(hot) }]
             }
-            Self::Random | Self::Sequential | Self::Zipf { .. } | Self::Pareto { .. } => Vec::new(),
+            Self::Random | Self::Shuffled | Self::Sequential | Self::Zipf { .. } | Self::Pareto { .. } => Vec::new(),
         }
     }
 
@@ -124,7 +129,7 @@ impl Offsets {
         let longest = spec.longest().0;
         assert!(span_bytes >= longest && longest > 0, "the span holds no whole block");
         let length = spec.shortest().0;
-        let draw = Draw::new(&spec.pattern, Blocks { length, count: span_bytes / length }, scatter);
+        let draw = Draw::new(&spec.pattern, Blocks { length, count: span_bytes / length }, &random, scatter);
         let mut cursor = 0;
         if matches!(draw, Draw::Sequential) {
             let blocks = span_bytes / longest;
@@ -189,6 +194,18 @@ mod tests {
         sorted.sort_unstable();
         assert_eq!(sorted, (0..10).map(|b| (1 << 20) + b * 4096).collect::<Vec<_>>());
         assert_eq!(first, (0..10).map(|_| offsets.next(4096)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_shuffled_job_visits_each_block_once_before_any_again() {
+        let mut offsets = offsets(Pattern::Shuffled, (8192, 100 * 4096 + 7), &[4096], (0, 1));
+        let mut pass = || (0..100).map(|_| offsets.next(4096)).collect::<Vec<u64>>();
+        let (first, second) = (pass(), pass());
+        assert_ne!(first, second);
+        for mut pass in [first, second] {
+            pass.sort_unstable();
+            assert_eq!(pass, (0..100).map(|block| 8192 + block * 4096).collect::<Vec<_>>());
+        }
     }
 
     #[test]

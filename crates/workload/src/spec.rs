@@ -44,6 +44,16 @@ pub struct StreamSpec {
     /// Length of the stream's part of the storage; absent: all that follows `offset`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub span: Option<Size>,
+    /// Bytes that the stream moves in a phase, split evenly over its jobs; after them it is done. A stream with an amount
+    /// or a duration of its own takes no part in the phase's amount.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amount: Option<Size>,
+    /// How long after the phase's begin the stream begins.
+    #[serde(skip_serializing_if = "is_none")]
+    pub delay: Time,
+    /// How long it issues requests, from its own begin; absent: to the phase's end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Time>,
     /// Past the page cache (O_DIRECT) or through it.
     pub access: Access,
     /// How well the written data compresses: the share of each 4 KiB that is one byte repeated.
@@ -54,6 +64,10 @@ pub struct StreamSpec {
     pub trim: Share,
     /// Whether written blocks carry a checksum that reads check.
     pub verify: Verify,
+}
+
+fn is_none(time: &Time) -> bool {
+    time.0 == 0
 }
 
 impl Default for StreamSpec {
@@ -74,6 +88,9 @@ impl Default for StreamSpec {
             sync: None,
             offset: Size(0),
             span: None,
+            amount: None,
+            delay: Time(0),
+            duration: None,
             access: Access::Direct,
             compressible: Share(0),
             duplicate: Share(0),
@@ -89,6 +106,8 @@ impl Default for StreamSpec {
 pub enum Pattern {
     /// Uniformly at random, in whole blocks.
     Random,
+    /// In random order, each block once before any comes again; needs one length of requests.
+    Shuffled,
     /// One block after the other, from the start again at the end.
     Sequential,
     /// Zipf-distributed popularity: the k-th most popular block gets a share in proportion to k to the power of −θ. The

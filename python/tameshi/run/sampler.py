@@ -30,15 +30,21 @@ _SECTOR_BYTES = 512  # /proc/diskstats counts in these, whatever the device's ow
 # Columns of /proc/diskstats after the device's name, and what one of their units is worth.
 _DISK_COLUMNS = {
     "disk.reads": (0, 1),
+    "disk.read_merges": (1, 1),
     "disk.read_bytes": (2, _SECTOR_BYTES),
+    "disk.read_ns": (3, _MS_NS),
     "disk.writes": (4, 1),
+    "disk.write_merges": (5, 1),
     "disk.written_bytes": (6, _SECTOR_BYTES),
+    "disk.write_ns": (7, _MS_NS),
     "disk.flushes": (15, 1),
     "disk.busy_ns": (9, _MS_NS),
     "disk.weighted_ns": (10, _MS_NS),
 }
-# The kernel keeps these two in 32 bits of milliseconds: they wrap after 50 days of device time.
-_WRAPS_AT = {"disk.busy_ns": _MS_NS << 32, "disk.weighted_ns": _MS_NS << 32}
+# The kernel keeps these in 32 bits of milliseconds: they wrap after 50 days of device time.
+_WRAPS_AT = dict.fromkeys(
+    ("disk.read_ns", "disk.write_ns", "disk.busy_ns", "disk.weighted_ns"), _MS_NS << 32
+)
 
 
 @dataclass(frozen=True)

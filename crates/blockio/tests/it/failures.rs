@@ -133,8 +133,8 @@ fn a_full_device_stops_the_other_streams_too() {
         let text = failure(&bench, bench.run_on(phases, backend, targets, now()));
         assert!(text.ends_with(" of storage `full` failed: No space left on device (os error 28)"), "{text}");
         let events = bench.events();
-        assert_eq!(bench.kinds(), ["run_begin", "phase_begin", "phase_ramped", "phase_end", "error"]);
-        assert_eq!(events[3]["ended_by"], "stopped");
+        assert_eq!(bench.kinds(), ["run_begin", "phase_begin", "phase_ramped", "stream_end", "phase_end", "error"]);
+        assert_eq!(events[4]["ended_by"], "stopped");
     }
 }
 

@@ -29,9 +29,17 @@ fn an_amount_is_moved_to_the_byte_and_each_request_completes_once() {
                     "{place:?} {backend:?} {depth}"
                 );
                 assert!(!sums.contains_key("read.count"));
-                assert_eq!(bench.kinds(), ["run_begin", "phase_begin", "phase_ramped", "phase_end", "run_end"]);
-                assert_eq!(bench.events()[3]["ended_by"], "amount");
-                assert_eq!(bench.events()[4]["status"], "complete");
+                let kinds = ["run_begin", "phase_begin", "phase_ramped", "stream_end", "phase_end", "run_end"];
+                assert_eq!(bench.kinds(), kinds);
+                assert_eq!(bench.events()[4]["ended_by"], "amount");
+                assert_eq!(bench.events()[5]["status"], "complete");
+                let told = &bench.events()[3];
+                let sum =
+                    |key: &str| told[key].as_array().expect("classes").iter().filter_map(|n| n.as_u64()).sum::<u64>();
+                assert_eq!(sum("depth"), 300, "each request is counted by what was outstanding with it");
+                assert!(sum("submitted") > 0 && sum("completed") > 0);
+                assert_eq!(told["slowest"].as_array().map(Vec::len), Some(10));
+                assert!(told["slowest"][0]["latency_ns"].as_u64() >= told["slowest"][9]["latency_ns"].as_u64());
             }
         }
     }
@@ -198,8 +206,8 @@ fn a_stop_leaves_a_partial_run_that_reads_back() {
         stopper.join().expect("stopped");
         assert_eq!(done.status, RunStatus::Partial);
         let events = bench.events();
-        assert_eq!(bench.kinds(), ["run_begin", "phase_begin", "phase_ramped", "phase_end", "run_end"]);
-        assert_eq!((&events[3]["ended_by"], &events[4]["status"]), (&"stopped".into(), &"partial".into()));
+        assert_eq!(bench.kinds(), ["run_begin", "phase_begin", "phase_ramped", "stream_end", "phase_end", "run_end"]);
+        assert_eq!((&events[4]["ended_by"], &events[5]["status"]), (&"stopped".into(), &"partial".into()));
         assert!(bench.sums()["read.count"] > 0);
     }
 }

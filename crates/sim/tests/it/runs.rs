@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_record::{Control, RunStatus};
 use tameshi_sim::{SimError, unsupported};
-use tameshi_spec::run::{SteadyRule, StorageSpec, Until};
+use tameshi_spec::run::{PhaseStream, SteadyRule, StorageSpec, Until};
 use tameshi_workload::spec::{Access, SizeShare};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
@@ -21,6 +21,25 @@ fn a_phase_with_an_amount_moves_it_and_no_more() {
             assert_eq!(left.status, RunStatus::Complete);
         }
     }
+}
+
+#[test]
+fn streams_of_one_phase_end_by_their_own_amount_or_duration() {
+    let mut spec = spec(hdd(disk()), StreamSpec::default(), for_time(100 * SECOND));
+    let own = StreamSpec { amount: Some(Size(300 * 4096)), jobs: 3, ..StreamSpec::default() };
+    let timed = StreamSpec { delay: Time(SECOND / 2), duration: Some(Time(SECOND)), ..StreamSpec::default() };
+    let stream = |name: &str, stream| PhaseStream { name: name.into(), storage: "disk".into(), stream };
+    spec.phases[0].streams = vec![stream("own", own), stream("timed", timed)];
+    let left = run(&spec);
+    let of = |name: &str| {
+        left.series.iter().filter(|row| row.2 == name && row.3 == "read.count").map(|row| row.4).sum::<u64>()
+    };
+    assert_eq!(of("own"), 300, "its amount, split over its jobs");
+    assert!(of("timed") > 10);
+    let end = left.events("phase_end")[0];
+    assert!(end >= 3 * SECOND / 2 - SECOND / 50 && left.events.contains("\"ended_by\":\"amount\""), "{end}");
+    assert_eq!(left.events("stream_end").len(), 2);
+    assert!(left.events.contains("\"slowest\":[{"));
 }
 
 #[test]

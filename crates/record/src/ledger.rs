@@ -1,0 +1,200 @@
+//! What is told once per phase and stream rather than per interval: the slowest operations, how full the queue was, and
+//! what the generator's threads used.
+
+use crate::interval::OPERATION_WORDS;
+use serde_json::{Value, json};
+use tameshi_base::Nanos;
+
+/// So many of a stream's slowest operations are kept.
+pub const KEPT: usize = 10;
+/// Classes of [`Ledger::depth`] and of the batches; see [`depth_class`] and [`batch_class`].
+pub const CLASSES: usize = 7;
+
+/// One operation that took long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slow {
+    /// How long it took, from its intended start.
+    pub latency: Nanos,
+    /// When its completion was seen, from t0.
+    pub at: Nanos,
+    /// First byte, from the storage's start; zero for a sync.
+    pub offset_bytes: u64,
+    /// Length; zero for a sync.
+    pub length_bytes: u32,
+    /// Discriminant of the operation.
+    pub operation: u8,
+}
+
+impl Slow {
+    /// As it stands in events and progress.
+    pub fn as_json(&self) -> Value {
+        json!({
+            "t_ns": self.at, "operation": OPERATION_WORDS[usize::from(self.operation)], "offset": self.offset_bytes,
+            "bytes": self.length_bytes, "latency_ns": self.latency,
+        })
+    }
+}
+
+/// The slowest operations, the slowest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slowest {
+    kept: [Slow; KEPT],
+    count: usize,
+    /// What does not exceed this is not among them.
+    floor: Nanos,
+}
+
+impl Slowest {
+    /// One more operation: a comparison, for all but the slowest.
+    #[inline]
+    pub fn see(&mut self, slow: Slow) {
+        if slow.latency > self.floor {
+            self.keep(slow);
+        }
+    }
+
+    #[cold]
+    fn keep(&mut self, slow: Slow) {
+        let place = self.kept[..self.count].partition_point(|kept| kept.latency >= slow.latency);
+        self.count = (self.count + 1).min(KEPT);
+        self.kept[place..self.count].rotate_right(1);
+        self.kept[place] = slow;
+        if self.count == KEPT {
+            self.floor = self.kept[KEPT - 1].latency;
+        }
+    }
+
+    /// The slowest first.
+    pub fn list(&self) -> &[Slow] {
+        &self.kept[..self.count]
+    }
+
+    fn merge(&mut self, other: &Self) {
+        other.list().iter().for_each(|&slow| self.see(slow));
+    }
+}
+
+/// What threads used of the system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ThreadUsage {
+    /// Processor time outside the kernel.
+    pub user_ns: u64,
+    /// Processor time in the kernel.
+    pub system_ns: u64,
+    /// Context switches, voluntary or not.
+    pub switches: u64,
+    /// Page faults that needed a disk.
+    pub major_faults: u64,
+    /// Page faults that needed none.
+    pub minor_faults: u64,
+}
+
+impl ThreadUsage {
+    /// What was used since `before`.
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            user_ns: self.user_ns.saturating_sub(before.user_ns),
+            system_ns: self.system_ns.saturating_sub(before.system_ns),
+            switches: self.switches.saturating_sub(before.switches),
+            major_faults: self.major_faults.saturating_sub(before.major_faults),
+            minor_faults: self.minor_faults.saturating_sub(before.minor_faults),
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.user_ns += other.user_ns;
+        self.system_ns += other.system_ns;
+        self.switches += other.switches;
+        self.major_faults += other.major_faults;
+        self.minor_faults += other.minor_faults;
+    }
+}
+
+/// All of it, of a job in an interval or of a stream in a part of a phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// The slowest operations.
+    pub slowest: Slowest,
+    /// Requests by how many were outstanding with them when they were issued.
+    pub depth: [u64; CLASSES],
+    /// Handovers to the system by how many requests they took.
+    pub submitted: [u64; CLASSES],
+    /// Waits by how many completions they brought.
+    pub completed: [u64; CLASSES],
+    /// What the threads used.
+    pub usage: ThreadUsage,
+}
+
+impl Ledger {
+    /// Adds another job's, or another interval's.
+    pub fn merge(&mut self, other: &Self) {
+        self.slowest.merge(&other.slowest);
+        self.usage.merge(&other.usage);
+        let pairs = [
+            (&mut self.depth, &other.depth),
+            (&mut self.submitted, &other.submitted),
+            (&mut self.completed, &other.completed),
+        ];
+        for (mine, theirs) in pairs {
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+        }
+    }
+
+    /// As it stands in the event `stream_end`, without phase, stream and part.
+    pub(crate) fn as_json(&self) -> Value {
+        let slowest: Vec<Value> = self.slowest.list().iter().map(Slow::as_json).collect();
+        let usage = self.usage;
+        json!({
+            "slowest": slowest, "depth": self.depth, "submitted": self.submitted, "completed": self.completed,
+            "usage": {
+                "user_ns": usage.user_ns, "system_ns": usage.system_ns, "switches": usage.switches,
+                "major_faults": usage.major_faults, "minor_faults": usage.minor_faults,
+            },
+        })
+    }
+}
+
+/// Class of a number outstanding: 1, 2, 4, 8, 16, 32, 64 and more; each class ends where the next begins.
+#[inline]
+pub fn depth_class(outstanding: u32) -> usize {
+    (outstanding.max(1).ilog2() as usize).min(CLASSES - 1)
+}
+
+/// Class of a batch: none, 1 to 4, to 8, to 16, to 32, to 64, more.
+#[inline]
+pub fn batch_class(requests: u32) -> usize {
+    match requests {
+        0 => 0,
+        1..=4 => 1,
+        more => ((more - 1).ilog2() as usize).min(CLASSES - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_are_kept_in_order_whatever_order_they_come_in() {
+        let mut slowest = Slowest::default();
+        for latency in (1..=1000).map(|k| k * 7919 % 1009) {
+            slowest.see(Slow { latency, at: latency, ..Slow::default() });
+        }
+        let mut all: Vec<Nanos> = (1..=1000).map(|k| k * 7919 % 1009).collect();
+        all.sort_unstable_by(|a, b| b.cmp(a));
+        assert_eq!(slowest.list().iter().map(|slow| slow.latency).collect::<Vec<_>>(), all[..KEPT]);
+        let mut two = Slowest::default();
+        two.see(Slow { latency: 5000, ..Slow::default() });
+        two.merge(&slowest);
+        assert_eq!(two.list()[0].latency, 5000);
+        assert_eq!(two.list()[1..], slowest.list()[..KEPT - 1]);
+    }
+
+    #[test]
+    fn classes_begin_where_they_say() {
+        let depths: Vec<usize> = [1, 2, 3, 4, 7, 8, 16, 32, 63, 64, 4096].into_iter().map(depth_class).collect();
+        assert_eq!(depths, [0, 1, 1, 2, 2, 3, 4, 5, 5, 6, 6]);
+        let batches: Vec<usize> = [0, 1, 4, 5, 8, 9, 16, 17, 32, 33, 64, 65].into_iter().map(batch_class).collect();
+        assert_eq!(batches, [0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6]);
+    }
+}
