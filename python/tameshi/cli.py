@@ -22,6 +22,7 @@ from tameshi.compare import Options, compare, exit_status, read_side
 from tameshi.conduct import Conducted, Prepared, conduct, prepare, remove_targets
 from tameshi.doctor import as_json, doctor, render
 from tameshi.errors import BadInput, TameshiError
+from tameshi.fio_command import Asked, run_fio
 from tameshi.paths import STUDIES, VALIDATION
 from tameshi.report import (
     comparison_markdown,
@@ -338,6 +339,36 @@ def check_word(option: str, found: str, accepted: Sequence[str]) -> None:
     """An option's value that must be one of a few words."""
     if found not in accepted:
         raise BadInput("there is no such choice", where=option, found=found, accepted=accepted)
+
+
+@app.command("fio", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def fio_command(
+    context: typer.Context,
+    world: Annotated[
+        World, typer.Option("--world", help="measured, or simulated on --device.")
+    ] = World.measured,
+    device: Annotated[
+        str | None,
+        typer.Option("--device", help="The profile that stands for every file, if simulated."),
+    ] = None,
+    destroy: Annotated[
+        list[str] | None,
+        typer.Option("--destroy", help="As with `run`: what may be lost, by its exact name."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder of the record. [default: tameshi-results/fio-NAME]"),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the files that jobs worked on.")
+    ] = False,
+    study: Annotated[
+        bool, typer.Option("--study", help="Print the study that the jobs become; run nothing.")
+    ] = False,
+) -> None:
+    """Run fio job files and --key=value options; results in fio's own form on standard output."""
+    asked = Asked(world, device, destroy or (), out, keep, study)
+    raise typer.Exit(run_fio(context.args, asked, err_console))
 
 
 @app.command("doctor")

@@ -56,10 +56,11 @@ MODULES = {
     "outputs": {"results", "report"},
     "compare": {"stats", "store"},
     "predictions": {"stats", "store"},
-    "compat": {"stats", "store"},
+    "compat": {"stats", "store", "study"},
     "ask": {"run"},
     "conduct": {"run", "outputs"},
-    "cli": {"conduct", "calibrate", "compare", "predictions", "compat", "ask", "doctor"},
+    "fio_command": {"conduct", "compat"},
+    "cli": {"conduct", "calibrate", "compare", "predictions", "fio_command", "ask", "doctor"},
     "__main__": {"cli"},
 }
 COMPILED = "_tameshi"

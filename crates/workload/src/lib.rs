@@ -8,9 +8,8 @@ mod check;
 mod job;
 mod lengths;
 mod offsets;
-mod pages;
-mod plain;
 pub mod program;
+mod shuffle;
 mod skew;
 pub mod spec;
 

@@ -1,0 +1,36 @@
+"""fio's job files carried out by Tameshi, and its results as fio would tell them.
+
+`jobfile` reads what is written, `keys` says what becomes of every key, `job` understands one job,
+`translate` makes a study of all; after the run `measured` reads the record, `results` writes fio's
+JSON, `text` its summary and `logs` its logs. `docs/fio.md` is the page for users.
+"""
+
+from tameshi.compat.fio.job import Job, read_job
+from tameshi.compat.fio.jobfile import (
+    JobText,
+    Setting,
+    parse_arguments,
+    parse_job_text,
+    read_job_file,
+    write_jobs,
+)
+from tameshi.compat.fio.logs import fio_logs
+from tameshi.compat.fio.results import fio_json
+from tameshi.compat.fio.text import fio_text
+from tameshi.compat.fio.translate import Translation, translate
+
+__all__ = [
+    "Job",
+    "JobText",
+    "Setting",
+    "Translation",
+    "fio_json",
+    "fio_logs",
+    "fio_text",
+    "parse_arguments",
+    "parse_job_text",
+    "read_job",
+    "read_job_file",
+    "translate",
+    "write_jobs",
+]

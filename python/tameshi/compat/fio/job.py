@@ -1,0 +1,510 @@
+"""One fio job as fio means it: keys to values, with fio's defaults; what can't be is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tameshi.compat.fio import values
+from tameshi.compat.fio.jobfile import JobText, Setting
+from tameshi.compat.fio.keys import ENGINES, NOTED, known, known_engine
+from tameshi.compat.fio.values import Percent, bad
+from tameshi.errors import BadInput
+
+BLOCK_BYTES = 4096
+DEFAULT_PERCENTILES = (
+    *(1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0),
+    *(80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99),
+)
+MOST_CLONES = 4096
+
+READS = {"read": "", "randread": "", "rw": "mixed", "readwrite": "mixed", "randrw": "mixed"}
+WRITES = {"write", "randwrite", "rw", "readwrite", "randrw", "trimwrite", "randtrimwrite"}
+TRIMS = {"trim", "randtrim", "trimwrite", "randtrimwrite"}
+DIRECTIONS = [*READS, "write", "randwrite", *sorted(TRIMS)]
+
+
+@dataclass(frozen=True)
+class Logs:
+    """Prefixes of the logs that a job asks for, by kind: bw, iops, lat, hist."""
+
+    prefixes: dict[str, str]
+    interval_us: int
+    coarseness: int
+    offset: bool
+    per_job: bool
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job, understood. Lengths in bytes, times in microseconds, shares in millionths."""
+
+    text: JobText
+    name: str
+    settings: dict[str, Setting]
+    direction: str
+    random: bool
+    run_length: int
+    read_ppm: int
+    trim_ppm: int
+    engine: str
+    depth: int
+    direct: bool
+    mix: list[tuple[int, int]]
+    size: int | Percent | None
+    file_size: int | None
+    io_size: int | None
+    offset: int | Percent
+    offset_increment: int
+    loops: int
+    most_ios: int | None
+    clones: int
+    runtime_us: int | None
+    time_based: bool
+    ramp_us: int
+    delay_us: int
+    think_us: int
+    rate: tuple[float, bool] | None
+    """Requests per second of one clone, and whether they come as a Poisson process."""
+    sync: tuple[str, int] | None
+    """`fsync` or `fdatasync` with the writes between two, or `dsync`."""
+    pattern: tuple[str, object]
+    compress_ppm: int
+    duplicate_ppm: int
+    verify: bool
+    stonewall: bool
+    new_group: bool
+    wait_for: str | None
+    group_reporting: bool
+    percentiles: Sequence[float]
+    clat_percentiles: bool
+    lat_percentiles: bool
+    logs: Logs
+    directory: str
+    files: list[str]
+    filename_format: str | None
+    seed: int | None
+    repeatable: bool
+    interval_us: int
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def block(self) -> int | None:
+        """The one length of its requests, if there is one."""
+        return self.mix[0][0] if len(self.mix) == 1 else None
+
+    @property
+    def longest(self) -> int:
+        """Its longest request."""
+        return max(length for length, _ in self.mix)
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes anything."""
+        return self.read_ppm + self.trim_ppm < values.WHOLE_PPM
+
+
+class _Reader:
+    """Settings of a job by key, with what is to be said about them."""
+
+    def __init__(self, job: JobText) -> None:
+        self.job = job
+        self.settings: dict[str, Setting] = {}
+        self.notes: list[str] = []
+        given = [*job.shared, *job.own]
+        engines = [setting for setting in given if setting.key == "ioengine"]
+        self.engine = known_engine(engines[-1]) if engines else "psync"
+        for setting in given:
+            key = known(setting)
+            self.settings[key.key] = key
+            if key.key in NOTED and off(key) is False:
+                note = f"{setting.where}: {setting.key}: {NOTED[key.key]}"
+                if note not in self.notes:
+                    self.notes.append(note)
+        base = self.get("kb_base")
+        self.kb_base = values.integer(base) if base else 1024
+        if base and self.kb_base not in (1000, 1024):
+            raise bad(base, "there are two bases", "1000", "1024")
+
+    def get(self, key: str) -> Setting | None:
+        """The last setting of a key."""
+        return self.settings.get(key)
+
+    def flag(self, key: str, default: bool = False) -> bool:
+        setting = self.get(key)
+        return values.flag(setting) if setting else default
+
+    def integer(self, key: str, default: int, least: int = 0) -> int:
+        setting = self.get(key)
+        return values.integer(setting, least) if setting else default
+
+    def time_us(self, key: str, unit: str = "s") -> int | None:
+        setting = self.get(key)
+        return values.time_us(setting, unit) if setting else None
+
+    def percent_ppm(self, key: str) -> int:
+        setting = self.get(key)
+        if setting is None:
+            return 0
+        percent = values.integer(setting)
+        if percent > 100:
+            raise bad(setting, "this is more than the whole", "0 to 100")
+        return percent * 10_000
+
+    def bytes(self, key: str) -> int | None:
+        """A size that can't be a share."""
+        setting = self.get(key)
+        if setting is None:
+            return None
+        value = values.size(setting, self.kb_base)
+        if isinstance(value, Percent):
+            raise bad(setting, "a share of the file can't be carried out here", "a size in bytes")
+        return value
+
+    def refuse(self, key: str, why: str) -> BadInput:
+        setting = self.settings[key]
+        message = f"this can't be carried out: {why}"
+        return BadInput(message, where=setting.where, key=key, found=setting.value or "set")
+
+
+def off(setting: Setting) -> bool:
+    """Whether a setting says no: then there is nothing to say about it."""
+    return setting.value in ("0", "false", "none")
+
+
+def read_job(text: JobText) -> Job:
+    """A job of a job file; raises `BadInput` at the key that can't be carried out."""
+    reader = _Reader(text)
+    direction, run_length = _direction(reader)
+    read_ppm = _read_share(reader, direction)
+    trim_ppm = values.WHOLE_PPM if direction in ("trim", "randtrim") else 0
+    mix = _mix(reader, read_ppm)
+    engine, depth = _engine(reader)
+    sizes = _sizes(reader)
+    return Job(
+        text=text,
+        name=_name(reader, text),
+        settings=reader.settings,
+        direction=direction,
+        random=direction.startswith("rand"),
+        run_length=run_length,
+        read_ppm=read_ppm,
+        trim_ppm=trim_ppm,
+        engine=engine,
+        depth=depth,
+        direct=_direct(reader),
+        mix=mix,
+        size=sizes[0],
+        file_size=sizes[1],
+        io_size=reader.bytes("io_size"),
+        offset=_offset(reader),
+        offset_increment=reader.bytes("offset_increment") or 0,
+        loops=reader.integer("loops", 1, 1),
+        most_ios=reader.integer("number_ios", 0) or None,
+        clones=_clones(reader),
+        runtime_us=reader.time_us("runtime") or None,
+        time_based=reader.flag("time_based"),
+        ramp_us=reader.time_us("ramp_time") or 0,
+        delay_us=_delay(reader),
+        think_us=_think(reader, depth),
+        rate=_rate(reader, read_ppm, mix),
+        sync=_sync(reader, read_ppm),
+        pattern=_pattern(reader, direction, mix),
+        compress_ppm=values.WHOLE_PPM
+        if reader.flag("zero_buffers")
+        else reader.percent_ppm("buffer_compress_percentage"),
+        duplicate_ppm=reader.percent_ppm("dedupe_percentage"),
+        verify=_verify(reader),
+        stonewall=reader.flag("stonewall"),
+        new_group=reader.flag("new_group"),
+        wait_for=_wait_for(reader),
+        group_reporting=reader.flag("group_reporting"),
+        percentiles=_percentiles(reader),
+        clat_percentiles=reader.flag("clat_percentiles", True),
+        lat_percentiles=reader.flag("lat_percentiles"),
+        logs=_logs(reader, text.name),
+        directory=_directory(reader),
+        files=_files(reader),
+        filename_format=_text(reader, "filename_format"),
+        seed=reader.integer("randseed", 0) if reader.get("randseed") else None,
+        repeatable=reader.flag("allrandrepeat") or reader.flag("randrepeat", True),
+        interval_us=_interval(reader),
+        notes=reader.notes,
+    )
+
+
+def _name(reader: _Reader, text: JobText) -> str:
+    own = [setting for setting in text.own if setting.key == "name"]
+    shared = [setting for setting in text.shared if setting.key == "name"]
+    given = [setting.value for setting in (*shared, *own) if setting.value]
+    return given[-1] if given else text.name
+
+
+def _text(reader: _Reader, key: str) -> str | None:
+    setting = reader.get(key)
+    return values.text(setting) if setting else None
+
+
+def _wait_for(reader: _Reader) -> str | None:
+    return _text(reader, "wait_for")
+
+
+def _direction(reader: _Reader) -> tuple[str, int]:
+    setting = reader.get("rw")
+    if setting is None:
+        return "read", 1
+    word, colon, rest = values.text(setting).partition(":")
+    if word not in DIRECTIONS:
+        raise bad(setting, "this is no kind of load", *DIRECTIONS)
+    if word in TRIMS:
+        raise reader.refuse("rw", "trims are not issued for fio's jobs yet")
+    if not colon:
+        return word, 1
+    if not word.startswith("rand"):
+        raise reader.refuse("rw", "a sequential job leaves no holes and goes forwards only")
+    run = values.size_of(setting, rest, reader.kb_base)
+    if run != 1:
+        raise reader.refuse("rw", "each random request has an offset of its own")
+    return word, run
+
+
+def _read_share(reader: _Reader, direction: str) -> int:
+    if direction in ("read", "randread"):
+        return values.WHOLE_PPM
+    if direction not in READS:
+        return 0
+    if reader.get("rwmixread"):
+        return reader.percent_ppm("rwmixread")
+    if reader.get("rwmixwrite"):
+        return values.WHOLE_PPM - reader.percent_ppm("rwmixwrite")
+    return values.WHOLE_PPM // 2
+
+
+def _mix(reader: _Reader, read_ppm: int) -> list[tuple[int, int]]:
+    """Lengths with their shares; reads and writes of a mixed job must agree on them."""
+    found = {key: reader.get(key) for key in ("bssplit", "bsrange", "bs")}
+    setting = next((setting for setting in found.values() if setting), None)
+    if setting is None:
+        return [(BLOCK_BYTES, values.WHOLE_PPM)]
+
+    def lengths(part: str) -> list[tuple[int, int]]:
+        if not part:
+            return [(BLOCK_BYTES, values.WHOLE_PPM)]
+        if setting.key == "bssplit":
+            return values.block_mix(setting, part, reader.kb_base)
+        low, high = values.size_range(setting, part, reader.kb_base)
+        if low < 1:
+            raise bad(setting, "a request has a length", "1 or more")
+        if high // low > 64:
+            raise bad(setting, "this range has too many lengths", "up to 64 multiples of the least")
+        return values.even_mix(low, high)
+
+    reads, writes, _ = (lengths(part) for part in values.directions(setting))
+    if 0 < read_ppm < values.WHOLE_PPM and reads != writes:
+        raise reader.refuse(setting.key, "reads and writes of a job share one mix of lengths")
+    return reads if read_ppm else writes
+
+
+def _engine(reader: _Reader) -> tuple[str, int]:
+    depth = reader.integer("iodepth", 1, 1)
+    engine = reader.engine
+    if depth > 1 and ENGINES[engine] == "sync":
+        where = reader.settings["iodepth"].where
+        reader.notes.append(f"{where}: iodepth: engine {engine} has one request at a time, as fio")
+        depth = 1
+    reader.notes.append(
+        f"{reader.job.where}: ioengine: {engine} is carried out by Tameshi's generator (io_uring)"
+    )
+    return engine, depth
+
+
+def _direct(reader: _Reader) -> bool:
+    if reader.get("direct"):
+        return reader.flag("direct")
+    return not reader.flag("buffered", True)
+
+
+def _sizes(reader: _Reader) -> tuple[int | Percent | None, int | None]:
+    if reader.integer("nrfiles", 1, 1) > 1:
+        raise reader.refuse("nrfiles", "a job works on one file")
+    setting = reader.get("size")
+    size = values.size(setting, reader.kb_base) if setting else None
+    file_size = reader.bytes("filesize")
+    return (size if size is not None else file_size), file_size
+
+
+def _offset(reader: _Reader) -> int | Percent:
+    setting = reader.get("offset")
+    return values.size(setting, reader.kb_base) if setting else 0
+
+
+def _clones(reader: _Reader) -> int:
+    clones = reader.integer("numjobs", 1, 1)
+    if clones > MOST_CLONES:
+        raise bad(reader.settings["numjobs"], "these are too many threads", f"1 to {MOST_CLONES}")
+    return clones
+
+
+def _delay(reader: _Reader) -> int:
+    setting = reader.get("startdelay")
+    if setting and ("-" in values.text(setting) or ":" in values.text(setting)):
+        raise reader.refuse("startdelay", "a delay is not drawn from a range")
+    return reader.time_us("startdelay") or 0
+
+
+def _think(reader: _Reader, depth: int) -> int:
+    think_us = reader.time_us("thinktime", "us") or 0
+    if think_us and reader.integer("thinktime_blocks", 1, 1) != 1:
+        raise reader.refuse("thinktime_blocks", "a pause follows each request")
+    if think_us and depth > 1:
+        raise reader.refuse("thinktime", "fio stops the whole job; here each slot pauses by itself")
+    return think_us
+
+
+def _rate(
+    reader: _Reader, read_ppm: int, mix: Sequence[tuple[int, int]]
+) -> tuple[float, bool] | None:
+    setting = reader.get("rate_iops") or reader.get("rate")
+    if setting is None or off(setting):
+        return None
+    if reader.get("rate_iops") and reader.get("rate"):
+        raise reader.refuse("rate", "`rate_iops` says the rate already")
+    if reader.get("thinktime"):
+        raise reader.refuse("thinktime", "a rate fixes when requests start")
+    if 0 < read_ppm < values.WHOLE_PPM:
+        why = "fio's rates hold for reads and writes apart; make a job of each"
+        raise reader.refuse(setting.key, why)
+    reads, writes, _ = values.directions(setting)
+    value = values.size_of(setting, reads if read_ppm else writes, reader.kb_base)
+    if setting.key == "rate":
+        if len(mix) > 1:
+            raise reader.refuse("rate", "bytes per second need one length; use `rate_iops`")
+        rate = value / mix[0][0]
+    else:
+        rate = float(value)
+    if round(rate * 1000) < 1:
+        raise bad(setting, "this is no rate", "at least one request in 1000 s")
+    return rate, _is_poisson(reader)
+
+
+def _is_poisson(reader: _Reader) -> bool:
+    setting = reader.get("rate_process")
+    if setting is None or setting.value == "linear":
+        return False
+    if setting.value != "poisson":
+        raise bad(setting, "requests don't come like this", "linear", "poisson")
+    return True
+
+
+def _sync(reader: _Reader, read_ppm: int) -> tuple[str, int] | None:
+    asked: list[tuple[str, tuple[str, int]]] = []
+    for key in ("fsync", "fdatasync"):
+        if every := reader.integer(key, 0):
+            asked.append((key, (key, every)))
+    setting = reader.get("sync")
+    if setting and setting.value not in ("none", "0"):
+        if setting.value not in ("sync", "dsync", "1", None):
+            raise bad(setting, "writes are not made durable like this", "none", "sync", "dsync")
+        if setting.value != "dsync":
+            reader.notes.append(f"{setting.where}: sync: O_SYNC is carried out as O_DSYNC")
+        asked.append(("sync", ("dsync", 0)))
+    if len(asked) > 1:
+        raise reader.refuse(asked[1][0], f"`{asked[0][0]}` makes writes durable already")
+    return asked[0][1] if asked and read_ppm < values.WHOLE_PPM else None
+
+
+def _pattern(reader: _Reader, direction: str, mix: Sequence[tuple[int, int]]) -> tuple[str, object]:
+    if not direction.startswith("rand"):
+        return "sequential", None
+    if reader.get("percentage_random") and reader.integer("percentage_random", 100) != 100:
+        raise reader.refuse("percentage_random", "a job is random or sequential")
+    setting = reader.get("random_distribution")
+    if setting is None or setting.value == "random":
+        if reader.flag("norandommap") or len(mix) > 1:
+            if len(mix) > 1 and not reader.flag("norandommap"):
+                reader.notes.append(
+                    f"{reader.job.where}: random offsets of several lengths are drawn anew each "
+                    "time, as with `norandommap`"
+                )
+            return "random", None
+        return "shuffled", None
+    kind, _, rest = values.text(setting).partition(":")
+    plain = Setting(setting.key, rest, setting.where)
+    match kind:
+        case "zipf":
+            return "zipf", round(values.number(plain) * 1000)
+        case "pareto":
+            return "pareto", round(values.number(plain) * values.WHOLE_PPM)
+        case "zoned":
+            return "zoned", values.zones(setting, rest)
+        case "normal" | "zoned_abs":
+            raise reader.refuse("random_distribution", f"no offsets are drawn from `{kind}`")
+    raise bad(setting, "there is no such distribution", "random", "zipf:θ", "pareto:h", "zoned:…")
+
+
+def _verify(reader: _Reader) -> bool:
+    setting = reader.get("verify")
+    if setting is None or off(setting):
+        return False
+    raise reader.refuse("verify", "fio's verifying is not carried out yet")
+
+
+def _percentiles(reader: _Reader) -> Sequence[float]:
+    setting = reader.get("percentile_list")
+    return values.percentiles(setting) if setting else DEFAULT_PERCENTILES
+
+
+def _directory(reader: _Reader) -> str:
+    setting = reader.get("directory")
+    if setting is None:
+        return ""
+    folders = values.files(setting)
+    if len(folders) != 1:
+        raise reader.refuse("directory", "a job's files lie in one directory")
+    return folders[0]
+
+
+def _files(reader: _Reader) -> list[str]:
+    setting = reader.get("filename")
+    if setting is None:
+        return []
+    files = values.files(setting)
+    if len(files) != 1:
+        raise reader.refuse("filename", "a job works on one file; make a job of each")
+    return files
+
+
+LOG_KEYS = {
+    "bw": "write_bw_log",
+    "iops": "write_iops_log",
+    "lat": "write_lat_log",
+    "hist": "write_hist_log",
+}
+
+
+def _logs(reader: _Reader, name: str) -> Logs:
+    prefixes = {}
+    for kind, key in LOG_KEYS.items():
+        if setting := reader.get(key):
+            prefixes[kind] = setting.value or name
+    average = reader.integer("log_avg_msec", 0)
+    if {"bw", "iops", "lat"} & set(prefixes) and not average:
+        where = reader.settings[next(LOG_KEYS[kind] for kind in prefixes)].where
+        reader.notes.append(
+            f"{where}: logs hold means over intervals (log_avg_msec), never single requests"
+        )
+    return Logs(
+        prefixes,
+        interval_us=1000 * (average or reader.integer("log_hist_msec", 0)),
+        coarseness=reader.integer("log_hist_coarseness", 0),
+        offset=reader.flag("log_offset"),
+        per_job=reader.flag("per_job_logs", True),
+    )
+
+
+def _interval(reader: _Reader) -> int:
+    """How long an interval of the record is."""
+    for key in ("log_avg_msec", "log_hist_msec", "bwavgtime", "iopsavgtime"):
+        if milliseconds := reader.integer(key, 0):
+            return milliseconds * 1000
+    return 500_000

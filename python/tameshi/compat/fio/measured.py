@@ -1,0 +1,171 @@
+"""What a sealed run has to say about each fio job: counts, latencies, samples, usage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from tameshi import _core, store
+from tameshi.compat.fio.bins import Latencies
+from tameshi.compat.fio.translate import Stream
+from tameshi.store import SealedRun
+
+NS = 1_000_000_000
+DIRECTIONS = ("read", "write", "trim")
+"""In fio's order, which is also how logs number them."""
+CLASSES = 7
+USAGE = ("user_ns", "system_ns", "switches", "major_faults", "minor_faults")
+
+
+@dataclass
+class Direction:
+    """Reads, writes, trims or syncs of a job."""
+
+    bytes: int = 0
+    latencies: Latencies = field(default_factory=Latencies)
+    samples: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    """By an interval's end (ns from the window's begin): operations, bytes, sum of latencies."""
+    intervals: dict[int, Latencies] = field(default_factory=dict)
+    """Latencies by the end of their interval."""
+
+
+@dataclass
+class Measured:
+    """One job, one clone, or a group of them, over the steady part of its phase."""
+
+    streams: Sequence[Stream]
+    begin_ns: int
+    runtime_ns: int = 0
+    clone_ns: int = 0
+    """Runtimes of all its clones together."""
+    interval_ns: int = 0
+    directions: dict[str, Direction] = field(default_factory=dict)
+    depth: list[int] = field(default_factory=lambda: [0] * CLASSES)
+    submitted: list[int] = field(default_factory=lambda: [0] * CLASSES)
+    completed: list[int] = field(default_factory=lambda: [0] * CLASSES)
+    usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(USAGE, 0))
+
+    def direction(self, word: str) -> Direction:
+        """What it did of one kind."""
+        return self.directions.setdefault(word, Direction())
+
+
+class Record:
+    """A sealed run, read once."""
+
+    def __init__(self, run: SealedRun) -> None:
+        self.run = run
+        logs = sorted((run.folder / "histograms").glob("load*.hlog"))
+        self.histograms: dict[str, list[dict[str, Any]]] = {}
+        for log in logs:
+            for interval in _core.histogram_intervals(log.read_text()):
+                self.histograms.setdefault(interval["tag"], []).append(interval)
+        self.series = run.series().filter(pl.col("source") == "load")
+        self.ends = [e for e in store.read_events(run.folder) if e["kind"] == "stream_end"]
+        self.windows = {window["phase"]: window for window in run.outcome["windows"]}
+
+    def measured(self, streams: Sequence[Stream]) -> Measured:
+        """What these streams, which are of one phase, did after its ramp."""
+        phase = streams[0].phase
+        window = self.windows.get(phase)
+        begin = window["begin_ns"] if window else 0
+        found = Measured(streams, begin, interval_ns=_core.nanoseconds(self.run.spec.interval))
+        if not window:
+            return found
+        names = [stream.name for stream in streams]
+        rows = self.series.filter(
+            pl.col("subject").is_in(names),
+            pl.col("t_ns") > begin,
+            pl.col("t_ns") <= window["end_ns"],
+        )
+        self._count(found, rows)
+        self._runtime(found, rows)
+        for stream in streams:
+            self._latencies(found, f"{phase}/steady/{stream.name}")
+        for end in self.ends:
+            if end["phase"] == phase and end["part"] == "steady" and end["stream"] in names:
+                _add_end(found, end)
+        return found
+
+    def _count(self, found: Measured, rows: pl.DataFrame) -> None:
+        counted = rows.group_by("t_ns", "metric").agg(pl.col("value").sum()).sort("t_ns")
+        for t_ns, metric, value in counted.iter_rows():
+            word, _, what = metric.partition(".")
+            if word not in (*DIRECTIONS, "sync"):
+                continue
+            direction = found.direction(word)
+            end = t_ns - found.begin_ns
+            count, size, spent = direction.samples.get(end, (0, 0, 0))
+            match what:
+                case "count":
+                    count += int(value)
+                case "bytes":
+                    size += int(value)
+                    direction.bytes += int(value)
+                case "latency_sum":
+                    spent += int(value)
+                    direction.latencies.sum_ns += int(value)
+            direction.samples[end] = (count, size, spent)
+
+    def _runtime(self, found: Measured, rows: pl.DataFrame) -> None:
+        """From where a stream began to where its last operations were counted."""
+        busy = rows.filter(pl.col("metric").str.ends_with(".count"))
+        last = dict(busy.group_by("subject").agg(pl.col("t_ns").max()).iter_rows())
+        for stream in found.streams:
+            begin = max(0, stream.job.delay_us - stream.job.ramp_us) * 1000
+            runtime = max(0, last.get(stream.name, found.begin_ns) - found.begin_ns - begin)
+            found.runtime_ns = max(found.runtime_ns, runtime)
+            found.clone_ns += runtime * stream.clones
+
+    def _latencies(self, found: Measured, tag: str) -> None:
+        for word in (*DIRECTIONS, "sync"):
+            for interval in self.histograms.get(f"{tag}/{word}", []):
+                direction = found.direction(word)
+                counts = [(value, count) for value, count in interval["counts"]]
+                direction.latencies.add(counts)
+                end = interval["begin_ns"] + interval["length_ns"] - found.begin_ns
+                direction.intervals.setdefault(end, Latencies()).add(counts)
+
+
+def _add_end(found: Measured, end: Mapping[str, Any]) -> None:
+    for classes, key in (
+        (found.depth, "depth"),
+        (found.submitted, "submitted"),
+        (found.completed, "completed"),
+    ):
+        for place, count in enumerate(end[key]):
+            classes[place] += count
+    for key in USAGE:
+        found.usage[key] += end["usage"][key]
+
+
+def disks(run: SealedRun) -> list[dict[str, Any]]:
+    """What each disk did over the run, as fio's `disk_util` tells it."""
+    sampled = run.series().filter(pl.col("metric").str.starts_with("disk."))
+    found = []
+    for (disk,), rows in sorted(sampled.group_by("subject")):
+        sums = dict(rows.group_by("metric").agg(pl.col("value").sum()).iter_rows())
+        time_ns = rows.filter(pl.col("metric") == "disk.reads")["dt_ns"].sum() or 1
+
+        def of(metric: str, unit: int = 1, sums: Mapping[str, float] = sums) -> int:
+            return int(sums.get(f"disk.{metric}", 0)) // unit
+
+        found.append(
+            {
+                "name": str(disk),
+                "read_ios": of("reads"),
+                "write_ios": of("writes"),
+                "read_sectors": of("read_bytes", 512),
+                "write_sectors": of("written_bytes", 512),
+                "read_merges": of("read_merges"),
+                "write_merges": of("write_merges"),
+                "read_ticks": of("read_ns", 1_000_000),
+                "write_ticks": of("write_ns", 1_000_000),
+                "in_queue": of("weighted_ns", 1_000_000),
+                "util": round(min(100.0, 100 * sums.get("disk.busy_ns", 0) / time_ns), 6),
+            }
+        )
+    return found

@@ -1,0 +1,219 @@
+"""fio's JSON, from a sealed run: what fio-plot and other readers of fio's results expect."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from tameshi.compat.fio.bins import Latencies, middle_of
+from tameshi.compat.fio.job import Job
+from tameshi.compat.fio.jobfile import Setting
+from tameshi.compat.fio.measured import DIRECTIONS, NS, Direction, Measured, Record, disks
+from tameshi.compat.fio.translate import Stream, Translation
+from tameshi.store import SealedRun
+
+SCHEMA_VERSION = 1
+"""Form of our part of it; history: 1, the first."""
+FORM = "fio-3.33"
+"""The version whose keys, units and bins these are."""
+LEVELS = ("1", "2", "4", "8", "16", "32", ">=64")
+BATCHES = ("0", "4", "8", "16", "32", "64", ">=64")
+
+
+def fio_json(
+    run: SealedRun, translation: Translation, *, bins: bool, now_s: float | None = None
+) -> dict[str, Any]:
+    """The whole document; `bins` adds what `json+` adds."""
+    now = time.time() if now_s is None else now_s
+    record = Record(run)
+    entries = [record.measured(streams) for streams in grouped(translation.streams)]
+    rates = _group_rates(entries)
+    shared = translation.streams[0].job.text.shared
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "fio version": f"{FORM}-tameshi-{version('tameshi')}",
+        "timestamp": int(now),
+        "timestamp_ms": int(now * 1000),
+        "time": time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(now)),
+        "global options": _options(shared),
+        "jobs": [_job(entry, rates, bins) for entry in entries],
+        "disk_util": disks(run),
+    }
+
+
+def grouped(streams: Sequence[Stream]) -> list[list[Stream]]:
+    """Streams as fio reports them: each clone, or all of a group that asks for it, together."""
+    found: list[list[Stream]] = []
+    for stream in streams:
+        last = found[-1][-1] if found else None
+        together = (
+            last is not None
+            and last.group == stream.group
+            and last.phase == stream.phase
+            and last.job.group_reporting
+            and stream.job.group_reporting
+        )
+        if together:
+            found[-1].append(stream)
+        else:
+            found.append([stream])
+    return found
+
+
+def _options(settings: Sequence[Setting]) -> dict[str, str]:
+    """Settings as fio tells them: all are strings; those without a value are left out."""
+    return {setting.key: setting.value for setting in settings if setting.value is not None}
+
+
+def _job(measured: Measured, rates: Mapping[tuple[int, str], float], bins: bool) -> dict[str, Any]:
+    first = measured.streams[0]
+    job = first.job
+    runtime_ms = measured.runtime_ns // 1_000_000
+    all_latencies = Latencies()
+    for word in DIRECTIONS:
+        all_latencies.merge(measured.direction(word).latencies)
+    own = _options(job.text.own)
+    if job.name != job.text.name:
+        own = {"name": job.name, **own}
+    return {
+        "jobname": job.name,
+        "groupid": first.group,
+        "job_start": 0,
+        "error": 0,
+        "eta": 0,
+        "elapsed": math.ceil(measured.runtime_ns / NS),
+        "job options": own,
+        **{word: _direction(measured, word, rates, bins) for word in DIRECTIONS},
+        "sync": _syncs(measured.direction("sync"), job, bins),
+        "job_runtime": runtime_ms,
+        "usr_cpu": _percent(measured.usage["user_ns"], measured.clone_ns),
+        "sys_cpu": _percent(measured.usage["system_ns"], measured.clone_ns),
+        "ctx": measured.usage["switches"],
+        "majf": measured.usage["major_faults"],
+        "minf": measured.usage["minor_faults"],
+        "iodepth_level": _shares(LEVELS, measured.depth),
+        "iodepth_submit": _shares(BATCHES, measured.submitted),
+        "iodepth_complete": _shares(BATCHES, measured.completed),
+        **all_latencies.shares(),
+        "latency_depth": job.depth,
+        "latency_target": 0,
+        "latency_percentile": 100.0,
+        "latency_window": 0,
+    }
+
+
+def _percent(part: float, whole: float) -> float:
+    return round(100 * part / whole, 6) if whole else 0.0
+
+
+def _shares(names: Sequence[str], counts: Sequence[int]) -> dict[str, float]:
+    total = sum(counts)
+    return {name: _percent(count, total) for name, count in zip(names, counts, strict=True)}
+
+
+def _direction(
+    measured: Measured, word: str, rates: Mapping[tuple[int, str], float], bins: bool
+) -> dict[str, Any]:
+    direction = measured.direction(word)
+    job = measured.streams[0].job
+    count = direction.latencies.count
+    runtime_ns = measured.runtime_ns if count else 0
+    seconds = runtime_ns / NS
+    bytes_per_second = direction.bytes / seconds if seconds else 0.0
+    return {
+        "io_bytes": direction.bytes,
+        "io_kbytes": direction.bytes // 1024,
+        "bw_bytes": int(bytes_per_second),
+        "bw": int(bytes_per_second / 1024),
+        "iops": round(count / seconds, 6) if seconds else 0.0,
+        "runtime": runtime_ns // 1_000_000,
+        "total_ios": count,
+        "short_ios": 0,
+        "drop_ios": 0,
+        "slat_ns": _latency(Latencies()),
+        "clat_ns": _latency(direction.latencies, job, job.clat_percentiles, bins),
+        "lat_ns": _latency(direction.latencies, job, job.lat_percentiles, bins),
+        **_samples(measured, direction, rates.get((measured.streams[0].group, word), 0.0)),
+    }
+
+
+def _syncs(direction: Direction, job: Job, bins: bool) -> dict[str, Any]:
+    latencies = direction.latencies
+    return {"total_ios": latencies.count, "lat_ns": _latency(latencies, job, True, bins)}
+
+
+def _latency(
+    latencies: Latencies, job: Job | None = None, percentiles: bool = False, bins: bool = False
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "min": min(latencies.values, default=0),
+        "max": max(latencies.values, default=0),
+        "mean": round(latencies.mean, 6),
+        "stddev": round(latencies.deviation, 6),
+        "N": latencies.count,
+    }
+    if job and percentiles and latencies.count:
+        listed = latencies.percentiles(job.percentiles)
+        found["percentile"] = {f"{percent:.6f}": value for percent, value in listed.items()}
+        if bins:
+            numbered = latencies.bins().items()
+            found["bins"] = {str(middle_of(number)): count for number, count in numbered}
+    return found
+
+
+def rates_of(measured: Measured, direction: Direction) -> list[tuple[float, float]]:
+    """KiB and operations per second of each whole interval; of a shorter run, of what there is."""
+    found: list[tuple[float, float, int]] = []
+    before = 0
+    for end, (count, size, _) in sorted(direction.samples.items()):
+        length = min(end - before, measured.interval_ns) if end > before else 0
+        before = end
+        if length and count:
+            found.append((size / 1024 * NS / length, count * NS / length, length))
+    whole = [sample for sample in found if sample[2] >= measured.interval_ns // 2]
+    return [(bandwidth, operations) for bandwidth, operations, _ in whole or found]
+
+
+def _group_rates(entries: Sequence[Measured]) -> dict[tuple[int, str], float]:
+    """Mean KiB per second of each group and direction, of which a job's share is told."""
+    found: dict[tuple[int, str], float] = {}
+    for entry in entries:
+        for word in DIRECTIONS:
+            mean, _ = _mean([sample[0] for sample in rates_of(entry, entry.direction(word))])
+            key = (entry.streams[0].group, word)
+            found[key] = found.get(key, 0.0) + mean
+    return found
+
+
+def _mean(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation."""
+    if not values:
+        return 0.0, 0.0
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return mean, 0.0
+    return mean, math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def _samples(measured: Measured, direction: Direction, of_group: float) -> dict[str, Any]:
+    samples = rates_of(measured, direction)
+    bandwidths = [sample[0] for sample in samples]
+    operations = [sample[1] for sample in samples]
+    bandwidth, deviation = _mean(bandwidths)
+    iops, iops_deviation = _mean(operations)
+    return {
+        "bw_min": int(min(bandwidths, default=0)),
+        "bw_max": int(max(bandwidths, default=0)),
+        "bw_agg": min(100.0, _percent(bandwidth, of_group)),
+        "bw_mean": round(bandwidth, 6),
+        "bw_dev": round(deviation, 6),
+        "bw_samples": len(samples),
+        "iops_min": int(min(operations, default=0)),
+        "iops_max": int(max(operations, default=0)),
+        "iops_mean": round(iops, 6),
+        "iops_stddev": round(iops_deviation, 6),
+        "iops_samples": len(samples),
+    }

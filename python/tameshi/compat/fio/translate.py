@@ -1,0 +1,393 @@
+"""Understood fio jobs as a study of our own: storages, streams, phases, and their files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tameshi.compat.fio.job import Job
+from tameshi.compat.fio.values import WHOLE_PPM, Percent
+from tameshi.errors import BadInput
+
+DIRECT_BYTES = 4096
+"""A target past the page cache is a multiple of this long, so that every disk takes its end."""
+SEED = 20_261_121
+"""What repeatable jobs draw from, unless a job says `randseed`."""
+_ODD = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream of the study and the job, or the clone of one, that it stands for."""
+
+    name: str
+    job: Job
+    clone: int
+    clones: int
+    storage: str
+    phase: int
+    group: int
+    file: str
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A study that does what fio jobs ask for."""
+
+    name: str
+    study: str
+    streams: Sequence[Stream]
+    paths: dict[str, Path]
+    """Where each storage lies in the measured world."""
+    notes: Sequence[str]
+
+
+@dataclass
+class _Storage:
+    name: str
+    path: str
+    size: int | None = None
+
+
+@dataclass
+class _Builder:
+    """Names that are taken, and what they stand for."""
+
+    device: str | None
+    storages: dict[str, _Storage] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+
+    def storage(self, path: str) -> _Storage:
+        """The storage of a file."""
+        if path not in self.storages:
+            name = self.unique(os.path.basename(path) or "file")
+            self.storages[path] = _Storage(name, path)
+        return self.storages[path]
+
+    def unique(self, wanted: str) -> str:
+        """A name for a study that nothing else has."""
+        plain = _ODD.sub("-", wanted).strip("-") or "job"
+        name, number = plain, 2
+        while name in self.names:
+            name, number = f"{plain}-{number}", number + 1
+        self.names.add(name)
+        return name
+
+
+def translate(jobs: Sequence[Job], name: str, device: str | None) -> Translation:
+    """The study of these jobs; `device` is the profile that stands for every file, if simulated.
+
+    Raises `BadInput` for what the jobs ask for together and can't be.
+    """
+    if not jobs:
+        raise BadInput("there is no job", where=name, accepted=["[NAME] in a job file", "--name"])
+    builder = _Builder(device)
+    phases, groups = _phases(jobs)
+    streams: list[Stream] = []
+    tables: list[str] = []
+    for job, phase, group in zip(jobs, phases, groups, strict=True):
+        for clone, clones, path in _clones(job):
+            storage = builder.storage(path)
+            stream = builder.unique(job.name if clones == job.clones else f"{job.name}-{clone}")
+            tables.append(_stream(job, stream, storage, clone, clones, device))
+            streams.append(Stream(stream, job, clone, clones, storage.name, phase, group, path))
+    text = "\n".join(
+        [
+            _head(jobs, name),
+            *(_storage(storage, device) for storage in builder.storages.values()),
+            *tables,
+            *_phase_tables(streams),
+        ]
+    )
+    paths = {storage.name: Path(path) for path, storage in builder.storages.items()}
+    notes = list(dict.fromkeys(note for job in jobs for note in job.notes))
+    return Translation(name, text, streams, paths, notes)
+
+
+def _phases(jobs: Sequence[Job]) -> tuple[list[int], list[int]]:
+    """The phase of each job, counted from zero, and its group of reporting."""
+    phases: list[int] = []
+    groups: list[int] = []
+    for number, job in enumerate(jobs):
+        phase, group = (phases[-1], groups[-1]) if phases else (0, 0)
+        if job.stonewall and number:
+            phase, group = max(phases) + 1, group + 1
+        elif job.new_group and number:
+            group += 1
+        if job.wait_for:
+            phase = _after(jobs, phases, job)
+        phases.append(phase)
+        groups.append(group)
+    return phases, groups
+
+
+def _after(jobs: Sequence[Job], phases: Sequence[int], job: Job) -> int:
+    """The phase after the job that `job` waits for, where that is all that runs there."""
+    setting = job.settings["wait_for"]
+    named = [
+        phase for other, phase in zip(jobs, phases, strict=False) if other.name == job.wait_for
+    ]
+    if not named:
+        message = "no job above has this name"
+        raise BadInput(message, where=setting.where, key="wait_for", found=job.wait_for or "")
+    beside = [
+        other.name
+        for other, phase in zip(jobs, phases, strict=False)
+        if phase == named[-1] and other.name != job.wait_for
+    ]
+    if beside:
+        message = f"this can't be carried out: {beside[0]} runs beside it, and phases follow whole"
+        raise BadInput(message, where=setting.where, key="wait_for", found=job.wait_for or "")
+    return named[-1] + 1
+
+
+def _clones(job: Job) -> Iterator[tuple[int, int, str]]:
+    """A job's clones as (number, how many at once, file): together where one stream can be all."""
+    shared = bool(job.files)
+    if shared and (job.clones == 1 or (job.group_reporting and not job.offset_increment)):
+        yield 0, job.clones, _path(job, 0)
+        return
+    for clone in range(job.clones):
+        yield clone, 1, _path(job, clone)
+
+
+def _path(job: Job, clone: int) -> str:
+    if job.files:
+        name = job.files[0]
+    else:
+        form = job.filename_format or "$jobname.$jobnum.$filenum"
+        name = form.replace("$jobname", job.name.replace("/", "."))
+        name = name.replace("$jobnum", str(clone)).replace("$filenum", "0")
+    return os.path.join(job.directory, name)
+
+
+def _stream(
+    job: Job, name: str, storage: _Storage, clone: int, clones: int, device: str | None
+) -> str:
+    """A stream's table; its storage grows to what the stream needs."""
+    begin, span = _region(job, storage.path, clone, device)
+    needed = begin + span
+    if job.direct:
+        needed = -(-needed // DIRECT_BYTES) * DIRECT_BYTES
+    storage.size = max(storage.size or 0, needed, job.file_size or 0)
+    if job.direct is False and device:
+        message = "a simulated drive has no page cache"
+        raise BadInput(message, where=job.text.where, key="direct", hint="Add --direct=1.")
+    lines = [
+        f"[workload.stream.{name}]",
+        f"storage = {quoted(storage.name)}",
+        f"pattern = {_pattern(job)}",
+        f"read = {_share(job.read_ppm)}",
+        f"queue_depth = {job.depth}",
+        f"jobs = {clones}",
+        f"access = {quoted('direct' if job.direct else 'buffered')}",
+        f"offset = {_bytes(begin)}",
+        f"span = {_bytes(span)}",
+        *_lengths(job),
+    ]
+    amount = _amount(job, span)
+    if amount is not None:
+        lines.append(f"amount = {_bytes(amount * clones)}")
+    lines += _timing(job, clones)
+    if job.sync:
+        kind, every = job.sync
+        lines.append(f"sync = {{ {kind} = {{ every = {every} }} }}" if every else 'sync = "dsync"')
+    for key, ppm in (("compressible", job.compress_ppm), ("duplicate", job.duplicate_ppm)):
+        if ppm:
+            lines.append(f"{key} = {_share(ppm)}")
+    return "\n".join(lines) + "\n"
+
+
+def _timing(job: Job, clones: int) -> list[str]:
+    lines = []
+    if job.delay_us:
+        lines.append(f"delay = {_time(job.delay_us)}")
+    if job.runtime_us:
+        lines.append(f"duration = {_time(job.ramp_us + job.runtime_us)}")
+    if job.think_us:
+        lines.append(f"think_time = {_time(job.think_us)}")
+    if job.rate:
+        rate, poisson = job.rate
+        thousandths = round(rate * 1000) * clones
+        text = f"{thousandths // 1000}.{thousandths % 1000:03d} /s"
+        kind = "poisson" if poisson else "constant"
+        lines.append(f"arrivals = {{ {kind} = {{ rate = {quoted(text)} }} }}")
+    return lines
+
+
+def _lengths(job: Job) -> list[str]:
+    if job.block:
+        return [f"block_size = {_bytes(job.block)}"]
+    mix = ", ".join(
+        f"{{ size = {_bytes(length)}, share = {_share(share)} }}" for length, share in job.mix
+    )
+    return [f"block_size_mix = [{mix}]"]
+
+
+def _pattern(job: Job) -> str:
+    kind, value = job.pattern
+    match kind:
+        case "zipf":
+            return f"{{ zipf = {{ theta_permille = {value} }} }}"
+        case "pareto":
+            assert isinstance(value, int)
+            return f"{{ pareto = {{ hot = {_share(value)} }} }}"
+        case "zoned":
+            assert isinstance(value, list)
+            zones = ", ".join(
+                f"{{ accesses = {_share(accesses)}, span = {_share(span)} }}"
+                for accesses, span in value
+            )
+            return f"{{ zoned = [{zones}] }}"
+    return quoted(kind)
+
+
+def _region(job: Job, path: str, clone: int, device: str | None) -> tuple[int, int]:
+    """Where a clone's part of its file begins, and how long it is."""
+    whole = None if device else _existing_bytes(path)
+    offset = _absolute(job, "offset", job.offset, whole)
+    begin = offset + clone * job.offset_increment
+    if job.size is None:
+        if whole is None or whole <= begin:
+            message = "how large the file is must be said, for it is not there yet"
+            raise BadInput(message, where=job.text.where, key="size", accepted=["size=1g"])
+        return begin, whole - begin
+    span = _absolute(job, "size", job.size, whole)
+    if whole is not None and _is_device(path):
+        span = min(span, whole - begin)
+    if span < job.longest:
+        message = f"there is no room for one request of {job.longest} bytes"
+        raise BadInput(message, where=job.text.where, key="size", found=f"{max(span, 0)} bytes")
+    return begin, span
+
+
+def _absolute(job: Job, key: str, value: int | Percent, whole: int | None) -> int:
+    if isinstance(value, int):
+        return value
+    if whole is None:
+        message = "a share needs a file or device that is there"
+        raise BadInput(message, where=job.text.where, key=key, found=f"{value.percent}%")
+    unit = min(length for length, _ in job.mix)
+    return whole * value.percent // 100 // unit * unit
+
+
+def _existing_bytes(path: str) -> int | None:
+    """Length of a file or device that is there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    if stat.S_ISBLK(found.st_mode):
+        number = f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+        sectors = Path(f"/sys/dev/block/{number}/size")
+        return int(sectors.read_text()) * 512 if sectors.exists() else None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def _is_device(path: str) -> bool:
+    try:
+        return stat.S_ISBLK(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _amount(job: Job, span: int) -> int | None:
+    """Bytes that a clone moves; None where only time ends it."""
+    if job.time_based and job.runtime_us:
+        return None
+    amount = (job.io_size if job.io_size is not None else span) * job.loops
+    if job.most_ios is not None:
+        if not job.block:
+            message = "this can't be carried out: requests of several lengths are counted in bytes"
+            raise BadInput(message, where=job.settings["number_ios"].where, key="number_ios")
+        amount = min(amount, job.most_ios * job.block)
+    if job.block:
+        amount = amount // job.block * job.block
+    if amount < job.longest:
+        message = "this moves less than one request"
+        raise BadInput(message, where=job.text.where, key="io_size", found=f"{amount} bytes")
+    return amount
+
+
+def _phase_tables(streams: Sequence[Stream]) -> Iterator[str]:
+    """A table for each phase: its streams and its end."""
+    for phase in sorted({stream.phase for stream in streams}):
+        among = [stream for stream in streams if stream.phase == phase]
+        jobs = [stream.job for stream in among]
+        ramps = {job.ramp_us for job in jobs}
+        if len(ramps) > 1:
+            late = next(job for job in jobs if job.ramp_us != jobs[0].ramp_us)
+            message = "this can't be carried out: jobs that run together share their ramp"
+            raise BadInput(message, where=late.text.where, key="ramp_time")
+        names = ", ".join(quoted(f"stream.{stream.name}") for stream in among)
+        lines = [f"[phase.{_phase_name(phase)}]", f"workload = [{names}]"]
+        ramp = ramps.pop()
+        if ramp:
+            lines.append(f"ramp = {_time(ramp)}")
+        ends = [job.delay_us + ramp + job.runtime_us for job in jobs if job.runtime_us]
+        if len(ends) == len(jobs):
+            lines.append(f"until = {{ time = {_time(max(ends))} }}")
+        else:
+            # Each stream has an end of its own; the phase's amount bounds none of them.
+            lines.append(f"until = {{ amount = {_bytes(1 << 62)} }}")
+        yield "\n".join(lines) + "\n"
+
+
+def _phase_name(phase: int) -> str:
+    return f"group-{phase}"
+
+
+def _head(jobs: Sequence[Job], name: str) -> str:
+    seeds = {job.seed for job in jobs if job.seed is not None}
+    if len(seeds) > 1:
+        late = [job for job in jobs if job.seed is not None][-1]
+        message = "this can't be carried out: one seed serves a run"
+        raise BadInput(message, where=late.settings["randseed"].where, key="randseed")
+    if seeds:
+        seed = seeds.pop()
+    elif all(job.repeatable for job in jobs):
+        seed = SEED
+    else:
+        seed = int.from_bytes(os.urandom(6), "little")
+    interval = min(job.interval_us for job in jobs)
+    return "\n".join(
+        [
+            f"title = {quoted(f'fio: {name}')}",
+            f"question = {quoted('What do these fio jobs do?')}",
+            "",
+            "[run]",
+            f"interval = {_time(interval)}",
+            f"seed = {seed}",
+            "",
+        ]
+    )
+
+
+def _storage(storage: _Storage, device: str | None) -> str:
+    lines = [f"[storage.{storage.name}]", f"size = {_bytes(storage.size or 0)}"]
+    if device:
+        lines.append(f"device = {quoted(device)}")
+    return "\n".join(lines) + "\n"
+
+
+def quoted(text: str) -> str:
+    """A string as TOML."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _bytes(count: int) -> str:
+    return f'"{count} B"'
+
+
+def _time(microseconds: int) -> str:
+    return f'"{microseconds} us"'
+
+
+def _share(ppm: int) -> str:
+    whole, part = divmod(ppm, WHOLE_PPM // 100)
+    return f'"{whole}.{part:04d} %"' if part else f'"{whole} %"'

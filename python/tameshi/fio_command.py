@@ -1,0 +1,187 @@
+"""`tameshi fio`: job files and options of fio's, carried out and told in fio's own form."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import stat
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from tameshi import guard, outputs
+from tameshi.bindings import Bindings
+from tameshi.compat import fio
+from tameshi.conduct import Conducted, conduct, prepare, remove_targets
+from tameshi.errors import BadInput, GuardRefusal, RunFailed
+from tameshi.spec_types import World
+from tameshi.store import SealedRun
+from tameshi.study import StudyFile
+
+OWN_OPTIONS = ("output-format", "output", "section", "readonly", "parse-only")
+"""fio's options that are no keys of a job."""
+FORMATS = ("normal", "json", "json+")
+_OURS = re.compile(rb"fio-|\s*\{\s*\"(schema_version|fio version)\"|\d+, \d+, \d+, \d+|$")
+"""How a file begins that an earlier run, or fio itself, left as output."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line says besides its jobs."""
+
+    world: World
+    device: str | None
+    destroy: Sequence[str]
+    out: Path | None
+    keep: bool
+    study: bool
+
+
+def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
+    """Carry out the jobs that the arguments name; returns the exit status.
+
+    Results go to standard output, or where `--output` says; all else to `console`. Raises
+    `BadInput` or `GuardRefusal` before anything is created.
+    """
+    given, own = _own_options(arguments)
+    jobs, name = _jobs(given, own)
+    form = own.get("output-format", ["normal"])[-1]
+    if form not in FORMATS:
+        message = "there is no such form of results"
+        raise BadInput(message, where="--output-format", found=form, accepted=FORMATS)
+    if "readonly" in own and (writer := next((job for job in jobs if job.writes), None)):
+        raise BadInput("--readonly, but this job writes", where=writer.text.where, key="rw")
+    translation = fio.translate(jobs, name, _device(asked))
+    if asked.study:
+        typer.echo(translation.study, nl=False)
+        return 0
+    for note in translation.notes:
+        console.print(f"note: {note}", markup=False, soft_wrap=True)
+    study = StudyFile(name, Path(f"{name} (as a study)"), translation.study)
+    measured = asked.world is World.measured
+    bindings = Bindings(translation.paths if measured else {}, destroy=tuple(asked.destroy))
+    prepared = prepare(study, [asked.world], bindings, quick=False)
+    for examined in prepared.examined.values():
+        for target in examined.targets.values():
+            for line in target.described():
+                console.print(line, markup=False, soft_wrap=True)
+    if "parse-only" in own:
+        return 0
+    folder = asked.out or Path("tameshi-results") / f"fio-{name}"
+    if folder.exists():
+        guard.remove_folder(folder)
+    reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
+    done = conduct(prepared, folder, console, jobs=1, reproduce=reproduce)
+    if done.complete and not asked.keep:
+        remove_targets(prepared.examined.values())
+    _tell(done, translation, folder, form, own.get("output", [""])[-1], console)
+    return 130 if done.interrupted else int(not done.complete)
+
+
+def _device(asked: Asked) -> str | None:
+    """The profile that stands for every file in the simulated world."""
+    if asked.world is World.simulated:
+        if not asked.device:
+            message = "a simulated run needs the drive that stands for the files"
+            raise BadInput(
+                message, where="--device", found="nothing", accepted=["a profile's name"]
+            )
+        return asked.device
+    if asked.device:
+        message = "a profile is for the simulated world"
+        raise BadInput(message, where="--device", found=asked.device, hint="Add --world simulated.")
+    return None
+
+
+def _own_options(arguments: Sequence[str]) -> tuple[list[str], dict[str, list[str]]]:
+    """The arguments that jobs are made of, and fio's own options with their values."""
+    given: list[str] = []
+    own: dict[str, list[str]] = {}
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        key, equals, value = argument.removeprefix("--").partition("=")
+        if not argument.startswith("--") or key not in OWN_OPTIONS:
+            given.append(argument)
+            continue
+        if not equals and key in ("output-format", "output", "section"):
+            value = rest.pop(0) if rest else ""
+        own.setdefault(key, []).append(value)
+    return given, own
+
+
+def _jobs(given: Sequence[str], own: dict[str, list[str]]) -> tuple[list[fio.Job], str]:
+    """Every job of the files and of the command line, and a name for all of them."""
+    first, named, files = fio.parse_arguments(given)
+    texts = [job.with_own(first) for file in files for job in fio.read_job_file(file)]
+    texts += [replace(job, shared=(*first, *job.shared)) for job in named]
+    if sections := own.get("section"):
+        unknown = [section for section in sections if section not in {t.name for t in texts}]
+        if unknown:
+            accepted = [text.name for text in texts]
+            message = "there is no such job"
+            raise BadInput(message, where="--section", found=unknown[0], accepted=accepted)
+        texts = [text for text in texts if text.name in sections]
+    if not texts:
+        accepted = ["a job file", "--name=NAME --rw=… --size=…"]
+        raise BadInput("there is no job", where="tameshi fio", found="nothing", accepted=accepted)
+    name = files[0].stem if files else texts[0].name
+    return [fio.read_job(text) for text in texts], re.sub(r"[^A-Za-z0-9_.-]+", "-", name) or "job"
+
+
+def _tell(
+    done: Conducted,
+    translation: fio.Translation,
+    folder: Path,
+    form: str,
+    output: str,
+    console: Console,
+) -> None:
+    """Results, logs and report of what was run."""
+    runs = outputs.read_runs(folder)
+    usable = [run for run in runs if run.outcome["status"] != "failed"]
+    if not usable:
+        reasons = "; ".join(str(run.outcome["reason"]) for run in runs) or "it was stopped"
+        raise RunFailed(f"the jobs left no results: {reasons}")
+    _report(folder, runs)
+    console.print(f"Record and report: {folder.resolve()}", markup=False, soft_wrap=True)
+    document = fio.fio_json(usable[0], translation, bins=form == "json+")
+    text = fio.fio_text(document) if form == "normal" else json.dumps(document, indent=2) + "\n"
+    for name, rows in fio.fio_logs(usable[0], translation).items():
+        write_output(Path(name), rows)
+    if output:
+        write_output(Path(output), text)
+    else:
+        typer.echo(text, nl=False)
+
+
+def _report(folder: Path, runs: Sequence[SealedRun]) -> None:
+    summary, reproduce = outputs.read_summary(folder)
+    found = outputs.write_results(folder, summary, runs)
+    outputs.write_html(folder, outputs.report_inputs(found, runs, reproduce), "en")
+
+
+def write_output(path: Path, text: str) -> None:
+    """Results where a job file or an option says; nothing is overwritten but such results.
+
+    Raises `GuardRefusal` for a file that holds anything else, or that is no file.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise GuardRefusal(f"cannot be written: {error.strerror}", where=str(path)) from None
+    with open(descriptor, "r+b") as file:
+        status = os.fstat(descriptor)
+        beginning = file.read(200) if stat.S_ISREG(status.st_mode) else b"?"
+        if status.st_size and not _OURS.match(beginning):
+            message = "is not overwritten: it holds something else than results"
+            raise GuardRefusal(message, where=str(path), hint="Choose another name.")
+        file.seek(0)
+        file.truncate()
+        file.write(text.encode())

@@ -1,0 +1,122 @@
+"""Job files and command lines of fio's are read as fio reads them."""
+
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tameshi.compat.fio import (
+    JobText,
+    Setting,
+    parse_arguments,
+    parse_job_text,
+    read_job_file,
+    write_jobs,
+)
+from tameshi.errors import BadInput
+
+WORDS = st.text(string.ascii_letters + string.digits + "_-./", min_size=1, max_size=12)
+KEYS = st.text(string.ascii_lowercase + "_", min_size=1, max_size=12).filter(
+    lambda key: key != "include"
+)
+VALUES = st.none() | st.text(string.ascii_letters + string.digits + ":,/.%\\=-", max_size=20)
+SETTINGS = st.lists(st.builds(Setting, KEYS, VALUES, st.just("")), max_size=5).map(tuple)
+NAMES = WORDS.filter(lambda name: name != "global")
+
+
+@st.composite
+def job_lists(draw):
+    """Jobs whose globals grow from one to the next, as those of a file do."""
+    shared, jobs = (), []
+    for _ in range(draw(st.integers(0, 4))):
+        shared = (*shared, *draw(SETTINGS))
+        jobs.append(JobText(draw(NAMES), "", shared, draw(SETTINGS)))
+    return jobs
+
+
+def bare(jobs):
+    """Jobs without their places."""
+
+    def settings(of):
+        return [(setting.key, setting.value) for setting in of]
+
+    return [(job.name, settings(job.shared), settings(job.own)) for job in jobs]
+
+
+@given(job_lists())
+def test_what_is_written_reads_back(jobs):
+    assert bare(parse_job_text(write_jobs(jobs))) == bare(jobs)
+
+
+def test_a_global_section_is_for_the_jobs_below_it_and_a_job_has_the_last_word():
+    jobs = parse_job_text("[a]\nbs=1k\n[global]\nbs=2k\n[b]\n[c]\nbs=3k\n[global]\nrw=write\n[d]\n")
+    found = {job.name: {s.key: s.value for s in (*job.shared, *job.own)} for job in jobs}
+    expected = {"a": {"bs": "1k"}, "b": {"bs": "2k"}, "c": {"bs": "3k"}}
+    assert found == expected | {"d": {"bs": "2k", "rw": "write"}}
+
+
+def test_comments_end_a_line_and_a_bare_key_has_no_value():
+    text = "; one\n# two\n[a] \n time_based \nsize = 102404k ; 100Mb+4k\nrw=read#x\n"
+    (job,) = parse_job_text(text)
+    assert [(s.key, s.value) for s in job.own] == [
+        ("time_based", None),
+        ("size", "102404k"),
+        ("rw", "read"),
+    ]
+
+
+def test_variables_and_keywords_are_put_in(monkeypatch):
+    environment = {"SIZE": "64m"}
+    (job,) = parse_job_text(
+        "[a]\nsize=${SIZE}\nname=x${NOTHING}y\nbs=8*$pagesize\nnumjobs=$ncpus\n", "j", environment
+    )
+    values = {setting.key: setting.value for setting in job.own}
+    assert values["size"] == "64m" and values["name"] == "xy"
+    assert int(values["bs"]) % 8 == 0 and int(values["bs"]) >= 8 * 4096
+    assert int(values["numjobs"]) >= 1
+
+
+def test_included_files_lie_beside_the_one_that_names_them(tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "more.fio").write_text("bs=16k\ninclude last.fio\n")
+    (tmp_path / "deep" / "last.fio").write_text("iodepth=4\n")
+    (tmp_path / "job.fio").write_text("[a]\nrw=read\ninclude deep/more.fio\n")
+    (job,) = read_job_file(tmp_path / "job.fio")
+    assert [setting.written() for setting in job.own] == ["rw=read", "bs=16k", "iodepth=4"]
+    assert job.own[2].where == f"{tmp_path}/deep/last.fio:1"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("bs=4k\n", "job.fio:1: a setting stands before the first section."),
+        ("[a\n", "job.fio:1: this begins no section."),
+        ("[a]\n=4k\n", "job.fio:2: a setting has no key."),
+        ("[a]\ninclude nowhere.fio\n", "nowhere.fio: cannot be read: No such file or directory."),
+    ],
+)
+def test_what_is_no_job_file_is_refused_at_its_line(text, said):
+    with pytest.raises(BadInput) as refused:
+        parse_job_text(text)
+    assert str(refused.value).startswith(said)
+
+
+def test_a_file_that_includes_itself_ends_in_an_error(tmp_path):
+    (tmp_path / "job.fio").write_text("[a]\ninclude own.fio\n")
+    (tmp_path / "own.fio").write_text("include own.fio\n")
+    with pytest.raises(BadInput, match="without end"):
+        read_job_file(tmp_path / "job.fio")
+
+
+def test_the_command_line_names_jobs_files_and_what_holds_for_all():
+    first, jobs, files = parse_arguments(
+        ["--size=1m", "x.fio", "--name=a", "--bs=8k", "--direct", "--name", "b", "--rw=write"]
+    )
+    assert [setting.written() for setting in first] == ["size=1m"]
+    assert bare(jobs) == [
+        ("a", [], [("bs", "8k"), ("direct", None)]),
+        ("b", [], [("rw", "write")]),
+    ]
+    assert files == [Path("x.fio")]

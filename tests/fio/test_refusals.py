@@ -1,0 +1,74 @@
+"""What can't be carried out is refused by name, with file, line and reason; nothing is ignored."""
+
+import pytest
+
+from tameshi.compat.fio import parse_job_text, read_job, translate
+from tameshi.compat.fio.keys import ALIASES, COMMANDS, NOTED, REFUSED, TRANSLATED
+from tameshi.errors import BadInput
+
+
+def refusal(text: str) -> str:
+    with pytest.raises(BadInput) as refused:
+        translate([read_job(job) for job in parse_job_text(text)], "job", None)
+    return str(refused.value)
+
+
+def test_a_misspelled_key_is_named_with_the_nearest():
+    assert refusal("[a]\nrw=read\niodept=4\n") == (
+        "job.fio:3: iodept: fio has no such key. Did you mean iodepth?"
+    )
+
+
+@pytest.mark.parametrize("key", sorted(COMMANDS))
+def test_keys_that_run_commands_are_refused_whatever_they_say(key):
+    for value in ("=rm -rf /", "=", "=0", ""):
+        assert refusal(f"[a]\nsize=1m\n{key}{value}\n").startswith(
+            f"job.fio:3: {key}: this key is refused whatever it says: "
+        )
+
+
+@pytest.mark.parametrize("key", sorted(REFUSED))
+def test_each_key_that_cannot_be_carried_out_says_why(key):
+    assert refusal(f"[a]\nsize=1m\n{key}=1\n") == (
+        f"job.fio:3: {key}: this key can't be carried out: {REFUSED[key]}."
+    )
+
+
+def test_each_key_is_in_one_table_and_aliases_lead_to_keys():
+    tables = [TRANSLATED - set(NOTED), set(NOTED), set(COMMANDS), set(REFUSED)]
+    assert sum(map(len, tables)) == len(set().union(*tables))
+    assert set(ALIASES.values()) <= set().union(*tables)
+    assert not set(ALIASES) & set().union(*tables)
+
+
+@pytest.mark.parametrize("key", sorted(set(NOTED) - {"thread"}))
+def test_a_key_that_changes_nothing_says_so(key):
+    (job,) = parse_job_text(f"[a]\nsize=1m\n{key}=2\n")
+    assert any(note.startswith(f"job.fio:3: {key}: ") for note in read_job(job).notes)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("rw=reed", "job.fio:3: rw: this is no kind of load. Found: reed."),
+        ("rw=read:-8k", "job.fio:3: rw: this can't be carried out: a sequential job"),
+        ("ioengine=null", "job.fio:3: ioengine: this engine is refused: it needs a file"),
+        ("ioengine=exec", "job.fio:3: ioengine: this engine is refused: it runs commands."),
+        ("filename=a:b", "job.fio:3: filename: this can't be carried out: a job works on one file"),
+        ("rw=randrw\nbs=4k,8k", "job.fio:4: bs: this can't be carried out: reads and writes"),
+        ("rw=randrw\nrate_iops=100", "job.fio:4: rate_iops: this can't be carried out: fio's"),
+        ("fsync=1\nfdatasync=1", "job.fio:4: fdatasync: this can't be carried out: `fsync`"),
+        ("sync=fast", "job.fio:3: sync: writes are not made durable like this. Found: fast."),
+        ("random_distribution=normal:3\nrw=randread", "job.fio:3: random_distribution: this can't"),
+        ("iodepth=0", "job.fio:3: iodepth: this is too little. Found: 0. Accepted: 1 or more."),
+        ("wait_for=b", "job.fio:3: wait_for: no job above has this name. Found: b."),
+        ("io_size=1k", "job.fio:1: io_size: this moves less than one request."),
+    ],
+)
+def test_values_that_cannot_be_are_refused_at_their_line(lines, said):
+    assert refusal(f"[a]\nsize=1m\n{lines}\n").startswith(said)
+
+
+def test_a_file_that_is_not_there_needs_a_size(tmp_path):
+    said = refusal(f"[a]\ndirectory={tmp_path}\n")
+    assert said.startswith("job.fio:1: size: how large the file is must be said")
