@@ -73,6 +73,7 @@ def report_inputs(
         reproduce=reproduce,
         percentiles=[curve for run in first.values() for curve in _curves(run)],
         series=[series for run in first.values() for series in _series(run)],
+        slowest=[slow for run in usable for slow in _slowest(run)],
     )
 
 
@@ -104,6 +105,21 @@ def _curves(run: SealedRun) -> Iterable[dict[str, Any]]:
                     "stream": stream,
                     "operation": operation,
                     "percentiles": summary["quantiles"],
+                }
+
+
+def _slowest(run: SealedRun) -> Iterable[dict[str, Any]]:
+    """The slowest operations of each stream after the ramp of each phase."""
+    for event in store.read_events(run.folder):
+        if event["kind"] == "stream_end" and event["part"] == "steady":
+            phase = run.spec.phases[event["phase"]]
+            for slow in event["slowest"]:
+                yield {
+                    "world": run.spec.world.value,
+                    "phase": phase.name,
+                    "levels": {**run.spec.cell, **phase.levels},
+                    "stream": event["stream"],
+                    **slow,
                 }
 
 

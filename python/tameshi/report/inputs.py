@@ -17,6 +17,7 @@ class ReportInputs:
     `percentiles`: `{world, phase, levels, stream, operation, percentiles: [[fraction, ns], ..]}`.
     `series`: `{world, name, unit_key, t_s: [..], values: {label: [..]}}`; `unit_key` is a measure:
     `iops`, `bandwidth`, `latency.p99` ..
+    `slowest`: `{world, phase, levels, stream, operation, latency_ns, t_ns, offset, bytes}`.
     """
 
     results: dict[str, Any]
@@ -24,3 +25,4 @@ class ReportInputs:
     reproduce: Sequence[str] = ()
     percentiles: Sequence[Mapping[str, Any]] = ()
     series: Sequence[Mapping[str, Any]] = ()
+    slowest: Sequence[Mapping[str, Any]] = ()

@@ -23,10 +23,29 @@ TEXT: dict[str, tuple[str, str]] = {
     "section.why": ("Where the time goes", "時間の内訳"),
     "section.numbers": ("All numbers", "全数値"),
     "section.verdicts": ("Is it valid?", "結果は有効か"),
+    "section.slowest": ("The slowest operations", "最も遅かった操作"),
     "section.published": ("Beside published figures", "公表値との比較"),
     "section.environment": ("Environment", "環境"),
     "section.reproduce": ("How to reproduce", "再現手順"),
     "section.caveats": ("Caveats", "注意事項"),
+    # the slowest operations
+    "table.slowest": ("Slowest operations of each stream", "各ストリームで最も遅かった操作"),
+    "note.slowest": (
+        "Times from the begin of the run, when the completion was seen; offsets and lengths in "
+        "bytes. Latency runs from the intended start in open loop.",
+        "時刻は実行開始から完了を確認するまで。オフセットと長さはバイト単位。"
+        "オープンループのレイテンシは予定された開始時刻から数えます。",
+    ),
+    "slow.operation": ("Operation", "操作"),
+    "slow.latency": ("Latency", "レイテンシ"),
+    "slow.phase": ("Phase", "フェーズ"),
+    "slow.time": ("Time", "時刻"),
+    "slow.offset": ("Offset", "オフセット"),
+    "slow.length": ("Length", "長さ"),
+    "slow.read": ("read", "読み取り"),
+    "slow.write": ("write", "書き込み"),
+    "slow.sync": ("sync", "同期"),
+    "slow.trim": ("trim", "トリム"),
     # answer: what each line is about, then the sentence, then one item of the sentence's list
     "answer.peak": ("Peak rate", "最大IOPS"),
     "answer.floor": ("Latency at {axis} {level}", "{axis} {level}でのレイテンシ"),

@@ -1,15 +1,20 @@
-"""What a person sees while a study runs: a live line in a terminal, plain lines elsewhere."""
+"""What a person sees while a study runs: a live table in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 PLAIN_SECONDS = 10.0
+MOST_ROWS = 16
+"""Streams that the live table shows; of more, the first."""
+COLUMNS = ("stream", "IOPS", "bandwidth", "p50", "p99", "p99.9", "slowest so far")
 
 
 class Display(Protocol):
@@ -28,10 +33,45 @@ class Display(Protocol):
         """The study has ended or was interrupted."""
 
 
-def described(progress: Mapping[str, Any]) -> str:
-    """Rate and latency of the last interval."""
-    rate, latency = progress.get("operations_per_second", 0), progress.get("latency_ns_mean", 0)
-    return f"{rate:,} operations/s, mean {latency / 1000:,.1f} µs" if rate else "…"
+def duration(ns: float) -> str:
+    """A latency as a person reads it, to three digits."""
+    for unit, worth in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if ns >= worth:
+            value = ns / worth
+            return f"{value:.0f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def slowest(slow: Mapping[str, Any] | None) -> str:
+    """The slowest operation of a stream so far: how long, what, when and where."""
+    if not slow:
+        return ""
+    where = "" if slow["operation"] == "sync" else f" at offset {slow['offset']:,}"
+    return f"{duration(slow['latency_ns'])} {slow['operation']}{where}, {slow['t_ns'] / 1e9:.2f} s"
+
+
+def cells(stream: Mapping[str, Any]) -> Sequence[str]:
+    """A stream's row: its rates and latencies in the last interval, its slowest so far."""
+    latencies = [duration(stream[key]) for key in ("p50_ns", "p99_ns", "p999_ns")]
+    return (
+        stream["name"],
+        f"{stream['operations_per_second']:,}",
+        f"{stream['bytes_per_second'] / 1e6:,.1f} MB/s",
+        *latencies,
+        slowest(stream["slowest"]),
+    )
+
+
+def described(stream: Mapping[str, Any]) -> str:
+    """A stream's row as a sentence."""
+    name, iops, bandwidth, p50, p99, p999, slow = cells(stream)
+    text = f"{name}: {iops} IOPS, {bandwidth}, p50 {p50}, p99 {p99}, p99.9 {p999}"
+    return f"{text}, slowest {slow}" if slow else text
+
+
+def active(progress: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The streams that have done something yet."""
+    return [s for s in progress.get("streams", []) if s["slowest"] or s["operations_per_second"]]
 
 
 class Remaining:
@@ -56,6 +96,11 @@ class Remaining:
             return None
         return (time.monotonic() - self.begun) * (1 - fraction) / fraction
 
+    def text(self) -> str:
+        """How long it will take, where that can be told."""
+        left = self.seconds()
+        return f"about {left:.0f} s left" if left is not None else ""
+
 
 class _Common:
     def __init__(self) -> None:
@@ -69,22 +114,33 @@ class _Common:
     def run(self, run: str, stage: str, progress: Mapping[str, Any]) -> None:
         if stage == "run":
             self.remaining.current[run] = int(progress.get("elapsed_ns", 0))
-        self.show(run, "laying out" if stage == "prepare" else described(progress))
+        self.show(run, stage, progress)
 
     def ended(self, run: str, status: str, reason: str | None, length_ns: int) -> None:
         self.remaining.current.pop(run, None)
         self.remaining.done_ns += length_ns
+        self.forget(run)
         self.say(f"{run}: {status}" + (f": {reason}" if reason else ""))
 
     def say(self, line: str) -> None:
         raise NotImplementedError
 
-    def show(self, run: str, text: str) -> None:
+    def show(self, run: str, stage: str, progress: Mapping[str, Any]) -> None:
+        raise NotImplementedError
+
+    def forget(self, run: str) -> None:
         raise NotImplementedError
 
 
+def doing(stage: str, progress: Mapping[str, Any]) -> str:
+    """What a run is at, in a few words."""
+    if stage == "prepare":
+        return f"laying out, {progress.get('bytes_written', 0) / 1e9:.2f} GB written"
+    return f"{progress.get('elapsed_ns', 0) / 1e9:.1f} s"
+
+
 class LiveDisplay(_Common):
-    """A bar, elapsed and remaining time, and the current rate, redrawn in place."""
+    """A bar with elapsed and remaining time, and a table of the streams, redrawn in place."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -94,31 +150,51 @@ class LiveDisplay(_Common):
             TextColumn("{task.fields[left]}"),
             TextColumn("{task.description}"),
         )
-        self.progress = Progress(*columns, console=console, transient=True)
+        self.progress = Progress(*columns, console=console)
         self.task: TaskID = self.progress.add_task("", total=1.0, left="")
-        self.progress.start()
+        self.streams: dict[str, Sequence[Mapping[str, Any]]] = {}
+        self.live = Live(self.progress, console=console, transient=True, refresh_per_second=4)
+        self.live.start()
 
     def say(self, line: str) -> None:
         """A line above the bar."""
-        self.progress.console.print(line, highlight=False, markup=False)
+        self.live.console.print(line, highlight=False, markup=False)
 
-    def show(self, run: str, text: str) -> None:
-        """The bar's state."""
-        left = self.remaining.seconds()
+    def show(self, run: str, stage: str, progress: Mapping[str, Any]) -> None:
+        """The bar's state and the streams' rows."""
         self.progress.update(
             self.task,
             completed=self.remaining.fraction() or 0.0,
-            description=f"{run}  {text}",
-            left=f"about {left:.0f} s left" if left is not None else "",
+            description=f"{run}  {doing(stage, progress)}",
+            left=self.remaining.text(),
         )
+        self.streams[run] = active(progress)
+        self.live.update(Group(self.progress, self.table()))
+
+    def table(self) -> Table:
+        """The streams of all runs that are under way."""
+        table = Table(box=None, pad_edge=False)
+        for column in COLUMNS:
+            right = column not in (COLUMNS[0], COLUMNS[-1])
+            table.add_column(column, justify="right" if right else "left", no_wrap=True)
+        rows = [stream for streams in self.streams.values() for stream in streams]
+        for stream in rows[:MOST_ROWS]:
+            table.add_row(*cells(stream))
+        if len(rows) > MOST_ROWS:
+            table.add_row(f"… {len(rows) - MOST_ROWS} more")
+        return table
+
+    def forget(self, run: str) -> None:
+        """A run's streams are done."""
+        self.streams.pop(run, None)
 
     def close(self) -> None:
-        """Take the bar away."""
-        self.progress.stop()
+        """Take it all away."""
+        self.live.stop()
 
 
 class PlainDisplay(_Common):
-    """A line every ten seconds, for logs."""
+    """A line per stream every ten seconds, for logs."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -129,13 +205,19 @@ class PlainDisplay(_Common):
         """One line."""
         self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
-    def show(self, run: str, text: str) -> None:
-        """One line now and then."""
+    def show(self, run: str, stage: str, progress: Mapping[str, Any]) -> None:
+        """The run's state and its streams, now and then."""
         now = time.monotonic()
-        if now - self.last >= PLAIN_SECONDS:
-            self.last = now
-            left = self.remaining.seconds()
-            self.say(f"{run}: {text}" + (f", about {left:.0f} s left" if left is not None else ""))
+        if now - self.last < PLAIN_SECONDS:
+            return
+        self.last = now
+        left = self.remaining.text()
+        self.say(f"{run}: {doing(stage, progress)}" + (f", {left}" if left else ""))
+        for stream in active(progress):
+            self.say(f"  {described(stream)}")
+
+    def forget(self, run: str) -> None:
+        """Nothing is kept of a run."""
 
     def close(self) -> None:
         """Nothing to take away."""

@@ -209,7 +209,7 @@ def read_job(text: JobText) -> Job:
         think_us=_think(reader, depth),
         rate=_rate(reader, read_ppm, mix),
         sync=_sync(reader, read_ppm),
-        pattern=_pattern(reader, direction, mix),
+        pattern=_pattern(reader, direction, mix, run_length),
         compress_ppm=values.WHOLE_PPM
         if reader.flag("zero_buffers")
         else reader.percent_ppm("buffer_compress_percentage"),
@@ -263,8 +263,8 @@ def _direction(reader: _Reader) -> tuple[str, int]:
     if not word.startswith("rand"):
         raise reader.refuse("rw", "a sequential job leaves no holes and goes forwards only")
     run = values.size_of(setting, rest, reader.kb_base)
-    if run != 1:
-        raise reader.refuse("rw", "each random request has an offset of its own")
+    if run < 1:
+        raise bad(setting, "a run has a request", "1 or more")
     return word, run
 
 
@@ -413,19 +413,22 @@ def _sync(reader: _Reader, read_ppm: int) -> tuple[str, int] | None:
     return asked[0][1] if asked and read_ppm < values.WHOLE_PPM else None
 
 
-def _pattern(reader: _Reader, direction: str, mix: Sequence[tuple[int, int]]) -> tuple[str, object]:
+def _pattern(
+    reader: _Reader, direction: str, mix: Sequence[tuple[int, int]], run_length: int
+) -> tuple[str, object]:
     if not direction.startswith("rand"):
         return "sequential", None
     if reader.get("percentage_random") and reader.integer("percentage_random", 100) != 100:
         raise reader.refuse("percentage_random", "a job is random or sequential")
     setting = reader.get("random_distribution")
     if setting is None or setting.value == "random":
-        if reader.flag("norandommap") or len(mix) > 1:
-            if len(mix) > 1 and not reader.flag("norandommap"):
-                reader.notes.append(
-                    f"{reader.job.where}: random offsets of several lengths are drawn anew each "
-                    "time, as with `norandommap`"
-                )
+        drawn = len(mix) > 1 or run_length > 1
+        if drawn and not reader.flag("norandommap"):
+            reader.notes.append(
+                f"{reader.job.where}: random offsets of several lengths, or of runs, are drawn "
+                "anew each time, as with `norandommap`"
+            )
+        if drawn or reader.flag("norandommap"):
             return "random", None
         return "shuffled", None
     kind, _, rest = values.text(setting).partition(":")

@@ -183,6 +183,7 @@ def _stream(
         f"storage = {quoted(storage.name)}",
         f"pattern = {_pattern(job)}",
         f"read = {_share(job.read_ppm)}",
+        *([f"run_length = {job.run_length}"] if job.run_length > 1 else []),
         f"queue_depth = {job.depth}",
         f"jobs = {clones}",
         f"access = {quoted('direct' if job.direct else 'buffered')}",

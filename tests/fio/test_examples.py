@@ -1,0 +1,78 @@
+"""Every job file among fio's own examples runs, or is refused by name; docs/fio.md lists which.
+
+The files come from Debian's fio-examples (requirements/debian-test.txt). They run as they are, at
+reduced size: sizes, times and places are overridden on the command line.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from fio_runs import results
+
+from tameshi.compat.fio import parse_arguments, read_job, read_job_file, translate
+from tameshi.errors import BadInput
+
+EXAMPLES = Path("/usr/share/doc/fio/examples")
+RUN = {
+    "aio-read.fio": [],
+    "fio-rand-RW.fio": ["--runtime=200ms"],
+    "fio-rand-read.fio": ["--runtime=200ms"],
+    "fio-rand-write.fio": ["--runtime=200ms"],
+    "fio-seq-RW.fio": ["--runtime=200ms"],
+    "fio-seq-read.fio": ["--runtime=200ms"],
+    "fio-seq-write.fio": ["--runtime=200ms"],
+    "fixed-rate-submission.fio": [],
+    "fsx.fio": ["--loops=2"],
+    "iometer-file-access-server.fio": [],
+    "poisson-rate-submission.fio": ["--runtime=500ms"],
+    "rand-zones.fio": [],
+    "ssd-steadystate.fio": ["--filename=stands-for-a-disk"],
+    "ssd-test.fio": [],
+    "tiobench-example.fio": [],
+    "waitfor.fio": ["--filename=stands-for-tmp-data"],
+}
+"""Those that run, and what is overridden besides the size."""
+ROW = re.compile(r"\| `([\w.-]+\.fio)` \| (runs|refused): ?(.*?) \|")
+
+
+def examples() -> list[str]:
+    return sorted(path.name for path in EXAMPLES.glob("*.fio"))
+
+
+@pytest.fixture(scope="module")
+def listed(root) -> dict[str, tuple[str, str]]:
+    """What docs/fio.md says of each example."""
+    found = ROW.findall((root / "docs" / "fio.md").read_text())
+    return {name: (outcome, reason) for name, outcome, reason in found}
+
+
+def test_the_page_lists_every_example_and_no_other(listed):
+    assert len(examples()) > 80, "install fio-examples: scripts/debian-packages"
+    assert sorted(listed) == examples()
+    assert sorted(name for name, (outcome, _) in listed.items() if outcome == "runs") == sorted(RUN)
+
+
+@pytest.mark.parametrize("name", sorted(RUN))
+def test_an_example_meant_for_files_runs_unchanged(name, tmp_path):
+    small = ["--size=1m", "--filesize=1m", f"--directory={tmp_path}", *RUN[name]]
+    document = results(tmp_path, EXAMPLES / name, *small)
+    assert document["jobs"]
+    for job in document["jobs"]:
+        assert sum(job[word]["total_ios"] for word in ("read", "write")) > 0, job["jobname"]
+        assert job["error"] == 0
+
+
+@pytest.mark.parametrize("name", [name for name in examples() if name not in RUN])
+def test_every_other_example_is_refused_for_the_reason_that_the_page_gives(name, listed):
+    with pytest.raises(BadInput) as refused:
+        translate([read_job(job) for job in read_job_file(EXAMPLES / name)], name, None)
+    where, line, said = str(refused.value).removeprefix(f"{EXAMPLES}/").split(":", 2)
+    assert where == name and line.isdigit()
+    assert " ".join(said.split()) == listed[name][1]
+
+
+def test_the_overrides_are_those_of_the_command_line():
+    first, _, files = parse_arguments(["--size=1m", str(EXAMPLES / "fsx.fio")])
+    (job,) = [read_job(text.with_own(first)) for text in read_job_file(files[0])]
+    assert job.size == 1 << 20 and job.loops == 500_000

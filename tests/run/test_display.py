@@ -1,0 +1,92 @@
+"""The live view: what it says of each stream, and how it says it without a terminal."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from tameshi.run import display
+from tameshi.run.display import LiveDisplay, PlainDisplay, described, duration, for_console
+
+
+def stream(name: str, **changes) -> dict:
+    slow = {"t_ns": 4_210_000_000, "operation": "write", "offset": 1 << 20, "bytes": 4096}
+    return {
+        "name": name,
+        "operations_per_second": 12_345,
+        "bytes_per_second": 50_565_120,
+        "p50_ns": 80_500,
+        "p99_ns": 1_234_567,
+        "p999_ns": 20_000_000,
+        "slowest": {**slow, "latency_ns": 312_000_000},
+        **changes,
+    }
+
+
+def progress(*streams: dict) -> dict:
+    return {"elapsed_ns": 5_000_000_000, "bytes_written": 0, "streams": list(streams)}
+
+
+@pytest.fixture
+def console() -> Console:
+    return Console(file=StringIO(), width=160, force_terminal=False)
+
+
+def text(console: Console) -> str:
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+def test_a_stream_is_described_by_rates_percentiles_and_its_slowest_operation():
+    assert described(stream("log")) == (
+        "log: 12,345 IOPS, 50.6 MB/s, p50 80.5 µs, p99 1.23 ms, p99.9 20 ms, "
+        "slowest 312 ms write at offset 1,048,576, 4.21 s"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ns", "said"),
+    [(0, "0 ns"), (999, "999 ns"), (1_500, "1.5 µs"), (123_456, "123 µs"), (2.5e9, "2.5 s")],
+)
+def test_durations_have_the_unit_that_fits(ns, said):
+    assert duration(ns) == said
+
+
+def test_without_a_terminal_there_is_a_line_per_stream_now_and_then(console, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
+    plain = for_console(console)
+    assert isinstance(plain, PlainDisplay)
+    plain.begin(2, 1, 20_000_000_000)
+    idle = stream("idle", operations_per_second=0, slowest=None)
+    for _ in range(3):
+        plain.run("measured #1", "run", progress(stream("log"), idle))
+    assert text(console).splitlines() == ["2 runs to make (1 finished before)"]
+    now[0] += 10
+    plain.run("measured #1", "run", progress(stream("log"), idle))
+    plain.ended("measured #1", "complete", None, 10_000_000_000)
+    assert text(console).splitlines()[1:] == [
+        "measured #1: 5.0 s, about 30 s left",
+        f"  {described(stream('log'))}",
+        "measured #1: complete",
+    ]
+
+
+def test_in_a_terminal_the_streams_stand_in_a_table():
+    console = Console(file=StringIO(), width=160, force_terminal=True, color_system=None)
+    live = for_console(console)
+    assert isinstance(live, LiveDisplay)
+    live.begin(1, 0, 10_000_000_000)
+    live.run("measured #1", "prepare", {"bytes_written": 2_500_000_000})
+    assert "laying out, 2.50 GB written" in live.progress.tasks[0].description
+    many = [stream(f"s{number}") for number in range(20)]
+    live.run("measured #1", "run", progress(*many))
+    assert live.progress.tasks[0].fields["left"].startswith("about ")
+    table = live.table()
+    assert table.row_count == display.MOST_ROWS + 1
+    with console.capture() as captured:
+        console.print(table)
+    assert "12,345" in captured.get() and "312 ms write at offset 1,048,576" in captured.get()
+    live.ended("measured #1", "complete", None, 10_000_000_000)
+    assert live.table().row_count == 0
+    live.close()
