@@ -77,6 +77,10 @@ def test_every_metric_is_the_gain_within_the_interval(folder: Path, proc: FakePr
     assert own == {("sampler", "process.cpu_user_ns"), ("sampler", "process.cpu_system_ns")}
     assert {key: value for key, value in found.items() if key not in own} == {
         ("sda", "disk.reads"): 100,
+        ("sda", "disk.read_merges"): 200,
+        ("sda", "disk.read_ns"): 400_000_000,
+        ("sda", "disk.write_merges"): 600,
+        ("sda", "disk.write_ns"): 800_000_000,
         ("sda", "disk.read_bytes"): 300 * 512,
         ("sda", "disk.writes"): 500,
         ("sda", "disk.written_bytes"): 700 * 512,
