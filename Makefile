@@ -50,7 +50,8 @@ predictions: setup ## runs the studies of published figures, and writes what we 
 
 setup: $(PROJECT) ## the virtual environment with the project in it
 
-# pip takes no hashes together with an editable install: the locked packages first, then the project.
+# pip takes no hashes together with an editable install: the locked packages first, then the project. The database
+# clients are an extension module of their own, which maturin has no room for.
 $(PACKAGES): requirements/dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
@@ -59,6 +60,8 @@ $(PACKAGES): requirements/dev.txt
 $(PROJECT): $(PACKAGES) $(SOURCES)
 	PATH="$(abspath $(BIN)):$$PATH" pip install --quiet --disable-pip-version-check \
 	    --no-deps --no-build-isolation --editable .
+	cargo build --quiet --locked -p tameshi-oltp-py
+	cp --remove-destination $${CARGO_TARGET_DIR:-target}/debug/lib_oltp.so python/tameshi/_oltp.abi3.so
 	@touch $@
 
 format: $(PACKAGES) ## formats the sources

@@ -1,4 +1,4 @@
-"""The only importer of the compiled core: JSON becomes Python here, its errors become ours."""
+"""The only importer of the compiled modules: JSON becomes Python here, its errors become ours."""
 
 from __future__ import annotations
 
@@ -142,3 +142,63 @@ class Execution:
 
 def _as_tuple(target: Target) -> tuple[str, int, int, int, bool]:
     return (target.name, target.fd, target.data_offset, target.data_bytes, target.direct)
+
+
+def database_target(address: Mapping[str, Any]) -> dict[str, Any]:
+    """A database's address (`servers.shape.Address.as_json`) as the driver of databases reads it."""
+    if address["product"] == "sqlite":
+        return {"sqlite": {"file": address["file"], "pragmas": address.get("pragmas", [])}}
+    keys = ("socket", "host", "port", "user", "password", "database")
+    return {address["product"]: {key: address[key] for key in keys if key in address}}
+
+
+@contextmanager
+def _driver() -> Iterator[Any]:
+    """The driver of databases; loaded here, because nothing else needs its clients."""
+    from tameshi import _oltp
+
+    try:
+        yield _oltp
+    except _oltp.OltpError as error:
+        raise RunFailed(str(error)) from None
+
+
+class Oltp:
+    """A program on a database; `spec` as `docs/programs.md` describes it. Failures are `RunFailed`."""
+
+    def __init__(self, spec: Mapping[str, Any]) -> None:
+        with _driver() as driver:
+            self._inner = driver.Oltp(json.dumps(spec))
+
+    def load(self) -> int:
+        """Make the tables and load the data set; the number of rows."""
+        with _driver():
+            return int(self._inner.load())
+
+    def loaded(self) -> int:
+        """Rows loaded so far."""
+        return int(self._inner.loaded())
+
+    def execute(self, folder: Path, t0_ns: int) -> dict[str, Any]:
+        """Run all phases from `t0_ns` on the monotonic clock and record them in the folder."""
+        with _driver():
+            return dict(json.loads(self._inner.execute(str(folder), t0_ns)))
+
+    def check(self, *, fresh: bool) -> dict[str, Any]:
+        """Check conditions of consistency and the ledger; `fresh`: nothing ran since loading."""
+        with _driver():
+            return dict(json.loads(self._inner.check(fresh)))
+
+    def stop(self) -> None:
+        """Ask the run to end soon with a usable partial result."""
+        self._inner.stop()
+
+    def progress(self) -> dict[str, int]:
+        """Where it is, as that of `Execution`."""
+        return dict(json.loads(self._inner.progress()))
+
+
+def query(target: Mapping[str, Any], sql: str) -> list[list[str | None]]:
+    """The rows of a query, each value as text."""
+    with _driver() as driver:
+        return list(json.loads(driver.query(json.dumps(target), sql)))

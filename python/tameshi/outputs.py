@@ -17,7 +17,12 @@ from tameshi.spec_types import Summary
 from tameshi.store import SealedRun
 
 NANOSECONDS = 1e9
-SERIES_COUNTS = {"read.count": "read", "write.count": "write", "commit.count": "commit"}
+SERIES_COUNTS = {
+    "read.count": "read",
+    "write.count": "write",
+    "commit.count": "commit",
+    "transaction.count": "transaction",
+}
 
 
 def write_summary(folder: Path, study: Summary, reproduce: Sequence[str]) -> None:

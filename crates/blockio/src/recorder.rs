@@ -177,6 +177,7 @@ fn is_expected(operation: usize, spec: &StreamSpec) -> bool {
         0 => reads > 0,
         1 => reads < all,
         2 => reads < all && spec.sync.and_then(Sync::every).is_some(),
-        _ => reads < all && spec.sync.is_some(),
+        3 => reads < all && spec.sync.is_some(),
+        _ => false,
     }
 }

@@ -197,11 +197,31 @@ impl Writer {
         Ok(self.series.write_all(self.text.as_bytes())?)
     }
 
+    /// Further counts of one subject from `begin` to `end`, by metric.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn counters(
+        &mut self,
+        (begin, end): (Nanos, Nanos),
+        subject: &str,
+        rows: &[(&str, u64)],
+    ) -> Result<(), RecordError> {
+        use std::fmt::Write as _;
+        self.text.clear();
+        let length = end.saturating_sub(begin);
+        for (metric, value) in rows {
+            writeln!(self.text, "{end},{length},{subject},{metric},{value}").expect("a string takes any text");
+        }
+        Ok(self.series.write_all(self.text.as_bytes())?)
+    }
+
     fn write(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
         self.write_series(stats)?;
         self.write_histograms(stats)?;
-        let (count, sum) =
-            stats.operations[..3].iter().fold((0, 0), |(n, s), op| (n + op.count, s + op.latency_ns_sum));
+        // A commit is a write and a sync that were counted already.
+        let told = stats.operations.iter().zip(OPERATION_WORDS).filter(|(_, word)| *word != "commit");
+        let (count, sum) = told.fold((0, 0), |(n, s), (op, _)| (n + op.count, s + op.latency_ns_sum));
         let length = stats.end.saturating_sub(stats.begin);
         self.bytes_written += stats.operations[1].bytes;
         self.control.show(Progress {

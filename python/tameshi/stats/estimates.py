@@ -9,7 +9,7 @@ from typing import Any
 from tameshi.stats import intervals
 from tameshi.stats.intervals import Interval, digits
 
-OPERATIONS = ("read", "write", "sync", "commit")
+OPERATIONS = ("read", "write", "sync", "commit", "transaction")
 PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 NANOSECONDS = 1e9
 RESOLUTION = 0.001

@@ -1,0 +1,95 @@
+//! The door for Python to the driver of databases: JSON in, JSON out, no logic.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use serde_json::json;
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tameshi_oltp::{OltpSpec, Plan, Session, Target};
+use tameshi_record::{Control, Writer};
+
+create_exception!(_oltp, OltpError, PyException, "A load, run or check that failed: a sentence.");
+
+fn failed(error: impl Display) -> PyErr {
+    OltpError::new_err(error.to_string())
+}
+
+/// A program on a database.
+#[pyclass(frozen)]
+struct Oltp {
+    spec: OltpSpec,
+    control: Arc<Control>,
+    rows: AtomicU64,
+}
+
+#[pymethods]
+impl Oltp {
+    #[new]
+    fn new(spec: &str) -> PyResult<Self> {
+        Ok(Self { spec: serde_json::from_str(spec).map_err(failed)?, control: Arc::default(), rows: AtomicU64::new(0) })
+    }
+
+    /// Makes the tables and loads the data set; returns the number of rows.
+    fn load(&self, py: Python<'_>) -> PyResult<u64> {
+        py.detach(|| tameshi_oltp::load(&self.spec, &self.rows)).map_err(failed)
+    }
+
+    /// Rows loaded so far.
+    fn loaded(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed)
+    }
+
+    /// Runs all phases from `t0_ns` on the monotonic clock, and records them in the folder.
+    fn execute(&self, py: Python<'_>, folder: PathBuf, t0_ns: u64) -> PyResult<String> {
+        py.detach(|| {
+            let mut writer = Writer::open(&folder, Arc::clone(&self.control)).map_err(failed)?;
+            let done = tameshi_oltp::execute(&self.spec, t0_ns, &mut writer).map_err(failed)?;
+            let status = done.status.word();
+            Ok(json!({ "status": status, "completed": done.completed, "errors": done.errors }).to_string())
+        })
+    }
+
+    /// Checks the conditions of consistency and the ledger; `fresh`: nothing ran since loading.
+    fn check(&self, py: Python<'_>, fresh: bool) -> PyResult<String> {
+        let checked = py.detach(|| tameshi_oltp::check(&self.spec, fresh)).map_err(failed)?;
+        serde_json::to_string(&checked).map_err(failed)
+    }
+
+    /// Asks the run to end soon with a usable partial result.
+    fn stop(&self) {
+        self.control.stop();
+    }
+
+    /// Where the run is, as JSON.
+    fn progress(&self) -> String {
+        let progress = self.control.progress();
+        json!({
+            "elapsed_ns": progress.elapsed_ns, "phase": progress.phase,
+            "operations_per_second": progress.operations_per_second, "latency_ns_mean": progress.latency_ns_mean,
+            "bytes_written": progress.bytes_written,
+        })
+        .to_string()
+    }
+}
+
+/// The rows of a query, each value as text or null, as JSON.
+#[pyfunction]
+fn query(py: Python<'_>, target: &str, sql: &str) -> PyResult<String> {
+    let target: Target = serde_json::from_str(target).map_err(failed)?;
+    let rows = py.detach(|| Session::open(&target, &Plan::none())?.query(sql));
+    let rows =
+        rows.map_err(|failure: tameshi_oltp::Failure| failed(format!("{}: {}", failure.code, failure.message)))?;
+    serde_json::to_string(&rows).map_err(failed)
+}
+
+/// The compiled driver of databases.
+#[pymodule]
+fn _oltp(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("OltpError", module.py().get_type::<OltpError>())?;
+    module.add_class::<Oltp>()?;
+    module.add_function(wrap_pyfunction!(query, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,266 @@
+//! What is left is right: the consistency conditions of clause 3.3.2, and the ledger of acknowledged commits.
+
+use crate::failure::OltpError;
+use crate::journal::{self, Account};
+use crate::plan::{LEDGER, Plan};
+use crate::session::Session;
+use crate::spec::OltpSpec;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use tameshi_workload::program::Program;
+
+/// Numbers that a report lists by name.
+const LISTED: usize = 10;
+
+/// A condition of consistency.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Condition {
+    /// Its number in clause 3.3.2.
+    pub number: u32,
+    /// Rows or groups of rows that break it.
+    pub broken: u64,
+}
+
+/// The ledger against the journals.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LedgerState {
+    /// Commits that were acknowledged.
+    pub acknowledged: u64,
+    /// Commits that were sent and never answered.
+    pub ambiguous: u64,
+    /// Of those, the ones that are there.
+    pub ambiguous_present: u64,
+    /// Acknowledged commits that are not there: `[run, client, number]` of the first ones, and how many.
+    pub lost: u64,
+    /// The first lost.
+    pub lost_first: Vec<(i64, u32, u64)>,
+    /// Commits that are there more than once.
+    pub twice: u64,
+    /// Commits that are there and were taken back, failed, or never sent.
+    pub phantom: u64,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Checked {
+    /// The twelve conditions, where the program is TPC-C; the eleventh holds after loading only, and is checked then.
+    pub conditions: Vec<Condition>,
+    /// The ledger, where there is one.
+    pub ledger: Option<LedgerState>,
+    /// Whether nothing is broken, lost, there twice, or there without reason.
+    pub holds: bool,
+}
+
+/// Checks a database at rest; `fresh`: nothing ran since it was loaded.
+///
+/// # Errors
+/// When the database can't be asked, or a journal can't be read.
+pub fn check(spec: &OltpSpec, fresh: bool) -> Result<Checked, OltpError> {
+    check_program(spec, &Program::new(&spec.program, spec.data_seed), fresh)
+}
+
+/// [`check`] with a program that was made already.
+///
+/// # Errors
+/// As those of [`check`].
+pub fn check_program(spec: &OltpSpec, program: &Program, fresh: bool) -> Result<Checked, OltpError> {
+    let plan = Plan::new(spec, program);
+    let mut session = Session::open(&spec.target, &plan).map_err(OltpError::database("connecting"))?;
+    let mut conditions = Vec::new();
+    if let Program::Tpcc(tpcc) = program {
+        let delivered = fresh.then(|| tpcc.sizes.customers - tpcc.sizes.undelivered());
+        for (number, queries) in queries(delivered) {
+            let mut broken = 0;
+            for query in queries {
+                broken += count(&mut session, &query)?;
+            }
+            conditions.push(Condition { number, broken });
+        }
+    }
+    let ledger = match &spec.ledger {
+        Some(ledger) => Some(settle(&mut session, journal::read(&ledger.journal)?)?),
+        None => None,
+    };
+    let right = ledger.as_ref().is_none_or(|ledger| ledger.lost == 0 && ledger.twice == 0 && ledger.phantom == 0);
+    let holds = right && conditions.iter().all(|condition| condition.broken == 0);
+    Ok(Checked { conditions, ledger, holds })
+}
+
+fn count(session: &mut Session, query: &str) -> Result<u64, OltpError> {
+    let rows = session.query(query).map_err(OltpError::database("checking consistency"))?;
+    Ok(rows.first().and_then(|row| row.first()?.as_ref()?.parse().ok()).unwrap_or(0))
+}
+
+/// For each condition queries that count what breaks it. Sums over nothing are made zero, so that no NULL hides a failure.
+/// `delivered`: how many orders of each district are, where that must hold: after loading.
+fn queries(delivered: Option<u64>) -> Vec<(u32, Vec<String>)> {
+    let of_district = "SELECT COUNT(*) FROM district";
+    let orders = "(SELECT o_w_id w, o_d_id d, MAX(o_id) latest, SUM(o_ol_cnt) line_count, COUNT(*) n \
+                  FROM orders GROUP BY o_w_id, o_d_id) o ON o.w = d_w_id AND o.d = d_id";
+    let open = "(SELECT no_w_id w, no_d_id d, MAX(no_o_id) latest, MIN(no_o_id) oldest, COUNT(*) n \
+                FROM new_order GROUP BY no_w_id, no_d_id) n ON n.w = d_w_id AND n.d = d_id";
+    let bought = "(SELECT o_w_id w, o_d_id d, o_c_id c, SUM(ol_amount) amount FROM orders, order_line \
+                  WHERE ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id AND ol_delivery_d IS NOT NULL \
+                  GROUP BY o_w_id, o_d_id, o_c_id) b ON b.w = c_w_id AND b.d = c_d_id AND b.c = c_id";
+    let paid = "(SELECT h_c_w_id w, h_c_d_id d, h_c_id c, SUM(h_amount) amount FROM history \
+                GROUP BY h_c_w_id, h_c_d_id, h_c_id) p ON p.w = c_w_id AND p.d = c_d_id AND p.c = c_id";
+    let line_key = "ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id";
+    let open_key = "no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id";
+    let mut all = vec![
+        (
+            1,
+            vec![
+                "SELECT COUNT(*) FROM warehouse LEFT JOIN (SELECT d_w_id w, SUM(d_ytd) ytd FROM district \
+                  GROUP BY d_w_id) x ON x.w = w_id WHERE w_ytd <> COALESCE(ytd, 0)"
+                    .to_string(),
+            ],
+        ),
+        (
+            2,
+            vec![format!(
+                "{of_district} LEFT JOIN {orders} LEFT JOIN {open} WHERE d_next_o_id - 1 <> COALESCE(o.latest, 0) \
+                          OR (n.latest IS NOT NULL AND d_next_o_id - 1 <> n.latest)"
+            )],
+        ),
+        (3, vec![format!("{of_district} JOIN {open} WHERE n.latest - n.oldest + 1 <> n.n")]),
+        (
+            4,
+            vec![format!(
+                "{of_district} LEFT JOIN {orders} LEFT JOIN (SELECT ol_w_id w, ol_d_id d, COUNT(*) n \
+                          FROM order_line GROUP BY ol_w_id, ol_d_id) l ON l.w = d_w_id AND l.d = d_id \
+                          WHERE COALESCE(o.line_count, 0) <> COALESCE(l.n, 0)"
+            )],
+        ),
+        (
+            5,
+            vec![
+                format!(
+                    "SELECT COUNT(*) FROM orders LEFT JOIN new_order ON {open_key} \
+                     WHERE (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL)"
+                ),
+                format!("SELECT COUNT(*) FROM new_order LEFT JOIN orders ON {open_key} WHERE o_id IS NULL"),
+            ],
+        ),
+        (
+            6,
+            vec![
+            "SELECT COUNT(*) FROM orders LEFT JOIN (SELECT ol_w_id w, ol_d_id d, ol_o_id o, COUNT(*) n FROM order_line \
+             GROUP BY ol_w_id, ol_d_id, ol_o_id) l ON l.w = o_w_id AND l.d = o_d_id AND l.o = o_id \
+             WHERE o_ol_cnt <> COALESCE(l.n, 0)".to_string(),
+            format!("SELECT COUNT(*) FROM order_line LEFT JOIN orders ON {line_key} WHERE o_id IS NULL"),
+        ],
+        ),
+        (
+            7,
+            vec![format!(
+                "SELECT COUNT(*) FROM order_line JOIN orders ON {line_key} \
+                          WHERE (ol_delivery_d IS NULL) <> (o_carrier_id IS NULL)"
+            )],
+        ),
+        (
+            8,
+            vec![
+                "SELECT COUNT(*) FROM warehouse LEFT JOIN (SELECT h_w_id w, SUM(h_amount) amount FROM history \
+                  GROUP BY h_w_id) x ON x.w = w_id WHERE w_ytd <> COALESCE(amount, 0)"
+                    .to_string(),
+            ],
+        ),
+        (
+            9,
+            vec![format!(
+                "{of_district} LEFT JOIN (SELECT h_w_id w, h_d_id d, SUM(h_amount) amount FROM history \
+                          GROUP BY h_w_id, h_d_id) x ON x.w = d_w_id AND x.d = d_id WHERE d_ytd <> COALESCE(amount, 0)"
+            )],
+        ),
+        (
+            10,
+            vec![format!(
+                "SELECT COUNT(*) FROM customer LEFT JOIN {bought} LEFT JOIN {paid} \
+                           WHERE c_balance <> COALESCE(b.amount, 0) - COALESCE(p.amount, 0)"
+            )],
+        ),
+        (
+            12,
+            vec![format!(
+                "SELECT COUNT(*) FROM customer LEFT JOIN {bought} \
+                           WHERE c_balance + c_ytd_payment <> COALESCE(b.amount, 0)"
+            )],
+        ),
+    ];
+    if let Some(delivered) = delivered {
+        let left = format!(
+            "{of_district} LEFT JOIN {orders} LEFT JOIN {open} \
+                            WHERE COALESCE(o.n, 0) - COALESCE(n.n, 0) <> {delivered}"
+        );
+        all.insert(10, (11, vec![left]));
+    }
+    all
+}
+
+/// Compares what is there with what the clients know.
+fn settle(session: &mut Session, accounts: Vec<Account>) -> Result<LedgerState, OltpError> {
+    let mut state = LedgerState::default();
+    for account in accounts {
+        let query = format!(
+            "SELECT number, COUNT(*) FROM {LEDGER} WHERE run = {} AND client = {} GROUP BY number",
+            account.run, account.client
+        );
+        let rows = session.query(&query).map_err(OltpError::database("reading the ledger"))?;
+        let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+        let present: BTreeMap<u64, u64> = rows.iter().map(|row| (number(&row[0]), number(&row[1]))).collect();
+        compare(&account, &present, &mut state);
+    }
+    Ok(state)
+}
+
+fn compare(account: &Account, present: &BTreeMap<u64, u64>, state: &mut LedgerState) {
+    for number in account.acknowledged.iter().flat_map(|(from, to)| *from..=*to) {
+        state.acknowledged += 1;
+        if !present.contains_key(&number) {
+            state.lost += 1;
+            if state.lost_first.len() < LISTED {
+                state.lost_first.push((account.run, account.client, number));
+            }
+        }
+    }
+    state.ambiguous += account.ambiguous.len() as u64;
+    for (number, times) in present {
+        state.twice += u64::from(*times > 1);
+        let (acknowledged, ambiguous) = (account.is_acknowledged(*number), account.ambiguous.contains(number));
+        state.ambiguous_present += u64::from(ambiguous);
+        // A client that was killed may have sent more than its journal knows.
+        let unknown = !account.ended && *number > account.last_known();
+        state.phantom += u64::from(!acknowledged && !ambiguous && !unknown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(ended: bool) -> Account {
+        Account { run: 1, client: 0, acknowledged: vec![(1, 3), (6, 8)], ambiguous: [4, 9].into(), ended }
+    }
+
+    fn compared(account: &Account, present: &[(u64, u64)]) -> LedgerState {
+        let mut state = LedgerState::default();
+        compare(account, &present.iter().copied().collect(), &mut state);
+        state
+    }
+
+    #[test]
+    fn lost_doubled_and_unexplained_commits_are_found() {
+        let right = compared(&account(true), &[(1, 1), (2, 1), (3, 1), (4, 1), (6, 1), (7, 1), (8, 1)]);
+        assert_eq!((right.acknowledged, right.ambiguous, right.ambiguous_present), (6, 2, 1));
+        assert_eq!((right.lost, right.twice, right.phantom), (0, 0, 0));
+        let wrong = compared(&account(true), &[(1, 1), (2, 2), (5, 1), (6, 1), (8, 1), (12, 1)]);
+        assert_eq!((wrong.lost, wrong.twice, wrong.phantom), (2, 1, 2));
+        assert_eq!(wrong.lost_first, [(1, 0, 3), (1, 0, 7)]);
+    }
+
+    #[test]
+    fn what_a_killed_client_had_not_noted_is_no_phantom() {
+        let state = compared(&account(false), &[(1, 1), (2, 1), (3, 1), (6, 1), (7, 1), (8, 1), (10, 1), (5, 1)]);
+        assert_eq!((state.lost, state.phantom), (0, 1), "5 lies before what it knew, 10 behind");
+    }
+}

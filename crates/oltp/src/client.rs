@@ -1,0 +1,445 @@
+//! The thread of one client: its connection, its transactions, and what becomes of those that fail.
+
+use crate::clock::{Clock, wake_on_time};
+use crate::failure::{Failure, Fate};
+use crate::journal::Journal;
+use crate::outage::Outages;
+use crate::plan::Plan;
+use crate::session::Session;
+use crate::spec::Target;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use tameshi_base::Nanos;
+use tameshi_record::interval::Clock as Boundaries;
+use tameshi_record::{IntervalStats, Part};
+use tameshi_workload::Schedule;
+use tameshi_workload::program::tpcc::{QueuedDelivery, Tally};
+use tameshi_workload::program::{Client, Outcome, Reply, Statement, Step};
+
+/// A transaction that the database took back so often in a row is given up.
+pub const MOST_TRIES: u32 = 100;
+/// Between two tries to connect.
+const RECONNECT: Nanos = 20_000_000;
+/// A scheduled transaction that starts later than this is late.
+const LATE: Nanos = 50_000;
+/// The operation of a transaction in interval statistics.
+pub(crate) const TRANSACTION: usize = 4;
+
+/// What is counted besides latencies, in an interval.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) statements: u64,
+    pub(crate) retries: u64,
+    pub(crate) rolled_back: u64,
+    pub(crate) failed: u64,
+    pub(crate) ambiguous: u64,
+    pub(crate) cpu_ns: u64,
+}
+
+impl Counts {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.statements += other.statements;
+        self.retries += other.retries;
+        self.rolled_back += other.rolled_back;
+        self.failed += other.failed;
+        self.ambiguous += other.ambiguous;
+        self.cpu_ns += other.cpu_ns;
+    }
+}
+
+/// What a client tells the thread that writes the record.
+pub(crate) enum Message {
+    /// An interval is over: statistics by kind, from `begin` to `end`.
+    Interval { stats: Vec<IntervalStats>, counts: Counts, begin: Nanos, end: Nanos },
+    /// The thread ends.
+    Ended(Box<Ending>),
+}
+
+/// What is left of a client.
+#[derive(Default)]
+pub(crate) struct Ending {
+    pub(crate) tally: Option<Tally>,
+    /// Errors by code: how many, and the first of them.
+    pub(crate) errors: BTreeMap<String, (u64, Failure)>,
+    pub(crate) completed: u64,
+    pub(crate) problem: Option<crate::OltpError>,
+}
+
+/// Deliveries that wait for the background, and since when.
+pub(crate) type Queue = Arc<Mutex<VecDeque<(QueuedDelivery, Nanos)>>>;
+
+/// All that one client needs.
+pub(crate) struct Task {
+    pub(crate) target: Target,
+    pub(crate) plan: Plan,
+    pub(crate) client: Client,
+    pub(crate) number: u32,
+    /// Number of the run in the ledger, and this client's journal.
+    pub(crate) ledger: Option<(i64, Journal)>,
+    pub(crate) session: Option<Session>,
+    pub(crate) schedule: Option<Schedule>,
+    pub(crate) clock: Clock,
+    pub(crate) boundaries: Boundaries,
+    pub(crate) phase: u32,
+    pub(crate) begin: Nanos,
+    pub(crate) end: Nanos,
+    pub(crate) kinds: usize,
+    pub(crate) outages: Arc<Outages>,
+    pub(crate) halt: Arc<AtomicBool>,
+    pub(crate) sender: Sender<Message>,
+    /// Deferred deliveries; a client that carries them out does nothing else.
+    pub(crate) queue: Option<Queue>,
+    pub(crate) delivers: bool,
+}
+
+/// A try that failed, and whether its commit was on the way.
+struct Broken {
+    failure: Failure,
+    committing: bool,
+}
+
+pub(crate) struct Worker {
+    task: Task,
+    stats: Vec<IntervalStats>,
+    counts: Counts,
+    boundary: Nanos,
+    interval_begin: Nanos,
+    cpu: Nanos,
+    reply: Reply,
+    statement: Statement,
+    ledger_row: Statement,
+    ledger_reply: Reply,
+    /// The last number that was given to a transaction.
+    ledger_number: u64,
+    opened: Nanos,
+    ending: Ending,
+}
+
+impl Worker {
+    pub(crate) fn new(task: Task) -> Self {
+        let part = task.boundaries.part(task.begin);
+        let empty = |kind| IntervalStats::new(task.phase, kind as u16, part, task.begin);
+        Self {
+            stats: (0..task.kinds).map(empty).collect(),
+            counts: Counts::default(),
+            boundary: task.boundaries.boundary_after(task.begin),
+            interval_begin: task.begin,
+            cpu: 0,
+            reply: Reply::default(),
+            statement: Statement::default(),
+            ledger_row: Statement::default(),
+            ledger_reply: Reply::default(),
+            ledger_number: 0,
+            opened: 0,
+            ending: Ending::default(),
+            task,
+        }
+    }
+
+    /// Works until the phase ends.
+    pub(crate) fn work(mut self) {
+        wake_on_time();
+        let Task { clock, begin, .. } = self.task;
+        clock.wait_until(begin, || self.is_halted());
+        self.cpu = clock.cpu();
+        if self.task.delivers {
+            self.deliver()
+        } else {
+            self.serve()
+        }
+        let end = clock.now().min(self.task.end).max(self.interval_begin + 1);
+        let unserved = self.task.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(end));
+        self.stats[0].unserved = unserved;
+        self.rotate(end);
+        self.send(end);
+        if let Some((_, journal)) = self.task.ledger.take()
+            && let Err(problem) = journal.end(self.ledger_number)
+        {
+            self.ending.problem.get_or_insert(problem);
+        }
+        if let Client::Tpcc(terminal) = &self.task.client {
+            self.ending.tally = Some(terminal.tally);
+        }
+        // Nobody listens any more when the run has failed.
+        let _ = self.task.sender.send(Message::Ended(Box::new(self.ending)));
+    }
+
+    fn is_halted(&self) -> bool {
+        self.task.halt.load(Ordering::Relaxed)
+    }
+
+    fn over(&self, now: Nanos) -> bool {
+        now >= self.task.end || self.is_halted()
+    }
+
+    /// Transactions in closed loop or on the schedule.
+    fn serve(&mut self) {
+        let clock = self.task.clock;
+        loop {
+            let now = clock.now();
+            self.rotate(now);
+            if self.over(now) {
+                return;
+            }
+            let intended = match &mut self.task.schedule {
+                None => None,
+                Some(schedule) if schedule.next() >= self.task.end => {
+                    clock.wait_until(self.task.end, || self.task.halt.load(Ordering::Relaxed));
+                    return;
+                }
+                Some(schedule) => {
+                    let at = schedule.next();
+                    schedule.advance();
+                    Some(at)
+                }
+            };
+            if let Some(at) = intended {
+                clock.wait_until(at, || self.is_halted());
+            }
+            let transaction = self.task.client.begin(clock.date(clock.now()));
+            if transaction.keying > 0 {
+                clock.wait_until(clock.now() + transaction.keying, || self.is_halted());
+            }
+            let start = clock.now();
+            if self.over(start) && intended.is_none() {
+                return;
+            }
+            if let Some(at) = intended {
+                let stats = &mut self.stats[transaction.kind];
+                stats.late += u64::from(start.saturating_sub(at) > LATE);
+                let slip = start.saturating_sub(at);
+                stats.started(slip, start.saturating_sub(at.max(now)));
+            }
+            if !self.queued(transaction.kind, start) {
+                self.transaction(transaction.kind, intended.unwrap_or(start), start);
+            }
+            if transaction.thinking > 0 {
+                clock.wait_until(clock.now() + transaction.thinking, || self.is_halted());
+            }
+        }
+    }
+
+    /// Queues a delivery for the background, where deliveries are deferred.
+    fn queued(&mut self, kind: usize, start: Nanos) -> bool {
+        let (Client::Tpcc(terminal), Some(queue)) = (&self.task.client, &self.task.queue) else { return false };
+        let Some(delivery) = terminal.queued() else { return false };
+        queue.lock().unwrap_or_else(PoisonError::into_inner).push_back((delivery, start));
+        self.completed(kind, start, start, Outcome::Committed);
+        true
+    }
+
+    /// The background: carries out queued deliveries. Their latency runs from when they were queued.
+    fn deliver(&mut self) {
+        let clock = self.task.clock;
+        let Some(queue) = self.task.queue.clone() else { return };
+        while !self.over(clock.now()) {
+            self.rotate(clock.now());
+            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let Some((delivery, since)) = next else {
+                clock.wait_until(clock.now() + RECONNECT, || self.is_halted());
+                continue;
+            };
+            let now = clock.now();
+            if let Client::Tpcc(terminal) = &mut self.task.client {
+                terminal.begin_delivery(delivery, clock.date(now));
+            }
+            self.transaction(self.task.kinds - 1, since, now);
+        }
+    }
+
+    /// One transaction to its end, whatever it meets.
+    fn transaction(&mut self, kind: usize, intended: Nanos, start: Nanos) {
+        let mut tries = 0;
+        loop {
+            if self.task.session.is_none() && !self.reconnect() {
+                return;
+            }
+            let Broken { failure, committing } = match self.attempt() {
+                Ok(outcome) => return self.completed(kind, intended, start, outcome),
+                Err(broken) => broken,
+            };
+            let fate = failure.fate;
+            self.remember(failure);
+            match fate {
+                Fate::Retry if tries < MOST_TRIES => {
+                    tries += 1;
+                    self.counts.retries += 1;
+                    self.take_back();
+                    self.task.client.again();
+                }
+                Fate::Lost => {
+                    self.task.outages.lost(self.task.clock.now(), self.opened);
+                    self.task.session = None;
+                    if committing {
+                        // It may have happened: tried again, it might happen twice.
+                        self.counts.ambiguous += 1;
+                        return;
+                    }
+                    self.task.client.again();
+                }
+                Fate::Retry | Fate::Final => {
+                    self.counts.failed += 1;
+                    self.take_back();
+                    return;
+                }
+            }
+            if self.over(self.task.clock.now()) {
+                return;
+            }
+        }
+    }
+
+    fn take_back(&mut self) {
+        let Some(session) = &mut self.task.session else { return };
+        if let Err(failure) = session.roll_back() {
+            self.remember(failure);
+            self.task.outages.lost(self.task.clock.now(), self.opened);
+            self.task.session = None;
+        }
+    }
+
+    fn remember(&mut self, failure: Failure) {
+        self.ending.errors.entry(failure.code.clone()).or_insert((0, failure)).0 += 1;
+    }
+
+    /// Tries until there is a connection; `false` when the phase ends before.
+    fn reconnect(&mut self) -> bool {
+        loop {
+            let now = self.task.clock.now();
+            self.rotate(now);
+            if self.over(now) {
+                return false;
+            }
+            match Session::open(&self.task.target, &self.task.plan) {
+                Ok(session) => {
+                    self.task.session = Some(session);
+                    self.opened = self.task.clock.now();
+                    return true;
+                }
+                Err(failure) => {
+                    self.task.outages.lost(now, self.opened);
+                    self.remember(failure);
+                    self.task.clock.wait_until(now + RECONNECT, || self.is_halted());
+                }
+            }
+        }
+    }
+
+    fn attempt(&mut self) -> Result<Outcome, Broken> {
+        let Some(mut session) = self.task.session.take() else {
+            return Err(Broken { failure: Failure::new(Fate::Lost, "no connection", ""), committing: false });
+        };
+        let outcome = self.steps(&mut session);
+        self.task.session = Some(session);
+        outcome
+    }
+
+    fn steps(&mut self, session: &mut Session) -> Result<Outcome, Broken> {
+        let broken = |committing| move |failure| Broken { failure, committing };
+        let (mut inside, mut wrote) = (false, false);
+        loop {
+            match self.task.client.next(&self.reply, &mut self.statement) {
+                Step::Begin { writes } => {
+                    session.begin(writes).map_err(broken(false))?;
+                    (inside, wrote) = (true, false);
+                }
+                Step::Run => {
+                    let writes = self.task.plan.writes(self.statement.shape);
+                    wrote |= writes;
+                    self.counts.statements += 1;
+                    if inside || !writes {
+                        session.run(&self.statement, &mut self.reply).map_err(broken(false))?;
+                    } else if self.task.ledger.is_some() {
+                        session.begin(true).map_err(broken(false))?;
+                        session.run(&self.statement, &mut self.reply).map_err(broken(false))?;
+                        self.commit(session, true)?;
+                    } else {
+                        session.run(&self.statement, &mut self.reply).map_err(broken(true))?;
+                    }
+                }
+                Step::Commit => {
+                    self.commit(session, wrote)?;
+                    inside = false;
+                }
+                Step::Rollback => {
+                    self.counts.statements += 1;
+                    session.roll_back().map_err(broken(false))?;
+                    inside = false;
+                }
+                Step::Done(Outcome::Missing(what)) => {
+                    let failure = Failure::new(Fate::Final, "missing row", format!("there is no {what}"));
+                    return Err(Broken { failure, committing: false });
+                }
+                Step::Done(outcome) => return Ok(outcome),
+            }
+        }
+    }
+
+    /// Commits, and before it leaves a row in the ledger where the transaction wrote.
+    fn commit(&mut self, session: &mut Session, wrote: bool) -> Result<(), Broken> {
+        let mut numbered = None;
+        if let (Some((run, _)), Some(shape), true) = (&self.task.ledger, self.task.plan.ledger, wrote) {
+            self.ledger_number += 1;
+            let row = self.ledger_row.of(shape);
+            row.int(*run).int(i64::from(self.task.number)).int(self.ledger_number as i64);
+            let written = session.run(&self.ledger_row, &mut self.ledger_reply);
+            written.map_err(|failure| Broken { failure, committing: false })?;
+            numbered = Some(self.ledger_number);
+        }
+        self.counts.statements += 1;
+        let committed = session.commit();
+        if let (Some(number), Some((_, journal))) = (numbered, &mut self.task.ledger) {
+            match &committed {
+                Ok(()) => journal.acknowledged(number),
+                Err(failure) if failure.fate == Fate::Lost => journal.ambiguous(number),
+                Err(_) => {}
+            }
+        }
+        committed.map_err(|failure| Broken { failure, committing: true })
+    }
+
+    fn completed(&mut self, kind: usize, intended: Nanos, start: Nanos, outcome: Outcome) {
+        let now = self.task.clock.now();
+        self.rotate(now);
+        let stats = &mut self.stats[kind];
+        stats.record(TRANSACTION, 0, now.saturating_sub(intended));
+        stats.service_ns_sum += now.saturating_sub(start);
+        self.counts.rolled_back += u64::from(outcome == Outcome::RolledBack);
+        self.ending.completed += 1;
+        self.task.outages.completed(now, self.opened);
+    }
+
+    /// Hands over every interval that is over at `now`.
+    fn rotate(&mut self, now: Nanos) {
+        while now >= self.boundary {
+            let boundary = self.boundary;
+            self.send(boundary);
+            self.boundary = self.task.boundaries.boundary_after(boundary);
+        }
+    }
+
+    fn send(&mut self, end: Nanos) {
+        if end <= self.interval_begin {
+            return;
+        }
+        let cpu = self.task.clock.cpu();
+        self.counts.cpu_ns = cpu.saturating_sub(self.cpu);
+        self.cpu = cpu;
+        if let Some((_, journal)) = &mut self.task.ledger
+            && let Err(problem) = journal.write()
+        {
+            self.ending.problem.get_or_insert(problem);
+            self.task.halt.store(true, Ordering::Relaxed);
+        }
+        let part: Part = self.task.boundaries.part(end);
+        let fresh = |kind| IntervalStats::new(self.task.phase, kind as u16, part, end);
+        let next = (0..self.task.kinds).map(fresh).collect();
+        let mut stats = std::mem::replace(&mut self.stats, next);
+        stats.iter_mut().for_each(|stats| stats.end = end);
+        let counts = std::mem::take(&mut self.counts);
+        let _ = self.task.sender.send(Message::Interval { stats, counts, begin: self.interval_begin, end });
+        self.interval_begin = end;
+    }
+}

@@ -1,0 +1,63 @@
+//! The only place of this crate that reads a clock.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tameshi_base::Nanos;
+
+/// CLOCK_MONOTONIC, counted from t0, and the date that goes with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    t0_ns: u64,
+    /// Seconds since 1970 at t0.
+    date: i64,
+}
+
+impl Clock {
+    /// Counts from `t0_ns` on CLOCK_MONOTONIC.
+    pub(crate) fn from(t0_ns: u64) -> Self {
+        let since = read(libc::CLOCK_MONOTONIC) as i64 - t0_ns as i64;
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+        Self { t0_ns, date: wall - since / 1_000_000_000 }
+    }
+
+    /// Time from t0; zero before it.
+    #[inline]
+    pub(crate) fn now(&self) -> Nanos {
+        read(libc::CLOCK_MONOTONIC).saturating_sub(self.t0_ns)
+    }
+
+    /// Seconds since 1970 at a time of the run.
+    #[inline]
+    pub(crate) fn date(&self, now: Nanos) -> i64 {
+        self.date + (now / 1_000_000_000) as i64
+    }
+
+    /// Processor time of the calling thread.
+    pub(crate) fn cpu(&self) -> Nanos {
+        read(libc::CLOCK_THREAD_CPUTIME_ID)
+    }
+
+    /// Sleeps until `at` after t0; gives up as soon as `cancelled`.
+    pub(crate) fn wait_until(&self, at: Nanos, cancelled: impl Fn() -> bool) {
+        const SLICE: Nanos = 50_000_000;
+        loop {
+            let left = (self.t0_ns + at).saturating_sub(read(libc::CLOCK_MONOTONIC));
+            if left == 0 || cancelled() {
+                return;
+            }
+            std::thread::sleep(Duration::from_nanos(left.min(SLICE)));
+        }
+    }
+}
+
+fn read(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is valid for writes; a bad clock id makes the call fail and leaves it zero.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Has the calling thread's sleeps end when they should: by default the system lets them last 50 µs longer.
+pub(crate) fn wake_on_time() {
+    // SAFETY: sets a property of the calling thread; where that is refused, sleeps are longer and the record shows it.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+}

@@ -1,0 +1,28 @@
+//! Drives real databases: turns a program's statements into SQL, loads its data set, runs its clients, checks what is left.
+//!
+//! The only crate with database clients. Each client is a thread with a connection of its own. It survives the death and
+//! the return of the server it loads.
+
+mod check;
+mod client;
+mod clock;
+mod dialect;
+mod failure;
+mod journal;
+mod load;
+mod outage;
+mod plan;
+mod run;
+mod session;
+mod spec;
+
+pub use check::{Checked, Condition, LedgerState, check, check_program};
+pub use client::MOST_TRIES;
+pub use dialect::Dialect;
+pub use failure::{Failure, Fate, OltpError};
+pub use journal::Journal;
+pub use load::{load, load_program};
+pub use plan::Plan;
+pub use run::{Done, execute, execute_program};
+pub use session::Session;
+pub use spec::{Ledger, OltpSpec, Phase, Server, Target};

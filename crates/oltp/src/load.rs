@@ -1,0 +1,132 @@
+//! Makes the tables and loads the data set: parts in parallel, by each product's fast path, indexes afterwards.
+
+use crate::dialect::Dialect;
+use crate::failure::{Failure, OltpError};
+use crate::plan::{Plan, has_server};
+use crate::session::Session;
+use crate::spec::{OltpSpec, Target};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tameshi_workload::program::{Chunk, Program};
+
+/// Creates the program's tables in an empty database and fills them. `rows` counts along.
+///
+/// # Errors
+/// When the database can't be reached, has such a table already, or refuses a row (a full disk).
+pub fn load(spec: &OltpSpec, rows: &AtomicU64) -> Result<u64, OltpError> {
+    let date = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+    load_program(spec, &Program::new(&spec.program, spec.data_seed), date, rows)
+}
+
+/// [`load`] with a program that was made already, perhaps with fewer rows than its specification says, and a date for its
+/// rows in seconds since 1970.
+///
+/// # Errors
+/// As those of [`load`].
+pub fn load_program(spec: &OltpSpec, program: &Program, date: i64, rows: &AtomicU64) -> Result<u64, OltpError> {
+    let plan = Plan::new(spec, program);
+    let dialect = Dialect::of(&spec.target);
+    let loading = for_loading(&spec.target);
+    let mut session = Session::open(&loading, &plan).map_err(OltpError::database("connecting"))?;
+    for table in &plan.catalogue.tables {
+        let made = session.plain(&dialect.create(table));
+        made.map_err(OltpError::database(format!("making table {}", table.name)))?;
+    }
+    commit(&mut session)?;
+    let chunks = program.chunks();
+    let loaders = if has_server(&spec.target) { spec.loaders.clamp(1, 64) } else { 1 };
+    let crew = Crew {
+        program,
+        plan: &plan,
+        chunks: &chunks,
+        date,
+        next: AtomicUsize::new(0),
+        rows,
+        failed: AtomicBool::new(false),
+    };
+    let failures: Vec<Failure> = std::thread::scope(|scope| {
+        let handles: Vec<_> = (0..loaders).map(|_| scope.spawn(|| crew.work(&loading))).collect();
+        handles.into_iter().filter_map(|handle| handle.join().ok().and_then(Result::err)).collect()
+    });
+    if let Some(failure) = failures.into_iter().next() {
+        return Err(OltpError::database("loading")(failure));
+    }
+    for table in &plan.catalogue.tables {
+        for text in dialect.indexes(table) {
+            session.plain(&text).map_err(OltpError::database(format!("indexing table {}", table.name)))?;
+        }
+    }
+    commit(&mut session)?;
+    settle(dialect, &plan, &mut session).map_err(OltpError::database("gathering statistics"))?;
+    Ok(rows.load(Ordering::Relaxed))
+}
+
+/// With `autocommit = 0` even the making of a table leaves a transaction open.
+fn commit(session: &mut Session) -> Result<(), OltpError> {
+    if matches!(session, Session::Mysql(_)) {
+        session.commit().map_err(OltpError::database("committing"))?;
+    }
+    Ok(())
+}
+
+/// SQLite needs no durability while it loads: what is broken off is loaded anew.
+fn for_loading(target: &Target) -> Target {
+    match target {
+        Target::Sqlite { file, pragmas } => {
+            let fast = [("journal_mode", "OFF"), ("synchronous", "OFF"), ("cache_size", "-65536")];
+            let kept = pragmas.iter().filter(|(name, _)| name == "page_size").cloned();
+            let pragmas = kept.chain(fast.map(|(name, value)| (name.into(), value.into()))).collect();
+            Target::Sqlite { file: file.clone(), pragmas }
+        }
+        other => other.clone(),
+    }
+}
+
+fn settle(dialect: Dialect, plan: &Plan, session: &mut Session) -> Result<(), Failure> {
+    match dialect {
+        Dialect::Sqlite => session.plain("ANALYZE"),
+        Dialect::Mysql => Ok(()),
+        Dialect::Postgresql => {
+            plan.catalogue.tables.iter().try_for_each(|table| session.plain(&format!("VACUUM ANALYZE {}", table.name)))
+        }
+    }
+}
+
+struct Crew<'a> {
+    program: &'a Program,
+    plan: &'a Plan,
+    chunks: &'a [Chunk],
+    date: i64,
+    next: AtomicUsize,
+    rows: &'a AtomicU64,
+    failed: AtomicBool,
+}
+
+impl Crew<'_> {
+    /// One loader: takes the next part until there is none.
+    fn work(&self, target: &Target) -> Result<(), Failure> {
+        let mut session = Session::open(target, self.plan)?;
+        if matches!(session, Session::Mysql(_)) {
+            session.plain("SET unique_checks = 0, foreign_key_checks = 0")?;
+        }
+        while let Some(chunk) = self.chunks.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            if self.failed.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let table = &self.plan.catalogue.tables[chunk.table];
+            let done = session.load(table, &mut |take| {
+                let mut made = 0;
+                self.program.populate(*chunk, self.date, |row| {
+                    take(row);
+                    made += 1;
+                });
+                self.rows.fetch_add(made, Ordering::Relaxed);
+            });
+            if done.is_err() {
+                self.failed.store(true, Ordering::Relaxed);
+                return done;
+            }
+        }
+        Ok(())
+    }
+}

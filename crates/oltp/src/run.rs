@@ -1,0 +1,265 @@
+//! One run: its phases in order, a thread for each client, and the record written as their intervals arrive.
+
+use crate::client::{Counts, Ending, Message, Queue, Task, Worker};
+use crate::clock::Clock;
+use crate::failure::{Failure, OltpError};
+use crate::journal::Journal;
+use crate::outage::Outages;
+use crate::plan::Plan;
+use crate::session::Session;
+use crate::spec::OltpSpec;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+use tameshi_base::{Nanos, Random};
+use tameshi_record::interval::Clock as Boundaries;
+use tameshi_record::{EndedBy, RunStatus, Writer};
+use tameshi_workload::program::tpcc::{Tally, audit};
+use tameshi_workload::program::{Program, ProgramSpec};
+use tameshi_workload::{Arrivals, Schedule};
+
+/// From the word to begin until the phase begins: all threads are awake by then.
+const LEAD: Nanos = 2_000_000;
+/// How often the writing thread looks whether to stop.
+const WATCH: Duration = Duration::from_millis(20);
+
+/// How a run went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done {
+    /// Complete, or stopped before.
+    pub status: RunStatus,
+    /// Transactions completed.
+    pub completed: u64,
+    /// Errors by code.
+    pub errors: BTreeMap<String, u64>,
+    /// Number of the run in the ledger, where there is one.
+    pub ledger_run: Option<i64>,
+}
+
+struct Run<'a> {
+    spec: &'a OltpSpec,
+    program: Program,
+    plan: Plan,
+    clock: Clock,
+    writer: &'a mut Writer,
+    halt: Arc<AtomicBool>,
+    /// Words of the kinds of transactions; the last may be the background's.
+    kinds: Vec<String>,
+    done: Done,
+    last_error: Option<Failure>,
+}
+
+/// Runs all phases on a loaded database, from `t0_ns` on CLOCK_MONOTONIC on, and records them.
+///
+/// # Errors
+/// When the database can't be reached at the begin, when nothing at all was completed in a phase, or when the record or a
+/// journal can't be written. A database that dies on the way is no error: the outage is recorded.
+pub fn execute(spec: &OltpSpec, t0_ns: u64, writer: &mut Writer) -> Result<Done, OltpError> {
+    execute_program(spec, Program::new(&spec.program, spec.data_seed), t0_ns, writer)
+}
+
+/// [`execute`] with a program that was made already.
+///
+/// # Errors
+/// As those of [`execute`].
+pub fn execute_program(spec: &OltpSpec, program: Program, t0_ns: u64, writer: &mut Writer) -> Result<Done, OltpError> {
+    let plan = Plan::new(spec, &program);
+    let word = spec.program.word();
+    let mut kinds: Vec<String> = plan.catalogue.transactions.iter().map(|kind| name(word, kind)).collect();
+    if is_deferred(&program) {
+        kinds.push(name(word, "deferred_delivery"));
+    }
+    let clock = Clock::from(t0_ns);
+    // Unlike any other run on this data: the nanoseconds of its begin.
+    let ledger_run = spec.ledger.is_some().then(|| clock.date(0) * 1_000_000_000 + (t0_ns % 1_000_000_000) as i64);
+    let done = Done { status: RunStatus::Complete, completed: 0, errors: BTreeMap::new(), ledger_run };
+    let (halt, last_error) = (Arc::default(), None);
+    let result = Run { spec, program, plan, clock, writer, halt, kinds, done, last_error }.all_phases();
+    if let Err(error) = &result {
+        // When this can't be written either, the first error says more.
+        let _ = writer.event(clock.now(), "error", json!({ "message": error.to_string() }));
+    }
+    result
+}
+
+/// A program with one kind of transaction is called by its own name.
+fn name(word: &str, kind: &str) -> String {
+    if word == kind { word.to_string() } else { format!("{word}.{kind}") }
+}
+
+fn is_deferred(program: &Program) -> bool {
+    matches!(program, Program::Tpcc(tpcc) if tpcc.deferred)
+}
+
+impl Run<'_> {
+    fn all_phases(mut self) -> Result<Done, OltpError> {
+        let fields = json!({ "program": self.spec.program.word(), "clients": self.spec.program.clients() });
+        self.writer.event(0, "run_begin", fields)?;
+        for index in 0..self.spec.phases.len() {
+            if self.phase(index)? == EndedBy::Stopped {
+                self.done.status = RunStatus::Partial;
+                break;
+            }
+        }
+        self.writer.event(self.clock.now(), "run_end", json!({ "status": self.done.status.word() }))?;
+        Ok(self.done)
+    }
+
+    fn phase(&mut self, index: usize) -> Result<EndedBy, OltpError> {
+        let phase = &self.spec.phases[index];
+        let clients = self.spec.program.clients();
+        let deliverers = u32::from(is_deferred(&self.program));
+        let sessions = (0..clients + deliverers)
+            .map(|_| Session::open(&self.spec.target, &self.plan))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(OltpError::database("connecting"))?;
+        let begin = (self.clock.now() + LEAD).max(if index == 0 { LEAD } else { 0 });
+        let end = begin + phase.time.0;
+        let streams: Vec<(&str, u32)> = self.kinds.iter().map(|kind| (kind.as_str(), clients + deliverers)).collect();
+        self.writer.phase_begin(begin, index as u32, &streams)?;
+        let (sender, messages) = channel();
+        let outages = Arc::new(Outages::new(begin, end));
+        let queue: Option<Queue> = (deliverers > 0).then(Arc::default);
+        let shared = self.program.shared();
+        for (number, session) in (0..).zip(sessions) {
+            let name = format!("{}/{}/arrivals/{number}", phase.name, self.spec.program.word());
+            let arrivals = self.spec.program.rate().map_or(Arrivals::Closed, |rate| Arrivals::Poisson { rate });
+            let random = Random::named(self.spec.seed, &name);
+            let delivers = number >= clients;
+            let task = Task {
+                target: self.spec.target.clone(),
+                plan: self.plan.clone(),
+                client: self.program.client(number, clients, self.spec.seeds(), &shared),
+                number,
+                ledger: self.journal(index, number)?,
+                session: Some(session),
+                schedule: (!delivers).then(|| Schedule::new(&arrivals, None, number, clients, begin, random)).flatten(),
+                clock: self.clock,
+                boundaries: Boundaries::new(begin, phase.ramp.0, self.spec.interval.0.max(1)),
+                phase: index as u32,
+                begin,
+                end,
+                kinds: self.kinds.len(),
+                outages: Arc::clone(&outages),
+                halt: Arc::clone(&self.halt),
+                sender: sender.clone(),
+                queue: queue.clone(),
+                delivers,
+            };
+            let started = std::thread::Builder::new().name(format!("client-{number}"));
+            started.spawn(move || Worker::new(task).work()).map_err(OltpError::Thread)?;
+        }
+        drop(sender);
+        let endings = self.watch(index as u32, begin.saturating_add(phase.ramp.0), end, &messages)?;
+        self.finish(index as u32, end, clients + deliverers, endings, &outages)
+    }
+
+    /// Phases of a run number their transactions apart.
+    fn journal(&self, index: usize, number: u32) -> Result<Option<(i64, Journal)>, OltpError> {
+        let (Some(ledger), Some(run)) = (&self.spec.ledger, self.done.ledger_run) else { return Ok(None) };
+        let run = run + index as i64;
+        Ok(Some((run, Journal::begin(&ledger.journal, number, run)?)))
+    }
+
+    /// Writes what the clients send until the last of them has ended.
+    fn watch(
+        &mut self,
+        index: u32,
+        ramped: Nanos,
+        end: Nanos,
+        messages: &Receiver<Message>,
+    ) -> Result<Vec<Ending>, OltpError> {
+        let mut endings = Vec::new();
+        let mut counts: BTreeMap<(Nanos, Nanos), Counts> = BTreeMap::new();
+        let mut ramp_told = false;
+        loop {
+            let message = messages.recv_timeout(WATCH);
+            let now = self.clock.now();
+            if !ramp_told && now >= ramped && ramped < end {
+                ramp_told = true;
+                self.writer.phase_ramped(ramped, index)?;
+            }
+            if self.writer.control().is_stopping() {
+                self.halt.store(true, Ordering::Relaxed);
+            }
+            match message {
+                Ok(Message::Interval { stats, counts: more, begin, end }) => {
+                    stats.iter().try_for_each(|stats| self.writer.interval(stats))?;
+                    counts.entry((begin, end)).or_default().add(&more);
+                    // Two intervals later nobody adds to it any more.
+                    while counts.len() > 3 {
+                        let Some((span, whole)) = counts.pop_first() else { break };
+                        self.write_counts(span, &whole)?;
+                    }
+                }
+                Ok(Message::Ended(ending)) => endings.push(*ending),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        counts.iter().try_for_each(|(span, whole)| self.write_counts(*span, whole))?;
+        Ok(endings)
+    }
+
+    fn write_counts(&mut self, (begin, end): (Nanos, Nanos), counts: &Counts) -> Result<(), OltpError> {
+        let rows = [
+            ("statement.count", counts.statements),
+            ("transaction.retries", counts.retries),
+            ("transaction.rolled_back", counts.rolled_back),
+            ("transaction.failed", counts.failed),
+            ("transaction.ambiguous", counts.ambiguous),
+            ("load.cpu_ns", counts.cpu_ns),
+        ];
+        Ok(self.writer.counters((begin, end), self.spec.program.word(), &rows)?)
+    }
+
+    fn finish(
+        &mut self,
+        index: u32,
+        end: Nanos,
+        threads: u32,
+        endings: Vec<Ending>,
+        outages: &Outages,
+    ) -> Result<EndedBy, OltpError> {
+        let now = self.clock.now();
+        if endings.len() < threads as usize {
+            return Err(OltpError::Panicked(format!("{} of {threads} threads came to their end", endings.len())));
+        }
+        let mut tally: Option<Tally> = None;
+        let mut completed = 0;
+        for ending in endings {
+            if let Some(problem) = ending.problem {
+                return Err(problem);
+            }
+            completed += ending.completed;
+            for (code, (count, failure)) in ending.errors {
+                *self.done.errors.entry(code).or_insert(0) += count;
+                self.last_error = Some(failure);
+            }
+            if let Some(mine) = ending.tally {
+                tally.get_or_insert_default().merge(&mine);
+            }
+        }
+        self.done.completed += completed;
+        for outage in outages.told(now.min(end)) {
+            self.writer.event(outage.first_error_ns, "outage", json!({ "phase": index, "outage": outage }))?;
+        }
+        if !self.done.errors.is_empty() {
+            self.writer.event(now, "errors", json!({ "phase": index, "by_code": self.done.errors }))?;
+        }
+        if let (Some(tally), ProgramSpec::Tpcc(spec)) = (tally, &self.spec.program) {
+            let findings = audit(&tally, u64::from(spec.warehouses.unwrap_or(1)));
+            self.writer.event(now, "mix_audit", json!({ "phase": index, "tally": tally, "findings": findings }))?;
+        }
+        let stopped = self.halt.load(Ordering::Relaxed);
+        let ended_by = if stopped { EndedBy::Stopped } else { EndedBy::Time };
+        self.writer.phase_end(now, index, ended_by)?;
+        match &self.last_error {
+            Some(failure) if completed == 0 && !stopped => Err(OltpError::NothingDone(failure.clone())),
+            _ => Ok(ended_by),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A connection to MariaDB or MySQL, through the `mysql` client library: binary protocol, statements prepared once.
+
+use super::super::failure::{Failure, Fate};
+use super::super::plan::{Plan, Text};
+use super::super::spec::Server;
+use super::wire;
+use ::mysql::prelude::Queryable;
+use ::mysql::{Conn, OptsBuilder, Params, Value as Sent};
+use std::sync::Arc;
+use std::time::Duration;
+use tameshi_workload::program::{Kind, Reply, Statement, Table, Value, Values};
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(5);
+/// A statement of a loader is about so long, in bytes; it must stay below the server's `max_allowed_packet`.
+const BULK: usize = 1 << 20;
+
+/// A connection.
+pub struct Mysql {
+    connection: Conn,
+    texts: Arc<Vec<Text>>,
+    prepared: Vec<Option<::mysql::Statement>>,
+    /// Transactions begin by themselves.
+    implicit: bool,
+    scratch: String,
+}
+
+fn failure(error: &::mysql::Error) -> Failure {
+    if let ::mysql::Error::MySqlError(error) = error {
+        let fate = match error.code {
+            // Deadlock, lock wait timeout, record changed, too many that wait, foreign transaction.
+            1213 | 1205 | 1020 | 3572 => Fate::Retry,
+            // Shutdown, killed, gone; and a server that isn't ready, or has no room for the connection.
+            1053 | 1077 | 1079 | 1080 | 1152 | 1158..=1161 | 1184 | 1317 | 1927 | 2006 | 2013 | 1040 | 1203 => {
+                Fate::Lost
+            }
+            _ => Fate::Final,
+        };
+        return Failure::new(fate, format!("mysql {}", error.code), error.message.clone());
+    }
+    let fate = if matches!(error, ::mysql::Error::IoError(_) | ::mysql::Error::CodecError(_))
+        || error.is_connectivity_error()
+    {
+        Fate::Lost
+    } else {
+        Fate::Final
+    };
+    Failure::new(fate, "mysql connection", error.to_string())
+}
+
+impl Mysql {
+    pub(super) fn open(server: &Server, plan: &Plan) -> Result<Self, Failure> {
+        let opts = OptsBuilder::new()
+            .user(Some(&server.user))
+            .pass(Some(&server.password))
+            .db_name(Some(&server.database))
+            .socket(server.socket.as_ref().map(|socket| socket.to_string_lossy().into_owned()))
+            .ip_or_hostname(Some(&server.host))
+            .tcp_port(server.port.unwrap_or(3306))
+            .tcp_connect_timeout(Some(CONNECT))
+            .prefer_socket(false)
+            .stmt_cache_size(0);
+        let mut connection = Conn::new(opts).map_err(|error| failure(&error))?;
+        let implicit = plan.always_in_transaction;
+        if implicit {
+            connection.query_drop("SET autocommit = 0").map_err(|error| failure(&error))?;
+        }
+        let prepared = vec![None; plan.texts.len()];
+        Ok(Self { connection, texts: Arc::clone(&plan.texts), prepared, implicit, scratch: String::new() })
+    }
+
+    pub(super) fn begin(&mut self) -> Result<(), Failure> {
+        if self.implicit { Ok(()) } else { self.plain("BEGIN") }
+    }
+
+    pub(super) fn plain(&mut self, sql: &str) -> Result<(), Failure> {
+        self.connection.query_drop(sql).map_err(|error| failure(&error))
+    }
+
+    pub(super) fn run(&mut self, statement: &Statement, reply: &mut Reply) -> Result<(), Failure> {
+        self.execute(statement, reply).map_err(|error| failure(&error))
+    }
+
+    fn execute(&mut self, statement: &Statement, reply: &mut Reply) -> Result<(), ::mysql::Error> {
+        let shape = statement.shape as usize;
+        let text = &self.texts[shape];
+        let prepared = match &mut self.prepared[shape] {
+            Some(prepared) => &*prepared,
+            empty => &*empty.insert(self.connection.prep(&text.sql)?),
+        };
+        let values = statement.parameters.iter().zip(&text.parameters);
+        let values: Vec<Sent> = values.map(|(value, kind)| sent(value, *kind)).collect();
+        let parameters = if values.is_empty() { Params::Empty } else { Params::Positional(values) };
+        let mut result = self.connection.exec_iter(prepared, parameters)?;
+        reply.restart(text.results.len());
+        for row in result.by_ref() {
+            let row = row?;
+            for (column, kind) in text.results.iter().enumerate() {
+                receive(row.as_ref(column).unwrap_or(&Sent::NULL), *kind, reply);
+            }
+        }
+        reply.affected = result.affected_rows();
+        Ok(())
+    }
+
+    pub(super) fn query(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
+        let rows: Vec<::mysql::Row> = self.connection.query(sql).map_err(|error| failure(&error))?;
+        let text = |value: Sent| match value {
+            Sent::NULL => None,
+            Sent::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+            other => Some(other.as_sql(true).trim_matches('\'').to_string()),
+        };
+        Ok(rows.into_iter().map(|row| row.unwrap().into_iter().map(text).collect()).collect())
+    }
+
+    pub(super) fn load(&mut self, table: &Table, rows: &mut dyn FnMut(&mut dyn FnMut(&Values))) -> Result<(), Failure> {
+        let columns = table.written();
+        let names: Vec<&str> = columns.iter().map(|&column| table.columns[column].name).collect();
+        let kinds: Vec<Kind> = columns.iter().map(|&column| table.columns[column].kind).collect();
+        let head = format!("INSERT INTO {} ({}) VALUES ", table.name, names.join(", "));
+        let mut sql = String::with_capacity(BULK + 65_536);
+        let Self { connection, scratch, .. } = self;
+        let mut failed = Ok(());
+        rows(&mut |values| {
+            sql.push_str(if sql.is_empty() { &head } else { "," });
+            literals(values, &kinds, scratch, &mut sql);
+            if sql.len() >= BULK && failed.is_ok() {
+                failed = connection.query_drop(&sql);
+                sql.clear();
+            } else if failed.is_err() {
+                sql.clear();
+            }
+        });
+        if failed.is_ok() && !sql.is_empty() {
+            failed = connection.query_drop(&sql);
+        }
+        failed.and_then(|()| connection.query_drop("COMMIT")).map_err(|error| failure(&error))
+    }
+}
+
+/// Appends a row as SQL literals. Texts of programs hold letters, digits and JSON's signs; quotes and backslashes are
+/// escaped all the same.
+fn literals(values: &Values, kinds: &[Kind], scratch: &mut String, sql: &mut String) {
+    sql.push('(');
+    for (index, (value, kind)) in values.iter().zip(kinds).enumerate() {
+        if index > 0 {
+            sql.push(',');
+        }
+        match (value, kind) {
+            (Value::Null, _) => sql.push_str("NULL"),
+            (Value::Text(text), _) => quote(text, sql),
+            (Value::Int(_), Kind::Time) => {
+                scratch.clear();
+                wire::write_value(value, *kind, scratch);
+                quote(scratch, sql);
+            }
+            (Value::Int(_), _) => wire::write_value(value, *kind, sql),
+        }
+    }
+    sql.push(')');
+}
+
+fn quote(text: &str, sql: &mut String) {
+    sql.push('\'');
+    if text.contains(['\'', '\\']) {
+        for letter in text.chars() {
+            if matches!(letter, '\'' | '\\') {
+                sql.push('\\');
+            }
+            sql.push(letter);
+        }
+    } else {
+        sql.push_str(text);
+    }
+    sql.push('\'');
+}
+
+fn sent(value: Value<'_>, kind: Kind) -> Sent {
+    match (value, kind) {
+        (Value::Null, _) => Sent::NULL,
+        (Value::Int(value), Kind::Time) => {
+            let (year, month, day, hour, minute, second) = wire::civil(value);
+            Sent::Date(year as u16, month, day, hour, minute, second, 0)
+        }
+        (Value::Int(value), Kind::Decimal { scale, .. }) => {
+            let mut text = String::with_capacity(16);
+            wire::decimal(value, scale, &mut text);
+            Sent::Bytes(text.into_bytes())
+        }
+        (Value::Int(value), _) => Sent::Int(value),
+        (Value::Text(text), _) => Sent::Bytes(text.as_bytes().to_vec()),
+    }
+}
+
+fn receive(value: &Sent, kind: Kind, reply: &mut Reply) {
+    match value {
+        Sent::NULL => reply.values.null(),
+        Sent::Int(value) => reply.values.int(*value),
+        Sent::UInt(value) => reply.values.int(*value as i64),
+        Sent::Date(year, month, day, hour, minute, second, _) => {
+            let of_day = i64::from(*hour) * 3600 + i64::from(*minute) * 60 + i64::from(*second);
+            reply.values.int(wire::seconds(i64::from(*year), i64::from(*month), i64::from(*day), of_day))
+        }
+        Sent::Bytes(bytes) => {
+            let text = std::str::from_utf8(bytes).unwrap_or_default();
+            reply.values.push(wire::read_value(text, kind))
+        }
+        other => reply.values.text(&other.as_sql(true)),
+    };
+}

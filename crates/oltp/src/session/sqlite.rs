@@ -1,0 +1,145 @@
+//! A connection to a SQLite file, through rusqlite.
+
+use super::super::failure::{Failure, Fate};
+use super::super::plan::{Plan, Text};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tameshi_workload::program::{Reply, Statement, Table, Value, Values};
+
+/// How long one client waits for the one writer's lock before its transaction is tried again.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// A connection.
+pub struct Sqlite {
+    connection: Connection,
+    texts: Arc<Vec<Text>>,
+}
+
+fn failure(error: &rusqlite::Error) -> Failure {
+    let code = error.sqlite_error_code();
+    let fate = match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Fate::Retry,
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::FileLockingProtocolFailed) => Fate::Lost,
+        _ => Fate::Final,
+    };
+    let code = code.map_or("other".to_string(), |code| format!("{code:?}"));
+    Failure::new(fate, format!("sqlite {code}"), error.to_string())
+}
+
+impl Sqlite {
+    pub(super) fn open(file: &Path, pragmas: &[(String, String)], plan: &Plan) -> Result<Self, Failure> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(file, flags).map_err(|error| failure(&error))?;
+        connection.busy_timeout(BUSY).map_err(|error| failure(&error))?;
+        connection.set_prepared_statement_cache_capacity(plan.texts.len() + 16);
+        for (name, value) in pragmas {
+            connection.pragma_update(None, name, value).map_err(|error| failure(&error))?;
+        }
+        Ok(Self { connection, texts: Arc::clone(&plan.texts) })
+    }
+
+    pub(super) fn plain(&mut self, sql: &str) -> Result<(), Failure> {
+        let done = || {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let mut rows = statement.raw_query();
+            while rows.next()?.is_some() {}
+            Ok(())
+        };
+        done().map_err(|error| failure(&error))
+    }
+
+    pub(super) fn roll_back(&mut self) -> Result<(), Failure> {
+        // Some failures end the transaction by themselves.
+        if self.connection.is_autocommit() { Ok(()) } else { self.plain("ROLLBACK") }
+    }
+
+    pub(super) fn run(&mut self, statement: &Statement, reply: &mut Reply) -> Result<(), Failure> {
+        let text = &self.texts[statement.shape as usize];
+        execute(&self.connection, text, statement, reply).map_err(|error| failure(&error))
+    }
+
+    pub(super) fn query(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
+        let all = || {
+            let mut statement = self.connection.prepare(sql)?;
+            let width = statement.column_count();
+            let mut rows = statement.raw_query();
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                let text = |column| {
+                    Ok(match row.get_ref(column)? {
+                        ValueRef::Null => None,
+                        ValueRef::Integer(value) => Some(value.to_string()),
+                        ValueRef::Real(value) => Some(value.to_string()),
+                        ValueRef::Text(text) | ValueRef::Blob(text) => Some(String::from_utf8_lossy(text).into_owned()),
+                    })
+                };
+                found.push((0..width).map(text).collect::<rusqlite::Result<Vec<_>>>()?);
+            }
+            Ok(found)
+        };
+        all().map_err(|error| failure(&error))
+    }
+
+    pub(super) fn load(&mut self, table: &Table, rows: &mut dyn FnMut(&mut dyn FnMut(&Values))) -> Result<(), Failure> {
+        let names: Vec<&str> = table.written().into_iter().map(|column| table.columns[column].name).collect();
+        let marks = vec!["?"; names.len()].join(", ");
+        let sql = format!("INSERT INTO {} ({}) VALUES ({marks})", table.name, names.join(", "));
+        let mut all = || {
+            self.connection.execute_batch("BEGIN IMMEDIATE")?;
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let mut failed = Ok(());
+            rows(&mut |values| {
+                if failed.is_ok() {
+                    failed = bind(&mut statement, values).and_then(|()| statement.raw_execute().map(drop));
+                }
+            });
+            drop(statement);
+            failed.and_then(|()| self.connection.execute_batch("COMMIT"))
+        };
+        let done = all().map_err(|error: rusqlite::Error| failure(&error));
+        if done.is_err() {
+            let _ = self.roll_back();
+        }
+        done
+    }
+}
+
+fn bind(statement: &mut rusqlite::Statement<'_>, values: &Values) -> rusqlite::Result<()> {
+    for (index, value) in (1..).zip(values.iter()) {
+        match value {
+            Value::Null => statement.raw_bind_parameter(index, rusqlite::types::Null)?,
+            Value::Int(value) => statement.raw_bind_parameter(index, value)?,
+            Value::Text(text) => statement.raw_bind_parameter(index, text)?,
+        }
+    }
+    Ok(())
+}
+
+fn execute(connection: &Connection, text: &Text, statement: &Statement, reply: &mut Reply) -> rusqlite::Result<()> {
+    let mut prepared = connection.prepare_cached(&text.sql)?;
+    bind(&mut prepared, &statement.parameters)?;
+    let width = text.results.len();
+    reply.restart(width);
+    if !text.returns_rows {
+        reply.affected = prepared.raw_execute()? as u64;
+        return Ok(());
+    }
+    let mut rows = prepared.raw_query();
+    while let Some(row) = rows.next()? {
+        for column in 0..width {
+            match row.get_ref(column)? {
+                ValueRef::Null => reply.values.null(),
+                ValueRef::Integer(value) => reply.values.int(value),
+                // No column of a program holds a real number.
+                ValueRef::Real(value) => reply.values.int(value as i64),
+                ValueRef::Text(text) | ValueRef::Blob(text) => {
+                    reply.values.write(|into| into.push_str(&String::from_utf8_lossy(text)))
+                }
+            };
+        }
+    }
+    Ok(())
+}

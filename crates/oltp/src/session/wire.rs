@@ -1,0 +1,123 @@
+//! Decimals and dates as text, to and from the whole numbers that programs count in.
+
+use std::fmt::Write;
+use tameshi_workload::program::{Kind, Value};
+
+/// Appends a decimal: `-1050` at scale 2 is `-10.50`.
+pub(super) fn decimal(value: i64, scale: u8, text: &mut String) {
+    let divisor = 10u64.pow(u32::from(scale));
+    let (whole, rest) = (value.unsigned_abs() / divisor, value.unsigned_abs() % divisor);
+    let sign = if value < 0 { "-" } else { "" };
+    let width = usize::from(scale);
+    write!(text, "{sign}{whole}.{rest:0width$}").expect("a string takes text");
+}
+
+/// Reads a decimal; `None` where it isn't one of that scale.
+pub(super) fn read_decimal(text: &str, scale: u8) -> Option<i64> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+    let (whole, rest) = digits.split_once('.').unwrap_or((digits, ""));
+    if rest.len() > usize::from(scale) {
+        return None;
+    }
+    let mut value = whole.parse::<i64>().ok()?;
+    for place in 0..usize::from(scale) {
+        let digit = rest.as_bytes().get(place).map_or(0, |digit| i64::from(digit.wrapping_sub(b'0')));
+        value = value.checked_mul(10)?.checked_add(digit)?;
+    }
+    Some(sign * value)
+}
+
+/// Year, month, day, hour, minute and second of a number of seconds since 1970.
+pub(super) fn civil(seconds: i64) -> (i64, u8, u8, u8, u8, u8) {
+    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // The proleptic Gregorian calendar, counted in eras of 400 years that begin in March.
+    let shifted = days + 719_468;
+    let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march_month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * march_month + 2) / 5 + 1;
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month as u8, day as u8, (rest / 3600) as u8, (rest / 60 % 60) as u8, (rest % 60) as u8)
+}
+
+/// Seconds since 1970 of a date and time.
+pub(super) fn seconds(year: i64, month: i64, day: i64, of_day: i64) -> i64 {
+    let shifted_year = year - i64::from(month <= 2);
+    let (era, year_of_era) = (shifted_year.div_euclid(400), shifted_year.rem_euclid(400));
+    let march_month = if month > 2 { month - 3 } else { month + 9 };
+    let of_year = (153 * march_month + 2) / 5 + day - 1;
+    let of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year;
+    (era * 146_097 + of_era - 719_468) * 86_400 + of_day
+}
+
+/// Appends `YYYY-MM-DD hh:mm:ss`.
+pub(super) fn date(value: i64, text: &mut String) {
+    let (year, month, day, hour, minute, second) = civil(value);
+    write!(text, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}").expect("a string takes text");
+}
+
+/// Reads `YYYY-MM-DD hh:mm:ss`.
+pub(super) fn read_date(text: &str) -> Option<i64> {
+    let part = |range: std::ops::Range<usize>| text.get(range)?.parse::<i64>().ok();
+    let of_day = part(11..13)? * 3600 + part(14..16)? * 60 + part(17..19)?;
+    Some(seconds(part(0..4)?, part(5..7)?, part(8..10)?, of_day))
+}
+
+/// Appends a value as the text that servers read for a column of its kind.
+pub(super) fn write_value(value: Value<'_>, kind: Kind, text: &mut String) {
+    match (value, kind) {
+        (Value::Null, _) => {}
+        (Value::Int(value), Kind::Decimal { scale, .. }) => decimal(value, scale, text),
+        (Value::Int(value), Kind::Time) => date(value, text),
+        (Value::Int(value), _) => write!(text, "{value}").expect("a string takes text"),
+        (Value::Text(value), _) => text.push_str(value),
+    }
+}
+
+/// Reads a value of its kind from a server's text; what isn't one is taken as text, for the program to stumble over.
+pub(super) fn read_value(text: &str, kind: Kind) -> Value<'_> {
+    let number = match kind {
+        Kind::Int | Kind::BigInt | Kind::JsonInt { .. } => text.parse().ok(),
+        Kind::Decimal { scale, .. } => read_decimal(text, scale),
+        Kind::Time => read_date(text),
+        Kind::Char(_) => return Value::Text(text.trim_end_matches(' ')),
+        Kind::Text(_) | Kind::Json => return Value::Text(text),
+    };
+    number.map_or(Value::Text(text), Value::Int)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_read_back_what_they_write() {
+        for (value, scale, text) in
+            [(0, 2, "0.00"), (-1000, 2, "-10.00"), (7, 4, "0.0007"), (-5, 2, "-0.05"), (123_456, 2, "1234.56")]
+        {
+            let mut written = String::new();
+            decimal(value, scale, &mut written);
+            assert_eq!((written.as_str(), read_decimal(text, scale)), (text, Some(value)));
+        }
+        assert_eq!(read_decimal("12", 2), Some(1200));
+        assert_eq!(read_decimal("1.234", 2), None);
+        assert_eq!(read_decimal("x", 2), None);
+    }
+
+    #[test]
+    fn dates_read_back_what_they_write() {
+        for (seconds, text) in [
+            (0, "1970-01-01 00:00:00"),
+            (951_782_400, "2000-02-29 00:00:00"),
+            (1_000_000_000, "2001-09-09 01:46:40"),
+            (4_107_542_399, "2100-02-28 23:59:59"),
+            (-1, "1969-12-31 23:59:59"),
+        ] {
+            let mut written = String::new();
+            date(seconds, &mut written);
+            assert_eq!((written.as_str(), read_date(text)), (text, Some(seconds)));
+        }
+    }
+}

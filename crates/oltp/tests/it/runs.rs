@@ -1,0 +1,175 @@
+//! Whole runs: the record they leave, the ledger, the conditions, and what the check finds when something is wrong.
+
+use crate::support::{loaded, program, spec, tpcc};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use tameshi_base::Rate;
+use tameshi_oltp::{OltpSpec, Plan, Session, check_program, execute_program, load_program};
+use tameshi_record::{Control, RunStatus, Writer};
+use tameshi_workload::program::{Delivery, KeyUpdate, Manner, Oltp, OltpMix, Program, ProgramSpec};
+
+fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is valid for writes.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+fn writer(folder: &Path, control: &Arc<Control>) -> Writer {
+    ["series", "histograms"].iter().for_each(|name| fs::create_dir_all(folder.join(name)).expect("a folder"));
+    Writer::open(folder, Arc::clone(control)).expect("a record")
+}
+
+fn run(spec: &OltpSpec, program: &Program, folder: &Path) -> tameshi_oltp::Done {
+    execute_program(spec, program.clone(), now(), &mut writer(folder, &Arc::default())).expect("a run")
+}
+
+/// Sum of a metric over all rows of the series, of subjects that begin so.
+fn total(folder: &Path, subject: &str, metric: &str) -> u64 {
+    let series = fs::read_to_string(folder.join("series/load.csv")).expect("a series");
+    let rows = series.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    rows.filter(|row| row[2].starts_with(subject) && row[3] == metric)
+        .filter_map(|row| row[4].parse::<u64>().ok())
+        .sum()
+}
+
+fn sql(spec: &OltpSpec, program: &Program, text: &str) {
+    let mut session = Session::open(&spec.target, &Plan::new(spec, program)).expect("a connection");
+    session.plain(text).expect("carried out");
+}
+
+#[test]
+fn tpcc_leaves_a_record_by_kind_and_a_database_that_holds_all_conditions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = spec(folder.path(), ProgramSpec::Tpcc(tpcc(3, Manner::Specification, Delivery::AtOnce)), 1500);
+    let program = loaded(&spec);
+    let before = check_program(&spec, &program, true).expect("checked");
+    assert!(before.holds, "{before:?}");
+    assert_eq!(
+        before.conditions.iter().map(|condition| condition.number).collect::<Vec<_>>(),
+        (1..=12).collect::<Vec<_>>()
+    );
+    let done = run(&spec, &program, folder.path());
+    assert_eq!(done.status, RunStatus::Complete);
+    assert!(done.completed > 50, "{done:?}");
+    assert_eq!(total(folder.path(), "tpcc.", "transaction.count"), done.completed);
+    assert!(total(folder.path(), "tpcc", "statement.count") > 10 * done.completed);
+    assert!(total(folder.path(), "tpcc", "load.cpu_ns") > 0);
+    let histograms = fs::read_to_string(folder.path().join("histograms/load.hlog")).expect("histograms");
+    let latencies = tameshi_record::histograms::summarise(&histograms).expect("readable");
+    let counted: u64 = latencies.values().map(|latencies| latencies.count).sum();
+    assert_eq!(counted, done.completed, "every response time is in a histogram");
+    assert!(latencies.contains_key("0/steady/tpcc.new_order/transaction"), "{:?}", latencies.keys());
+    let events = fs::read_to_string(folder.path().join("events.jsonl")).expect("events");
+    assert!(events.contains("\"mix_audit\"") && events.contains("\"phase_ramped\"") && !events.contains("\"outage\""));
+    let after = check_program(&spec, &program, false).expect("checked");
+    let ledger = after.ledger.clone().expect("a ledger");
+    assert!(after.holds && ledger.acknowledged > 20 && ledger.ambiguous == 0, "{after:?}");
+}
+
+#[test]
+fn a_lost_commit_a_doubled_one_and_a_broken_condition_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = spec(folder.path(), ProgramSpec::Tpcc(tpcc(2, Manner::TpccMysql, Delivery::AtOnce)), 600);
+    let program = loaded(&spec);
+    run(&spec, &program, folder.path());
+    assert!(check_program(&spec, &program, false).expect("checked").holds);
+    sql(&spec, &program, "DELETE FROM tameshi_ledger WHERE client = 0 AND number = 2");
+    sql(&spec, &program, "INSERT INTO tameshi_ledger SELECT * FROM tameshi_ledger WHERE client = 1 AND number = 1");
+    sql(
+        &spec,
+        &program,
+        "INSERT INTO tameshi_ledger SELECT run, client, 1000000 FROM tameshi_ledger WHERE client = 1 AND number = 3",
+    );
+    sql(&spec, &program, "DELETE FROM order_line WHERE ol_w_id = 1 AND ol_d_id = 1 AND ol_o_id = 1 AND ol_number = 1");
+    let found = check_program(&spec, &program, false).expect("checked");
+    let ledger = found.ledger.clone().expect("a ledger");
+    assert_eq!((ledger.lost, ledger.twice, ledger.phantom), (1, 1, 1), "{ledger:?}");
+    assert_eq!((ledger.lost_first[0].1, ledger.lost_first[0].2), (0, 2));
+    let broken: Vec<u32> = found.conditions.iter().filter(|c| c.broken > 0).map(|c| c.number).collect();
+    assert_eq!(broken, [4, 6], "a line is missing");
+    assert!(!found.holds);
+}
+
+#[test]
+fn deferred_deliveries_are_carried_out_in_the_background() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = spec(folder.path(), ProgramSpec::Tpcc(tpcc(2, Manner::Specification, Delivery::Deferred)), 1500);
+    let program = loaded(&spec);
+    run(&spec, &program, folder.path());
+    let queued = total(folder.path(), "tpcc.delivery", "transaction.count");
+    let done = total(folder.path(), "tpcc.deferred_delivery", "transaction.count");
+    assert!(queued > 0 && done > 0 && done <= queued, "{queued} queued, {done} done");
+    assert!(check_program(&spec, &program, false).expect("checked").holds);
+}
+
+#[test]
+fn an_open_loop_serves_its_rate_or_tells_what_it_could_not_serve() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rate = Some(Rate(400_000));
+    let of = Oltp { rate, ..Oltp::of(OltpMix::PointSelect, 2, 1, 200) };
+    let spec = spec(folder.path(), ProgramSpec::Oltp(of), 1500);
+    let program = loaded(&spec);
+    run(&spec, &program, folder.path());
+    let (served, unserved) =
+        (total(folder.path(), "oltp", "transaction.count"), total(folder.path(), "oltp", "load.unserved"));
+    // Poisson with a mean of 600: five standard deviations, whatever else the machine does.
+    assert!((478..=722).contains(&(served + unserved)), "{served} served, {unserved} not");
+    assert_eq!(total(folder.path(), "oltp", "load.started"), served);
+}
+
+#[test]
+fn single_statements_get_their_row_in_the_ledger_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = KeyUpdate { tables: 2, rows: 200, row_size: tameshi_base::Size(200), clients: 2, rate: None };
+    let spec = spec(folder.path(), ProgramSpec::KeyUpdate(of), 400);
+    let program = loaded(&spec);
+    let done = run(&spec, &program, folder.path());
+    let found = check_program(&spec, &program, false).expect("checked");
+    let ledger = found.ledger.clone().expect("a ledger");
+    assert!(found.holds && ledger.acknowledged > 0 && ledger.acknowledged <= done.completed, "{found:?}");
+}
+
+#[test]
+fn loading_into_a_database_that_has_the_tables_is_refused_and_changes_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = spec(folder.path(), ProgramSpec::Oltp(Oltp::of(OltpMix::ReadOnly, 1, 1, 100)), 100);
+    loaded(&spec);
+    let refused = load_program(&spec, &program(&spec), 0, &AtomicU64::new(0)).expect_err("the table is there");
+    assert!(refused.to_string().starts_with("making table sbtest1 failed"), "{refused}");
+    let mut session = Session::open(&spec.target, &Plan::new(&spec, &program(&spec))).expect("a connection");
+    let rows = session.query("SELECT COUNT(*) FROM sbtest1").expect("counted");
+    assert_eq!(rows, [[Some("100".to_string())]]);
+}
+
+#[test]
+fn a_phase_in_which_nothing_succeeds_is_an_error_that_says_why() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = spec(folder.path(), ProgramSpec::Oltp(Oltp::of(OltpMix::PointSelect, 1, 1, 100)), 300);
+    let program = loaded(&spec);
+    sql(&spec, &program, "DROP TABLE sbtest1");
+    let failed = execute_program(&spec, program, now(), &mut writer(folder.path(), &Arc::default()));
+    let said = failed.expect_err("nothing can succeed").to_string();
+    assert!(said.contains("no such table: sbtest1"), "{said}");
+    let events = fs::read_to_string(folder.path().join("events.jsonl")).expect("events");
+    assert!(events.contains("\"errors\"") && events.contains("\"kind\":\"error\""), "{events}");
+}
+
+#[test]
+fn a_stop_ends_the_run_soon_and_leaves_a_partial_record() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = spec(folder.path(), ProgramSpec::Oltp(Oltp::of(OltpMix::PointSelect, 2, 1, 100)), 60_000);
+    let program = loaded(&spec);
+    let control: Arc<Control> = Arc::default();
+    let mut writer = writer(folder.path(), &control);
+    let stopper = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        control.stop();
+    });
+    let done = execute_program(&spec, program, now(), &mut writer).expect("a run");
+    stopper.join().expect("stopped");
+    assert_eq!(done.status, RunStatus::Partial);
+    assert!(done.completed > 0);
+}

@@ -1,0 +1,110 @@
+//! One client with the same seed gets the same replies from SQLite as from the reference store, and leaves the same rows.
+
+use crate::support::{DATE, loaded, spec, tpcc};
+use tameshi_base::Size;
+use tameshi_oltp::{Plan, Session};
+use tameshi_workload::program::{
+    Cell, Delivery, Document, KeyUpdate, Manner, Memory, Oltp, OltpMix, Outcome, Popularity, Program, ProgramSpec,
+    Reply, Seeds, Statement, Step, Table, Value, Ycsb, YcsbMix,
+};
+
+/// The rows of a table, as SQLite has them, in the order of the primary key.
+fn rows(session: &mut Session, table: &Table) -> Vec<Vec<Option<String>>> {
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+    let keys: Vec<&str> = table.primary.iter().map(|&column| table.columns[column].name).collect();
+    let order = if keys.is_empty() { "rowid".to_string() } else { keys.join(", ") };
+    session.query(&format!("SELECT {} FROM {} ORDER BY {order}", names.join(", "), table.name)).expect("rows")
+}
+
+fn text(cell: &Cell) -> Option<String> {
+    match cell.value() {
+        Value::Null => None,
+        Value::Int(value) => Some(value.to_string()),
+        Value::Text(text) => Some(text.to_string()),
+    }
+}
+
+fn the_same_replies_and_rows(of: ProgramSpec, transactions: i64) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = spec(folder.path(), of, 0);
+    let program = loaded(&spec);
+    let mut memory = Memory::new(program.catalogue());
+    for chunk in program.chunks() {
+        program.populate(chunk, DATE, |row| memory.load(chunk.table, row));
+    }
+    let mut session = Session::open(&spec.target, &Plan::new(&spec, &program)).expect("a connection");
+    work(&program, &mut session, &mut memory, transactions);
+    for (index, table) in program.catalogue().tables.iter().enumerate() {
+        let expected: Vec<Vec<Option<String>>> = memory.rows(index).map(|row| row.iter().map(text).collect()).collect();
+        assert!(rows(&mut session, table) == expected, "rows of {} differ", table.name);
+    }
+}
+
+fn work(program: &Program, session: &mut Session, memory: &mut Memory, transactions: i64) {
+    let mut client = program.client(0, 1, Seeds { data: 1, run: 2 }, &program.shared());
+    let (mut reply, mut expected, mut statement) = (Reply::default(), Reply::default(), Statement::default());
+    for number in 0..transactions {
+        client.begin(DATE + number);
+        loop {
+            match client.next(&reply, &mut statement) {
+                Step::Begin { writes } => session.begin(writes).expect("begun"),
+                Step::Run => {
+                    session.run(&statement, &mut reply).expect("carried out");
+                    assert!(memory.execute(&statement, &mut expected));
+                    assert_eq!(sorted(&reply), sorted(&expected), "{statement:?}");
+                }
+                Step::Commit => {
+                    session.commit().expect("committed");
+                    memory.commit();
+                }
+                Step::Rollback => {
+                    session.roll_back().expect("taken back");
+                    memory.roll_back();
+                }
+                Step::Done(outcome) => {
+                    assert!(!matches!(outcome, Outcome::Missing(_)), "{outcome:?}");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Rows that are asked for without an order may come in any.
+fn sorted(reply: &Reply) -> (u64, Vec<Vec<Value<'_>>>) {
+    let mut rows: Vec<Vec<Value<'_>>> =
+        (0..reply.rows()).map(|row| (0..reply.width).map(|column| reply.get(row, column)).collect()).collect();
+    rows.sort();
+    (reply.affected, rows)
+}
+
+#[test]
+fn tpcc_in_either_manner_touches_the_same_rows_on_sqlite_and_in_the_reference() {
+    for manner in [Manner::Specification, Manner::TpccMysql] {
+        the_same_replies_and_rows(ProgramSpec::Tpcc(tpcc(1, manner, Delivery::AtOnce)), 400);
+    }
+}
+
+#[test]
+fn sysbenchs_transactions_touch_the_same_rows_on_sqlite_and_in_the_reference() {
+    for mix in [OltpMix::ReadWrite, OltpMix::UpdateIndex, OltpMix::Delete] {
+        let spec = Oltp { popularity: Popularity::Zipfian, range_size: 20, ..Oltp::of(mix, 1, 2, 300) };
+        the_same_replies_and_rows(ProgramSpec::Oltp(spec), 60);
+    }
+}
+
+#[test]
+fn the_other_programs_touch_the_same_rows_on_sqlite_and_in_the_reference() {
+    let (rows, rate) = (300, None);
+    the_same_replies_and_rows(
+        ProgramSpec::KeyUpdate(KeyUpdate { tables: 3, rows, row_size: Size(300), clients: 1, rate }),
+        100,
+    );
+    for mix in [YcsbMix::A, YcsbMix::D, YcsbMix::E, YcsbMix::F] {
+        the_same_replies_and_rows(ProgramSpec::Ycsb(Ycsb { mix, records: rows, clients: 1, rate }), 150);
+    }
+    the_same_replies_and_rows(
+        ProgramSpec::Document(Document { documents: rows, size: Size(600), clients: 1, rate }),
+        50,
+    );
+}

@@ -1,0 +1,58 @@
+//! Databases for tests.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use tameshi_base::Time;
+use tameshi_oltp::{Ledger, OltpSpec, Phase, Target, load_program};
+use tameshi_workload::program::tpcc::{self, Sizes};
+use tameshi_workload::program::{Delivery, Manner, Program, ProgramSpec, Tpcc, Waits};
+
+/// The date of loading.
+pub const DATE: i64 = 1_000_000_000;
+
+/// Few rows, so that loading takes no time.
+pub const SMALL: Sizes = Sizes { items: 400, districts: 10, customers: 30 };
+
+/// A SQLite file in the folder.
+pub fn sqlite(folder: &Path) -> Target {
+    let pragmas = [("journal_mode", "WAL"), ("synchronous", "NORMAL")];
+    let pragmas = pragmas.map(|(name, value)| (name.to_string(), value.to_string())).to_vec();
+    Target::Sqlite { file: folder.join("data.sqlite"), pragmas }
+}
+
+/// TPC-C of two warehouses.
+pub fn tpcc(clients: u32, manner: Manner, delivery: Delivery) -> Tpcc {
+    Tpcc { warehouses: Some(2), clients, manner, waits: Waits::None, delivery, rate: None }
+}
+
+/// A run of one phase.
+pub fn spec(folder: &Path, program: ProgramSpec, milliseconds: u64) -> OltpSpec {
+    let time = Time(milliseconds * 1_000_000);
+    OltpSpec {
+        target: sqlite(folder),
+        program,
+        data_seed: 1,
+        seed: 2,
+        interval: Time(100_000_000),
+        phases: vec![Phase { name: "run".into(), ramp: Time(time.0 / 4), time }],
+        ledger: Some(Ledger { journal: folder.to_path_buf() }),
+        loaders: 2,
+    }
+}
+
+/// The program of a spec, TPC-C with few rows.
+pub fn program(spec: &OltpSpec) -> Program {
+    match &spec.program {
+        ProgramSpec::Tpcc(tpcc) => Program::Tpcc(Arc::new(tpcc::Tpcc::new(tpcc, SMALL, spec.data_seed))),
+        other => Program::new(other, spec.data_seed),
+    }
+}
+
+/// Loads it.
+pub fn loaded(spec: &OltpSpec) -> Program {
+    let program = program(spec);
+    let rows = load_program(spec, &program, DATE, &AtomicU64::new(0)).expect("loaded");
+    assert!(rows > 0);
+    program
+}
