@@ -101,19 +101,20 @@ def test_clients_survive_a_kill_and_nothing_acknowledged_is_lost(
 ) -> None:
     server = make.server(product)
     server.start()
-    oltp = Oltp(spec(server, {"key_update": SMALL["key_update"]}, tmp_path, 8))
+    oltp = Oltp(spec(server, {"key_update": SMALL["key_update"]}, tmp_path, 12))
     oltp.load()
 
-    def strike() -> None:
-        time.sleep(1.5)
-        server.kill()
-        time.sleep(0.5)
-        server.start()
-
-    striker = threading.Thread(target=strike)
-    striker.start()
-    done = oltp.execute(tmp_path, time.monotonic_ns())
-    striker.join()
+    # The server is started by this thread: it dies with the one that started it.
+    ended: list[dict[str, Any]] = []
+    begin = time.monotonic_ns()
+    load = threading.Thread(target=lambda: ended.append(oltp.execute(tmp_path, begin)))
+    load.start()
+    time.sleep(1.5)
+    server.kill()
+    time.sleep(0.5)
+    server.start()
+    load.join()
+    (done,) = ended
     assert done["status"] == "complete"
     (outage,) = (event["outage"] for event in events(tmp_path, "outage"))
     assert outage["first_error_ns"] > 1_000_000_000

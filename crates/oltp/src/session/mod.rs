@@ -10,6 +10,9 @@ use crate::plan::Plan;
 use crate::spec::Target;
 use tameshi_workload::program::{Reply, Statement, Table, Values};
 
+/// Calls back with each of many rows.
+pub(crate) type Rows<'a> = dyn FnMut(&mut dyn FnMut(&Values)) + 'a;
+
 /// A connection to a database.
 pub enum Session {
     /// To a SQLite file.
@@ -105,7 +108,7 @@ impl Session {
     ///
     /// # Errors
     /// When the database refuses or is gone.
-    pub(crate) fn load(&mut self, table: &Table, rows: &mut dyn FnMut(&mut dyn FnMut(&Values))) -> Result<(), Failure> {
+    pub(crate) fn load(&mut self, table: &Table, rows: &mut Rows<'_>) -> Result<(), Failure> {
         match self {
             Self::Sqlite(session) => session.load(table, rows),
             Self::Mysql(session) => session.load(table, rows),

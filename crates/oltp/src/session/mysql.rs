@@ -113,7 +113,7 @@ impl Mysql {
         Ok(rows.into_iter().map(|row| row.unwrap().into_iter().map(text).collect()).collect())
     }
 
-    pub(super) fn load(&mut self, table: &Table, rows: &mut dyn FnMut(&mut dyn FnMut(&Values))) -> Result<(), Failure> {
+    pub(super) fn load(&mut self, table: &Table, rows: &mut super::Rows<'_>) -> Result<(), Failure> {
         let columns = table.written();
         let names: Vec<&str> = columns.iter().map(|&column| table.columns[column].name).collect();
         let kinds: Vec<Kind> = columns.iter().map(|&column| table.columns[column].kind).collect();

@@ -267,7 +267,7 @@ impl Postgresql {
         Ok(found)
     }
 
-    pub(super) fn load(&mut self, table: &Table, rows: &mut dyn FnMut(&mut dyn FnMut(&Values))) -> Result<(), Failure> {
+    pub(super) fn load(&mut self, table: &Table, rows: &mut super::Rows<'_>) -> Result<(), Failure> {
         let columns = table.written();
         let names: Vec<&str> = columns.iter().map(|&column| table.columns[column].name).collect();
         let kinds: Vec<Kind> = columns.iter().map(|&column| table.columns[column].kind).collect();

@@ -83,7 +83,7 @@ impl Sqlite {
         all().map_err(|error| failure(&error))
     }
 
-    pub(super) fn load(&mut self, table: &Table, rows: &mut dyn FnMut(&mut dyn FnMut(&Values))) -> Result<(), Failure> {
+    pub(super) fn load(&mut self, table: &Table, rows: &mut super::Rows<'_>) -> Result<(), Failure> {
         let names: Vec<&str> = table.written().into_iter().map(|column| table.columns[column].name).collect();
         let marks = vec!["?"; names.len()].join(", ");
         let sql = format!("INSERT INTO {} ({}) VALUES ({marks})", table.name, names.join(", "));
