@@ -145,7 +145,7 @@ def _as_tuple(target: Target) -> tuple[str, int, int, int, bool]:
 
 
 def database_target(address: Mapping[str, Any]) -> dict[str, Any]:
-    """A database's address (`servers.shape.Address.as_json`) as the driver of databases reads it."""
+    """A database's address (`servers.shape.Address.as_json`) as the driver reads it."""
     if address["product"] == "sqlite":
         return {"sqlite": {"file": address["file"], "pragmas": address.get("pragmas", [])}}
     keys = ("socket", "host", "port", "user", "password", "database")
@@ -164,7 +164,7 @@ def _driver() -> Iterator[Any]:
 
 
 class Oltp:
-    """A program on a database; `spec` as `docs/programs.md` describes it. Failures are `RunFailed`."""
+    """A program on a database, by the driver's own spec; what fails is a `RunFailed`."""
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
         with _driver() as driver:

@@ -1,5 +1,6 @@
 //! What is left is right: the consistency conditions of clause 3.3.2, and the ledger of acknowledged commits.
 
+use crate::conditions;
 use crate::failure::OltpError;
 use crate::journal::{self, Account};
 use crate::plan::{LEDGER, Plan};
@@ -69,7 +70,7 @@ pub fn check_program(spec: &OltpSpec, program: &Program, fresh: bool) -> Result<
     let mut conditions = Vec::new();
     if let Program::Tpcc(tpcc) = program {
         let delivered = fresh.then(|| tpcc.sizes.customers - tpcc.sizes.undelivered());
-        for (number, queries) in queries(delivered) {
+        for (number, queries) in conditions::queries(delivered) {
             let mut broken = 0;
             for query in queries {
                 broken += count(&mut session, &query)?;
@@ -89,112 +90,6 @@ pub fn check_program(spec: &OltpSpec, program: &Program, fresh: bool) -> Result<
 fn count(session: &mut Session, query: &str) -> Result<u64, OltpError> {
     let rows = session.query(query).map_err(OltpError::database("checking consistency"))?;
     Ok(rows.first().and_then(|row| row.first()?.as_ref()?.parse().ok()).unwrap_or(0))
-}
-
-/// For each condition queries that count what breaks it. Sums over nothing are made zero, so that no NULL hides a failure.
-/// `delivered`: how many orders of each district are, where that must hold: after loading.
-fn queries(delivered: Option<u64>) -> Vec<(u32, Vec<String>)> {
-    let of_district = "SELECT COUNT(*) FROM district";
-    let orders = "(SELECT o_w_id w, o_d_id d, MAX(o_id) latest, SUM(o_ol_cnt) line_count, COUNT(*) n \
-                  FROM orders GROUP BY o_w_id, o_d_id) o ON o.w = d_w_id AND o.d = d_id";
-    let open = "(SELECT no_w_id w, no_d_id d, MAX(no_o_id) latest, MIN(no_o_id) oldest, COUNT(*) n \
-                FROM new_order GROUP BY no_w_id, no_d_id) n ON n.w = d_w_id AND n.d = d_id";
-    let bought = "(SELECT o_w_id w, o_d_id d, o_c_id c, SUM(ol_amount) amount FROM orders, order_line \
-                  WHERE ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id AND ol_delivery_d IS NOT NULL \
-                  GROUP BY o_w_id, o_d_id, o_c_id) b ON b.w = c_w_id AND b.d = c_d_id AND b.c = c_id";
-    let paid = "(SELECT h_c_w_id w, h_c_d_id d, h_c_id c, SUM(h_amount) amount FROM history \
-                GROUP BY h_c_w_id, h_c_d_id, h_c_id) p ON p.w = c_w_id AND p.d = c_d_id AND p.c = c_id";
-    let line_key = "ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id";
-    let open_key = "no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id";
-    let mut all = vec![
-        (
-            1,
-            vec![
-                "SELECT COUNT(*) FROM warehouse LEFT JOIN (SELECT d_w_id w, SUM(d_ytd) ytd FROM district \
-                  GROUP BY d_w_id) x ON x.w = w_id WHERE w_ytd <> COALESCE(ytd, 0)"
-                    .to_string(),
-            ],
-        ),
-        (
-            2,
-            vec![format!(
-                "{of_district} LEFT JOIN {orders} LEFT JOIN {open} WHERE d_next_o_id - 1 <> COALESCE(o.latest, 0) \
-                          OR (n.latest IS NOT NULL AND d_next_o_id - 1 <> n.latest)"
-            )],
-        ),
-        (3, vec![format!("{of_district} JOIN {open} WHERE n.latest - n.oldest + 1 <> n.n")]),
-        (
-            4,
-            vec![format!(
-                "{of_district} LEFT JOIN {orders} LEFT JOIN (SELECT ol_w_id w, ol_d_id d, COUNT(*) n \
-                          FROM order_line GROUP BY ol_w_id, ol_d_id) l ON l.w = d_w_id AND l.d = d_id \
-                          WHERE COALESCE(o.line_count, 0) <> COALESCE(l.n, 0)"
-            )],
-        ),
-        (
-            5,
-            vec![
-                format!(
-                    "SELECT COUNT(*) FROM orders LEFT JOIN new_order ON {open_key} \
-                     WHERE (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL)"
-                ),
-                format!("SELECT COUNT(*) FROM new_order LEFT JOIN orders ON {open_key} WHERE o_id IS NULL"),
-            ],
-        ),
-        (
-            6,
-            vec![
-            "SELECT COUNT(*) FROM orders LEFT JOIN (SELECT ol_w_id w, ol_d_id d, ol_o_id o, COUNT(*) n FROM order_line \
-             GROUP BY ol_w_id, ol_d_id, ol_o_id) l ON l.w = o_w_id AND l.d = o_d_id AND l.o = o_id \
-             WHERE o_ol_cnt <> COALESCE(l.n, 0)".to_string(),
-            format!("SELECT COUNT(*) FROM order_line LEFT JOIN orders ON {line_key} WHERE o_id IS NULL"),
-        ],
-        ),
-        (
-            7,
-            vec![format!(
-                "SELECT COUNT(*) FROM order_line JOIN orders ON {line_key} \
-                          WHERE (ol_delivery_d IS NULL) <> (o_carrier_id IS NULL)"
-            )],
-        ),
-        (
-            8,
-            vec![
-                "SELECT COUNT(*) FROM warehouse LEFT JOIN (SELECT h_w_id w, SUM(h_amount) amount FROM history \
-                  GROUP BY h_w_id) x ON x.w = w_id WHERE w_ytd <> COALESCE(amount, 0)"
-                    .to_string(),
-            ],
-        ),
-        (
-            9,
-            vec![format!(
-                "{of_district} LEFT JOIN (SELECT h_w_id w, h_d_id d, SUM(h_amount) amount FROM history \
-                          GROUP BY h_w_id, h_d_id) x ON x.w = d_w_id AND x.d = d_id WHERE d_ytd <> COALESCE(amount, 0)"
-            )],
-        ),
-        (
-            10,
-            vec![format!(
-                "SELECT COUNT(*) FROM customer LEFT JOIN {bought} LEFT JOIN {paid} \
-                           WHERE c_balance <> COALESCE(b.amount, 0) - COALESCE(p.amount, 0)"
-            )],
-        ),
-        (
-            12,
-            vec![format!(
-                "SELECT COUNT(*) FROM customer LEFT JOIN {bought} \
-                           WHERE c_balance + c_ytd_payment <> COALESCE(b.amount, 0)"
-            )],
-        ),
-    ];
-    if let Some(delivered) = delivered {
-        let left = format!(
-            "{of_district} LEFT JOIN {orders} LEFT JOIN {open} \
-                            WHERE COALESCE(o.n, 0) - COALESCE(n.n, 0) <> {delivered}"
-        );
-        all.insert(10, (11, vec![left]));
-    }
-    all
 }
 
 /// Compares what is there with what the clients know.

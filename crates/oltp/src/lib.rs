@@ -6,6 +6,7 @@
 mod check;
 mod client;
 mod clock;
+mod conditions;
 mod dialect;
 mod failure;
 mod journal;
