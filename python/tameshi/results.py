@@ -114,7 +114,8 @@ def _cell(
                 _window(frames[run.folder], run.spec.repetition, cell.index, stream.name, part)
                 for run, part in parts
             ]
-            found += [_as_json(name, estimate) for estimate in estimates(stream.name, data)]
+            scale = max(run.spec.storage[stream.storage].scale or 1 for run, _ in parts)
+            found += [_as_json(name, estimate, scale) for estimate in estimates(stream.name, data)]
             if parts[0][1].steady:
                 flagged += flags(stream.name, data, ordered=cell.world != SIMULATED)
     judged = [
@@ -225,7 +226,7 @@ def _window(
     return WindowData(length, wide["dt_ns"].to_list(), counters, latencies, repetition)
 
 
-def _as_json(window: str, estimate: Estimate) -> dict[str, Any]:
+def _as_json(window: str, estimate: Estimate, scale: int) -> dict[str, Any]:
     return {
         "metric": estimate.metric,
         "subject": estimate.subject,
@@ -235,7 +236,7 @@ def _as_json(window: str, estimate: Estimate) -> dict[str, Any]:
         "sampling": estimate.sampling.as_json(),
         "by_repetition": {str(run): digits(v) for run, v in estimate.by_repetition.items()},
         "model": estimate.model.as_json() if estimate.model else None,
-        "scale": 1,
+        "scale": scale,
     }
 
 

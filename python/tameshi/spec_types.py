@@ -176,6 +176,12 @@ class Power(BaseModel):
     ]
 
 
+class Written(StrEnum):
+    never = 'never'
+    once = 'once'
+    steady = 'steady'
+
+
 class ReadBalance(StrEnum):
     shortest_queue = 'shortest_queue'
     round_robin = 'round_robin'
@@ -740,6 +746,22 @@ class ReadRetry(BaseModel):
     ]
 
 
+class Simulated(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    scale: Annotated[int, Field(description='The drive has one n-th of its capacity.', ge=0)]
+    written: Annotated[Written, Field(description='What was written before the run.')]
+    used: Annotated[
+        str,
+        Field(
+            description='Share of its addresses that the storage uses: what was written lies there.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ]
+
+
 class XPointProfile(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1259,12 +1281,8 @@ class FlashProfile(BaseModel):
         Power | None,
         Field(description='What the drive draws, and the most that it may; absent: not modelled.'),
     ] = None
-    scale: Annotated[
-        int | None,
-        Field(
-            description='Set by the resolver, never in a file: the drive is simulated at one n-th of its capacity.',
-            ge=0,
-        ),
+    simulated: Annotated[
+        Simulated | None, Field(description='Set by the resolver from the study, never in a file.')
     ] = None
 
 
@@ -1411,6 +1429,13 @@ class StorageSpec(BaseModel):
             pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
         ),
     ]
+    scale: Annotated[
+        int | None,
+        Field(
+            description='Capacity scale: flash drives have one n-th of their capacity, and so have size, offsets, spans and amounts.',
+            ge=0,
+        ),
+    ] = None
     model: Annotated[
         Node1 | Node2 | Node3 | Node4 | Node5 | Node6 | Node7 | Node8 | Node9 | None,
         Field(description='The model behind the name; absent where a real thing is bound to it.'),

@@ -11,5 +11,6 @@ pub mod plan;
 pub mod profile;
 pub mod resolve;
 pub mod run;
+mod scale;
 mod stacks;
 pub mod study;

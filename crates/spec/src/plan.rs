@@ -124,7 +124,9 @@ fn resolve_cell(
     if study.phase.is_empty() {
         study.phase.insert("run".into(), default_phase(source, &cell.table, &study)?);
     }
-    let phases = resolve_phases(source, cell, &study, within)?;
+    let mut phases = resolve_phases(source, cell, &study, within)?;
+    let storage = resolve_storages(source, &cell.table, &study, &phases, world, profiles)?;
+    crate::scale::shrink(&mut phases, &storage);
     let run = RunSpec {
         schema_version: RUN_SPEC_VERSION,
         study: name.to_string(),
@@ -134,7 +136,7 @@ fn resolve_cell(
         seed: study.run.seed,
         start: study.run.start,
         interval: study.run.interval,
-        storage: resolve_storages(source, &cell.table, &study, &phases, world, profiles)?,
+        storage,
         engines: study.engine.by_name(),
         events: study.event.clone(),
         unsupported: unsupported(&study),

@@ -173,12 +173,12 @@ fn resolve_storage(
     };
     if world == World::Measured {
         return match stack.size {
-            Some(size) => Ok(StorageSpec { size, model: None }),
+            Some(size) => Ok(StorageSpec { size, scale: 1, model: None }),
             None => missing("a measured run must know how much of the device or file it may use", "size = \"1 GiB\""),
         };
     }
     let place = Place { source, table, study, profiles, storage: name };
-    let model = place.node(&["storage", name], stack)?;
+    let mut model = place.node(&["storage", name], stack)?;
     let capacity = model.capacity();
     let size = stack.size.unwrap_or(capacity);
     if capacity < size {
@@ -187,7 +187,8 @@ fn resolve_storage(
         error.accepted = vec![format!("at most \"{capacity}\"")];
         return Err(error);
     }
-    Ok(StorageSpec { size, model: Some(model) })
+    let (size, scale) = crate::scale::apply(source, table, study, name, &mut model, size)?;
+    Ok(StorageSpec { size, scale, model: Some(model) })
 }
 
 /// What the study asks for that no world does yet.

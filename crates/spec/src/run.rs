@@ -57,12 +57,23 @@ pub struct RunSpec {
     pub unsupported: Vec<String>,
 }
 
+fn unscaled() -> u32 {
+    1
+}
+
+fn is_unscaled(scale: &u32) -> bool {
+    *scale == 1
+}
+
 /// A storage of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StorageSpec {
     /// Bytes that the run uses, from the storage's start.
     pub size: Size,
+    /// Capacity scale: flash drives have one n-th of their capacity, and so have size, offsets, spans and amounts.
+    #[serde(default = "unscaled", skip_serializing_if = "is_unscaled")]
+    pub scale: u32,
     /// The model behind the name; absent where a real thing is bound to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Node>,

@@ -89,6 +89,9 @@ impl Place<'_, '_> {
             let message = "a part of a stack has the size of its device; `over_provisioned` makes a device smaller";
             return self.conflict(&path, "size", message);
         }
+        if let Some(key) = crate::scale::of_storage_only(stack) {
+            return self.conflict(&path, key, "this is said of the whole storage, not of a part of a stack");
+        }
         self.node(&path, stack).map(Box::new)
     }
 

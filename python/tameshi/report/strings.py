@@ -312,8 +312,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "レイテンシの起点は、開ループでは予定時刻、閉ループでは発行時刻です。",
     ),
     "caveat.scale": (
-        "{phase} ran at a reduced scale of {scale}.",
-        "「{phase}」は縮小規模{scale}で実行しました。",
+        "{phase} ran on flash drives with 1/{scale} of their capacity: rates, means and "
+        "percentiles stay, maxima and standard deviations don't.",
+        "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。速度・平均・百分位は変わりませんが、"
+        "最大値と標準偏差は変わります。",
     ),
     "caveat.outside": (
         "The model was not validated for {phase} in this range.",

@@ -152,7 +152,7 @@ pub fn now() -> u64 {
 }
 
 pub fn spec(phases: Vec<PhaseSpec>, storages: Vec<(String, u64)>) -> RunSpec {
-    let storage = |(name, bytes)| (name, StorageSpec { size: Size(bytes), model: None });
+    let storage = |(name, bytes)| (name, StorageSpec { size: Size(bytes), scale: 1, model: None });
     RunSpec {
         schema_version: RUN_SPEC_VERSION,
         study: "bench".into(),

@@ -8,7 +8,7 @@ use std::path::Path;
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_sim::device::Flash;
 use tameshi_sim::{Device, DeviceCompletion};
-use tameshi_spec::profile::{self, DeviceProfile, FlashProfile};
+use tameshi_spec::profile::{self, DeviceProfile, FlashProfile, Simulated};
 
 const SCALE: u32 = 128;
 
@@ -17,7 +17,7 @@ fn drive(name: &str) -> FlashProfile {
     let text = std::fs::read_to_string(path).expect("a profile");
     let profile: DeviceProfile = toml::from_str(&text).expect("a profile");
     let profile::Device::Flash(flash) = profile.device else { panic!("{name} is no flash drive") };
-    FlashProfile { scale: SCALE, ..flash }
+    FlashProfile { simulated: Simulated { scale: SCALE, ..Simulated::default() }, ..flash }
 }
 
 /// A drive that was written once in order and then so often at random, or not at all.
@@ -196,7 +196,7 @@ fn quarters(device: &mut Device, bytes: u64, count: usize) -> (Vec<f64>, DeviceC
 
 #[test]
 fn a_drive_goes_from_fresh_to_steady_and_stays_there() {
-    let profile = FlashProfile { scale: 256, ..drive("es3000-1.2t") };
+    let profile = FlashProfile { simulated: Simulated { scale: 256, ..Simulated::default() }, ..drive("es3000-1.2t") };
     let (mut device, bytes) = written(&profile, Some(0));
     let (rates, last) = quarters(&mut device, bytes, 24);
     assert!(rates[0] > 440_000.0, "the spare takes the first quarter: {rates:?}");
@@ -210,7 +210,7 @@ fn a_drive_goes_from_fresh_to_steady_and_stays_there() {
 
 /// Steady writes and the mean latency of reads beside them at a scale.
 fn at_scale(scale: u32) -> [f64; 3] {
-    let profile = FlashProfile { scale, ..drive("es3000-1.2t") };
+    let profile = FlashProfile { simulated: Simulated { scale, ..Simulated::default() }, ..drive("es3000-1.2t") };
     let (mut device, bytes) = written(&profile, Some(3));
     let writes = rate(&measure(&mut device, 256, (400_000, 800_000), random_4k(CommandKind::Write, bytes)));
     let (mut device, bytes) = written(&profile, Some(3));

@@ -6,6 +6,7 @@ mod calibration;
 mod device_suite;
 mod disk_answers;
 mod faults;
+mod flash;
 mod profiles;
 mod queueing;
 mod runs;

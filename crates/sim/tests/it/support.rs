@@ -124,7 +124,7 @@ pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
         },
         read_retry: None,
         power: None,
-        scale: 1,
+        simulated: profile::Simulated::default(),
     }
 }
 
@@ -262,7 +262,7 @@ pub fn spec(device: profile::Device, stream: StreamSpec, until: Until) -> RunSpe
         seed: 1,
         start: Start::AsIs,
         interval: Time(SECOND),
-        storage: IndexMap::from([("disk".to_string(), StorageSpec { size, model })]),
+        storage: IndexMap::from([("disk".to_string(), StorageSpec { size, scale: 1, model })]),
         phases: vec![phase("steady", stream, until)],
         engines: Default::default(),
         events: Default::default(),

@@ -34,27 +34,56 @@ pub struct FlashProfile {
     /// What the drive draws, and the most that it may; absent: not modelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
-    /// Set by the resolver, never in a file: the drive is simulated at one n-th of its capacity.
-    #[serde(default = "unscaled", skip_serializing_if = "is_unscaled")]
+    /// Set by the resolver from the study, never in a file.
+    #[serde(default, skip_serializing_if = "Simulated::is_plain")]
+    pub simulated: Simulated,
+}
+
+/// How a study has a flash drive simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Simulated {
+    /// The drive has one n-th of its capacity.
     pub scale: u32,
+    /// What was written before the run.
+    pub written: Written,
+    /// Share of its addresses that the storage uses: what was written lies there.
+    pub used: Share,
 }
 
-fn unscaled() -> u32 {
-    1
+/// What was written to a flash drive before a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Written {
+    /// Nothing: it is as new.
+    #[default]
+    Never,
+    /// All that is used, once, from begin to end.
+    Once,
+    /// All that is used, once in order and then three times at random: as random writes of one mapping unit leave it.
+    Steady,
 }
 
-fn is_unscaled(scale: &u32) -> bool {
-    *scale == 1
+impl Default for Simulated {
+    fn default() -> Self {
+        Self { scale: 1, written: Written::Never, used: Share::WHOLE }
+    }
+}
+
+impl Simulated {
+    fn is_plain(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl FlashProfile {
     /// Bytes that can be addressed at the drive's scale: whole mapping units on every controller.
     pub fn scaled_capacity(&self) -> Size {
-        if self.scale == 1 {
+        if self.simulated.scale <= 1 {
             return self.capacity.value;
         }
         let stripe = self.controller.interleave.value.0 * u64::from(self.controller.count.value);
-        let scaled = self.capacity.value.0 / u64::from(self.scale);
+        let scaled = self.capacity.value.0 / u64::from(self.simulated.scale);
         Size(scaled - scaled % stripe.max(1))
     }
 }

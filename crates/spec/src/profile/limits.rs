@@ -187,10 +187,9 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
             return conflict(&["flash", "nand", key], "there must be as many times as a cell has bits", &accepted);
         }
     }
-    if flash.scale != 1 {
-        let message =
-            "a profile describes the whole drive; `storage.NAME.scale` in the study says how much of it is simulated";
-        let (path, kind) = (vec!["flash", "scale"], InputErrorKind::Conflict);
+    if flash.simulated != super::Simulated::default() {
+        let message = "a profile describes the whole drive; `storage.NAME` in the study says how it is simulated";
+        let (path, kind) = (vec!["flash", "simulated"], InputErrorKind::Conflict);
         return Some(Impossible { path, kind, message: message.into(), accepted: String::new() });
     }
     let unit = flash.mapping_unit.value.0;

@@ -9,7 +9,7 @@ mod xpoint;
 
 pub use flash::{
     Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Nand, Power, PowerLossProtection,
-    ReadRetry,
+    ReadRetry, Simulated, Written,
 };
 pub use hdd::{HddProfile, Scheduling, Zones};
 pub(crate) use limits::impossible;

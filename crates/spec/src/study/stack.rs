@@ -1,5 +1,6 @@
 //! Storages: a device, or a device made of devices.
 
+use crate::profile::Written;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Share, Size, Time};
@@ -10,6 +11,13 @@ use tameshi_base::units::{Share, Size, Time};
 pub struct Stack {
     /// Bytes used, from its start; needed where a file or a real device stands for it.
     pub size: Option<Size>,
+    /// Simulate flash drives at one n-th of their capacity; offsets, spans, amounts and steady-state rounds go with it, times and
+    /// request sizes don't. Absent: as far as results don't change with it, and 1 where an engine or a program runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<u32>,
+    /// What was written to flash drives before the run, by the simulated drive's own rules but without taking time; absent: `never`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<Written>,
     /// One drive: the name of a device profile.
     pub device: Option<String>,
     /// Striped members.

@@ -152,7 +152,7 @@ queue_depth = { value = 32, source = "test" }
 }
 
 /// A flash drive that can be; each case replaces something in it.
-const FLASH: &str = r#"
+pub const FLASH: &str = r#"
 description = "a flash drive"
 [device.flash]
 capacity = { value = "800 GB", source = "test" }

@@ -2,5 +2,6 @@
 
 mod errors;
 mod planning;
+mod scale;
 mod stacks;
 mod support;

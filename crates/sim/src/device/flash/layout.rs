@@ -44,7 +44,7 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(flash: &FlashProfile) -> Result<Self, String> {
-        let scale = flash.scale.max(1);
+        let scale = flash.simulated.scale.max(1);
         let (nand, controller) = (&flash.nand, &flash.controller);
         let unit = flash.mapping_unit.value.0;
         let controllers = u64::from(controller.count.value);

@@ -32,7 +32,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_record::{Resource, Usage};
-use tameshi_spec::profile::FlashProfile;
+use tameshi_spec::profile::{FlashProfile, Simulated, Written};
 
 /// Marks the number of a die among the numbers of events.
 const DIE: u64 = 1 << 23;
@@ -73,6 +73,8 @@ pub struct Flash {
     energy: Nanos,
     /// What had been done before the run.
     before: Work,
+    /// Bytes written before the run and passes at random; done when the first command comes.
+    past: Option<(u64, u32)>,
     /// Time that dies, links, controllers and channels have worked, what is ahead included.
     busy: [Nanos; 4],
     random: Random,
@@ -170,6 +172,7 @@ impl Flash {
             reclaiming: (0, 1),
             energy: 0,
             before: Work::default(),
+            past: past(profile),
             busy: [0; 4],
             random: Random::named(0, "flash/read_retry"),
             layout,
@@ -177,6 +180,9 @@ impl Flash {
     }
 
     pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
+        if let Some((bytes, passes)) = self.past.take() {
+            self.precondition(bytes, passes);
+        }
         if command.kind == CommandKind::Flush {
             self.barrier.flush(command, now, now + self.times.write_overhead);
             if !self.times.protected {
@@ -353,6 +359,17 @@ impl Flash {
             sum.erases += work.erases;
         }
         sum
+    }
+}
+
+/// What the study says was written before the run.
+fn past(profile: &FlashProfile) -> Option<(u64, u32)> {
+    let Simulated { written, used, .. } = profile.simulated;
+    let bytes = (u128::from(profile.scaled_capacity().0) * u128::from(used.0) / 1_000_000) as u64;
+    match written {
+        Written::Never => None,
+        Written::Once => Some((bytes, 0)),
+        Written::Steady => Some((bytes, 3)),
     }
 }
 

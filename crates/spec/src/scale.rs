@@ -1,0 +1,121 @@
+//! Capacity scale: a flash drive is simulated at an n-th of its capacity, and what a study says in bytes goes with it.
+//!
+//! Request sizes and times stay. A study that runs database engines or programs is not scaled unless it asks for it.
+
+use crate::document::{Source, Table};
+use crate::node::Node;
+use crate::profile::{Device, FlashProfile, Simulated};
+use crate::run::{PhaseSpec, StorageSpec};
+use crate::study::{Stack, Study};
+use indexmap::IndexMap;
+use tameshi_base::{InputError, InputErrorKind, Share, Size, Time};
+
+/// Pages that a block keeps, and bytes that the used part of a storage keeps, at the scale that is chosen by itself.
+const PAGES_LEFT: u32 = 4;
+const BYTES_LEFT: u64 = 1 << 30;
+/// What spans and sizes are rounded down to.
+const GRANULE_BYTES: u64 = 4096;
+/// What a round of the steady-state rule is not made shorter than.
+const SHORTEST_ROUND: Time = Time(100_000_000);
+
+/// Gives the flash drives of a storage their scale and their past; returns the storage's size and scale.
+pub(crate) fn apply(
+    source: Source<'_>,
+    table: &Table<'_>,
+    study: &Study,
+    name: &str,
+    model: &mut Node,
+    size: Size,
+) -> Result<(Size, u32), InputError> {
+    let stack = &study.storage[name];
+    let visible = visible_share(model);
+    let Device::Flash(flash) = model.drive_mut() else {
+        return match stack.scale.map(|_| "scale").or(stack.written.map(|_| "written")) {
+            None => Ok((size, 1)),
+            Some(key) => {
+                let message = "only flash drives are scaled, or differ by what was written before";
+                Err(source.error_at(table, &["storage", name, key], InputErrorKind::Conflict, message))
+            }
+        };
+    };
+    let most = flash.nand.pages_per_block.value;
+    let scale = stack.scale.unwrap_or_else(|| automatic(study, flash, size));
+    if !(1..=most).contains(&scale) {
+        let message = "at this scale a block of the drive has no page left, or more than it has";
+        let mut error = source.error_at(table, &["storage", name, "scale"], InputErrorKind::BadValue, message);
+        error.accepted = vec![format!("1 to {most}")];
+        return Err(error);
+    }
+    flash.simulated.scale = scale;
+    let capacity = model.capacity().0;
+    let scaled = Size(granules(size.0 / u64::from(scale)).clamp(GRANULE_BYTES.min(capacity), capacity));
+    let scaled = if scale == 1 { size } else { scaled };
+    let used = (u128::from(scaled.0) * u128::from(visible.0)).div_ceil(u128::from(capacity.max(1))) as u32;
+    if let Device::Flash(flash) = model.drive_mut() {
+        flash.simulated =
+            Simulated { scale, written: stack.written.unwrap_or_default(), used: Share(used.min(1_000_000)) };
+    }
+    Ok((scaled, scale))
+}
+
+/// The scale of a study that states none: as large as leaves blocks of some pages and a drive of some size.
+fn automatic(study: &Study, flash: &FlashProfile, size: Size) -> u32 {
+    let streams_only = study.workload.names().iter().all(|name| name.starts_with("stream."));
+    if !streams_only || !study.engine.by_name().is_empty() {
+        return 1;
+    }
+    let most = u64::from(flash.nand.pages_per_block.value / PAGES_LEFT).min(size.0 / BYTES_LEFT).max(1);
+    1 << most.ilog2()
+}
+
+/// The share of each drive's addresses that its stack shows.
+fn visible_share(node: &Node) -> Share {
+    match node {
+        Node::Device { .. } => Share::WHOLE,
+        Node::OverProvisioned { of, visible } => {
+            Share((u64::from(visible_share(of).0) * u64::from(visible.0) / 1_000_000) as u32)
+        }
+        Node::Partition { of, function } if function.drive.is_none() => {
+            Share(visible_share(of).0 / function.functions.max(1))
+        }
+        Node::Raid0 { of, .. }
+        | Node::Raid1 { of, .. }
+        | Node::Raid10 { of, .. }
+        | Node::Raid5 { of, .. }
+        | Node::Replica { of, .. }
+        | Node::Partition { of, .. }
+        | Node::Cache { of, .. } => visible_share(of),
+    }
+}
+
+/// Offsets, spans, amounts and rounds of phases at the scale of their storages. A phase on storages of several scales keeps
+/// the amount and the rounds of the smallest.
+pub(crate) fn shrink(phases: &mut [PhaseSpec], storages: &IndexMap<String, StorageSpec>) {
+    for phase in phases {
+        let scale = |storage: &String| storages.get(storage).map_or(1, |storage| u64::from(storage.scale));
+        let least = phase.streams.iter().map(|stream| scale(&stream.storage)).min().unwrap_or(1);
+        for stream in &mut phase.streams {
+            let (by, longest) = (scale(&stream.storage), stream.stream.longest().0);
+            if by > 1 {
+                stream.stream.offset = Size(granules(stream.stream.offset.0 / by));
+                stream.stream.span =
+                    stream.stream.span.map(|span| Size(granules(span.0 / by).max(longest.min(span.0))));
+            }
+        }
+        if least > 1 {
+            phase.until.amount = phase.until.amount.map(|amount| Size((amount.0 / least).max(1)));
+            if let Some(steady) = &mut phase.until.steady {
+                steady.round = Time((steady.round.0 / least).max(SHORTEST_ROUND.0.min(steady.round.0)));
+            }
+        }
+    }
+}
+
+fn granules(bytes: u64) -> u64 {
+    bytes / GRANULE_BYTES * GRANULE_BYTES
+}
+
+/// Whether a part of a stack says what only a storage can.
+pub(crate) fn of_storage_only(stack: &Stack) -> Option<&'static str> {
+    stack.scale.map(|_| "scale").or(stack.written.map(|_| "written"))
+}

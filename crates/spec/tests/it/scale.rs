@@ -1,0 +1,75 @@
+//! Capacity scale of flash drives: what goes with it, and what does not.
+
+use crate::errors::{FLASH, check_golden};
+use crate::support::{SMALL, planned_in, profiles};
+use tameshi_base::units::{Size, Time};
+use tameshi_spec::profile::{Device, Written};
+use tameshi_spec::resolve::Profiles;
+use tameshi_spec::run::{RunSpec, World};
+
+const PHASE: &str = "[phase.p]\nworkload = [\"stream.s\"]\nuntil = { time = \"1 s\" }";
+const BOUNDED: &str = "[phase.p]\nworkload = [\"stream.s\"]\nuntil = { time = \"90 s\", amount = \"64 GiB\" }";
+
+fn with_flash() -> Profiles {
+    let flash = |name: &str| (name.to_string(), format!("profiles/devices/{name}.toml"), FLASH.to_string());
+    let mut profiles = profiles();
+    profiles.devices.push(flash("flash"));
+    profiles
+}
+
+fn run(storage: &str, stream: &str) -> RunSpec {
+    let study = SMALL.replacen("device = \"null\"", storage, 1).replacen(PHASE, BOUNDED, 1);
+    let study = study.replacen("[workload.stream.s]", &format!("[workload.stream.s]\n{stream}"), 1);
+    let plan = planned_in(&study, World::Simulated, &with_flash()).unwrap_or_else(|error| panic!("{error}"));
+    plan.runs[0].clone()
+}
+
+fn flash_of(run: &RunSpec) -> tameshi_spec::profile::Simulated {
+    match run.storage["disk"].model.as_ref().map(|model| model.drive().1) {
+        Some(Device::Flash(flash)) => flash.simulated,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn bytes_go_with_the_scale_and_times_and_requests_stay() {
+    let run = run("device = \"flash\"\nscale = 32", "offset = \"32 GiB\"\nspan = \"320 GiB\"\nblock_size = \"64 KiB\"");
+    let (storage, phase) = (&run.storage["disk"], &run.phases[0]);
+    assert_eq!((storage.scale, storage.size), (32, Size(800_000_000_000 / 32 / 8192 * 8192)));
+    let stream = &phase.streams[0].stream;
+    assert_eq!((stream.offset, stream.span), (Size(1 << 30), Some(Size(10 << 30))));
+    assert_eq!((phase.until.amount, phase.until.time), (Some(Size(2 << 30)), Some(Time(90_000_000_000))));
+    assert_eq!(stream.block_size, Size(65_536));
+    assert_eq!((flash_of(&run).scale, flash_of(&run).used.0, flash_of(&run).written), (32, 1_000_000, Written::Never));
+}
+
+#[test]
+fn a_study_of_streams_is_scaled_by_itself_as_far_as_blocks_and_drives_stay_large_enough() {
+    assert_eq!(run("device = \"flash\"", "").storage["disk"].scale, 64, "four pages of 256 are left");
+    assert_eq!(run("device = \"flash\"\nsize = \"20 GiB\"", "").storage["disk"].scale, 16, "1 GiB is left");
+    assert_eq!(run("device = \"flash\"\nscale = 1", "").storage["disk"].scale, 1);
+    assert_eq!(run("device = \"null\"", "").storage["disk"].scale, 1);
+}
+
+#[test]
+fn a_stack_of_flash_is_scaled_whole_and_knows_what_is_visible() {
+    let storage = "written = \"steady\"\nraid0 = { members = 2, of = { over_provisioned = { of = { device = \"flash\" }, visible = \"80 %\" } } }";
+    let run = run(storage, "");
+    let simulated = flash_of(&run);
+    assert_eq!((simulated.scale, simulated.written, simulated.used.0), (64, Written::Steady, 800_000));
+    let bytes = run.storage["disk"].size.0 as f64 * 64.0;
+    assert!((bytes / 1.28e12 - 1.0).abs() < 0.001, "{bytes}");
+}
+
+#[test]
+fn a_scale_that_leaves_no_page_or_belongs_to_no_flash_is_refused() {
+    for (name, storage) in [
+        ("scale_of_zero", "device = \"flash\"\nscale = 0"),
+        ("scale_that_leaves_no_page", "device = \"flash\"\nscale = 300"),
+        ("scale_of_what_is_no_flash", "device = \"null\"\nscale = 2"),
+        ("scale_of_a_part", "raid0 = { members = 2, of = { device = \"flash\", scale = 2 } }"),
+    ] {
+        let study = SMALL.replacen("device = \"null\"", storage, 1);
+        check_golden(name, &planned_in(&study, World::Simulated, &with_flash()).expect_err(name).to_string());
+    }
+}
