@@ -14,7 +14,7 @@ from tameshi.errors import RunFailed, StudyError
 from tameshi.spec_types import Plan, RunSpec, Time
 
 Profiles = Mapping[str, Sequence[tuple[str, str, str]]]
-"""Profiles by kind (`devices`, `links`): name, file, text of each."""
+"""Profiles by kind (`devices`, `hosts`, `links`): name, file, text of each."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def histogram_intervals(log: str) -> list[dict[str, Any]]:
 
 
 def schema(form: str) -> dict[str, Any]:
-    """The JSON schema of `study`, `device_profile`, `run_spec` or `plan`."""
+    """The JSON schema of `study`, `device_profile`, `host_profile`, `run_spec` or `plan`."""
     with _translated():
         return dict(json.loads(_tameshi.schema(form)))
 

@@ -245,6 +245,66 @@ class CacheKind(StrEnum):
     volatile = 'volatile'
 
 
+class AccessPath(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read: Annotated[
+        Sourced2, Field(description="From the call to the device's doorbell, for a read.")
+    ]
+    write: Annotated[Sourced2, Field(description='The same for a write, a trim or a flush.')]
+    complete: Annotated[
+        Sourced2,
+        Field(description="Taking the completion, up to where the thread's own code goes on."),
+    ]
+
+
+class Placement(StrEnum):
+    submitting_core = 'submitting_core'
+    one_core = 'one_core'
+    spread = 'spread'
+
+
+class Lock(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read: Annotated[Sourced2, Field(description="For a read: a single request queue's lock.")]
+    write: Annotated[Sourced2, Field(description="For a write: that, and a file's own lock.")]
+
+
+class Driver(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read: Annotated[Sourced2, Field(description='To a read.')]
+    write: Annotated[Sourced2, Field(description='To a write or trim.')]
+
+
+class Hypervisor(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    request: Annotated[
+        Sourced2,
+        Field(
+            description="For each request, on a thread of the hypervisor's own and a processor that the guest does not see."
+        ),
+    ]
+    threads: Annotated[Sourced3, Field(description='Such threads.')]
+
+
+class Submission(StrEnum):
+    synchronous = 'synchronous'
+    libaio = 'libaio'
+    io_uring = 'io_uring'
+    overlapped = 'overlapped'
+
+
 class Zipf(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -851,6 +911,32 @@ class Cache(BaseModel):
     ]
 
 
+class Sourced11(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Placement, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class Contention(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    free_threads: Annotated[
+        Sourced3,
+        Field(
+            description='So many threads disturb each other no more than the costs already hold.'
+        ),
+    ]
+    per_thread: Annotated[
+        Sourced6, Field(description='How much longer all work takes for each thread beyond them.')
+    ]
+
+
 class Pattern4(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1103,6 +1189,20 @@ class Cleaning(BaseModel):
     ]
 
 
+class Interrupt(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cost: Annotated[
+        Sourced2,
+        Field(
+            description='Handler, completion of the request, and waking the thread; interrupts what the processor was doing.'
+        ),
+    ]
+    placement: Annotated[Sourced11, Field(description='Which processor it comes to.')]
+
+
 class StreamSpec(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1286,6 +1386,97 @@ class FlashProfile(BaseModel):
     ] = None
 
 
+class HostModel(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    sockets: Annotated[Sourced3, Field(description='Processor sockets.')]
+    cores_per_socket: Annotated[Sourced3, Field(description='Cores of each.')]
+    threads_per_core: Annotated[
+        Sourced3,
+        Field(description='Logical processors of each core: 2 with simultaneous multithreading.'),
+    ]
+    clock: Annotated[
+        Sourced4, Field(description='Cycles per second; the costs below hold at this clock.')
+    ]
+    sibling_penalty: Annotated[
+        Sourced6 | None,
+        Field(
+            description='How much longer work takes while another logical processor of the same core works; absent: not at all.'
+        ),
+    ] = None
+    synchronous: Annotated[
+        AccessPath | None,
+        Field(
+            description='Calls that return when the request is complete: one request outstanding per job.'
+        ),
+    ] = None
+    libaio: Annotated[
+        AccessPath | None,
+        Field(description="Linux's asynchronous I/O (`io_submit`, `io_getevents`)."),
+    ] = None
+    io_uring: Annotated[AccessPath | None, Field(description="Linux's io_uring.")] = None
+    overlapped: Annotated[
+        AccessPath | None, Field(description="Windows' overlapped I/O with completion ports.")
+    ] = None
+    page: Annotated[
+        Sourced2 | None,
+        Field(
+            description='For each 4 KiB of a request beyond the first: pinning and mapping its memory; absent: nothing.'
+        ),
+    ] = None
+    interrupt: Annotated[
+        Interrupt, Field(description='What tells the host that a request is complete.')
+    ]
+    context_switch: Annotated[
+        Sourced2,
+        Field(
+            description='Taking a thread off a processor and putting another one on, each time that a thread which waited runs again.'
+        ),
+    ]
+    wake_up: Annotated[
+        Sourced2,
+        Field(
+            description="From the interrupt's end until a thread that waits can run: idle states, the scheduler on another processor. Takes no\nprocessor time."
+        ),
+    ]
+    time_slice: Annotated[
+        Sourced2,
+        Field(description='How long a thread may work before another one that waits has its turn.'),
+    ]
+    lock: Annotated[
+        Lock | None,
+        Field(
+            description='What all threads hold in turn for each request to a storage; absent: nothing.'
+        ),
+    ] = None
+    contention: Annotated[
+        Contention | None,
+        Field(
+            description='How work slows down where many threads want to run; absent: not at all.'
+        ),
+    ] = None
+    driver: Annotated[
+        dict[str, Driver] | None,
+        Field(
+            description="Drivers that translate flash addresses on the host's processors, by the beginning of the device profile's name."
+        ),
+    ] = None
+    hypervisor: Annotated[
+        Hypervisor | None,
+        Field(
+            description="The hypervisor between this host, a guest, and its storage; absent: there is none, or its queues are the guest's own."
+        ),
+    ] = None
+    variation: Annotated[
+        Sourced6 | None,
+        Field(
+            description='Share of each cost that varies at random, exponentially distributed about its mean; absent: costs are constant.'
+        ),
+    ] = None
+
+
 class PhaseStream(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1302,6 +1493,22 @@ class Device3(BaseModel):
         frozen=True,
     )
     flash: FlashProfile
+
+
+class HostSpec(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    profile: Annotated[str, Field(description='Name of the profile.')]
+    model: Annotated[HostModel, Field(description='Its processors and costs.')]
+    cores: Annotated[int | None, Field(description="Cores instead of the profile's.", ge=0)] = None
+    submission: Annotated[
+        Submission | None,
+        Field(
+            description='How requests are submitted; absent: each stream in the first way that keeps enough outstanding.'
+        ),
+    ] = None
 
 
 class PhaseSpec(BaseModel):
@@ -1402,6 +1609,12 @@ class RunSpec(BaseModel):
     storage: Annotated[
         dict[str, StorageSpec], Field(description='Storages that the run uses, by name.')
     ]
+    host: Annotated[
+        HostSpec | None,
+        Field(
+            description='The machine that the jobs run on, where it is simulated; absent: one that costs nothing.'
+        ),
+    ] = None
     phases: Annotated[list[PhaseSpec], Field(description='What happens, in order.')]
     engines: Annotated[
         dict[str, Engine] | None, Field(description='Engines that the run uses, by product.')

@@ -39,7 +39,11 @@ def read_text(path: Path, accepted: str) -> str:
         raise BadInput(message, where=str(path), accepted=[accepted]) from None
 
 
-PROFILE_KINDS = {"devices": "a device profile", "links": "a link profile"}
+PROFILE_KINDS = {
+    "devices": "a device profile",
+    "hosts": "a host profile",
+    "links": "a link profile",
+}
 """Folders of profiles, and what a file in each is."""
 
 

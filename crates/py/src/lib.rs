@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use tameshi_base::InputError;
 use tameshi_spec::document::Source;
 use tameshi_spec::plan::{Plan, Request};
-use tameshi_spec::profile::DeviceProfile;
+use tameshi_spec::profile::{DeviceProfile, HostProfile};
 use tameshi_spec::resolve::Profiles;
 use tameshi_spec::run::{RunSpec, World};
 use tameshi_spec::study::Study;
@@ -50,7 +50,7 @@ fn plan(
 ) -> PyResult<String> {
     let request: Request = from_json(request)?;
     let mut of = |kind: &str| profiles.remove(kind).unwrap_or_default();
-    let profiles = Profiles { devices: of("devices"), links: of("links") };
+    let profiles = Profiles { devices: of("devices"), hosts: of("hosts"), links: of("links") };
     let planned = tameshi_spec::plan::plan(name, Source { file, text }, &request, &profiles);
     json(&planned.map_err(|error| study_error(&error))?)
 }
@@ -99,12 +99,13 @@ fn histogram_intervals(log: &str) -> PyResult<String> {
     json(&tameshi_record::histograms::intervals(log).map_err(|error| CoreError::new_err(error.to_string()))?)
 }
 
-/// The JSON schema of one of the forms: `study`, `device_profile`, `run_spec`, `plan`.
+/// The JSON schema of one of the forms: `study`, `device_profile`, `host_profile`, `run_spec`, `plan`.
 #[pyfunction]
 fn schema(form: &str) -> PyResult<String> {
     json(&match form {
         "study" => schemars::schema_for!(Study),
         "device_profile" => schemars::schema_for!(DeviceProfile),
+        "host_profile" => schemars::schema_for!(HostProfile),
         "run_spec" => schemars::schema_for!(RunSpec),
         "plan" => schemars::schema_for!(Plan),
         other => return Err(CoreError::new_err(format!("there is no schema `{other}`"))),

@@ -75,7 +75,11 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
         refuse(true, objection.key, &objection.message);
     }
     let model = storage.and_then(|storage| storage.model.as_ref());
-    let free = matches!(model, Some(Node::Device { device: profile::Device::Null(_), .. }));
+    if let Some(Err(why)) = spec.host.as_ref().map(|host| host.model.chosen(host.submission, what.queue_depth)) {
+        refuse(true, "queue_depth", &why);
+    }
+    let free = spec.host.as_ref().is_none_or(|host| host.is_free())
+        && matches!(model, Some(Node::Device { device: profile::Device::Null(_), .. }));
     let closed = matches!(what.arrivals, Arrivals::Closed) && what.think_time.0 == 0;
     if free && closed && phase.until.amount.is_none() {
         sentences.push(no_end(&phase.name, name, &stream.storage));

@@ -8,6 +8,7 @@ pub mod device;
 mod digest;
 mod due;
 pub mod fault;
+mod host;
 mod phase;
 mod run;
 pub mod stack;

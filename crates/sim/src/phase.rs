@@ -6,8 +6,9 @@
 
 use crate::check;
 use crate::device::{Breakdown, DeviceCompletion};
-use crate::digest::Entry;
+use crate::digest::{Digest, Entry};
 use crate::due::Due;
+use crate::host::Step;
 use crate::run::{SimError, World};
 use tameshi_base::{Command, Nanos};
 use tameshi_record::interval::PART_COUNT;
@@ -94,11 +95,14 @@ impl<'a> Phase<'a> {
     }
 
     /// Runs to the end, and drains.
-    pub(crate) fn run(mut self, world: &mut World, writer: &mut Writer) -> Result<RunStatus, SimError> {
+    pub(crate) fn run(mut self, run: &RunSpec, world: &mut World, writer: &mut Writer) -> Result<RunStatus, SimError> {
         let streams: Vec<(&str, u32)> = self.spec.streams.iter().map(|stream| (stream.name.as_str(), 1)).collect();
         writer.phase_begin(self.begin, self.index, &streams)?;
         if self.spec.ramp.0 == 0 {
             writer.phase_ramped(self.begin, self.index)?;
+        }
+        if let Some(host) = &mut world.host {
+            host.begin(run, self.spec);
         }
         world.note_usage();
         let ended_by = self.work(world, writer)?;
@@ -123,11 +127,12 @@ impl<'a> Phase<'a> {
                 return Ok(EndedBy::Amount);
             }
             let (wake, device) = world.first_wake();
+            let host = world.host_wake();
             let (mut due, seat) = self.due.first();
             if due >= self.end {
                 due = Nanos::MAX;
             }
-            if wake.min(due) > boundary {
+            if wake.min(due).min(host) > boundary {
                 self.enter(world, boundary);
                 if boundary == self.end {
                     return Ok(EndedBy::Time);
@@ -137,9 +142,14 @@ impl<'a> Phase<'a> {
                 }
                 self.rotate(world, writer)?;
                 boundary = self.clock.boundary_after(boundary).min(self.end);
-            } else if due <= wake {
+            } else if due <= wake.min(host) {
                 self.enter(world, due);
                 self.issue(world, seat)?;
+            } else if host <= wake {
+                self.enter(world, host);
+                if self.host(world, true) && writer.control().is_stopping() {
+                    return Ok(EndedBy::Stopped);
+                }
             } else {
                 self.enter(world, wake);
                 if self.complete(world, device, true) && writer.control().is_stopping() {
@@ -186,7 +196,15 @@ impl<'a> Phase<'a> {
                 stats.started(slip, lag);
             }
             let id = ((seat as u64) << 32) | u64::from(issue.slot);
-            world.devices[of.device].submit(world.now, &Command { id, ..issue.command });
+            let command = Command { id, ..issue.command };
+            match &mut world.host {
+                None => world.devices[of.device].submit(world.now, &command),
+                Some(host) => {
+                    if let Step::Submit(command, device) = host.issue(world.now, &command, of.device) {
+                        world.devices[device].submit(world.now, &command);
+                    }
+                }
+            }
         }
         self.due.set(seat, of.job.next_due());
         self.issued_at_once += 1;
@@ -203,45 +221,74 @@ impl<'a> Phase<'a> {
         let before = self.completed;
         world.devices[device].advance(world.now, &mut world.completions);
         for done in world.completions.drain(..) {
-            let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
-            let of = &mut self.seats[seat];
-            let completion = of.job.complete(slot, done.at);
-            world.digest.add(entry(&done, of, slot, completion.latency));
-            self.completed += 1;
-            if !recorded {
-                continue;
-            }
-            let stats = &mut self.stats[usize::from(of.stream)];
-            stats.record(completion.operation as usize, completion.bytes, completion.latency);
-            stats.service_ns_sum += completion.service;
-            spent(&mut stats.parts_ns, &done.breakdown, completion.latency);
-            stats.ledger.slowest.see(Slow {
-                latency: completion.latency,
-                at: done.at,
-                offset_bytes: done.command.offset_bytes,
-                length_bytes: done.command.length_bytes,
-                operation: completion.operation as u8,
-            });
-            if let Some(latency) = completion.commit {
-                stats.record(Operation::Commit as usize, 0, latency);
-            }
-            self.due.set(seat, of.job.next_due());
-            if self.bounded && of.job.is_done() {
-                self.active -= 1;
+            match &mut world.host {
+                None => self.finish(&mut world.digest, &done, recorded),
+                Some(host) => {
+                    if let Step::Done(done) = host.completed(&done) {
+                        self.finish(&mut world.digest, &done, recorded);
+                    }
+                }
             }
         }
         before / STOP_CHECK != self.completed / STOP_CHECK
     }
 
+    /// The one thing that happens next in the host; true when it is time to look at the switch.
+    fn host(&mut self, world: &mut World, recorded: bool) -> bool {
+        let before = self.completed;
+        let step = world.host.as_mut().map_or(Step::Waiting, |host| host.advance(world.now));
+        match step {
+            Step::Waiting => {}
+            Step::Submit(command, device) => world.devices[device].submit(world.now, &command),
+            Step::Done(done) => self.finish(&mut world.digest, &done, recorded),
+        }
+        before / STOP_CHECK != self.completed / STOP_CHECK
+    }
+
+    /// A job's command is complete.
+    #[inline]
+    fn finish(&mut self, digest: &mut Digest, done: &DeviceCompletion, recorded: bool) {
+        let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
+        let of = &mut self.seats[seat];
+        let completion = of.job.complete(slot, done.at);
+        digest.add(entry(done, of, slot, completion.latency));
+        self.completed += 1;
+        if !recorded {
+            return;
+        }
+        let stats = &mut self.stats[usize::from(of.stream)];
+        stats.record(completion.operation as usize, completion.bytes, completion.latency);
+        stats.service_ns_sum += completion.service;
+        spent(&mut stats.parts_ns, &done.breakdown, completion.latency);
+        stats.ledger.slowest.see(Slow {
+            latency: completion.latency,
+            at: done.at,
+            offset_bytes: done.command.offset_bytes,
+            length_bytes: done.command.length_bytes,
+            operation: completion.operation as u8,
+        });
+        if let Some(latency) = completion.commit {
+            stats.record(Operation::Commit as usize, 0, latency);
+        }
+        self.due.set(seat, of.job.next_due());
+        if self.bounded && of.job.is_done() {
+            self.active -= 1;
+        }
+    }
+
     /// Lets what is outstanding complete, into the digest only.
     fn drain(&mut self, world: &mut World) -> Result<(), SimError> {
         loop {
-            let (wake, device) = world.first_wake();
-            if wake == Nanos::MAX {
+            let ((wake, device), host) = (world.first_wake(), world.host_wake());
+            if wake.min(host) == Nanos::MAX {
                 break;
             }
-            world.now = world.now.max(wake);
-            self.complete(world, device, false);
+            world.now = world.now.max(wake.min(host));
+            if host <= wake {
+                self.host(world, false);
+            } else {
+                self.complete(world, device, false);
+            }
         }
         let commands = self.seats.iter().map(|seat| u64::from(seat.job.outstanding())).sum();
         if commands > 0 {

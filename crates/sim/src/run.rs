@@ -3,6 +3,7 @@
 use crate::check;
 use crate::device::{Device, DeviceCompletion};
 use crate::digest::Digest;
+use crate::host::Host;
 use crate::phase::Phase;
 use crate::stack;
 use serde_json::json;
@@ -35,6 +36,8 @@ pub enum SimError {
 
 /// What lasts from phase to phase.
 pub(crate) struct World {
+    /// The machine between jobs and devices, where it costs anything.
+    pub(crate) host: Option<Host>,
     /// One device per storage, in the spec's order.
     pub(crate) devices: Vec<Device>,
     pub(crate) digest: Digest,
@@ -56,30 +59,54 @@ impl World {
         let models = spec.storage.values().filter_map(|storage| storage.model.as_ref());
         let devices: Result<Vec<Device>, String> = models.map(stack::node).collect();
         let devices = devices.map_err(|why| SimError::Unsupported(vec![why]))?;
-        let used = spec.storage.keys().map(|name| (format!("storage.{name}"), Usage::default())).collect();
+        let host = spec.host.as_ref().map(|host| Host::new(host, spec));
+        let mut used: Vec<(String, Usage)> =
+            spec.storage.keys().map(|name| (format!("storage.{name}"), Usage::default())).collect();
+        used.extend(host.iter().map(|_| ("host".to_string(), Usage::default())));
         let completions = Vec::with_capacity(1024);
-        Ok(Self { devices, digest: Digest::new(), now: 0, completions, used, used_at: 0 })
+        Ok(Self { host, devices, digest: Digest::new(), now: 0, completions, used, used_at: 0 })
     }
 
     /// An interval begins: what was used before it is none of its business.
     pub(crate) fn note_usage(&mut self) {
         self.used_at = self.now;
-        for ((_, used), device) in self.used.iter_mut().zip(&self.devices) {
-            *used = Usage::default();
-            device.usage(self.now, used);
+        for place in 0..self.used.len() {
+            self.used[place].1 = self.usage(place);
         }
+    }
+
+    /// How much what stands at a place of `used` has worked until now: a storage, or behind them the host.
+    fn usage(&self, place: usize) -> Usage {
+        let mut usage = Usage::default();
+        match (self.devices.get(place), &self.host) {
+            (Some(device), host) => {
+                device.usage(self.now, &mut usage);
+                if let Some(host) = host {
+                    host.lock_usage(place, self.now, &mut usage);
+                }
+            }
+            (None, Some(host)) => host.usage(self.now, &mut usage),
+            (None, None) => {}
+        }
+        usage
     }
 
     /// An interval ends and the next one begins: what was used in it goes into the record.
     pub(crate) fn write_usage(&mut self, writer: &mut Writer) -> Result<(), RecordError> {
-        for ((subject, used), device) in self.used.iter_mut().zip(&self.devices) {
-            let mut after = Usage::default();
-            device.usage(self.now, &mut after);
-            writer.usage((self.used_at, self.now), subject, used, &after)?;
-            *used = after;
+        for place in 0..self.used.len() {
+            let after = self.usage(place);
+            let (subject, before) = &mut self.used[place];
+            writer.usage((self.used_at, self.now), subject, before, &after)?;
+            *before = after;
         }
         self.used_at = self.now;
         Ok(())
+    }
+
+    /// When something next happens in the host.
+    #[inline]
+    pub(crate) fn host_wake(&self) -> Nanos {
+        self.host.as_ref().map_or(Nanos::MAX, Host::next)
     }
 
     /// The device that wakes first, and when; at [`Nanos::MAX`] when all are idle. Among equals the first storage.
@@ -112,7 +139,7 @@ pub fn execute(spec: &RunSpec, writer: &mut Writer) -> Result<(RunStatus, String
             status = RunStatus::Partial;
             break;
         }
-        status = Phase::new(spec, index, world.now).run(&mut world, writer)?;
+        status = Phase::new(spec, index, world.now).run(spec, &mut world, writer)?;
         if status == RunStatus::Partial {
             break;
         }

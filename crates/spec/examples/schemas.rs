@@ -1,13 +1,19 @@
 //! Writes the JSON schema of each form, and the metric registry, into a folder: `cargo run -p tameshi-spec --example schemas -- FOLDER`.
 
 use std::path::Path;
-use tameshi_spec::{plan::Plan, profile::DeviceProfile, run::RunSpec, study::Study};
+use tameshi_spec::{
+    plan::Plan,
+    profile::{DeviceProfile, HostProfile},
+    run::RunSpec,
+    study::Study,
+};
 
 fn main() -> std::io::Result<()> {
     let folder = std::env::args().nth(1).expect("the folder to write to");
     let schemas = [
         ("study", schemars::schema_for!(Study)),
         ("device_profile", schemars::schema_for!(DeviceProfile)),
+        ("host_profile", schemars::schema_for!(HostProfile)),
         ("run_spec", schemars::schema_for!(RunSpec)),
         ("plan", schemars::schema_for!(Plan)),
     ];

@@ -3,9 +3,9 @@
 use crate::axes::AxisTable;
 use crate::document::{Source, Table, has_key};
 use crate::plan::Summary;
-use crate::profile::{DeviceProfile, LinkProfile};
+use crate::profile::{DeviceProfile, HostProfile, Impossible, LinkProfile, Submission};
 use crate::resolve::{addressed, unknown_name};
-use crate::run::{RunSpec, Until};
+use crate::run::{HostSpec, RunSpec, Until};
 use crate::study::{Event, Phase, Stack, Study};
 use tameshi_base::{InputError, InputErrorKind, Rate, Share, Size};
 use tameshi_workload::spec::Access;
@@ -109,6 +109,7 @@ fn phase_is_known(
     }
 }
 
+const MOST_CORES: u32 = 4096;
 const MOST_OUTSTANDING: u32 = 65_536;
 /// One request a nanosecond.
 const MOST_RATE: Rate = Rate(1_000_000_000_000);
@@ -303,8 +304,35 @@ pub(crate) fn published(source: Source<'_>, table: &Table<'_>, study: &Summary, 
 
 /// Values of a profile that no device can have.
 pub(crate) fn profile(source: Source<'_>, table: &Table<'_>, profile: &DeviceProfile) -> Checked {
-    let Some(impossible) = crate::profile::impossible(&profile.device) else { return Ok(()) };
-    let path: Vec<&str> = ["device"].into_iter().chain(impossible.path).collect();
+    refused(source, table, "device", crate::profile::impossible(&profile.device))
+}
+
+/// Values of a host profile that no machine can have.
+pub(crate) fn host_profile(source: Source<'_>, table: &Table<'_>, profile: &HostProfile) -> Checked {
+    refused(source, table, "host", crate::profile::impossible_host(&profile.host))
+}
+
+/// What a study changes of its host.
+pub(crate) fn host(source: Source<'_>, table: &Table<'_>, host: &HostSpec) -> Checked {
+    if host.cores.is_some_and(|cores| !(1..=MOST_CORES).contains(&cores)) {
+        let accepted = format!("1 to {MOST_CORES}");
+        return Err(bad(source, table, &["host", "cores"], "no host has so many cores", &accepted));
+    }
+    match host.submission {
+        Some(submission) if host.model.path(submission).is_none() => {
+            let ways = Submission::ALL.into_iter().filter(|&way| host.model.path(way).is_some());
+            let message = format!("host `{}` has no such way to submit requests", host.profile);
+            let mut error = source.error_at(table, &["host", "submission"], InputErrorKind::BadValue, message);
+            error.accepted = ways.map(|way| way.word().to_string()).collect();
+            Err(error)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refused(source: Source<'_>, table: &Table<'_>, what: &str, impossible: Option<Impossible>) -> Checked {
+    let Some(impossible) = impossible else { return Ok(()) };
+    let path: Vec<&str> = [what].into_iter().chain(impossible.path).collect();
     let mut error = source.error_at(table, &path, impossible.kind, impossible.message);
     if !impossible.accepted.is_empty() {
         error.accepted = vec![impossible.accepted];

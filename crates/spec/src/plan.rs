@@ -3,7 +3,7 @@
 use crate::axes::{AxisTable, Combination, combinations, take_axes, take_quick};
 use crate::check;
 use crate::document::{Source, Table, merge};
-use crate::resolve::{Profiles, resolve_storages, streams_of, unsupported};
+use crate::resolve::{Profiles, resolve_host, resolve_storages, streams_of, unsupported};
 use crate::run::{PhaseSpec, RUN_SPEC_VERSION, RunSpec, World};
 use crate::study::{Phase, Published, Study, Varies, Window};
 use indexmap::IndexMap;
@@ -137,6 +137,7 @@ fn resolve_cell(
         start: study.run.start,
         interval: study.run.interval,
         storage,
+        host: resolve_host(source, &cell.table, &study, world, profiles)?,
         engines: study.engine.by_name(),
         events: study.event.clone(),
         unsupported: unsupported(&study),

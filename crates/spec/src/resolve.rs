@@ -1,8 +1,8 @@
 //! Names become things: streams of phases, storages and their models.
 
 use crate::document::{Source, Table, nearest};
-use crate::profile::{DeviceProfile, LinkProfile};
-use crate::run::{PhaseSpec, PhaseStream, StorageSpec, World};
+use crate::profile::{DeviceProfile, HostProfile, LinkProfile};
+use crate::run::{HostSpec, PhaseSpec, PhaseStream, StorageSpec, World};
 use crate::stacks::Place;
 use crate::study::{Phase, Study};
 use indexmap::IndexMap;
@@ -15,6 +15,8 @@ pub struct Profiles {
     pub devices: Vec<(String, String, String)>,
     /// Of links between hosts.
     pub links: Vec<(String, String, String)>,
+    /// Of hosts.
+    pub hosts: Vec<(String, String, String)>,
 }
 
 impl Profiles {
@@ -23,6 +25,20 @@ impl Profiles {
         let mut names: Vec<String> = self.devices.iter().map(|(name, ..)| name.clone()).collect();
         names.sort();
         names
+    }
+
+    /// Reads a host profile.
+    ///
+    /// # Errors
+    /// In the profile's own file, at the first thing that can't be.
+    pub fn host(&self, name: &str) -> Option<Result<HostProfile, InputError>> {
+        let (_, file, text) = self.hosts.iter().find(|(other, ..)| other == name)?;
+        let source = Source { file, text };
+        Some(source.parse().and_then(|table| {
+            let profile: HostProfile = source.typed(&table)?;
+            crate::check::host_profile(source, &table, &profile)?;
+            Ok(profile)
+        }))
     }
 
     /// The names of all link profiles, sorted.
@@ -59,6 +75,31 @@ impl Profiles {
             Ok(profile)
         }))
     }
+}
+
+/// The machine that the jobs run on, where the study names one and the world simulates it.
+pub(crate) fn resolve_host(
+    source: Source<'_>,
+    table: &Table<'_>,
+    study: &Study,
+    world: World,
+    profiles: &Profiles,
+) -> Result<Option<HostSpec>, InputError> {
+    let (Some(host), true) = (&study.host, world == World::Simulated) else { return Ok(None) };
+    let mut names: Vec<String> = profiles.hosts.iter().map(|(name, ..)| name.clone()).collect();
+    names.sort();
+    let Some(profile) = &host.profile else {
+        let message = "a simulated host needs a profile";
+        let mut error = source.error_at(table, &["host"], InputErrorKind::MissingKey, message);
+        (error.key, error.accepted) = ("host.profile".into(), names);
+        return Err(error);
+    };
+    let Some(read) = profiles.host(profile) else {
+        return Err(unknown_name(source, table, &["host", "profile"], "host profile", profile, names));
+    };
+    let spec = HostSpec { profile: profile.clone(), model: read?.host, cores: host.cores, submission: host.submission };
+    crate::check::host(source, table, &spec)?;
+    Ok(Some(spec))
 }
 
 /// An error about a name that refers to nothing.
@@ -198,10 +239,11 @@ pub(crate) fn unsupported(study: &Study) -> Vec<String> {
     let programs = study.workload.names().into_iter().filter(|name| !name.starts_with("stream."));
     let programs = programs.map(|name| format!("workload.{name}: no world drives this program yet"));
     let events = study.event.keys().map(|name| format!("event.{name}: no world stages events yet"));
-    let host = study.host.iter().map(|_| "host: no world models a host yet".to_string());
+    let memory = study.host.iter().filter_map(|host| host.memory);
+    let memory = memory.map(|_| "host.memory: no world models a host's memory yet".to_string());
     let starts = (study.run.start != crate::run::Start::AsIs)
         .then(|| "run.start: no world enforces a cold or warm start yet".to_string());
-    engines.chain(programs).chain(events).chain(host).chain(starts).collect()
+    engines.chain(programs).chain(events).chain(memory).chain(starts).collect()
 }
 
 /// Bytes that are addressed by a stream of `size` bytes of storage.

@@ -1,6 +1,7 @@
 //! The resolved RunSpec: everything one run needs, and nothing that depends on when or where it runs.
 
 pub use crate::node::{Cache, Function, Link, Node, Rebuild};
+use crate::profile::{HostModel, Submission};
 use crate::study::{Engine, Event};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -45,6 +46,9 @@ pub struct RunSpec {
     pub interval: Time,
     /// Storages that the run uses, by name.
     pub storage: IndexMap<String, StorageSpec>,
+    /// The machine that the jobs run on, where it is simulated; absent: one that costs nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostSpec>,
     /// What happens, in order.
     pub phases: Vec<PhaseSpec>,
     /// Engines that the run uses, by product.
@@ -77,6 +81,41 @@ pub struct StorageSpec {
     /// The model behind the name; absent where a real thing is bound to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Node>,
+}
+
+/// The simulated machine that jobs run on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostSpec {
+    /// Name of the profile.
+    pub profile: String,
+    /// Its processors and costs.
+    pub model: HostModel,
+    /// Cores instead of the profile's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u32>,
+    /// How requests are submitted; absent: each stream in the first way that keeps enough outstanding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submission: Option<Submission>,
+}
+
+impl HostSpec {
+    /// Physical cores.
+    pub fn cores(&self) -> u32 {
+        self.cores.unwrap_or(self.model.sockets.value * self.model.cores_per_socket.value)
+    }
+
+    /// Whether some way of submitting takes no time at all.
+    pub fn is_free(&self) -> bool {
+        let model = &self.model;
+        let costs = [&model.interrupt.cost, &model.context_switch, &model.wake_up];
+        let path =
+            |submission| model.path(submission).is_some_and(|path| path.read.value.0 + path.complete.value.0 == 0);
+        costs.iter().all(|cost| cost.value.0 == 0)
+            && model.lock.is_none()
+            && model.hypervisor.is_none()
+            && Submission::ALL.into_iter().any(path)
+    }
 }
 
 /// State of caches and servers at t0.

@@ -163,6 +163,7 @@ pub fn spec(phases: Vec<PhaseSpec>, storages: Vec<(String, u64)>) -> RunSpec {
         start: Start::AsIs,
         interval: Time(50_000_000),
         storage: storages.into_iter().map(storage).collect(),
+        host: None,
         phases,
         engines: Default::default(),
         events: Default::default(),

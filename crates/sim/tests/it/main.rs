@@ -7,6 +7,7 @@ mod device_suite;
 mod disk_answers;
 mod faults;
 mod flash;
+mod hosts;
 mod profiles;
 mod queueing;
 mod runs;

@@ -20,7 +20,7 @@ use tameshi_workload::StreamSpec;
 pub const MS: Nanos = 1_000_000;
 pub const SECOND: Nanos = 1_000_000_000;
 
-fn sourced<T>(value: T) -> Sourced<T> {
+pub fn sourced<T>(value: T) -> Sourced<T> {
     Sourced { value, source: "test".into(), fitted_on: None }
 }
 
@@ -263,6 +263,7 @@ pub fn spec(device: profile::Device, stream: StreamSpec, until: Until) -> RunSpe
         start: Start::AsIs,
         interval: Time(SECOND),
         storage: IndexMap::from([("disk".to_string(), StorageSpec { size, scale: 1, model })]),
+        host: None,
         phases: vec![phase("steady", stream, until)],
         engines: Default::default(),
         events: Default::default(),

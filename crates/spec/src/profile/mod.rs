@@ -2,6 +2,8 @@
 
 mod flash;
 mod hdd;
+mod host;
+mod host_limits;
 mod limits;
 mod link;
 mod null;
@@ -12,7 +14,11 @@ pub use flash::{
     ReadRetry, Simulated, Written,
 };
 pub use hdd::{HddProfile, Scheduling, Zones};
-pub(crate) use limits::impossible;
+pub use host::{
+    AccessPath, Contention, Driver, HostModel, HostProfile, Hypervisor, Interrupt, Lock, Placement, Submission,
+};
+pub(crate) use host_limits::impossible_host;
+pub(crate) use limits::{Impossible, impossible};
 pub use link::{LinkFigures, LinkProfile};
 pub use null::NullProfile;
 pub use xpoint::XPointProfile;

@@ -121,8 +121,11 @@ pub struct Uses {
 pub struct Host {
     /// Name of a host profile.
     pub profile: Option<String>,
-    /// Processor cores.
+    /// Processor cores, instead of the profile's.
     pub cores: Option<u32>,
+    /// How storage streams submit their requests; absent: synchronously where one is outstanding, else in the first
+    /// asynchronous way that the host has.
+    pub submission: Option<crate::profile::Submission>,
     /// Memory outside buffer pools.
     pub memory: Option<tameshi_base::Size>,
 }

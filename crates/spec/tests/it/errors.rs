@@ -220,3 +220,48 @@ fn a_measured_study_must_say_how_much_it_uses() {
     let error = planned_in(SMALL, World::Measured, &profiles()).expect_err("no size");
     check_golden("measured_without_size", &error.to_string());
 }
+
+/// A host that can be; each case replaces something in it.
+const HOST: &str = r#"
+description = "a host"
+[host]
+sockets = { value = 1, source = "test" }
+cores_per_socket = { value = 4, source = "test" }
+threads_per_core = { value = 1, source = "test" }
+clock = { value = "2000000000 /s", source = "test" }
+context_switch = { value = "2 us", source = "test" }
+wake_up = { value = "2 us", source = "test" }
+time_slice = { value = "4 ms", source = "test" }
+interrupt = { cost = { value = "2 us", source = "test" }, placement = { value = "spread", source = "test" } }
+[host.libaio]
+read = { value = "3 us", source = "test" }
+write = { value = "4 us", source = "test" }
+complete = { value = "1 us", source = "test" }
+"#;
+
+#[test]
+fn a_host_that_cannot_be_is_told_at_its_place() {
+    let study = |host: &str| format!("{SMALL}\n[host]\n{host}\n");
+    let with =
+        |text: String| Profiles { hosts: vec![("h".into(), "profiles/hosts/h.toml".into(), text)], ..profiles() };
+    let plain = r#"profile = "h""#;
+    for (name, host, text) in [
+        ("host_cost_in_the_wrong_unit", plain, HOST.replace("\"3 us\"", "\"3 ms\"")),
+        ("host_without_a_way_to_submit", plain, HOST.split("[host.libaio]").next().unwrap_or_default().to_string()),
+        ("host_clock_in_the_wrong_unit", plain, HOST.replace("2000000000", "2000")),
+        ("host_with_a_misspelled_key", plain, HOST.replace("wake_up", "wakeup")),
+        ("host_without_a_profile", "cores = 4", HOST.to_string()),
+        ("unknown_host", r#"profile = "hh""#, HOST.to_string()),
+        ("host_without_such_a_way", "profile = \"h\"\nsubmission = \"io_uring\"", HOST.to_string()),
+        ("host_without_cores", "profile = \"h\"\ncores = 0", HOST.to_string()),
+    ] {
+        let error = planned_in(&study(host), World::Simulated, &with(text)).expect_err(name);
+        check_golden(name, &error.to_string());
+    }
+    let plan = planned_in(&study(plain), World::Simulated, &with(HOST.into())).expect("the host can be");
+    let host = plan.runs[0].host.as_ref().expect("a host");
+    assert_eq!((host.profile.as_str(), host.cores()), ("h", 4));
+    let measured = SMALL.replace("device = \"null\"", "size = \"1 GiB\"") + "[host]\nprofile = \"elsewhere\"\n";
+    let plan = planned_in(&measured, World::Measured, &profiles()).expect("a real host needs no profile");
+    assert!(plan.runs[0].host.is_none());
+}

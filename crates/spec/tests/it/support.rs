@@ -37,7 +37,8 @@ pub fn profiles() -> Profiles {
     let file = |name: &str, folder: &str, text: &str| {
         (name.to_string(), format!("profiles/{folder}/{name}.toml"), text.to_string())
     };
-    Profiles { devices: vec![file("null", "devices", NULL_PROFILE)], links: vec![file("near", "links", LINK_PROFILE)] }
+    let devices = vec![file("null", "devices", NULL_PROFILE)];
+    Profiles { devices, links: vec![file("near", "links", LINK_PROFILE)], ..Profiles::default() }
 }
 
 pub fn planned(text: &str) -> Result<Plan, InputError> {

@@ -1,0 +1,210 @@
+//! Logical processors and the threads that want them.
+
+use super::station::Station;
+use crate::due::Due;
+use tameshi_base::Nanos;
+
+/// No thread, no request.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What a thread is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ThreadState {
+    /// It has nothing to do.
+    Asleep,
+    /// It waits for a processor.
+    Waiting,
+    /// It is on one.
+    Running,
+}
+
+/// A thread: what it has to do, in order, as a list through the requests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Thread {
+    /// Its first request's place among all.
+    pub(super) base: u32,
+    pub(super) head: u32,
+    pub(super) tail: u32,
+    pub(super) last_core: u32,
+    pub(super) state: ThreadState,
+    /// Who waits behind it.
+    behind: u32,
+}
+
+impl Thread {
+    pub(super) fn new(base: u32) -> Self {
+        Self { base, head: NONE, tail: NONE, last_core: 0, state: ThreadState::Asleep, behind: NONE }
+    }
+}
+
+/// A logical processor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Core {
+    pub(super) thread: u32,
+    /// What the thread does; nothing in the instant after it has done something.
+    request: u32,
+    end: Nanos,
+    slice_end: Nanos,
+}
+
+/// All processors and threads.
+#[derive(Debug)]
+pub(super) struct Cores {
+    /// Logical processor `i` is one of physical core `i % physical`.
+    pub(super) all: Vec<Core>,
+    physical: usize,
+    pub(super) threads: Vec<Thread>,
+    /// Threads that run or want to.
+    pub(super) runnable: u64,
+    idle: usize,
+    first_waiting: u32,
+    last_waiting: u32,
+    ends: Due,
+    /// What threads have worked and will have when they have done what they do.
+    pub(super) busy_ns: Nanos,
+}
+
+impl Cores {
+    pub(super) fn new(physical: usize, threads_per_core: usize) -> Self {
+        let count = physical * threads_per_core;
+        Self {
+            all: vec![Core { thread: NONE, request: NONE, end: 0, slice_end: 0 }; count],
+            physical,
+            threads: Vec::new(),
+            runnable: 0,
+            idle: count,
+            first_waiting: NONE,
+            last_waiting: NONE,
+            ends: Due::new(count),
+            busy_ns: 0,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    #[inline]
+    pub(super) fn next(&self) -> Nanos {
+        self.ends.first().0
+    }
+
+    /// Whether another logical processor of the same physical core has a thread.
+    pub(super) fn beside_sibling(&self, core: usize) -> bool {
+        let siblings = (core % self.physical..self.all.len()).step_by(self.physical);
+        siblings.filter(|&other| other != core).any(|other| self.all[other].thread != NONE)
+    }
+
+    /// A thread has something to do; the idle processor that takes it, if it doesn't run already and there is one.
+    pub(super) fn want(&mut self, thread: usize) -> Option<usize> {
+        if self.threads[thread].state != ThreadState::Asleep {
+            return None;
+        }
+        self.threads[thread].state = ThreadState::Waiting;
+        self.runnable += 1;
+        let core = self.idle_core(self.threads[thread].last_core as usize);
+        if core.is_none() {
+            self.line_up(thread as u32);
+        }
+        core
+    }
+
+    /// The processor of last time if its core is all idle, else the first such one, else any idle one.
+    fn idle_core(&self, last: usize) -> Option<usize> {
+        if self.idle == 0 {
+            return None;
+        }
+        let idle = |core: &usize| self.all[*core].thread == NONE;
+        let alone = |core: &usize| idle(core) && !self.beside_sibling(*core);
+        if alone(&last) {
+            return Some(last);
+        }
+        let first = (0..self.all.len()).find(alone);
+        first.or_else(|| Some(last).filter(idle)).or_else(|| (0..self.all.len()).find(idle))
+    }
+
+    fn line_up(&mut self, thread: u32) {
+        match self.last_waiting {
+            NONE => self.first_waiting = thread,
+            last => self.threads[last as usize].behind = thread,
+        }
+        self.last_waiting = thread;
+        self.threads[thread as usize].behind = NONE;
+    }
+
+    /// A thread comes to an idle processor.
+    pub(super) fn place(&mut self, core: usize, thread: u32, slice_end: Nanos) {
+        self.idle -= 1;
+        let at = &mut self.all[core];
+        (at.thread, at.slice_end) = (thread, slice_end);
+        let thread = &mut self.threads[thread as usize];
+        (thread.state, thread.last_core) = (ThreadState::Running, core as u32);
+    }
+
+    /// A processor's thread works for a request.
+    pub(super) fn work(&mut self, core: usize, request: u32, begin: Nanos, end: Nanos) {
+        let at = &mut self.all[core];
+        (at.request, at.end) = (request, end);
+        self.busy_ns += end - begin;
+        self.ends.set(core, Some(end));
+    }
+
+    /// An interrupt came between.
+    pub(super) fn push_back_end(&mut self, core: usize, by: Nanos) {
+        if self.all[core].request != NONE {
+            self.all[core].end += by;
+            self.ends.set(core, Some(self.all[core].end));
+        }
+    }
+
+    /// The processor that is first, and the request that it has worked for.
+    pub(super) fn take(&mut self) -> (usize, Option<u32>) {
+        let (_, core) = self.ends.first();
+        let request = std::mem::replace(&mut self.all[core].request, NONE);
+        (core, (request != NONE).then_some(request))
+    }
+
+    /// The thread stays on its processor until the end of this instant.
+    pub(super) fn linger(&mut self, core: usize, now: Nanos) {
+        self.ends.set(core, Some(now));
+    }
+
+    /// Whether the thread on a processor has more to do and may.
+    pub(super) fn goes_on(&self, core: usize, now: Nanos) -> bool {
+        let at = &self.all[core];
+        let more = self.threads[at.thread as usize].head != NONE;
+        more && (now < at.slice_end || self.first_waiting == NONE)
+    }
+
+    /// The thread leaves its processor; the one whose turn it is.
+    pub(super) fn leave(&mut self, core: usize) -> Option<u32> {
+        let thread = std::mem::replace(&mut self.all[core].thread, NONE);
+        self.idle += 1;
+        if self.threads[thread as usize].head == NONE {
+            self.threads[thread as usize].state = ThreadState::Asleep;
+            self.runnable -= 1;
+        } else {
+            self.threads[thread as usize].state = ThreadState::Waiting;
+            self.line_up(thread);
+        }
+        self.ends.set(core, None);
+        let first = self.first_waiting;
+        if first == NONE {
+            return None;
+        }
+        self.first_waiting = self.threads[first as usize].behind;
+        if self.first_waiting == NONE {
+            self.last_waiting = NONE;
+        }
+        Some(first)
+    }
+
+    /// Work that is counted already and lies after `now`, interrupts included.
+    pub(super) fn ahead(&self, now: Nanos, interrupts: &Station) -> Nanos {
+        let ahead = |(core, at): (usize, &Core)| {
+            let end = if at.request == NONE { 0 } else { at.end };
+            end.max(interrupts.free_at(core)).saturating_sub(now)
+        };
+        self.all.iter().enumerate().map(ahead).sum()
+    }
+}

@@ -1,0 +1,65 @@
+//! Servers that take requests in the order of their arrival, with a service time known at the arrival.
+
+use crate::due::Due;
+use std::collections::VecDeque;
+use tameshi_base::Nanos;
+
+/// Servers, each with its queue. No call allocates once the queues have grown to what the load needs.
+#[derive(Debug)]
+pub(super) struct Station {
+    /// Per server the requests with it, and when each ends.
+    queues: Vec<VecDeque<(Nanos, u32)>>,
+    /// Per server when all that it has will be done.
+    free: Vec<Nanos>,
+    ends: Due,
+    busy_ns: Nanos,
+}
+
+impl Station {
+    pub(super) fn new(servers: usize) -> Self {
+        Self { queues: vec![VecDeque::new(); servers], free: vec![0; servers], ends: Due::new(servers), busy_ns: 0 }
+    }
+
+    /// The server that is free first.
+    pub(super) fn first_free(&self) -> usize {
+        let first = self.free.iter().enumerate().min_by_key(|(_, free)| **free);
+        first.map_or(0, |(server, _)| server)
+    }
+
+    /// A request arrives at a server.
+    pub(super) fn serve(&mut self, server: usize, now: Nanos, cost: Nanos, request: u32) {
+        let end = self.free[server].max(now) + cost;
+        self.free[server] = end;
+        self.busy_ns += cost;
+        if self.queues[server].is_empty() {
+            self.ends.set(server, Some(end));
+        }
+        self.queues[server].push_back((end, request));
+    }
+
+    /// When a request next ends; [`Nanos::MAX`] when there is none.
+    #[inline]
+    pub(super) fn next(&self) -> Nanos {
+        self.ends.first().0
+    }
+
+    /// Takes the request that ends next.
+    pub(super) fn take(&mut self) -> Option<u32> {
+        let (_, server) = self.ends.first();
+        let (_, request) = self.queues[server].pop_front()?;
+        self.ends.set(server, self.queues[server].front().map(|(end, _)| *end));
+        Some(request)
+    }
+
+    /// When a server will have done all that it has.
+    #[inline]
+    pub(super) fn free_at(&self, server: usize) -> Nanos {
+        self.free[server]
+    }
+
+    /// Servers, and how long they have worked up to `now`.
+    pub(super) fn worked(&self, now: Nanos) -> (u64, Nanos) {
+        let ahead: Nanos = self.free.iter().map(|free| free.saturating_sub(now)).sum();
+        (self.free.len() as u64, self.busy_ns - ahead)
+    }
+}

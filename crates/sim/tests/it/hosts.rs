@@ -1,0 +1,346 @@
+//! The host between jobs and devices: known answers of queueing, and what holds for every host.
+
+use crate::support::*;
+use tameshi_base::Nanos;
+use tameshi_base::units::{Rate, Share, Time};
+use tameshi_spec::profile::{AccessPath, Contention, HostModel, Hypervisor, Interrupt, Lock, Placement, Submission};
+use tameshi_spec::run::{HostSpec, RunSpec};
+use tameshi_workload::{Arrivals, StreamSpec, Sync};
+
+const US: Nanos = 1_000;
+
+fn time(nanos: Nanos) -> tameshi_spec::profile::Sourced<Time> {
+    sourced(Time(nanos))
+}
+
+fn path(read: Nanos, write: Nanos, complete: Nanos) -> Option<AccessPath> {
+    Some(AccessPath { read: time(read), write: time(write), complete: time(complete) })
+}
+
+/// So many processors, without any cost but a submission's.
+fn host(cores: u32, submit: Nanos) -> HostModel {
+    HostModel {
+        sockets: sourced(1),
+        cores_per_socket: sourced(cores),
+        threads_per_core: sourced(1),
+        clock: sourced(Rate(2_000_000_000_000)),
+        sibling_penalty: None,
+        synchronous: path(submit, submit, 0),
+        libaio: path(submit, submit, 0),
+        io_uring: None,
+        overlapped: None,
+        page: None,
+        interrupt: Interrupt { cost: time(0), placement: sourced(Placement::SubmittingCore) },
+        context_switch: time(0),
+        wake_up: time(0),
+        time_slice: time(4 * MS),
+        lock: None,
+        contention: None,
+        driver: Default::default(),
+        hypervisor: None,
+        variation: None,
+    }
+}
+
+fn random(mut host: HostModel) -> HostModel {
+    host.variation = Some(sourced(Share::WHOLE));
+    host
+}
+
+fn on(model: HostModel, mut spec: RunSpec) -> RunSpec {
+    spec.host = Some(HostSpec { profile: "test".into(), model, cores: None, submission: None });
+    spec
+}
+
+/// Mean time a read waits, of a run on a device without any cost.
+fn wait(left: &Left) -> f64 {
+    left.sum("time.queue_ns_sum") as f64 / left.sum("read.count") as f64
+}
+
+fn iops(left: &Left, seconds: u64) -> f64 {
+    left.sum("read.count") as f64 / seconds as f64
+}
+
+/// Poisson reads from so many jobs, together `per_second`.
+fn poisson(jobs: u32, per_second: f64) -> StreamSpec {
+    let rate = Rate((per_second * 1000.0) as u64);
+    let queue_depth = if jobs == 1 { 4096 } else { 16 };
+    StreamSpec { jobs, queue_depth, arrivals: Arrivals::Poisson { rate }, ..StreamSpec::default() }
+}
+
+/// A host with every mechanism.
+fn busy_host() -> HostModel {
+    HostModel {
+        threads_per_core: sourced(2),
+        sibling_penalty: Some(sourced(Share(600_000))),
+        synchronous: path(5 * US, 7 * US, 3 * US),
+        libaio: path(3 * US, 4 * US, 2 * US),
+        page: time(100).into(),
+        interrupt: Interrupt { cost: time(2 * US), placement: sourced(Placement::Spread) },
+        context_switch: time(US),
+        wake_up: time(2 * US),
+        lock: Some(Lock { read: time(300), write: time(900) }),
+        contention: Some(Contention { free_threads: sourced(2), per_thread: sourced(Share(10_000)) }),
+        hypervisor: Some(Hypervisor { request: time(4 * US), threads: sourced(2) }),
+        variation: Some(sourced(Share(300_000))),
+        ..host(2, 0)
+    }
+}
+
+#[test]
+fn one_processor_with_constant_work_waits_as_m_d_1() {
+    for utilisation in [0.3, 0.6, 0.8] {
+        let service = 10_000.0;
+        let stream = poisson(1, utilisation / service * 1e9);
+        let left = run(&on(host(1, 10 * US), spec(null(), stream, for_time(15 * SECOND))));
+        let expected = utilisation * service / (2.0 * (1.0 - utilisation));
+        assert_close(wait(&left), expected, 0.02, &format!("M/D/1 at {utilisation}"));
+        assert_eq!(left.sum("time.host_ns_sum"), left.sum("read.count") * 10 * US);
+    }
+}
+
+/// Mean wait of M/M/c by Erlang's formula, in units of the service time.
+fn erlang_wait(servers: u32, utilisation: f64) -> f64 {
+    let offered = f64::from(servers) * utilisation;
+    let blocking = (1..=servers).fold(1.0, |blocking, n| offered * blocking / (f64::from(n) + offered * blocking));
+    let waiting = blocking / (1.0 - utilisation * (1.0 - blocking));
+    waiting / (f64::from(servers) * (1.0 - utilisation))
+}
+
+#[test]
+fn several_processors_with_random_work_wait_as_m_m_c() {
+    for (cores, utilisation) in [(1, 0.5), (2, 0.7), (4, 0.8), (8, 0.85)] {
+        let service = 10_000.0;
+        let rate = utilisation * f64::from(cores) / service * 1e9;
+        // So many jobs that hardly ever two requests of one meet: a thread works on one processor at a time.
+        let jobs = if cores == 1 { 1 } else { 20_000 };
+        let seconds = (1_500_000.0 / rate) as u64 + 1;
+        let run = run(&on(random(host(cores, 10 * US)), spec(null(), poisson(jobs, rate), for_time(seconds * SECOND))));
+        let expected = erlang_wait(cores, utilisation) * service;
+        assert_close(wait(&run), expected, 0.02, &format!("M/M/{cores} at {utilisation}"));
+    }
+}
+
+/// Throughput per nanosecond by exact mean value analysis: `think`, then stations of mean service times, one of which may
+/// have several servers.
+fn mean_value_analysis(customers: usize, think: f64, stations: &[(f64, usize)]) -> f64 {
+    let mut lengths = vec![0.0; stations.len()];
+    // Per station the probabilities of 0, 1, .. customers there, for those with several servers.
+    let mut marginal: Vec<Vec<f64>> = stations.iter().map(|_| vec![1.0]).collect();
+    let mut throughput = 0.0;
+    for n in 1..=customers {
+        let responses: Vec<f64> = stations
+            .iter()
+            .enumerate()
+            .map(|(k, &(service, servers))| match servers {
+                1 => service * (1.0 + lengths[k]),
+                _ => (0..n).map(|j| (j + 1) as f64 * service / (j + 1).min(servers) as f64 * marginal[k][j]).sum(),
+            })
+            .collect();
+        throughput = n as f64 / (think + responses.iter().sum::<f64>());
+        for (k, &(service, servers)) in stations.iter().enumerate() {
+            lengths[k] = throughput * responses[k];
+            let before = marginal[k].clone();
+            let mut now = vec![0.0; n + 1];
+            for j in 1..=n {
+                now[j] = throughput * service / j.min(servers) as f64 * before[j - 1];
+            }
+            now[0] = 1.0 - now[1..].iter().sum::<f64>();
+            marginal[k] = now;
+        }
+    }
+    throughput
+}
+
+#[test]
+fn a_closed_loop_with_think_time_runs_as_mean_value_analysis_says() {
+    for (jobs, cores, submit, hypervisor, think) in [
+        (1, 1, 10, 0, 0),
+        (4, 1, 10, 0, 50),
+        (8, 1, 10, 15, 0),
+        (16, 1, 5, 10, 100),
+        (6, 2, 20, 0, 30),
+        (12, 4, 20, 6, 20),
+        (32, 8, 40, 4, 50),
+    ] {
+        let mut model = random(host(cores, submit * US));
+        model.hypervisor = (hypervisor > 0).then(|| Hypervisor { request: time(hypervisor * US), threads: sourced(1) });
+        let stream = StreamSpec { jobs, think_time: Time(think * US), ..StreamSpec::default() };
+        let left = run(&on(model, spec(null(), stream, for_time(5 * SECOND))));
+        let mut stations = vec![(submit as f64 * 1e3, cores as usize)];
+        stations.extend((hypervisor > 0).then_some((hypervisor as f64 * 1e3, 1)));
+        let expected = mean_value_analysis(jobs as usize, think as f64 * 1e3, &stations) * 1e9;
+        assert_close(iops(&left, 5), expected, 0.02, &format!("{jobs} jobs, {cores} processors, think {think} µs"));
+    }
+}
+
+#[test]
+fn a_saturated_host_does_as_much_as_its_processors_can() {
+    for cores in [1, 2, 5, 12] {
+        for (jobs, queue_depth) in [(16, 1), (16, 16), (48, 4)] {
+            let mut model = host(cores, 10 * US);
+            model.synchronous = path(6 * US, 0, 4 * US);
+            model.libaio = path(6 * US, 0, 4 * US);
+            let stream = StreamSpec { jobs, queue_depth, ..StreamSpec::default() };
+            let left = run(&on(model, spec(null(), stream, for_time(SECOND))));
+            assert_close(iops(&left, 1), f64::from(cores) / 10e-6, 0.001, &format!("{cores} processors, {jobs} jobs"));
+            let busy = left.sum("busy.cores_ns") as f64 / left.sum("capacity.cores_ns") as f64;
+            assert_close(busy, 1.0, 0.001, "they are busy all the time");
+        }
+    }
+}
+
+#[test]
+fn a_thread_works_on_one_processor_at_a_time() {
+    for (jobs, expected) in [(1, 100_000.0), (3, 300_000.0), (8, 400_000.0)] {
+        let stream = StreamSpec { jobs, queue_depth: 32, ..StreamSpec::default() };
+        let left = run(&on(host(4, 10 * US), spec(null(), stream, for_time(SECOND))));
+        assert_close(iops(&left, 1), expected, 0.001, &format!("{jobs} jobs on 4 processors"));
+    }
+}
+
+#[test]
+fn one_vector_on_one_processor_limits_and_spread_ones_do_not() {
+    let iops_with = |placement| {
+        let mut model = host(8, US);
+        model.interrupt = Interrupt { cost: time(4 * US), placement: sourced(placement) };
+        let stream = StreamSpec { jobs: 32, ..StreamSpec::default() };
+        iops(&run(&on(model, spec(null(), stream, for_time(SECOND)))), 1)
+    };
+    assert_close(iops_with(Placement::OneCore), 250_000.0, 0.01, "one processor takes one every 4 µs");
+    assert!(iops_with(Placement::SubmittingCore) > 1_000_000.0);
+    assert!(iops_with(Placement::Spread) > 1_000_000.0);
+}
+
+#[test]
+fn a_lock_lets_one_write_in_at_a_time_and_reads_hold_it_for_less() {
+    for (read, expected) in [(Share::WHOLE, 1_000_000.0), (Share(0), 200_000.0)] {
+        let mut model = host(16, US);
+        model.lock = Some(Lock { read: time(US), write: time(5 * US) });
+        let stream = StreamSpec { jobs: 64, read, ..StreamSpec::default() };
+        let left = run(&on(model, spec(null(), stream, for_time(SECOND))));
+        let count = (left.sum("read.count") + left.sum("write.count")) as f64;
+        assert_close(count, expected, 0.01, "as many as the lock lets in");
+        let busy = left.sum("busy.lock_ns") as f64 / left.sum("capacity.lock_ns") as f64;
+        assert_close(busy, 1.0, 0.01, "the lock is held all the time");
+    }
+}
+
+#[test]
+fn siblings_and_crowds_slow_work_down() {
+    let saturated = |model, jobs| {
+        let stream = StreamSpec { jobs, ..StreamSpec::default() };
+        iops(&run(&on(model, spec(null(), stream, for_time(SECOND)))), 1)
+    };
+    let mut siblings = host(4, 10 * US);
+    (siblings.threads_per_core, siblings.sibling_penalty) = (sourced(2), Some(sourced(Share(600_000))));
+    assert_close(saturated(siblings.clone(), 4), 400_000.0, 0.001, "four threads have a core each");
+    assert_close(saturated(siblings, 64), 500_000.0, 0.001, "eight take 16 µs each");
+    let mut crowd = host(4, 10 * US);
+    crowd.contention = Some(Contention { free_threads: sourced(10), per_thread: sourced(Share(20_000)) });
+    assert_close(saturated(crowd.clone(), 10), 400_000.0, 0.001, "ten disturb nobody");
+    assert_close(saturated(crowd, 60), 200_000.0, 0.02, "fifty more double the work: throughput falls");
+}
+
+#[test]
+fn a_hypervisors_thread_limits_its_guest() {
+    let mut model = host(16, US);
+    model.hypervisor = Some(Hypervisor { request: time(7770), threads: sourced(1) });
+    let stream = StreamSpec { jobs: 8, queue_depth: 32, ..StreamSpec::default() };
+    let left = run(&on(model, spec(null(), stream, for_time(SECOND))));
+    assert_close(iops(&left, 1), 1e9 / 7770.0, 0.001, "one request every 7.77 µs");
+}
+
+#[test]
+fn a_lone_request_takes_the_sum_of_its_costs() {
+    let mut model = host(4, 0);
+    model.synchronous = path(5 * US, 7 * US, 3 * US);
+    model.interrupt.cost = time(2 * US);
+    (model.context_switch, model.wake_up) = (time(US), time(4 * US));
+    let mut profile = without_overhead(without_seeks(disk()));
+    profile.revolution.value.0 = 0;
+    let think_time = Time(MS);
+    let stream = StreamSpec { think_time, ..StreamSpec::default() };
+    let left = run(&on(model, spec(hdd(profile), stream, for_time(SECOND))));
+    // Onto a processor, submit, 30 µs of disk, interrupt, wake up, onto a processor, take.
+    let (count, sum) = (left.sum("read.count"), left.sum("read.latency_sum"));
+    assert_eq!(sum, count * (1 + 5 + 30 + 2 + 4 + 1 + 3) * US);
+    assert_eq!(left.sum("time.host_ns_sum"), count * 16 * US);
+    assert_eq!(left.sum("time.media_ns_sum"), count * 30 * US);
+}
+
+#[test]
+fn a_thread_that_issues_at_once_again_does_not_leave_its_processor_first() {
+    let mut model = host(1, 0);
+    model.synchronous = path(5 * US, 5 * US, 3 * US);
+    model.context_switch = time(US);
+    let mut profile = without_overhead(without_seeks(disk()));
+    profile.revolution.value.0 = 0;
+    let left = run(&on(model, spec(hdd(profile), StreamSpec::default(), for_time(SECOND))));
+    // One switch each time: when its read is complete.
+    let (count, sum) = (left.sum("read.count") as f64, left.sum("read.latency_sum") as f64);
+    assert_close(sum / count, 39_000.0, 1e-4, "onto a processor once");
+}
+
+fn mixed() -> RunSpec {
+    let stream = StreamSpec {
+        read: Share(600_000),
+        queue_depth: 4,
+        jobs: 9,
+        sync: Some(Sync::Fdatasync { every: 3 }),
+        ..StreamSpec::default()
+    };
+    let mut spec = spec(hdd(elevator(with_depth(disk(), 8))), stream.clone(), for_time(20 * SECOND));
+    let arrivals = Arrivals::Poisson { rate: Rate(20_000) };
+    spec.phases.push(phase("open", StreamSpec { arrivals, ..stream.clone() }, for_time(20 * SECOND)));
+    spec.phases.push(phase("bounded", StreamSpec { queue_depth: 1, ..stream }, for_amount(10_000_000)));
+    spec
+}
+
+#[test]
+fn a_host_without_any_cost_changes_nothing() {
+    let (with, without) = (run(&on(host(3, 0), mixed())), run(&mixed()));
+    assert_eq!(with.digest, without.digest);
+    let kept = |left: &Left| left.series.iter().filter(|row| row.2 != "host").cloned().collect::<Vec<_>>();
+    assert_eq!(kept(&with), kept(&without));
+}
+
+#[test]
+fn the_parts_add_up_with_every_mechanism_of_a_host() {
+    let left = run(&on(busy_host(), mixed()));
+    let parts: u64 =
+        ["queue", "host", "controller", "media"].map(|p| left.sum(&format!("time.{p}_ns_sum"))).iter().sum();
+    let latencies: u64 = ["read", "write", "sync"].map(|o| left.sum(&format!("{o}.latency_sum"))).iter().sum();
+    assert_eq!(parts, latencies);
+    assert!(left.sum("time.host_ns_sum") > 0);
+    assert_eq!(left.digest, run(&on(busy_host(), mixed())).digest, "and the same again");
+    for row in left.series.iter().filter(|row| row.3.starts_with("busy.")) {
+        let of = row.3.replace("busy", "capacity");
+        let capacity = left.series.iter().find(|other| (other.0, &other.2, &other.3) == (row.0, &row.2, &of));
+        assert!(capacity.is_some_and(|capacity| row.4 <= capacity.4), "{row:?} {capacity:?}");
+    }
+}
+
+#[test]
+fn many_jobs_on_a_fast_device_all_complete_and_all_have_their_turn() {
+    for (jobs, queue_depth) in [(200, 1), (7, 64)] {
+        let stream = StreamSpec { jobs, queue_depth, ..StreamSpec::default() };
+        let mut model = busy_host();
+        model.time_slice = time(100 * US);
+        let left = run(&on(model, spec(null(), stream, for_amount(u64::from(jobs) * 400 * 4096))));
+        assert_eq!(left.sum("read.count"), u64::from(jobs) * 400);
+    }
+}
+
+#[test]
+fn a_synchronous_job_keeps_one_request_outstanding() {
+    let mut spec =
+        on(host(2, US), spec(null(), StreamSpec { queue_depth: 2, ..StreamSpec::default() }, for_time(SECOND)));
+    assert!(tameshi_sim::unsupported(&spec).is_empty(), "libaio is there");
+    spec.host.as_mut().expect("a host").submission = Some(Submission::Synchronous);
+    let sentences = tameshi_sim::unsupported(&spec);
+    assert!(sentences.iter().any(|sentence| sentence.contains("one request outstanding")), "{sentences:?}");
+    spec.host.as_mut().expect("a host").model.libaio = None;
+    spec.host.as_mut().expect("a host").submission = None;
+    assert_eq!(tameshi_sim::unsupported(&spec).len(), 1);
+}

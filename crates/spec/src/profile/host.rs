@@ -1,0 +1,209 @@
+//! Hosts: what a machine's processors spend on each request.
+
+use super::Sourced;
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tameshi_base::units::{Rate, Share, Time};
+
+/// A host profile file: what it is, and its costs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostProfile {
+    /// The machine and its operating system in one sentence.
+    pub description: String,
+    /// Its processors and costs.
+    pub host: HostModel,
+}
+
+/// A machine's processors, and what its kernel takes of them for each request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostModel {
+    /// Processor sockets.
+    pub sockets: Sourced<u32>,
+    /// Cores of each.
+    pub cores_per_socket: Sourced<u32>,
+    /// Logical processors of each core: 2 with simultaneous multithreading.
+    pub threads_per_core: Sourced<u32>,
+    /// Cycles per second; the costs below hold at this clock.
+    pub clock: Sourced<Rate>,
+    /// How much longer work takes while another logical processor of the same core works; absent: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sibling_penalty: Option<Sourced<Share>>,
+    /// Calls that return when the request is complete: one request outstanding per job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synchronous: Option<AccessPath>,
+    /// Linux's asynchronous I/O (`io_submit`, `io_getevents`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub libaio: Option<AccessPath>,
+    /// Linux's io_uring.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io_uring: Option<AccessPath>,
+    /// Windows' overlapped I/O with completion ports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlapped: Option<AccessPath>,
+    /// For each 4 KiB of a request beyond the first: pinning and mapping its memory; absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<Sourced<Time>>,
+    /// What tells the host that a request is complete.
+    pub interrupt: Interrupt,
+    /// Taking a thread off a processor and putting another one on, each time that a thread which waited runs again.
+    pub context_switch: Sourced<Time>,
+    /// From the interrupt's end until a thread that waits can run: idle states, the scheduler on another processor. Takes no
+    /// processor time.
+    pub wake_up: Sourced<Time>,
+    /// How long a thread may work before another one that waits has its turn.
+    pub time_slice: Sourced<Time>,
+    /// What all threads hold in turn for each request to a storage; absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<Lock>,
+    /// How work slows down where many threads want to run; absent: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contention: Option<Contention>,
+    /// Drivers that translate flash addresses on the host's processors, by the beginning of the device profile's name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub driver: IndexMap<String, Driver>,
+    /// The hypervisor between this host, a guest, and its storage; absent: there is none, or its queues are the guest's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hypervisor: Option<Hypervisor>,
+    /// Share of each cost that varies at random, exponentially distributed about its mean; absent: costs are constant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variation: Option<Sourced<Share>>,
+}
+
+/// What a way of asking for a request costs the thread that asks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccessPath {
+    /// From the call to the device's doorbell, for a read.
+    pub read: Sourced<Time>,
+    /// The same for a write, a trim or a flush.
+    pub write: Sourced<Time>,
+    /// Taking the completion, up to where the thread's own code goes on.
+    pub complete: Sourced<Time>,
+}
+
+/// An interrupt's cost and place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Interrupt {
+    /// Handler, completion of the request, and waking the thread; interrupts what the processor was doing.
+    pub cost: Sourced<Time>,
+    /// Which processor it comes to.
+    pub placement: Sourced<Placement>,
+}
+
+/// Which processor an interrupt comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// The one that submitted the request: a queue and a vector for each processor.
+    SubmittingCore,
+    /// Always the first: one vector, and nothing that moves it.
+    OneCore,
+    /// Spread evenly, without regard to who submitted.
+    Spread,
+}
+
+/// Time that a storage's lock is held for a request, within the submission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Lock {
+    /// For a read: a single request queue's lock.
+    pub read: Sourced<Time>,
+    /// For a write: that, and a file's own lock.
+    pub write: Sourced<Time>,
+}
+
+/// Work that grows with the number of threads that want to run: caches and locks pass from one to the other (the
+/// coherency term of the universal scalability law).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Contention {
+    /// So many threads disturb each other no more than the costs already hold.
+    pub free_threads: Sourced<u32>,
+    /// How much longer all work takes for each thread beyond them.
+    pub per_thread: Sourced<Share>,
+}
+
+/// What a driver that translates flash addresses adds to each submission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Driver {
+    /// To a read.
+    pub read: Sourced<Time>,
+    /// To a write or trim.
+    pub write: Sourced<Time>,
+}
+
+/// A hypervisor that carries a guest's requests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hypervisor {
+    /// For each request, on a thread of the hypervisor's own and a processor that the guest does not see.
+    pub request: Sourced<Time>,
+    /// Such threads.
+    pub threads: Sourced<u32>,
+}
+
+/// How requests are submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Submission {
+    /// Calls that return when the request is complete; a job has one request outstanding.
+    Synchronous,
+    /// Linux's asynchronous I/O.
+    Libaio,
+    /// Linux's io_uring.
+    IoUring,
+    /// Windows' overlapped I/O.
+    Overlapped,
+}
+
+impl Submission {
+    /// All of them; where a study doesn't say, the first that a host has and that keeps enough outstanding.
+    pub const ALL: [Self; 4] = [Self::Synchronous, Self::IoUring, Self::Libaio, Self::Overlapped];
+
+    /// The word in studies and profiles.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Synchronous => "synchronous",
+            Self::Libaio => "libaio",
+            Self::IoUring => "io_uring",
+            Self::Overlapped => "overlapped",
+        }
+    }
+}
+
+impl HostModel {
+    /// What a way of submitting costs, if this host has it.
+    pub fn path(&self, submission: Submission) -> Option<&AccessPath> {
+        match submission {
+            Submission::Synchronous => self.synchronous.as_ref(),
+            Submission::Libaio => self.libaio.as_ref(),
+            Submission::IoUring => self.io_uring.as_ref(),
+            Submission::Overlapped => self.overlapped.as_ref(),
+        }
+    }
+
+    /// How a job with so many requests outstanding submits.
+    ///
+    /// # Errors
+    /// Why it can't, as the end of a sentence.
+    pub fn chosen(&self, asked: Option<Submission>, queue_depth: u32) -> Result<(Submission, &AccessPath), String> {
+        let fits = |submission: Submission| queue_depth == 1 || submission != Submission::Synchronous;
+        let has = |submission: Submission| self.path(submission).map(|path| (submission, path));
+        match asked {
+            Some(submission) if !fits(submission) => {
+                Err("a synchronous job has one request outstanding; use more jobs, or another `host.submission`".into())
+            }
+            Some(submission) => has(submission).ok_or_else(|| format!("this host has no `{}`", submission.word())),
+            None => Submission::ALL
+                .into_iter()
+                .filter(|&submission| fits(submission))
+                .find_map(has)
+                .ok_or_else(|| "this host has no way to keep so many requests of one job outstanding".into()),
+        }
+    }
+}
