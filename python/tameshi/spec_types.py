@@ -534,7 +534,16 @@ class GroupCommit(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    committers: Annotated[int, Field(description='Committers per job.', ge=0)]
+    committers: Annotated[
+        int, Field(description='Committers per job; each has one commit at a time.', ge=0)
+    ]
+    delay: Annotated[
+        str | None,
+        Field(
+            description='How long the first of a group waits for more; a group that is whole does not wait.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
 
 
 class Sync3(BaseModel):
@@ -545,9 +554,29 @@ class Sync3(BaseModel):
     group_commit: GroupCommit
 
 
+class PageFlush(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    batch: Annotated[int, Field(description='Pages of `block_size` in a batch.', ge=0)]
+    doublewrite: Annotated[
+        Size | None,
+        Field(
+            description="Length of a doublewrite area at the begin of the stream's part of the storage: each batch is written there first,\nas a whole, and made durable before any page goes to its place. Absent: none."
+        ),
+    ] = None
+
+
 class Access(StrEnum):
     direct = 'direct'
     buffered = 'buffered'
+
+
+class Submission(StrEnum):
+    auto = 'auto'
+    io_uring = 'io_uring'
+    plain_calls = 'plain_calls'
 
 
 class Verify(StrEnum):
@@ -1276,6 +1305,12 @@ class StreamSpec(BaseModel):
         Sync1 | Sync2 | Literal['dsync'] | Literal['fua'] | Sync3 | None,
         Field(description='Making writes durable; absent: never.'),
     ] = None
+    page_flush: Annotated[
+        PageFlush | None,
+        Field(
+            description='Writes come in batches of pages, each batch durable before the next; absent: each write for itself.'
+        ),
+    ] = None
     offset: Annotated[
         str | None,
         Field(
@@ -1311,6 +1346,9 @@ class StreamSpec(BaseModel):
     access: Annotated[
         Access | None, Field(description='Past the page cache (O_DIRECT) or through it.')
     ] = 'direct'
+    submission: Annotated[
+        Submission | None, Field(description='How requests reach the system (measured world).')
+    ] = 'auto'
     compressible: Annotated[
         str | None,
         Field(

@@ -71,6 +71,8 @@ pub(crate) enum Kind {
     Write,
     /// A write that completes when it is durable.
     WriteDurable,
+    /// Tells the system that the range holds nothing worth keeping.
+    Trim,
     /// `fdatasync`.
     SyncData,
     /// `fsync`.
@@ -84,6 +86,7 @@ impl Kind {
             Self::Read => "read",
             Self::Write => "write",
             Self::WriteDurable => "durable write",
+            Self::Trim => "trim",
             Self::SyncData => "fdatasync",
             Self::SyncAll => "fsync",
         }

@@ -123,7 +123,7 @@ fn objections_to_stream(stream: &PhaseStream, storage_bytes: u64, alignment: u64
     }
     let rest = storage_bytes.saturating_sub(stream.offset.0);
     let span_bytes = stream.span.map_or(rest, |span| span.0.min(rest));
-    if span_bytes < stream.longest().0 {
+    if span_bytes < stream.least_span().0 {
         object("no whole block lies between `offset` and the end of the stream's part of the storage".into());
     }
     for objection in stream.objection().into_iter().chain(stream.span_objection(span_bytes)) {

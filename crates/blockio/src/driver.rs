@@ -193,7 +193,8 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
                 self.recorder.started(now, &issue);
             }
             self.issued += 1;
-            let request = self.place(issue.slot, &issue.command)?;
+            let Some(command) = issue.command else { continue };
+            let request = self.place(issue.slot, &command)?;
             self.in_flight[issue.slot as usize] = Some(request);
             self.outstanding += 1;
             self.recorder.issued(self.outstanding);
@@ -216,7 +217,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             CommandKind::Write if command.fua => Kind::WriteDurable,
             CommandKind::Write => Kind::Write,
             CommandKind::Flush => self.frame.sync,
-            CommandKind::Trim => return Err(BlockError::Refused(vec!["`trim` is not supported yet".into()])),
+            CommandKind::Trim => Kind::Trim,
         };
         let offset = self.frame.payload.place(command.offset_bytes, u64::from(length));
         let offset = offset.ok_or_else(|| BlockError::OutOfBounds {
@@ -226,7 +227,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         let buffer = match kind {
             Kind::Read => self.arena.read_buffer(slot),
             Kind::Write | Kind::WriteDurable => self.arena.write_buffer(slot, length),
-            Kind::SyncData | Kind::SyncAll => std::ptr::null_mut(),
+            Kind::Trim | Kind::SyncData | Kind::SyncAll => std::ptr::null_mut(),
         };
         Ok(Request { slot, kind, length, offset, buffer })
     }
@@ -271,7 +272,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
                 }
             };
             let completion = self.job.complete(reaped.slot, now);
-            self.recorder.record(completion, now, offset);
+            self.recorder.record(completion, self.job.commits(), now, offset);
         }
         self.reaped.clear();
         Ok(())
@@ -282,8 +283,8 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     fn settle(&mut self, reaped: Reaped) -> Result<u64, BlockError> {
         let request = self.in_flight[reaped.slot as usize].take().expect("a request completes once");
         self.outstanding -= 1;
-        let sync = matches!(request.kind, Kind::SyncData | Kind::SyncAll);
-        if reaped.result == request.length as i32 || (sync && reaped.result >= 0) {
+        let moves_nothing = matches!(request.kind, Kind::Trim | Kind::SyncData | Kind::SyncAll);
+        if reaped.result == request.length as i32 || (moves_nothing && reaped.result >= 0) {
             return Ok(request.offset);
         }
         let offset = self.frame.payload.within(request.offset);
@@ -297,7 +298,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     fn sentence(&self, kind: Kind, offset: u64, length: u32) -> String {
         let (word, storage) = (kind.word(), &self.frame.storage);
         match kind {
-            Kind::Read | Kind::Write | Kind::WriteDurable => {
+            Kind::Read | Kind::Write | Kind::WriteDurable | Kind::Trim => {
                 format!("{word} of {length} bytes at offset {offset} of storage `{storage}`")
             }
             Kind::SyncData | Kind::SyncAll => format!("{word} of storage `{storage}`"),

@@ -11,6 +11,23 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tameshi_base::Nanos;
 
+/// A file keeps its length; the range reads as zeros and gives its space back.
+pub(crate) const HOLE: libc::c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+/// _IO(0x12, 119)
+const BLKDISCARD: libc::Ioctl = 0x1277;
+
+/// Discards a range of a block device, or punches a hole into a file.
+fn trim(fd: RawFd, offset: u64, length: u64) -> isize {
+    let range = [offset, length];
+    // SAFETY: the request reads two u64; what is no block device refuses it without looking.
+    let discarded = unsafe { libc::ioctl(fd, BLKDISCARD, range.as_ptr()) };
+    if discarded == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ENOTTY) {
+        return discarded as isize;
+    }
+    // SAFETY: takes numbers only.
+    unsafe { libc::fallocate(fd, HOLE, offset as libc::off_t, length as libc::off_t) as isize }
+}
+
 /// Carries the request out; bytes moved or a negative error number.
 fn perform(fd: RawFd, request: &Request) -> i32 {
     let (buffer, length, offset) = (request.buffer.cast(), request.length as usize, request.offset as libc::off_t);
@@ -24,6 +41,7 @@ fn perform(fd: RawFd, request: &Request) -> i32 {
                     let part = libc::iovec { iov_base: buffer, iov_len: length };
                     libc::pwritev2(fd, &part, 1, offset, libc::RWF_DSYNC)
                 }
+                Kind::Trim => trim(fd, request.offset, u64::from(request.length)),
                 Kind::SyncData => libc::fdatasync(fd) as isize,
                 Kind::SyncAll => libc::fsync(fd) as isize,
             }

@@ -7,7 +7,7 @@ use tameshi_base::Nanos;
 use tameshi_record::interval::OPERATION_COUNT;
 use tameshi_record::ledger::{batch_class, depth_class};
 use tameshi_record::{Clock as Boundaries, IntervalStats, Part, Slow, ThreadUsage};
-use tameshi_workload::{Arrivals, Completion, Issue, Operation, StreamSpec, Sync};
+use tameshi_workload::{Arrivals, Completion, Issue, OPERATIONS, Operation, StreamSpec};
 
 /// Latencies up to this need no more memory once a job runs.
 const EXPECTED_LATENCY: Nanos = 1_000_000_000;
@@ -85,9 +85,9 @@ impl Recorder {
         self.boundary
     }
 
-    /// Counts an operation at `offset_bytes` whose completion was seen at `now`.
+    /// Counts an operation, and the commits of a group that ended with it, at `offset_bytes` whose completion was seen at `now`.
     #[inline]
-    pub(crate) fn record(&mut self, completion: Completion, now: Nanos, offset_bytes: u64) {
+    pub(crate) fn record(&mut self, completion: Completion, commits: &[Nanos], now: Nanos, offset_bytes: u64) {
         self.stats.record(completion.operation as usize, completion.bytes, completion.latency);
         self.stats.service_ns_sum += completion.service;
         self.stats.ledger.slowest.see(Slow {
@@ -97,7 +97,7 @@ impl Recorder {
             length_bytes: completion.bytes as u32,
             operation: completion.operation as u8,
         });
-        if let Some(latency) = completion.commit {
+        for &latency in completion.commit.iter().chain(commits) {
             self.stats.record(Operation::Commit as usize, 0, latency);
         }
     }
@@ -172,12 +172,14 @@ impl Recorder {
 
 /// Whether the stream will record the operation.
 fn is_expected(operation: usize, spec: &StreamSpec) -> bool {
-    let (reads, all) = (spec.read.0, tameshi_base::Share::WHOLE.0);
-    match operation {
-        0 => reads > 0,
-        1 => reads < all,
-        2 => reads < all && spec.sync.and_then(Sync::every).is_some(),
-        3 => reads < all && spec.sync.is_some(),
-        _ => false,
+    let (reads, trims, writes) = (spec.read.0 > 0, spec.trim.0 > 0, spec.written().0 > 0);
+    let flushed = spec.page_flush.is_some() || spec.sync.is_some_and(|sync| !sync.with_each_write());
+    match OPERATIONS.get(operation) {
+        Some(Operation::Read) => reads,
+        Some(Operation::Write) => writes,
+        Some(Operation::Sync) => writes && flushed,
+        Some(Operation::Commit) => writes && (flushed || spec.sync.is_some()),
+        Some(Operation::Trim) => trims,
+        None => false,
     }
 }

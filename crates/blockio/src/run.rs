@@ -9,14 +9,16 @@ use crate::error::BlockError;
 use crate::target::Target;
 use crate::worker::{Lines, Message, Task, work};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
-use tameshi_base::Nanos;
+use tameshi_base::{Nanos, Share};
 use tameshi_record::{EndedBy, IntervalStats, Progress, RunStatus, Writer};
 use tameshi_spec::run::{PhaseSpec, PhaseStream, RunSpec};
-use tameshi_workload::Arrivals;
+use tameshi_workload::spec::Submission;
+use tameshi_workload::{Arrivals, StreamSpec};
 
 /// From the word to begin until the phase begins: all threads are awake by then.
 const LEAD: Nanos = 300_000;
@@ -66,6 +68,13 @@ fn prepare<'a>(
 ) -> Result<Run<'a>, BlockError> {
     check::refuse(spec, &targets)?;
     let (chosen, remark) = backend.choose()?;
+    let ring = |stream: &&PhaseStream| stream.stream.submission == Submission::IoUring;
+    let demanding = spec.phases.iter().flat_map(|phase| &phase.streams).find(ring);
+    if let (Chosen::Portable, Some(stream)) = (chosen, demanding) {
+        let why = remark.as_deref().unwrap_or("this run was told to use plain calls");
+        let sentence = format!("stream `{}`: `submission` is `io_uring`, but {why}", stream.name);
+        return Err(BlockError::Refused(vec![sentence]));
+    }
     let arenas = (0..spec.phases.iter().map(PhaseSpec::jobs).max().unwrap_or(0) as usize)
         .map(|worker| {
             let needs: Vec<(u32, u64)> =
@@ -75,7 +84,18 @@ fn prepare<'a>(
             Arena::new(depth, block, spec.seed, (worker as u16, clock.t0())).map(Some)
         })
         .collect::<Result<Vec<_>, BlockError>>()?;
-    Ok(Run { spec, targets, clock, chosen, remark, features: None, arenas, writer, halt: Arc::default() })
+    Ok(Run {
+        spec,
+        targets,
+        clock,
+        chosen,
+        remark,
+        features: None,
+        apart: BTreeSet::new(),
+        arenas,
+        writer,
+        halt: Arc::default(),
+    })
 }
 
 /// The stream of a phase's job number `worker`.
@@ -85,7 +105,7 @@ fn nth_job(phase: &PhaseSpec, worker: usize) -> Option<&PhaseStream> {
 
 /// Requests and length of each that a job needs memory for.
 fn need(stream: &PhaseStream) -> (u32, u64) {
-    (stream.stream.queue_depth, stream.stream.longest().0)
+    (stream.stream.most_outstanding(), stream.stream.longest_command().0)
 }
 
 struct Run<'a> {
@@ -95,6 +115,8 @@ struct Run<'a> {
     chosen: Chosen,
     remark: Option<String>,
     features: Option<Vec<String>>,
+    /// What streams that are carried otherwise than the run make use of.
+    apart: BTreeSet<String>,
     arenas: Vec<Option<Arena>>,
     writer: &'a mut Writer,
     halt: Arc<AtomicBool>,
@@ -136,7 +158,7 @@ impl Run<'_> {
     }
 
     fn all_features(&self) -> Vec<String> {
-        self.features.iter().flatten().cloned().chain(self.remark.clone()).collect()
+        self.features.iter().flatten().chain(&self.remark).chain(&self.apart).cloned().collect()
     }
 
     fn phase(&mut self, index: usize) -> Result<EndedBy, BlockError> {
@@ -226,12 +248,13 @@ impl Run<'_> {
             time: phase.until.time.map(|time| time.0),
             ramp: phase.ramp.0,
             interval: self.spec.interval.0,
-            chosen: self.chosen,
+            chosen: self.chosen_for(&spec, target),
+            apart: (self.chosen_for(&spec, target) != self.chosen).then(|| stream.name.clone()),
             arena,
             frame: Frame {
                 storage: stream.storage.clone(),
                 payload: target.payload(),
-                depth: spec.queue_depth,
+                depth: spec.most_outstanding(),
                 open_loop: spec.arrivals != Arrivals::Closed,
                 sync: Frame::sync_kind(spec.sync),
                 end: None,
@@ -240,11 +263,24 @@ impl Run<'_> {
         }
     }
 
+    /// What carries a stream's requests: what the run chose, but for streams that say otherwise. io_uring knows no
+    /// discard of a block device's range.
+    fn chosen_for(&self, stream: &StreamSpec, target: &Target) -> Chosen {
+        match stream.submission {
+            Submission::PlainCalls => Chosen::Portable,
+            Submission::Auto if stream.trim > Share(0) && target.is_block_device() => Chosen::Portable,
+            Submission::Auto | Submission::IoUring => self.chosen,
+        }
+    }
+
     /// Waits until every thread is ready or has failed to be.
     fn await_ready(&mut self, crew: &Crew, watch: &mut Watch) {
         for _ in 0..watch.left {
             match crew.messages.recv() {
-                Ok(Message::Ready { features }) => {
+                Ok(Message::Ready { features, apart: Some(stream) }) => {
+                    self.apart.insert(format!("stream {stream}: {}", features.join(", ")));
+                }
+                Ok(Message::Ready { features, apart: None }) => {
                     let known = self.features.get_or_insert_with(|| features.clone());
                     known.retain(|feature| features.contains(feature));
                 }

@@ -176,14 +176,14 @@ fn drive_on(stage: Stage, spec: &StreamSpec, script: impl FnMut(usize, &Request)
     let frame = Frame {
         storage: "disk".into(),
         payload: Payload::of(4096, payload_bytes),
-        depth: spec.queue_depth,
+        depth: spec.most_outstanding(),
         open_loop: spec.arrivals != Arrivals::Closed,
         sync: Frame::sync_kind(spec.sync),
         end: time,
     };
     let mut recorder = Recorder::new(0, (0, 0), spec, sender, returned);
     recorder.begin(0, 0, 100 * MS, Used::default());
-    let arena = Arena::new(spec.queue_depth, spec.longest().0, 1, (0, 0)).expect("memory");
+    let arena = Arena::new(spec.most_outstanding(), spec.longest_command().0, 1, (0, 0)).expect("memory");
     let (clock, halt) = (Hands(now), AtomicBool::new(halt));
     let mut driver = Driver::new(frame, Job::new(spec, place), queue, arena, recorder, &clock, &halt);
     let ending = driver.run(0);

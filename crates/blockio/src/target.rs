@@ -99,6 +99,11 @@ impl Target {
         sentences
     }
 
+    /// Whether it is a block device and no file.
+    pub(crate) fn is_block_device(&self) -> bool {
+        status(self.fd.as_raw_fd()).is_ok_and(|status| status.st_mode & libc::S_IFMT == libc::S_IFBLK)
+    }
+
     /// A second handle on the same open target, for a thread that may outlive the first.
     pub(crate) fn handle(&self) -> Result<OwnedFd, BlockError> {
         self.fd.try_clone().map_err(|error| BlockError::system("duplicating a target's descriptor", error))

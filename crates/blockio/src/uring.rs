@@ -2,6 +2,7 @@
 
 use crate::arena::Arena;
 use crate::backend::{Kind, Queue, Reaped, Request};
+use crate::portable::HOLE;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, Probe, opcode};
@@ -26,9 +27,9 @@ pub(crate) fn probe() -> io::Result<()> {
     }
     let mut known = Probe::new();
     ring.submitter().register_probe(&mut known)?;
-    let needed = [opcode::Read::CODE, opcode::Write::CODE, opcode::Fsync::CODE];
+    let needed = [opcode::Read::CODE, opcode::Write::CODE, opcode::Fsync::CODE, opcode::Fallocate::CODE];
     if needed.iter().any(|&code| !known.is_supported(code)) {
-        return missing("read, write and fsync");
+        return missing("read, write, fsync and fallocate");
     }
     Ok(())
 }
@@ -84,6 +85,7 @@ impl Uring {
             (Kind::Write | Kind::WriteDurable, false) => {
                 opcode::Write::new(self.file, buffer, length).offset(offset).rw_flags(durable).build()
             }
+            (Kind::Trim, _) => opcode::Fallocate::new(self.file, u64::from(length)).offset(offset).mode(HOLE).build(),
             (Kind::SyncData, _) => opcode::Fsync::new(self.file).flags(FsyncFlags::DATASYNC).build(),
             (Kind::SyncAll, _) => opcode::Fsync::new(self.file).build(),
         };

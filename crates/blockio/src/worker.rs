@@ -22,7 +22,7 @@ use tameshi_workload::{Job, Placement, StreamSpec};
 /// What a job's thread tells the thread that writes the record.
 pub(crate) enum Message {
     /// Ready to begin; what its queue makes use of.
-    Ready { features: Vec<String> },
+    Ready { features: Vec<String>, apart: Option<String> },
     /// An interval is over.
     Interval { worker: usize, stats: Box<IntervalStats> },
     /// Something failed; `Ended` follows when nothing is in flight any more, or never will be settled.
@@ -49,6 +49,8 @@ pub(crate) struct Task {
     pub(crate) ramp: Nanos,
     pub(crate) interval: Nanos,
     pub(crate) chosen: Chosen,
+    /// The stream's name, where that is not what the run chose.
+    pub(crate) apart: Option<String>,
     pub(crate) arena: Arena,
     /// Its end is filled in when the phase begins.
     pub(crate) frame: Frame,
@@ -117,11 +119,23 @@ fn plain_calls() -> Vec<String> {
 
 fn carry<Q: Queue>(task: Task, lines: Lines, queue: Q, features: Vec<String>) -> Ended {
     let Task {
-        worker, phase, stream, job, spec, random_name, storage_bytes, seed, budget_bytes, arena, mut frame, ..
+        worker,
+        phase,
+        stream,
+        job,
+        spec,
+        random_name,
+        storage_bytes,
+        seed,
+        budget_bytes,
+        arena,
+        apart,
+        mut frame,
+        ..
     } = task;
     let Lines { sender, begin, returned, halt, clock } = lines;
     let mut recorder = Recorder::new(worker, (phase, stream), &spec, sender.clone(), returned);
-    tell(&sender, Message::Ready { features });
+    tell(&sender, Message::Ready { features, apart });
     let Ok(begin) = begin.recv() else {
         return (Some(arena), None);
     };

@@ -25,7 +25,7 @@ const RECONNECT: Nanos = 20_000_000;
 /// A scheduled transaction that starts later than this is late.
 const LATE: Nanos = 50_000;
 /// The operation of a transaction in interval statistics.
-pub(crate) const TRANSACTION: usize = 4;
+pub(crate) const TRANSACTION: usize = 5;
 
 /// What is counted besides latencies, in an interval.
 #[derive(Clone, Copy, Debug, Default)]

@@ -5,9 +5,9 @@ use hdrhistogram::Histogram;
 use tameshi_base::Nanos;
 
 /// Number of operations that are told apart: `tameshi_workload::OPERATIONS` in that order, then a program's transaction.
-pub const OPERATION_COUNT: usize = 5;
+pub const OPERATION_COUNT: usize = 6;
 /// Their words in tags and metrics.
-pub const OPERATION_WORDS: [&str; OPERATION_COUNT] = ["read", "write", "sync", "commit", "transaction"];
+pub const OPERATION_WORDS: [&str; OPERATION_COUNT] = ["read", "write", "sync", "commit", "trim", "transaction"];
 /// Number of parts that a latency is made of.
 pub const PART_COUNT: usize = 7;
 /// Their words in metrics: waiting for other requests, the host, the link, the controller, the medium, waiting for

@@ -63,7 +63,7 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
     let key = if what.block_size_mix.is_some() { "block_size_mix" } else { "block_size" };
     refuse(storage.is_none(), "storage", "the run has no storage of this name");
     refuse(what.lengths().iter().any(|length| impossible(length.size)), key, "must be from 1 B to 4 GiB");
-    refuse(storage.is_some() && span_bytes < what.longest().0, "span", "holds no whole block");
+    refuse(storage.is_some() && span_bytes < what.least_span().0, "span", "holds no whole block");
     refuse(
         what.access == Access::Buffered,
         "access",

@@ -195,13 +195,15 @@ impl<'a> Phase<'a> {
                 stats.late += u64::from(slip > 0);
                 stats.started(slip, lag);
             }
-            let id = ((seat as u64) << 32) | u64::from(issue.slot);
-            let command = Command { id, ..issue.command };
-            match &mut world.host {
-                None => world.devices[of.device].submit(world.now, &command),
-                Some(host) => {
-                    if let Step::Submit(command, device) = host.issue(world.now, &command, of.device) {
-                        world.devices[device].submit(world.now, &command);
+            if let Some(command) = issue.command {
+                let id = ((seat as u64) << 32) | u64::from(issue.slot);
+                let command = Command { id, ..command };
+                match &mut world.host {
+                    None => world.devices[of.device].submit(world.now, &command),
+                    Some(host) => {
+                        if let Step::Submit(command, device) = host.issue(world.now, &command, of.device) {
+                            world.devices[device].submit(world.now, &command);
+                        }
                     }
                 }
             }
@@ -267,7 +269,7 @@ impl<'a> Phase<'a> {
             length_bytes: done.command.length_bytes,
             operation: completion.operation as u8,
         });
-        if let Some(latency) = completion.commit {
+        for &latency in completion.commit.iter().chain(of.job.commits()) {
             stats.record(Operation::Commit as usize, 0, latency);
         }
         self.due.set(seat, of.job.next_due());

@@ -240,14 +240,14 @@ pub(crate) fn over<'a, 't>(
 pub(crate) fn spans(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Checked {
     for stream in run.phases.iter().flat_map(|phase| &phase.streams) {
         let size = run.storage[&stream.storage].size;
-        let longest = stream.stream.longest();
-        if addressed(stream, size) < longest.0 {
+        let least = stream.stream.least_span();
+        if addressed(stream, size) < least.0 {
             let key = match &stream.stream {
                 of if of.span.is_some() => "span",
                 of if of.block_size_mix.is_some() => "block_size_mix",
                 _ => "block_size",
             };
-            let message = format!("storage `{}` has no room for one block of {longest} there", stream.storage);
+            let message = format!("storage `{}` has no room for one block of {least} there", stream.storage);
             let accepted = format!("a part of the storage's {size} that holds a block");
             return Err(bad(source, table, &["workload", "stream", &stream.name, key], message, &accepted));
         }

@@ -215,20 +215,20 @@ fn summarise(name: &str, study: &Study, axes: &[AxisTable<'_>]) -> Summary {
 fn written_at_most(phase: &PhaseSpec) -> Option<u64> {
     let by_time = phase.streams.iter().map(|stream| {
         let of = &stream.stream;
-        let written_ppm = u128::from(1_000_000 - of.read.0);
+        let written_ppm = u128::from(of.written().0);
         if written_ppm == 0 {
             return Some(0);
         }
         let requests = u128::from(of.arrivals.requests_within(phase.until.time?.0, of.duty)?);
-        Some((requests * u128::from(of.mean_bytes()) * written_ppm).div_ceil(1_000_000) as u64)
+        Some((requests * u128::from(of.mean_start_bytes()) * written_ppm).div_ceil(1_000_000) as u64)
     });
-    let writes = phase.streams.iter().any(|stream| stream.stream.read.0 < 1_000_000);
+    let writes = phase.streams.iter().any(|stream| stream.stream.written().0 > 0);
     let by_amount = phase.until.amount.filter(|_| writes).map(|_| {
         let of = |stream: &crate::run::PhaseStream| {
             let per_job = phase.budget_bytes_per_job(&stream.stream).unwrap_or(0);
             let of_job = match (&stream.stream.block_size_mix, stream.stream.longest().0) {
-                _ if stream.stream.read.0 == 1_000_000 => 0,
-                (None, block) => per_job.div_ceil(block) * block,
+                _ if stream.stream.written().0 == 0 => 0,
+                (None, _) => per_job.next_multiple_of(stream.stream.mean_start_bytes()),
                 // The last request may begin one byte before the budget's end.
                 (Some(_), longest) => per_job - 1 + longest,
             };

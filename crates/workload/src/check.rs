@@ -1,6 +1,6 @@
 //! What a stream's description may not say: values that no job can carry out.
 
-use crate::spec::{Arrivals, Pattern, StreamSpec};
+use crate::spec::{Arrivals, Pattern, StreamSpec, Sync};
 use tameshi_base::{Rate, Share};
 
 /// A value that can't be.
@@ -16,13 +16,17 @@ pub struct Objection {
 
 /// One request a nanosecond.
 const MOST_RATE: Rate = Rate(1_000_000_000_000);
+/// Longest command.
+const MOST_COMMAND: u64 = 1 << 30;
 /// Steepest popularity: beyond it nearly all accesses go to one block.
 const MOST_THETA_PERMILLE: u32 = 10_000;
 
 impl StreamSpec {
     /// The first thing of this description that no job can carry out, wherever it works.
     pub fn objection(&self) -> Option<Objection> {
-        self.pattern_objection().or_else(|| self.arrivals_objection()).or_else(|| self.pauses_objection())
+        let writes = || self.group_objection().or_else(|| self.page_objection());
+        let times = || self.arrivals_objection().or_else(|| self.pauses_objection());
+        self.pattern_objection().or_else(times).or_else(writes)
     }
 
     /// The same of the part of the storage that it works on, `span_bytes` long.
@@ -95,6 +99,52 @@ impl StreamSpec {
         }
     }
 
+    fn group_objection(&self) -> Option<Objection> {
+        let Some(Sync::GroupCommit { committers, .. }) = self.sync else { return None };
+        let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
+        if committers == 0 {
+            object("sync.group_commit.committers", "a group of nobody commits nothing", "1 or more")
+        } else if self.longest_command().0 > MOST_COMMAND {
+            object("sync.group_commit.committers", "a group's records make no single write", "records of 1 GiB in all")
+        } else if self.pattern != Pattern::Sequential {
+            object("sync", "the records of a group lie one behind the other", "pattern = \"sequential\"")
+        } else if self.read.0 > 0 || self.trim.0 > 0 {
+            object("sync", "committers write and nothing else", "read = \"0 %\" and no trims")
+        } else if self.queue_depth != 1 {
+            object("queue_depth", "a log has one write at a time; `committers` says how many wait", "1")
+        } else {
+            None
+        }
+    }
+
+    fn page_objection(&self) -> Option<Objection> {
+        let flush = self.page_flush?;
+        let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
+        let batch_bytes = u64::from(flush.batch).saturating_mul(self.block_size.0);
+        if flush.batch == 0 {
+            object("page_flush.batch", "a batch of no pages is never flushed", "1 or more")
+        } else if batch_bytes > MOST_COMMAND {
+            object("page_flush.batch", "a batch this long can't be", "pages of 1 GiB in all")
+        } else if flush
+            .doublewrite
+            .is_some_and(|area| area.0 < batch_bytes || !area.0.is_multiple_of(self.block_size.0))
+        {
+            object(
+                "page_flush.doublewrite",
+                "a batch must fit into the area",
+                "a multiple of the page, no less than a batch",
+            )
+        } else if self.block_size_mix.is_some() {
+            object("page_flush", "pages are of one length", "`block_size` instead of a mix")
+        } else if self.read.0 > 0 || self.trim.0 > 0 {
+            object("page_flush", "page flushing writes and nothing else", "read = \"0 %\" and no trims")
+        } else if self.sync.is_some() {
+            object("page_flush", "a batch brings its own sync", "no `sync` beside it")
+        } else {
+            None
+        }
+    }
+
     fn pauses_objection(&self) -> Option<Objection> {
         let stuck = self.duty.is_some_and(|duty| duty.on.0 == 0);
         let endless = self.duty.is_some_and(|duty| duty.on.0.checked_add(duty.off.0).is_none());
@@ -109,8 +159,8 @@ impl StreamSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Duty, Gaps, RatePoint, Shape, Zone};
-    use tameshi_base::Time;
+    use crate::spec::{Duty, Gaps, PageFlush, RatePoint, Shape, Zone};
+    use tameshi_base::{Size, Time};
 
     fn key(spec: StreamSpec) -> Option<&'static str> {
         spec.objection().map(|objection| objection.key)
@@ -165,5 +215,27 @@ mod tests {
             let duty = Some(Duty { on: Time(on), off: Time(off) });
             assert_eq!(key(StreamSpec { duty, ..StreamSpec::default() }), expected);
         }
+    }
+
+    #[test]
+    fn a_group_appends_and_pages_come_in_batches_that_fit() {
+        let sync = |committers| Some(Sync::GroupCommit { committers, delay: Time(0) });
+        let log = StreamSpec { pattern: Pattern::Sequential, read: Share(0), sync: sync(8), ..StreamSpec::default() };
+        assert_eq!(key(log.clone()), None);
+        assert_eq!(key(StreamSpec { sync: sync(0), ..log.clone() }), Some("sync.group_commit.committers"));
+        assert_eq!(key(StreamSpec { sync: sync(1 << 20), ..log.clone() }), Some("sync.group_commit.committers"));
+        assert_eq!(key(StreamSpec { read: Share(1), ..log.clone() }), Some("sync"));
+        assert_eq!(key(StreamSpec { pattern: Pattern::Random, ..log.clone() }), Some("sync"));
+        assert_eq!(key(StreamSpec { queue_depth: 2, ..log }), Some("queue_depth"));
+        let flush = |batch, area: Option<u64>| StreamSpec {
+            read: Share(0),
+            page_flush: Some(PageFlush { batch, doublewrite: area.map(Size) }),
+            ..StreamSpec::default()
+        };
+        assert_eq!([key(flush(64, None)), key(flush(64, Some(64 * 4096)))], [None, None]);
+        assert_eq!(key(flush(0, None)), Some("page_flush.batch"));
+        assert_eq!(key(flush(64, Some(63 * 4096))), Some("page_flush.doublewrite"));
+        assert_eq!(key(StreamSpec { read: Share(1), ..flush(1, None) }), Some("page_flush"));
+        assert_eq!(key(StreamSpec { sync: Some(Sync::Dsync), ..flush(1, None) }), Some("page_flush"));
     }
 }

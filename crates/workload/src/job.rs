@@ -1,11 +1,11 @@
-//! One job of a stream: its slots, its operations in flight, and the latency of each.
+//! One job of a stream: what it issues when, its operations in flight, and the latency of each.
 
-use crate::arrivals::Schedule;
-use crate::lengths::Lengths;
-use crate::offsets::Offsets;
-use crate::spec::{Distribution, Duty, StreamSpec};
-use std::collections::VecDeque;
-use tameshi_base::{Command, CommandKind, Nanos, Random, Share};
+use crate::group::Group;
+use crate::pages::Pages;
+use crate::plain::Plain;
+use crate::source::{Source, Start};
+use crate::spec::{StreamSpec, Sync};
+use tameshi_base::{Command, CommandKind, Nanos};
 
 /// What a latency belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,10 +19,13 @@ pub enum Operation {
     Sync,
     /// A write and the sync that makes it durable, as one.
     Commit,
+    /// A trim.
+    Trim,
 }
 
 /// Every operation, in the order of their discriminants.
-pub const OPERATIONS: [Operation; 4] = [Operation::Read, Operation::Write, Operation::Sync, Operation::Commit];
+pub const OPERATIONS: [Operation; 5] =
+    [Operation::Read, Operation::Write, Operation::Sync, Operation::Commit, Operation::Trim];
 
 impl Operation {
     /// The word used in metrics, tags and reports.
@@ -32,6 +35,18 @@ impl Operation {
             Self::Write => "write",
             Self::Sync => "sync",
             Self::Commit => "commit",
+            Self::Trim => "trim",
+        }
+    }
+
+    /// What the completion of such a command is by itself.
+    #[inline]
+    pub(crate) fn of(kind: CommandKind) -> Self {
+        match kind {
+            CommandKind::Read => Self::Read,
+            CommandKind::Write => Self::Write,
+            CommandKind::Flush => Self::Sync,
+            CommandKind::Trim => Self::Trim,
         }
     }
 }
@@ -55,19 +70,27 @@ pub struct Placement<'a> {
     pub name: &'a str,
 }
 
-/// A command to submit now, and the slot to name when it completes.
+/// Something that starts now: a command to submit, and the slot to name when it completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Issue {
     /// The slot; also the command's id.
     pub slot: u32,
-    /// What to submit.
-    pub command: Command,
+    /// What to submit; `None` where a committer joins a group, whose records a later command carries.
+    pub command: Option<Command>,
     /// When it should have started: the schedule's instant in open loop, else now.
     pub intended: Nanos,
     /// When it could have started: its intended start had come and a slot was free. What passed since is the driver's.
     pub ready: Nanos,
     /// Whether its start was fixed by a schedule: the read or write of an open loop.
     pub scheduled: bool,
+}
+
+impl Issue {
+    #[inline]
+    pub(crate) fn started(slot: u32, command: Option<Command>, start: Start) -> Self {
+        let Start { intended, ready, scheduled, .. } = start;
+        Self { slot, command, intended, ready, scheduled }
+    }
 }
 
 /// What a completion amounted to.
@@ -82,64 +105,19 @@ pub struct Completion {
     /// Time from submission; in closed loop the same.
     pub service: Nanos,
     /// The commit that ended with it, by a sync or as a write that is durable itself: time from its write's intended
-    /// start.
+    /// start. Those that share a flush are [`Job::commits`].
     pub commit: Option<Nanos>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    intended: Nanos,
-    submitted: Nanos,
-    write_intended: Nanos,
-    length_bytes: u32,
-    writes_since_sync: u32,
-    kind: Option<CommandKind>,
-}
-
-/// Pauses between a completion and the next request.
-#[derive(Debug)]
-struct Think {
-    mean: Nanos,
-    distribution: Distribution,
-    random: Random,
-}
-
-impl Think {
-    #[inline]
-    fn next(&mut self) -> Nanos {
-        match (self.mean, self.distribution) {
-            (0, _) => 0,
-            (mean, Distribution::Fixed) => mean,
-            (mean, Distribution::Exponential) => self.random.exponential(mean as f64) as Nanos,
-            (mean, Distribution::Uniform) => self.random.below(mean.saturating_mul(2).saturating_add(1)),
-        }
-    }
 }
 
 /// One job of a stream. No call allocates; order depends on nothing but the calls.
 #[derive(Debug)]
-pub struct Job {
-    stream: u16,
-    read: Share,
-    sync_every: Option<u32>,
-    /// Each write is durable at its own completion.
-    durable: bool,
-    lengths: Lengths,
-    think: Think,
-    /// When the stream began, and its pauses.
-    duty: Option<(Nanos, Duty)>,
-    offsets: Offsets,
-    mix: Random,
-    schedule: Option<Schedule>,
-    slots: Vec<Slot>,
-    /// Free slots with the time from which they may issue, in that order.
-    ready: VecDeque<(Nanos, u32)>,
-    /// Slots whose write is complete and whose sync is due.
-    to_sync: VecDeque<(Nanos, u32)>,
-    budget_bytes: Option<u64>,
-    /// From then on it issues nothing new.
-    end: Nanos,
-    outstanding: u32,
+pub struct Job(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Plain(Plain),
+    Group(Group),
+    Pages(Pages),
 }
 
 impl Job {
@@ -148,122 +126,33 @@ impl Job {
     /// # Panics
     /// When the span holds no whole block or there is no queue depth; the resolver refuses such a study.
     pub fn new(spec: &StreamSpec, place: Placement<'_>) -> Self {
-        let random = |what: &str| Random::named(place.seed, &format!("{}/{}/{what}", place.name, place.job));
-        let begin_bytes = spec.offset.0;
-        let rest = place.storage_bytes.saturating_sub(begin_bytes);
-        let span_bytes = spec.span.map_or(rest, |span| span.0.min(rest));
-        let depth = spec.queue_depth;
-        let begin = place.begin.saturating_add(spec.delay.0);
-        assert!(depth > 0, "a queue depth of zero issues nothing");
-        Self {
-            stream: place.stream,
-            read: spec.read,
-            sync_every: spec.sync.and_then(crate::spec::Sync::every),
-            durable: spec.sync.is_some_and(crate::spec::Sync::with_each_write),
-            lengths: Lengths::new(spec, random("lengths")),
-            think: Think { mean: spec.think_time.0, distribution: spec.think_distribution, random: random("think") },
-            duty: spec.duty.map(|duty| (begin, duty)),
-            offsets: Offsets::new(
-                spec,
-                (begin_bytes, span_bytes),
-                place.job,
-                random("offsets"),
-                Random::named(place.seed, "scatter"),
-            ),
-            mix: random("mix"),
-            schedule: Schedule::new(&spec.arrivals, spec.duty, place.job, spec.jobs, begin, random("arrivals")),
-            slots: vec![Slot::default(); depth as usize],
-            ready: (0..depth).map(|slot| (begin, slot)).collect(),
-            to_sync: VecDeque::with_capacity(depth as usize),
-            budget_bytes: place.budget_bytes,
-            end: spec.duration.map_or(Nanos::MAX, |duration| begin.saturating_add(duration.0)),
-            outstanding: 0,
-        }
+        Self(match (spec.sync, spec.page_flush) {
+            (Some(Sync::GroupCommit { committers, delay }), _) => {
+                Kind::Group(Group::new(spec, place, committers, delay.0))
+            }
+            (_, Some(flush)) => Kind::Pages(Pages::new(spec, place, flush)),
+            _ => Kind::Plain(Plain::new(spec, place)),
+        })
     }
 
-    /// The earliest time at which the job wants to submit; `None` while it waits for a completion or has nothing left.
+    /// The earliest time at which the job wants to issue; `None` while it waits for a completion or has nothing left.
     #[inline]
     pub fn next_due(&self) -> Option<Nanos> {
-        if let Some(&(at, _)) = self.to_sync.front() {
-            return Some(at);
-        }
-        if self.is_exhausted() {
-            return None;
-        }
-        let &(free_from, _) = self.ready.front()?;
-        let at = self.schedule.as_ref().map_or(free_from, |schedule| schedule.next().max(free_from));
-        let due = self.at_work(at);
-        (due < self.end).then_some(due)
-    }
-
-    /// The first instant from `at` on that lies in no pause.
-    #[inline]
-    fn at_work(&self, at: Nanos) -> Nanos {
-        match self.duty {
-            None => at,
-            Some((begin, duty)) => begin.saturating_add(duty.resumed(at.saturating_sub(begin))),
+        match &self.0 {
+            Kind::Plain(plain) => plain.next_due(),
+            Kind::Group(group) => group.next_due(),
+            Kind::Pages(pages) => pages.next_due(),
         }
     }
 
-    /// The next command, if one is due at `now`.
+    /// What starts next, if anything is due at `now`.
     #[inline]
     pub fn issue(&mut self, now: Nanos) -> Option<Issue> {
-        if self.next_due()? > now {
-            return None;
+        match &mut self.0 {
+            Kind::Plain(plain) => plain.issue(now),
+            Kind::Group(group) => group.issue(now),
+            Kind::Pages(pages) => pages.issue(now),
         }
-        self.outstanding += 1;
-        if let Some((intended, slot)) = self.to_sync.pop_front() {
-            let command = self.submit(slot, CommandKind::Flush, (0, 0), (intended, now));
-            return Some(Issue { slot, command, intended, ready: intended, scheduled: false });
-        }
-        let (free_from, slot) = self.ready.pop_front()?;
-        let (intended, scheduled) = match &mut self.schedule {
-            None => (now, false),
-            Some(schedule) => {
-                let intended = schedule.next();
-                schedule.advance();
-                (intended, true)
-            }
-        };
-        let ready = self.at_work(if scheduled { intended.max(free_from) } else { free_from });
-        let kind = if self.draws_read() { CommandKind::Read } else { CommandKind::Write };
-        let length_bytes = self.lengths.next();
-        let offset_bytes = self.offsets.next(length_bytes);
-        if let Some(budget) = &mut self.budget_bytes {
-            *budget = budget.saturating_sub(u64::from(length_bytes));
-        }
-        if kind == CommandKind::Write {
-            let state = &mut self.slots[slot as usize];
-            state.write_intended = intended;
-            state.writes_since_sync += 1;
-        }
-        let command = self.submit(slot, kind, (offset_bytes, length_bytes), (intended, now));
-        Some(Issue { slot, command, intended, ready, scheduled })
-    }
-
-    #[inline]
-    fn draws_read(&mut self) -> bool {
-        match self.read.0 {
-            0 => false,
-            1_000_000 => true,
-            millionths => self.mix.below(1_000_000) < u64::from(millionths),
-        }
-    }
-
-    #[inline]
-    fn submit(
-        &mut self,
-        slot: u32,
-        kind: CommandKind,
-        (offset_bytes, length_bytes): (u64, u32),
-        (intended, submitted): (Nanos, Nanos),
-    ) -> Command {
-        let state = &mut self.slots[slot as usize];
-        (state.intended, state.submitted) = (intended, submitted);
-        state.kind = Some(kind);
-        state.length_bytes = length_bytes;
-        let fua = self.durable && kind == CommandKind::Write;
-        Command { id: u64::from(slot), kind, offset_bytes, length_bytes, fua, stream: self.stream }
     }
 
     /// The command of `slot` completed at `now`.
@@ -272,77 +161,74 @@ impl Job {
     /// When the slot has nothing outstanding: a command completed twice.
     #[inline]
     pub fn complete(&mut self, slot: u32, now: Nanos) -> Completion {
-        let state = &mut self.slots[slot as usize];
-        let kind = state.kind.take().expect("a command completes once");
-        self.outstanding -= 1;
-        let latency = now.saturating_sub(state.intended);
-        let service = now.saturating_sub(state.submitted);
-        let bytes = u64::from(state.length_bytes);
-        let sync_due = kind == CommandKind::Write && self.sync_every.is_some_and(|n| state.writes_since_sync >= n);
-        let mut commit = (self.durable && kind == CommandKind::Write).then_some(latency);
-        if kind == CommandKind::Flush {
-            commit = Some(now.saturating_sub(state.write_intended));
-            state.writes_since_sync = 0;
+        match &mut self.0 {
+            Kind::Plain(plain) => plain.complete(slot, now),
+            Kind::Group(group) => group.complete(now),
+            Kind::Pages(pages) => pages.complete(slot, now),
         }
-        if sync_due {
-            self.to_sync.push_back((now, slot));
-        } else {
-            let from = now + self.think.next();
-            // Pauses that differ end in another order than they begin.
-            let place = if self.ready.back().is_none_or(|&(last, _)| last <= from) {
-                self.ready.len()
-            } else {
-                self.ready.partition_point(|&(other, _)| other <= from)
-            };
-            self.ready.insert(place, (from, slot));
+    }
+
+    /// The commits of a group that ended with the last completion, each from its own intended start.
+    #[inline]
+    pub fn commits(&self) -> &[Nanos] {
+        match &self.0 {
+            Kind::Group(group) => group.commits(),
+            Kind::Plain(_) | Kind::Pages(_) => &[],
         }
-        let operation = match kind {
-            CommandKind::Read => Operation::Read,
-            CommandKind::Write | CommandKind::Trim => Operation::Write,
-            CommandKind::Flush => Operation::Sync,
-        };
-        Completion { operation, bytes, latency, service, commit }
     }
 
     /// Commands issued and not completed.
     pub fn outstanding(&self) -> u32 {
-        self.outstanding
+        match &self.0 {
+            Kind::Plain(plain) => plain.outstanding(),
+            Kind::Group(group) => group.outstanding(),
+            Kind::Pages(pages) => pages.outstanding(),
+        }
     }
 
-    /// The job has moved all that it may; only syncs that are due remain.
+    /// The job has asked for all that it may move; only what makes it durable remains.
     #[inline]
     pub fn is_exhausted(&self) -> bool {
-        self.budget_bytes == Some(0) || self.is_over()
-    }
-
-    /// Whether its own time is over: what is free, or scheduled, next comes too late.
-    fn is_over(&self) -> bool {
-        let free_late = self.ready.front().is_some_and(|&(free_from, _)| free_from >= self.end);
-        free_late || self.schedule.as_ref().is_some_and(|schedule| schedule.next() >= self.end)
+        self.source().is_exhausted()
     }
 
     /// Nothing outstanding, nothing to come.
+    #[inline]
     pub fn is_done(&self) -> bool {
-        self.is_exhausted() && self.outstanding == 0 && self.to_sync.is_empty()
+        match &self.0 {
+            Kind::Plain(plain) => plain.is_done(),
+            Kind::Group(group) => group.is_done(),
+            Kind::Pages(pages) => pages.is_done(),
+        }
     }
 
     /// Open-loop requests that should have started before `end` and did not.
     pub fn unserved_before(&self, end: Nanos) -> u64 {
-        if self.budget_bytes == Some(0) {
-            return 0;
+        self.source().unserved_before(end)
+    }
+
+    #[inline]
+    fn source(&self) -> &Source {
+        match &self.0 {
+            Kind::Plain(plain) => plain.source(),
+            Kind::Group(group) => group.source(),
+            Kind::Pages(pages) => pages.source(),
         }
-        self.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(end.min(self.end)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Arrivals, Pattern, Sync};
-    use tameshi_base::{Rate, Size};
+    use crate::spec::{Arrivals, Distribution, Duty, Pattern};
+    use tameshi_base::{Rate, Share, Size};
 
     fn place() -> Placement<'static> {
         Placement { stream: 0, job: 0, storage_bytes: 1 << 20, begin: 0, budget_bytes: None, seed: 1, name: "t" }
+    }
+
+    fn kind(issue: &Issue) -> CommandKind {
+        issue.command.expect("no committer joins here").kind
     }
 
     #[test]
@@ -398,10 +284,10 @@ mod tests {
         };
         let mut job = Job::new(&spec, place());
         let write = job.issue(10).expect("due");
-        assert_eq!(write.command.kind, CommandKind::Write);
+        assert_eq!(kind(&write), CommandKind::Write);
         assert_eq!(job.complete(write.slot, 40).commit, None);
         let sync = job.issue(40).expect("due");
-        assert_eq!(sync.command.kind, CommandKind::Flush);
+        assert_eq!(kind(&sync), CommandKind::Flush);
         let done = job.complete(sync.slot, 100);
         assert_eq!((done.operation, done.latency, done.commit), (Operation::Sync, 60, Some(90)));
     }
@@ -456,7 +342,7 @@ mod tests {
                 .map(|t| {
                     let issue = job.issue(t).expect("due");
                     job.complete(issue.slot, t);
-                    issue.command.kind == CommandKind::Read
+                    kind(&issue) == CommandKind::Read
                 })
                 .collect::<Vec<_>>()
         };
@@ -474,8 +360,8 @@ mod tests {
             let (mut reads, mut commits) = (0, 0);
             for now in 0..1000 {
                 let issue = job.issue(now * 100).expect("no sync stands between");
-                let write = issue.command.kind == CommandKind::Write;
-                assert_eq!(issue.command.fua, write);
+                let write = kind(&issue) == CommandKind::Write;
+                assert_eq!(issue.command.is_some_and(|command| command.fua), write);
                 let done = job.complete(issue.slot, now * 100 + 30);
                 assert_eq!(done.commit, write.then_some(30));
                 if write { commits += 1 } else { reads += 1 }
@@ -570,5 +456,23 @@ mod tests {
         }
         assert_eq!(starts.len(), 4 * 4);
         assert!(starts.iter().all(|at| at % 10_000 < 1000), "{starts:?}");
+    }
+
+    #[test]
+    fn trims_have_their_share_of_all_and_reads_theirs_of_the_rest() {
+        let spec = StreamSpec { trim: Share(200_000), read: Share(500_000), ..StreamSpec::default() };
+        let mut job = Job::new(&spec, place());
+        let mut counts = [0; 5];
+        for now in 0..100_000 {
+            let issue = job.issue(now).expect("due");
+            let done = job.complete(issue.slot, now);
+            assert_eq!(done.operation == Operation::Trim, kind(&issue) == CommandKind::Trim);
+            counts[done.operation as usize] += 1;
+        }
+        for (operation, expected) in [(Operation::Trim, 20_000), (Operation::Read, 40_000), (Operation::Write, 40_000)]
+        {
+            let found: i32 = counts[operation as usize];
+            assert!(found.abs_diff(expected) < 700, "{operation:?}: {found}");
+        }
     }
 }

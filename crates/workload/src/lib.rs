@@ -5,12 +5,16 @@
 
 mod arrivals;
 mod check;
+mod group;
 mod job;
 mod lengths;
 mod offsets;
+mod pages;
+mod plain;
 pub mod program;
 mod shuffle;
 mod skew;
+mod source;
 pub mod spec;
 
 pub use arrivals::Schedule;

@@ -39,6 +39,9 @@ pub struct StreamSpec {
     /// Making writes durable; absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<Sync>,
+    /// Writes come in batches of pages, each batch durable before the next; absent: each write for itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_flush: Option<PageFlush>,
     /// Where the stream's part of the storage begins.
     pub offset: Size,
     /// Length of the stream's part of the storage; absent: all that follows `offset`.
@@ -56,6 +59,8 @@ pub struct StreamSpec {
     pub duration: Option<Time>,
     /// Past the page cache (O_DIRECT) or through it.
     pub access: Access,
+    /// How requests reach the system (measured world).
+    pub submission: Submission,
     /// How well the written data compresses: the share of each 4 KiB that is one byte repeated.
     pub compressible: Share,
     /// How much of the written data repeats: the share of writes whose content is one of sixteen.
@@ -86,12 +91,14 @@ impl Default for StreamSpec {
             think_time: Time(0),
             think_distribution: Distribution::Fixed,
             sync: None,
+            page_flush: None,
             offset: Size(0),
             span: None,
             amount: None,
             delay: Time(0),
             duration: None,
             access: Access::Direct,
+            submission: Submission::Auto,
             compressible: Share(0),
             duplicate: Share(0),
             trim: Share(0),
@@ -283,10 +290,14 @@ pub enum Sync {
     Dsync,
     /// Each write with force unit access; past the page cache, a system's way to ask for it is that of `dsync`.
     Fua,
-    /// Many committers share one flush.
+    /// Many committers append to one log: what is waiting goes out in one write, and one `fdatasync` ends their commits
+    /// together. For a sequential stream of writes; `block_size` or its mix is a committer's record.
     GroupCommit {
-        /// Committers per job.
+        /// Committers per job; each has one commit at a time.
         committers: u32,
+        /// How long the first of a group waits for more; a group that is whole does not wait.
+        #[serde(default)]
+        delay: Time,
     },
 }
 
@@ -305,6 +316,19 @@ impl Sync {
     }
 }
 
+/// Batches of pages: written, then made durable by one `fdatasync`. What `arrivals` asks for is batches, and a commit is a
+/// whole batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PageFlush {
+    /// Pages of `block_size` in a batch.
+    pub batch: u32,
+    /// Length of a doublewrite area at the begin of the stream's part of the storage: each batch is written there first,
+    /// as a whole, and made durable before any page goes to its place. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doublewrite: Option<Size>,
+}
+
 /// Past the page cache or through it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -313,6 +337,19 @@ pub enum Access {
     Direct,
     /// Through the page cache.
     Buffered,
+}
+
+/// How requests reach the system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Submission {
+    /// By io_uring, or by plain calls where that is refused, or where trims go to a block device.
+    #[default]
+    Auto,
+    /// By io_uring, or not at all.
+    IoUring,
+    /// By plain calls (pread, pwrite, fdatasync …), from a thread for each request that may be outstanding.
+    PlainCalls,
 }
 
 /// Whether data is checked.
@@ -348,6 +385,46 @@ impl StreamSpec {
         weighted.div_ceil(u128::from(Share::WHOLE.0)) as u64
     }
 
+    /// The longest command that a job issues.
+    pub fn longest_command(&self) -> Size {
+        let parts = match (self.sync, self.page_flush) {
+            (Some(Sync::GroupCommit { committers, .. }), _) => committers,
+            (_, Some(PageFlush { batch, doublewrite: Some(_) })) => batch,
+            _ => 1,
+        };
+        Size(self.longest().0.saturating_mul(u64::from(parts)))
+    }
+
+    /// The shortest part of a storage that the stream can work on.
+    pub fn least_span(&self) -> Size {
+        match self.page_flush.and_then(|flush| flush.doublewrite) {
+            Some(area) => Size(area.0.saturating_add(self.longest().0)),
+            None => self.longest_command(),
+        }
+    }
+
+    /// Commands that a job may have outstanding.
+    pub fn most_outstanding(&self) -> u32 {
+        if matches!(self.sync, Some(Sync::GroupCommit { .. })) { 1 } else { self.queue_depth }
+    }
+
+    /// Bytes that one start writes, in the mean and rounded up, where it writes.
+    pub fn mean_start_bytes(&self) -> u64 {
+        match self.page_flush {
+            Some(flush) => {
+                let times = if flush.doublewrite.is_some() { 2 } else { 1 };
+                times * u64::from(flush.batch) * self.block_size.0
+            }
+            None => self.mean_bytes(),
+        }
+    }
+
+    /// Share of the starts that write.
+    pub fn written(&self) -> Share {
+        let rest = |share: Share| u64::from(Share::WHOLE.0.saturating_sub(share.0));
+        Share((rest(self.read) * rest(self.trim)).div_ceil(u64::from(Share::WHOLE.0)) as u32)
+    }
+
     /// What of this description [`crate::Job`] does not do yet, by key.
     pub fn unsupported(&self) -> Vec<&'static str> {
         let mut keys = Vec::new();
@@ -356,8 +433,6 @@ impl StreamSpec {
                 keys.push(key)
             }
         };
-        refuse(matches!(self.sync, Some(Sync::GroupCommit { .. })), "sync");
-        refuse(self.trim != Share(0), "trim");
         refuse(self.verify != Verify::Off, "verify");
         keys
     }

@@ -330,6 +330,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "name.write": ("write", "書き込み"),
     "name.sync": ("sync", "同期"),
     "name.commit": ("commit", "コミット"),
+    "name.trim": ("trim", "TRIM"),
     "name.transaction": ("transaction", "トランザクション"),
     "name.pattern": ("pattern", "パターン"),
     "name.depth": ("depth", "深度"),

@@ -9,7 +9,8 @@ from typing import Any
 from tameshi.stats import intervals
 from tameshi.stats.intervals import Interval, digits
 
-OPERATIONS = ("read", "write", "sync", "commit", "transaction")
+OPERATIONS = ("read", "write", "sync", "commit", "trim", "transaction")
+MOVING = ("read", "write", "trim")
 PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 NANOSECONDS = 1e9
 RESOLUTION = 0.001
@@ -80,7 +81,7 @@ def estimates(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
         showing = present(operation, runs)
         if not showing:
             continue
-        for counter in ("count", "bytes") if operation in ("read", "write") else ("count",):
+        for counter in ("count", "bytes") if operation in MOVING else ("count",):
             found.append(_rate(subject, operation, counter, runs))
         found.append(_mean_latency(subject, operation, showing))
         told = [run for run in showing if operation in run.latencies]
@@ -106,7 +107,7 @@ def rate_name(operation: str, counter: str) -> tuple[str, str]:
     """Metric and unit of a counter's rate."""
     if counter == "bytes":
         return f"{operation}.bandwidth", "B/s"
-    return (f"{operation}.iops" if operation in ("read", "write") else f"{operation}.rate"), "1/s"
+    return (f"{operation}.iops" if operation in MOVING else f"{operation}.rate"), "1/s"
 
 
 def _rate(subject: str, operation: str, counter: str, runs: Sequence[WindowData]) -> Estimate:

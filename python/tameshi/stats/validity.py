@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tameshi.spec_types import Access, PhaseSpec, PhaseStream
+from tameshi.spec_types import Access, PhaseSpec, PhaseStream, StreamSpec
 from tameshi.stats.estimates import WindowData
 from tameshi.stats.intervals import digits
 
@@ -255,11 +255,11 @@ def load_of(stream: PhaseStream, data: WindowData) -> Load:
 
     spec = stream.stream
     jobs, depth = spec.jobs or 1, spec.queue_depth or 1
-    operations = ("read", "write", "sync")
+    operations = _started(spec)
     return Load(
         subject=stream.name,
         jobs=jobs,
-        slots=jobs * depth,
+        slots=jobs * (_committers(spec) or depth),
         open_loop=total("load.started") > 0 or total("load.unserved") > 0,
         length_ns=data.length_ns,
         cpu_ns=total("load.cpu_ns") if "load.cpu_ns" in data.counters else None,
@@ -272,20 +272,35 @@ def load_of(stream: PhaseStream, data: WindowData) -> Load:
         latency_ns=sum(total(f"{operation}.latency_sum") for operation in operations),
         service_ns=total("load.service_ns_sum"),
         bytes=total("read.bytes") + total("write.bytes"),
-        plain=spec.sync is None and spec.access is not Access.buffered,
-        tails=_tails(data.latencies),
+        plain=spec.sync is None and not spec.page_flush and spec.access is not Access.buffered,
+        tails=_tails(data.latencies, operations),
     )
 
 
-def _tails(latencies: Mapping[str, Mapping[str, Any]]) -> dict[float, tuple[float, float]]:
+def _committers(spec: StreamSpec) -> int | None:
+    """Committers of each job, of a stream whose commits share flushes."""
+    group = getattr(spec.sync, "group_commit", None)
+    return group.committers if group else None
+
+
+def _started(spec: StreamSpec) -> Sequence[str]:
+    """The operations whose latencies are those of what a schedule starts."""
+    whole = _committers(spec) or spec.page_flush
+    return ("commit",) if whole else ("read", "write", "sync", "trim")
+
+
+def _tails(
+    latencies: Mapping[str, Mapping[str, Any]], operations: Sequence[str]
+) -> dict[float, tuple[float, float]]:
     """Per quantile that enough requests lie beyond: lateness, and the least latency there."""
     tails: dict[float, tuple[float, float]] = {}
     lag = latencies.get("lag")
     for level in TAILS:
         told = [
             value
-            for operation in ("read", "write")
-            if operation in latencies
+            for operation in operations
+            if operation != "sync"
+            and operation in latencies
             and latencies[operation]["count"] * (1 - level) >= FEWEST_IN_TAIL
             for reached, value in latencies[operation]["quantiles"]
             if reached == level

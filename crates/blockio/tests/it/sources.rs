@@ -13,7 +13,8 @@ fn nothing_is_opened_made_cut_or_removed_by_path() {
         "creat(",
         "unlink",
         "truncate",
-        "fallocate",
+        "libc::FALLOC_FL_COLLAPSE",
+        "libc::FALLOC_FL_ZERO",
         "remove_",
         "rename",
         "mkdir",
@@ -29,4 +30,12 @@ fn nothing_is_opened_made_cut_or_removed_by_path() {
         files += 1;
     }
     assert!(files > 10);
+}
+
+#[test]
+fn a_hole_never_changes_a_files_length() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let text = std::fs::read_to_string(folder.join("portable.rs")).expect("a source");
+    let mode = "libc::c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;";
+    assert_eq!((text.matches(mode).count(), text.matches("FALLOC_FL_").count()), (1, 2));
 }

@@ -3,8 +3,8 @@
 use crate::bench::*;
 use tameshi_base::{Rate, Share, Size, Time};
 use tameshi_blockio::unsupported;
-use tameshi_workload::spec::{Duty, Gaps, RatePoint, Shape, Zone};
-use tameshi_workload::{Arrivals, Pattern, StreamSpec};
+use tameshi_workload::spec::{Duty, Gaps, PageFlush, RatePoint, Shape, Submission, Zone};
+use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
 const PAYLOAD: u64 = 4 << 20;
 
@@ -64,4 +64,92 @@ fn ramps_bursts_and_pauses_start_what_they_should() {
         let (started, unserved) = (sums["load.started"], sums["load.unserved"]);
         assert_eq!(started + unserved, expected);
     }
+}
+
+#[test]
+fn committers_share_writes_and_flushes_on_every_backend() {
+    for backend in backends() {
+        let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
+        let log = StreamSpec {
+            block_size: Size(512),
+            sync: Some(Sync::GroupCommit { committers: 24, delay: Time(0) }),
+            queue_depth: 1,
+            jobs: 2,
+            ..writes(Pattern::Sequential)
+        };
+        bench.run(vec![phase(by_amount(2 * 240 * 512), vec![("log", log)])], backend).expect("a run");
+        let sums = bench.sums();
+        assert_eq!([sums["commit.count"], sums["write.bytes"]], [2 * 240, 2 * 240 * 512]);
+        assert_eq!([sums["write.count"], sums["sync.count"]], [2 * 10; 2]);
+        assert!(sums["commit.latency_sum"] > 24 * sums["sync.latency_sum"], "each commit holds its flush");
+        assert!(bench.histograms().contains("0/steady/log/commit"));
+    }
+}
+
+#[test]
+fn pages_go_to_the_doublewrite_area_and_to_their_places() {
+    for backend in backends() {
+        let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
+        let (page, batch, area) = (16_384, 8, 256 << 10);
+        let flusher = StreamSpec {
+            block_size: Size(page),
+            page_flush: Some(PageFlush { batch, doublewrite: Some(Size(area)) }),
+            ..writes(Pattern::Random)
+        };
+        let amount = 2 * area;
+        bench.run(vec![phase(by_amount(amount), vec![("flusher", flusher)])], backend).expect("a run");
+        let sums = bench.sums();
+        let batches = area / (u64::from(batch) * page);
+        assert_eq!(sums["commit.count"], batches);
+        assert_eq!([sums["write.count"], sums["sync.count"]], [batches * (u64::from(batch) + 1), 2 * batches]);
+        let in_area = bench.touched().iter().filter(|&&block| (block as u64) < area / BLOCK).count() as u64;
+        assert_eq!(in_area, area / BLOCK, "as long as all batches together");
+        assert!(bench.touched().len() as u64 > in_area);
+    }
+}
+
+#[test]
+fn trims_give_a_files_blocks_back_and_nothing_around_them() {
+    for place in places() {
+        for backend in backends() {
+            let bench = Bench::new(&place, PAYLOAD);
+            bench.lay_out(backend).expect("laid out");
+            let (begin, length) = (PAYLOAD / 4, PAYLOAD / 2);
+            let trims = StreamSpec {
+                trim: Share::WHOLE,
+                block_size: Size(65_536),
+                offset: Size(begin),
+                span: Some(Size(length)),
+                ..writes(Pattern::Sequential)
+            };
+            bench.run(vec![phase(by_amount(length), vec![("trim", trims)])], backend).expect("a run");
+            let sums = bench.sums();
+            assert_eq!([sums["trim.count"], sums["trim.bytes"]], [length / 65_536, length]);
+            assert!(!sums.contains_key("write.count"));
+            let left = bench.touched();
+            let outside = (0..PAYLOAD / BLOCK).filter(|block| !(begin..begin + length).contains(&(block * BLOCK)));
+            assert_eq!(left, outside.map(|block| block as usize).collect::<Vec<_>>(), "{place:?} {backend:?}");
+        }
+    }
+}
+
+#[test]
+fn streams_beside_one_another_are_carried_as_each_says() {
+    let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
+    let plain = StreamSpec { submission: Submission::PlainCalls, ..writes(Pattern::Random) };
+    let streams = vec![("a", writes(Pattern::Random)), ("b", plain), ("c", writes(Pattern::Sequential))];
+    let done = bench.run(vec![phase(by_amount(300 * BLOCK), streams)], backends()[backends().len() - 1]);
+    let done = done.expect("a run");
+    assert_eq!(bench.sums()["write.count"], 300);
+    if done.backend == "io_uring" {
+        assert!(
+            done.features.iter().any(|feature| feature.starts_with("stream b: plain calls")),
+            "{:?}",
+            done.features
+        );
+    }
+    let ring = StreamSpec { submission: Submission::IoUring, ..writes(Pattern::Random) };
+    let phases = vec![phase(by_amount(BLOCK), vec![("r", ring)])];
+    let refused = bench.run(phases, tameshi_blockio::Backend::Portable).expect_err("plain calls are no io_uring");
+    assert!(refused.to_string().starts_with("stream `r`: `submission` is `io_uring`, but"), "{refused}");
 }

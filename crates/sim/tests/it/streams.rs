@@ -3,8 +3,9 @@
 use crate::support::*;
 use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_sim::unsupported;
-use tameshi_workload::spec::{Duty, Gaps, RatePoint, Shape, Zone};
-use tameshi_workload::{Arrivals, Pattern, StreamSpec};
+use tameshi_spec::run::PhaseStream;
+use tameshi_workload::spec::{Duty, Gaps, PageFlush, RatePoint, Shape, Zone};
+use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
 fn zoned() -> Pattern {
     let zone = |accesses, span| Zone { accesses: Share(accesses), span: Share(span) };
@@ -96,4 +97,98 @@ fn what_no_job_can_do_is_refused_by_its_key() {
             "workload.stream.load.pattern.hot_cold: a part of the 256 blocks is accessed but too small to hold one",
         ]
     );
+}
+
+fn log(committers: u32, delay: u64) -> StreamSpec {
+    StreamSpec {
+        pattern: Pattern::Sequential,
+        read: Share(0),
+        sync: Some(Sync::GroupCommit { committers, delay: Time(delay) }),
+        ..StreamSpec::default()
+    }
+}
+
+#[test]
+fn committers_that_share_a_flush_commit_as_many_times_as_there_are_of_them() {
+    let of = |committers| {
+        let left = run(&spec(hdd(disk()), log(committers, 0), for_time(20 * SECOND)));
+        let count = |metric: &str| left.sum(metric);
+        assert_eq!(count("write.bytes"), count("write.count") * u64::from(committers) * 4096);
+        assert!(count("write.count") - count("sync.count") <= 1);
+        assert_eq!(count("commit.count"), count("sync.count") * u64::from(committers));
+        assert!(left.histograms.contains("/load/commit"));
+        (count("commit.count") as f64, count("commit.latency_sum") as f64)
+    };
+    let (alone, together) = (of(1), of(16));
+    // A write takes a turn of the platter either way, sixteen records some 0.4 ms of transfer more.
+    assert_close(together.0, 16.0 * alone.0, 0.15, "commits");
+    assert_close(together.1 / together.0, alone.1 / alone.0, 0.15, "mean commit latency");
+}
+
+#[test]
+fn a_commit_delay_trades_latency_for_fewer_flushes() {
+    let of = |delay| {
+        let arrivals = Arrivals::Poisson { rate: Rate(100_000) };
+        let stream = StreamSpec { arrivals, ..log(64, delay) };
+        let left = run(&spec(hdd(disk()), stream, for_time(50 * SECOND)));
+        let commits = left.sum("commit.count") as f64;
+        assert_close(commits, 5000.0, 0.05, "all are served");
+        (left.sum("sync.count") as f64, left.sum("commit.latency_sum") as f64 / commits)
+    };
+    let (at_once, delayed) = (of(0), of(50 * MS));
+    assert!(delayed.0 < 0.5 * at_once.0, "{delayed:?} {at_once:?}");
+    assert!(delayed.1 > at_once.1);
+}
+
+#[test]
+fn doublewrite_costs_a_write_and_a_flush_more_for_each_batch() {
+    let of = |doublewrite: Option<u64>| {
+        let stream = StreamSpec {
+            read: Share(0),
+            block_size: Size(16_384),
+            queue_depth: 8,
+            page_flush: Some(PageFlush { batch: 32, doublewrite: doublewrite.map(Size) }),
+            ..StreamSpec::default()
+        };
+        let left =
+            run(&spec(hdd(elevator(disk())), stream, for_amount(if doublewrite.is_some() { 64 } else { 32 } << 20)));
+        let count = |metric: &str| left.sum(metric);
+        (count("commit.count"), count("write.count"), count("sync.count"), count("commit.latency_sum"))
+    };
+    let (plain, double) = (of(None), of(Some(4 << 20)));
+    assert_eq!((plain.0, plain.1, plain.2), (64, 64 * 32, 64));
+    assert_eq!((double.0, double.1, double.2), (64, 64 * 33, 2 * 64));
+    assert!(double.3 > plain.3 && double.3 < 2 * plain.3, "{plain:?} {double:?}");
+}
+
+#[test]
+fn trims_are_counted_for_themselves() {
+    let arrivals = Arrivals::Constant { rate: Rate(10_000_000) };
+    let stream = StreamSpec { trim: Share(300_000), read: Share(500_000), arrivals, ..StreamSpec::default() };
+    let left = run(&spec(null(), stream, for_time(SECOND)));
+    assert_close(left.sum("trim.count") as f64, 3000.0, 0.1, "trims");
+    assert_close(left.sum("read.count") as f64, 3500.0, 0.1, "reads");
+    assert_eq!(left.sum("trim.bytes"), left.sum("trim.count") * 4096);
+    assert!(left.histograms.contains("/load/trim"));
+}
+
+#[test]
+fn many_streams_at_once_each_keep_their_own_rate_and_histograms() {
+    let rates = [10, 20, 25, 40, 50, 80, 100];
+    let mut spec = spec(null(), StreamSpec::default(), for_time(10 * SECOND));
+    spec.phases[0].streams = rates
+        .iter()
+        .map(|&rate| PhaseStream {
+            name: format!("s{rate}"),
+            storage: "disk".into(),
+            stream: StreamSpec { arrivals: Arrivals::Constant { rate: Rate(rate * 1000) }, ..StreamSpec::default() },
+        })
+        .collect();
+    let left = run(&spec);
+    for rate in rates {
+        let subject = format!("s{rate}");
+        let rows = left.series.iter().filter(|row| row.2 == subject && row.3 == "read.count");
+        assert_eq!(rows.map(|row| row.4).sum::<u64>(), rate * 10);
+        assert!(left.histograms.contains(&format!("0/steady/{subject}/read")));
+    }
 }

@@ -1,0 +1,129 @@
+//! Requests in slots of their own, each write followed by a sync where the stream asks for one.
+
+use crate::job::{Completion, Issue, Operation, Placement};
+use crate::source::Source;
+use crate::spec::{StreamSpec, Sync};
+use std::collections::VecDeque;
+use tameshi_base::{Command, CommandKind, Nanos};
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    intended: Nanos,
+    submitted: Nanos,
+    write_intended: Nanos,
+    length_bytes: u32,
+    writes_since_sync: u32,
+    kind: Option<CommandKind>,
+}
+
+/// A job whose slots don't know of one another.
+#[derive(Debug)]
+pub(crate) struct Plain {
+    stream: u16,
+    source: Source,
+    sync_every: Option<u32>,
+    /// Each write is durable at its own completion.
+    durable: bool,
+    slots: Vec<Slot>,
+    /// Slots whose write is complete and whose sync is due.
+    to_sync: VecDeque<(Nanos, u32)>,
+    outstanding: u32,
+}
+
+impl Plain {
+    pub(crate) fn new(spec: &StreamSpec, place: Placement<'_>) -> Self {
+        let depth = spec.queue_depth;
+        assert!(depth > 0, "a queue depth of zero issues nothing");
+        Self {
+            stream: place.stream,
+            source: Source::new(spec, place, depth, 0),
+            sync_every: spec.sync.and_then(Sync::every),
+            durable: spec.sync.is_some_and(Sync::with_each_write),
+            slots: vec![Slot::default(); depth as usize],
+            to_sync: VecDeque::with_capacity(depth as usize),
+            outstanding: 0,
+        }
+    }
+
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    #[inline]
+    pub(crate) fn next_due(&self) -> Option<Nanos> {
+        match self.to_sync.front() {
+            Some(&(at, _)) => Some(at),
+            None => self.source.due(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn issue(&mut self, now: Nanos) -> Option<Issue> {
+        if self.next_due()? > now {
+            return None;
+        }
+        self.outstanding += 1;
+        if let Some((intended, slot)) = self.to_sync.pop_front() {
+            let command = self.submit(slot, CommandKind::Flush, (0, 0), (intended, now));
+            return Some(Issue { slot, command: Some(command), intended, ready: intended, scheduled: false });
+        }
+        let start = self.source.start(now)?;
+        let kind = self.source.kind();
+        let length_bytes = self.source.length();
+        let offset_bytes = self.source.offset(length_bytes);
+        self.source.spend(u64::from(length_bytes));
+        if kind == CommandKind::Write {
+            let state = &mut self.slots[start.who as usize];
+            state.write_intended = start.intended;
+            state.writes_since_sync += 1;
+        }
+        let command = self.submit(start.who, kind, (offset_bytes, length_bytes), (start.intended, now));
+        Some(Issue::started(start.who, Some(command), start))
+    }
+
+    #[inline]
+    fn submit(
+        &mut self,
+        slot: u32,
+        kind: CommandKind,
+        (offset_bytes, length_bytes): (u64, u32),
+        (intended, submitted): (Nanos, Nanos),
+    ) -> Command {
+        let state = &mut self.slots[slot as usize];
+        (state.intended, state.submitted) = (intended, submitted);
+        state.kind = Some(kind);
+        state.length_bytes = length_bytes;
+        let fua = self.durable && kind == CommandKind::Write;
+        Command { id: u64::from(slot), kind, offset_bytes, length_bytes, fua, stream: self.stream }
+    }
+
+    #[inline]
+    pub(crate) fn complete(&mut self, slot: u32, now: Nanos) -> Completion {
+        let state = &mut self.slots[slot as usize];
+        let kind = state.kind.take().expect("a command completes once");
+        self.outstanding -= 1;
+        let latency = now.saturating_sub(state.intended);
+        let service = now.saturating_sub(state.submitted);
+        let bytes = u64::from(state.length_bytes);
+        let sync_due = kind == CommandKind::Write && self.sync_every.is_some_and(|n| state.writes_since_sync >= n);
+        let mut commit = (self.durable && kind == CommandKind::Write).then_some(latency);
+        if kind == CommandKind::Flush {
+            commit = Some(now.saturating_sub(state.write_intended));
+            state.writes_since_sync = 0;
+        }
+        if sync_due {
+            self.to_sync.push_back((now, slot));
+        } else {
+            self.source.finish(slot, now);
+        }
+        Completion { operation: Operation::of(kind), bytes, latency, service, commit }
+    }
+
+    pub(crate) fn outstanding(&self) -> u32 {
+        self.outstanding
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.source.is_exhausted() && self.outstanding == 0 && self.to_sync.is_empty()
+    }
+}

@@ -1,0 +1,201 @@
+//! What jobs of every kind share: who may start when, and what a request looks like.
+
+use crate::arrivals::Schedule;
+use crate::job::Placement;
+use crate::lengths::Lengths;
+use crate::offsets::Offsets;
+use crate::spec::{Distribution, Duty, StreamSpec};
+use std::collections::VecDeque;
+use tameshi_base::{CommandKind, Nanos, Random, Share};
+
+/// Somebody starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Start {
+    /// Who: a slot, a committer.
+    pub(crate) who: u32,
+    /// When it should have been: the schedule's instant in open loop, else now.
+    pub(crate) intended: Nanos,
+    /// When it could have been.
+    pub(crate) ready: Nanos,
+    /// Whether a schedule fixed it.
+    pub(crate) scheduled: bool,
+}
+
+/// Where a job's requests come from. No call allocates.
+#[derive(Debug)]
+pub(crate) struct Source {
+    read: Share,
+    trim: Share,
+    lengths: Lengths,
+    offsets: Offsets,
+    mix: Random,
+    think: Think,
+    /// When the phase began, and its pauses.
+    duty: Option<(Nanos, Duty)>,
+    schedule: Option<Schedule>,
+    /// Who is free, with the time from which they may start, in that order.
+    free: VecDeque<(Nanos, u32)>,
+    budget_bytes: Option<u64>,
+    /// From then on nobody starts.
+    end: Nanos,
+}
+
+/// Pauses between a completion and the next request.
+#[derive(Debug)]
+struct Think {
+    mean: Nanos,
+    distribution: Distribution,
+    random: Random,
+}
+
+impl Think {
+    #[inline]
+    fn next(&mut self) -> Nanos {
+        match (self.mean, self.distribution) {
+            (0, _) => 0,
+            (mean, Distribution::Fixed) => mean,
+            (mean, Distribution::Exponential) => self.random.exponential(mean as f64) as Nanos,
+            (mean, Distribution::Uniform) => self.random.below(mean.saturating_mul(2).saturating_add(1)),
+        }
+    }
+}
+
+impl Source {
+    /// For `members` that start; the first `reserved_bytes` of the stream's part of the storage are not touched.
+    pub(crate) fn new(spec: &StreamSpec, place: Placement<'_>, members: u32, reserved_bytes: u64) -> Self {
+        let random = |what: &str| Random::named(place.seed, &format!("{}/{}/{what}", place.name, place.job));
+        let rest = place.storage_bytes.saturating_sub(spec.offset.0);
+        let span_bytes = spec.span.map_or(rest, |span| span.0.min(rest)).saturating_sub(reserved_bytes);
+        let begin = place.begin.saturating_add(spec.delay.0);
+        Self {
+            read: spec.read,
+            trim: spec.trim,
+            lengths: Lengths::new(spec, random("lengths")),
+            offsets: Offsets::new(
+                spec,
+                (spec.offset.0 + reserved_bytes, span_bytes),
+                place.job,
+                random("offsets"),
+                Random::named(place.seed, "scatter"),
+            ),
+            mix: random("mix"),
+            think: Think { mean: spec.think_time.0, distribution: spec.think_distribution, random: random("think") },
+            duty: spec.duty.map(|duty| (begin, duty)),
+            schedule: Schedule::new(&spec.arrivals, spec.duty, place.job, spec.jobs, begin, random("arrivals")),
+            free: (0..members).map(|who| (begin, who)).collect(),
+            budget_bytes: place.budget_bytes,
+            end: spec.duration.map_or(Nanos::MAX, |duration| begin.saturating_add(duration.0)),
+        }
+    }
+
+    /// When somebody next starts; `None` while nobody is free or nothing is left.
+    #[inline]
+    pub(crate) fn due(&self) -> Option<Nanos> {
+        if self.is_exhausted() {
+            return None;
+        }
+        let &(free_from, _) = self.free.front()?;
+        let at = self.schedule.as_ref().map_or(free_from, |schedule| schedule.next().max(free_from));
+        let due = self.at_work(at);
+        (due < self.end).then_some(due)
+    }
+
+    /// The first instant from `at` on that lies in no pause.
+    #[inline]
+    fn at_work(&self, at: Nanos) -> Nanos {
+        match self.duty {
+            None => at,
+            Some((begin, duty)) => begin.saturating_add(duty.resumed(at.saturating_sub(begin))),
+        }
+    }
+
+    /// Somebody starts at `now`; [`Self::due`] said so.
+    #[inline]
+    pub(crate) fn start(&mut self, now: Nanos) -> Option<Start> {
+        let (free_from, who) = self.free.pop_front()?;
+        let (intended, scheduled) = match &mut self.schedule {
+            None => (now, false),
+            Some(schedule) => {
+                let intended = schedule.next();
+                schedule.advance();
+                (intended, true)
+            }
+        };
+        let ready = self.at_work(if scheduled { intended.max(free_from) } else { free_from });
+        Some(Start { who, intended, ready, scheduled })
+    }
+
+    /// `who` is free again, and starts after thinking.
+    #[inline]
+    pub(crate) fn finish(&mut self, who: u32, now: Nanos) {
+        let from = now + self.think.next();
+        // Pauses that differ end in another order than they begin.
+        let place = if self.free.back().is_none_or(|&(last, _)| last <= from) {
+            self.free.len()
+        } else {
+            self.free.partition_point(|&(other, _)| other <= from)
+        };
+        self.free.insert(place, (from, who));
+    }
+
+    /// What the next request does.
+    #[inline]
+    pub(crate) fn kind(&mut self) -> CommandKind {
+        if self.draws(self.trim) {
+            CommandKind::Trim
+        } else if self.draws(self.read) {
+            CommandKind::Read
+        } else {
+            CommandKind::Write
+        }
+    }
+
+    #[inline]
+    fn draws(&mut self, share: Share) -> bool {
+        match share.0 {
+            0 => false,
+            1_000_000 => true,
+            millionths => self.mix.below(1_000_000) < u64::from(millionths),
+        }
+    }
+
+    /// The next request's length in bytes.
+    #[inline]
+    pub(crate) fn length(&mut self) -> u32 {
+        self.lengths.next()
+    }
+
+    /// Where the next request of so many bytes begins.
+    #[inline]
+    pub(crate) fn offset(&mut self, length_bytes: u32) -> u64 {
+        self.offsets.next(length_bytes)
+    }
+
+    /// So many bytes of the budget are used up.
+    #[inline]
+    pub(crate) fn spend(&mut self, bytes: u64) {
+        if let Some(budget) = &mut self.budget_bytes {
+            *budget = budget.saturating_sub(bytes);
+        }
+    }
+
+    /// All that may be moved has been asked for, or the stream's own time is over.
+    #[inline]
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.budget_bytes == Some(0) || self.is_over()
+    }
+
+    /// Whether its own time is over: who is free, or scheduled, next comes too late.
+    fn is_over(&self) -> bool {
+        let free_late = self.free.front().is_some_and(|&(free_from, _)| free_from >= self.end);
+        free_late || self.schedule.as_ref().is_some_and(|schedule| schedule.next() >= self.end)
+    }
+
+    /// Open-loop starts that should have been before `end` and were not.
+    pub(crate) fn unserved_before(&self, end: Nanos) -> u64 {
+        if self.budget_bytes == Some(0) {
+            return 0;
+        }
+        self.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(end.min(self.end)))
+    }
+}
