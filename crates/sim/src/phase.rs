@@ -162,6 +162,7 @@ impl<'a> Phase<'a> {
     /// Time goes on to `now`.
     #[inline]
     fn enter(&mut self, world: &mut World, now: Nanos) {
+        assert!(now >= world.now, "virtual time goes back from {} to {now}", world.now);
         if now > world.now {
             self.issued_at_once = 0;
         }

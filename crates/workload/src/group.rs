@@ -39,6 +39,8 @@ pub(crate) struct Group {
     /// Whose records are under way.
     carried: Vec<u32>,
     step: Step,
+    /// When the last flush ended.
+    idle_since: Nanos,
     submitted: Nanos,
     /// Commits that ended with the last completion.
     commits: Vec<Nanos>,
@@ -59,6 +61,7 @@ impl Group {
             joined: (0, 0),
             carried: Vec::with_capacity(count),
             step: Step::Idle,
+            idle_since: place.begin,
             submitted: 0,
             commits: Vec::with_capacity(count),
         }
@@ -85,7 +88,7 @@ impl Group {
     fn group_due(&self) -> Option<Nanos> {
         let whole = self.forming.len() == self.committers || self.source.is_exhausted();
         let (first, last) = self.joined;
-        (!self.forming.is_empty()).then(|| if whole { last } else { first + self.delay })
+        (!self.forming.is_empty()).then(|| if whole { last } else { first + self.delay }.max(self.idle_since))
     }
 
     #[inline]
@@ -134,7 +137,7 @@ impl Group {
                 (Operation::Write, u64::from(bytes))
             }
             Step::Flushing => {
-                self.step = Step::Idle;
+                (self.step, self.idle_since) = (Step::Idle, now);
                 for who in self.carried.drain(..) {
                     self.commits.push(now.saturating_sub(self.intended[who as usize]));
                     self.source.finish(who, now);
@@ -216,6 +219,7 @@ mod tests {
         assert_eq!(issue_all(&mut job, 5 * ms), [(CommandKind::Flush, 0, 0)]);
         job.complete(0, 5 * ms + 10);
         assert_eq!(job.commits(), [5 * ms + 10], "the first, from its intended start");
+        assert_eq!(job.next_due(), Some(5 * ms + 10), "never before what has completed");
         let [(CommandKind::Write, _, 2560)] = issue_all(&mut job, 5 * ms + 10)[..] else { panic!("five together") };
         job.complete(0, 5 * ms + 20);
         issue_all(&mut job, 5 * ms + 20);

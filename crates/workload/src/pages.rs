@@ -178,8 +178,10 @@ mod tests {
         Placement { stream: 0, job: 0, storage_bytes: 4 << 20, begin: 0, budget_bytes: None, seed: 1, name: "pages" }
     }
 
+    type Commands = Vec<(CommandKind, u64, u32)>;
+
     /// Runs the job for a while, each command taking 10; commands in order, and the commits with their times.
-    fn run(mut job: Job, until: Nanos) -> (Vec<(CommandKind, u64, u32)>, Vec<(Nanos, Nanos)>) {
+    fn run(mut job: Job, until: Nanos) -> (Commands, Vec<(Nanos, Nanos)>) {
         let (mut now, mut commands, mut commits) = (0, vec![], vec![]);
         while now < until {
             let Some(due) = job.next_due() else { break };

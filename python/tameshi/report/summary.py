@@ -94,8 +94,9 @@ class Table:
 
 def answers(view: View, text: Text) -> list[Answer]:
     """At most five lines: peaks, latency at rest, throughput, commits, company; then tails."""
-    pairs = companies(view)
-    paired = {phase for pair in pairs for phase in (pair.first, pair.second)}
+    found = companies(view)
+    pairs = _most_told(found)
+    paired = {phase for pair in found for phase in (pair.first, pair.second)}
     lines: list[Answer] = []
     plain: list[Fact] = []
     for phase in view.phases:
@@ -110,6 +111,18 @@ def answers(view: View, text: Text) -> list[Answer]:
     lines += _company_answer(view, text, pairs)
     lines += _plain_answer(view, text, "tail", loose, lambda f: f.measure == P99)
     return lines[:LINES]
+
+
+def _most_told(pairs: list[Company]) -> list[Company]:
+    """All of a few; of many only the one that suffers most, for the others stand in a matrix."""
+    if len(pairs) <= MOST_ITEMS:
+        return pairs
+    return [max(pairs, key=_harm)]
+
+
+def _harm(pair: Company) -> float:
+    """How many times longer the tail becomes, in the world where that is most."""
+    return max(after.value / (before.value or 1.0) for before, after in pair.found.values())
 
 
 def _clauses(view: View, text: Text, say: Callable[[str], str]) -> tuple[Clause, ...]:
@@ -300,7 +313,7 @@ def _shown_ratio(view: View, text: Text, top: Point, bottom: Point) -> Shown:
 
 def overview(view: View, text: Text) -> Table:
     """The key figures: one row a quantity, one column a world, and their ratio for two worlds."""
-    pairs = companies(view)
+    pairs = _most_told(companies(view))
     two = len(view.worlds) == 2
     rows: list[Row] = []
     for phase in view.phases:
