@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tameshi.report.facts import ratio_of
-from tameshi.report.points import Point, View, series_names, without_parts
+from tameshi.report.points import Point, View, without_parts
 from tameshi.report.summary import Column, Row, Table, shown
 from tameshi.report.text import Shown, Text
 
@@ -89,18 +89,14 @@ def _table(view: View, text: Text, matrix: Matrix, world: str) -> Table:
 
 def _rows(view: View, text: Text, matrix: Matrix, world: str, load: str) -> Iterator[Row]:
     here = [p for p in view.in_phase(load) if p.world == world and p.measure == TAIL]
-    names = series_names(here, None)
     for base in without_parts(here):
         phases: Sequence[str | None] = [
             *(matrix.beside(load, other) for other in matrix.alone),
             *([matrix.together] if matrix.together else []),
         ]
         cells = [_cell(view, text, base, phase) for phase in phases]
-        head = text.names((base.subject, *names[base.key]))
-        yield Row(
-            head if base.subject not in names[base.key] else text.names(names[base.key]),
-            (_plain(text, base), *cells),
-        )
+        head = text.names((base.subject, base.operation))
+        yield Row(head, (_plain(text, base), *cells))
 
 
 def _plain(text: Text, point: Point) -> Shown:

@@ -107,7 +107,7 @@ def answers(view: View, text: Text) -> list[Answer]:
             lines += _sweep_answers(view, text, sweep_facts(view, phase, axis), axis)
     loose = [f for f in plain if f.phase not in paired and f.operation != "commit"]
     lines += _plain_answer(view, text, "throughput", loose, lambda f: f.measure != P99)
-    lines += _commit_answer(view, text, [f for f in plain if f.operation == "commit"])
+    lines += _commit_answer(view, text, _own_commits(plain, found))
     lines += _company_answer(view, text, pairs)
     lines += _plain_answer(view, text, "tail", loose, lambda f: f.measure == P99)
     return lines[:LINES]
@@ -117,7 +117,17 @@ def _most_told(pairs: list[Company]) -> list[Company]:
     """All of a few; of many only the one that suffers most, for the others stand in a matrix."""
     if len(pairs) <= MOST_ITEMS:
         return pairs
-    return [max(pairs, key=_harm)]
+    told = [p for p in pairs if any(a.operation == "commit" for a, _ in p.found.values())] or pairs
+    return [max(told, key=_harm)]
+
+
+def _own_commits(facts: list[Fact], pairs: list[Company]) -> list[Fact]:
+    """What tells of commits; where there are many, only without further company."""
+    commits = [f for f in facts if f.operation == "commit"]
+    if len({(f.phase, f.name) for f in commits}) <= MOST_ITEMS:
+        return commits
+    beside = {pair.second for pair in pairs}
+    return [f for f in commits if f.phase not in beside] or commits
 
 
 def _harm(pair: Company) -> float:
