@@ -573,7 +573,7 @@ class Access(StrEnum):
     buffered = 'buffered'
 
 
-class Submission(StrEnum):
+class Submission2(StrEnum):
     auto = 'auto'
     io_uring = 'io_uring'
     plain_calls = 'plain_calls'
@@ -1347,7 +1347,7 @@ class StreamSpec(BaseModel):
         Access | None, Field(description='Past the page cache (O_DIRECT) or through it.')
     ] = 'direct'
     submission: Annotated[
-        Submission | None, Field(description='How requests reach the system (measured world).')
+        Submission2 | None, Field(description='How requests reach the system (measured world).')
     ] = 'auto'
     compressible: Annotated[
         str | None,
