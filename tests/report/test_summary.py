@@ -178,12 +178,12 @@ def test_a_missing_model_name_still_says_model() -> None:
     assert standing.model_label("measured", {"model": "x"}, TEXT) == ""
 
 
-@pytest.mark.parametrize("change", [{"scale": 0.125}, {"model": {"inside_range": False}}])
+@pytest.mark.parametrize("change", [{"scale": 128}, {"model": {"inside_range": False}}])
 def test_scale_and_range_are_told(change: dict[str, Any]) -> None:
     found = first_look.results(("simulated",))
     found["cells"][0]["estimates"][0] |= change
     told = " ".join(standing.caveats(read_results(found), {}, TEXT))
-    assert ("scale of 0.125" in told) or ("not validated for sweep" in told)
+    assert ("1/128 of their capacity" in told) or ("not validated for sweep" in told)
 
 
 def test_published_figures() -> None:

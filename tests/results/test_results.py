@@ -62,7 +62,7 @@ def run(
 ) -> Run:
     """A complete run with a phase for each list of rates: `alone`, then `beside`."""
     names = ("alone", "beside")[: len(rates)]
-    streams = [SimpleNamespace(name="reader", stream=StreamSpec())]
+    streams = [SimpleNamespace(name="reader", storage="disk", stream=StreamSpec())]
     windows = [
         {
             "name": name,
@@ -74,7 +74,10 @@ def run(
         for phase, name in enumerate(names)
     ]
     phases = [SimpleNamespace(name=name, levels={}, streams=streams) for name in names]
-    spec = SimpleNamespace(world=world, cell=cell or {}, repetition=repetition, phases=phases)
+    storage = {"disk": SimpleNamespace(scale=None)}
+    spec = SimpleNamespace(
+        world=world, cell=cell or {}, repetition=repetition, phases=phases, storage=storage
+    )
     verdict = {"level": "valid", "reasons": []}
     outcome = {"status": "complete", "windows": windows, "verdict": verdict}
     folder = Path(f"{world.value}-{cell}-{repetition}")

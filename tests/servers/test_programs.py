@@ -68,7 +68,9 @@ def test_every_program_runs_on_every_product(
     done = oltp.execute(tmp_path, time.monotonic_ns())
     assert done["status"] == "complete"
     assert done["completed"] > 0
-    assert not [code for code in done["errors"] if "1213" not in code and "40" not in code], done
+    # Clients that draw the same row collide: deadlocks, and sysbench's second insert of one key.
+    collisions = ("1213", "40", "23505", "1062") if program == "oltp" else ("1213", "40")
+    assert not [e for e in done["errors"] if not any(code in e for code in collisions)], done
     assert total(tmp_path, "transaction.count") == done["completed"]
     found = oltp.check(fresh=False)
     assert found["holds"], found

@@ -325,9 +325,9 @@ TEXT: dict[str, tuple[str, str]] = {
         "レイテンシの起点は、開ループでは予定時刻、閉ループでは発行時刻です。",
     ),
     "caveat.scale": (
-        "{phase} ran on flash drives with 1/{scale} of their capacity: rates, means and "
-        "percentiles stay, maxima and standard deviations don't.",
-        "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。速度・平均・百分位は変わりませんが、"
+        "{phase} ran on flash drives with 1/{scale} of their capacity: rates and means are meant to"
+        " stay, maxima and standard deviations do not.",
+        "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。速度と平均は変わらない想定ですが、"
         "最大値と標準偏差は変わります。",
     ),
     "caveat.outside": (
