@@ -221,7 +221,13 @@ impl Postgresql {
         self.flush()?;
         reply.restart(text.results.len());
         let mut spans = std::mem::take(&mut self.spans);
+        // What was parsed stays, also where its first execution fails or its transaction is taken back.
+        let mut parsed = false;
         let done = self.until_ready(&mut |message| match message {
+            Message::ParseComplete => {
+                parsed = true;
+                Ok(())
+            }
             Message::DataRow(row) => receive(row, &text.results, &mut spans, reply),
             Message::CommandComplete(body) => {
                 let tag = body.tag().map_err(|error| lost(&error))?;
@@ -231,7 +237,7 @@ impl Postgresql {
             _ => Ok(()),
         });
         self.spans = spans;
-        self.prepared[shape] |= done.is_ok();
+        self.prepared[shape] |= parsed;
         done
     }
 
