@@ -23,6 +23,7 @@ demo: setup ## a first study, measured and simulated, with its report
 test: setup ## every test but the long ones
 	@scripts/debian-packages requirements/debian-test.txt
 	cargo test --workspace --locked --quiet
+	cargo build --quiet --locked -p tameshi-spec --example schemas
 	$(BIN)/python -m pytest
 
 soak: setup ## the long tests

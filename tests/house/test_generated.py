@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 TYPES = "python/tameshi/spec_types.py"
 PAGES = "docs/reference"
 
@@ -20,7 +18,6 @@ def stale(root: Path, fresh: dict[str, bytes]) -> list[str]:
     ]
 
 
-@pytest.mark.timeout(900)
 def test_generated_files_are_fresh(root, tmp_path):
     schemas = ["--package", "tameshi-spec", "--example", "schemas", "--", tmp_path]
     subprocess.run(["cargo", "run", "--quiet", "--locked", *schemas], cwd=root, check=True)
