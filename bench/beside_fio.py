@@ -7,8 +7,8 @@ cache, by io_uring with registered file and buffers, submitting two at a time. O
 512 KiB: at 4 KiB the processor is the limit, and the cheaper generator simply gets more done, which
 `make bench` is about elsewhere; and both keep to one processor, because the kernel copies in
 threads of its own there, and where the scheduler puts those moves a pair by a tenth. A pair runs
-both, one after the other, in an order that alternates; the ratio of the means carries a 95 %
-interval over the pairs. `--write` writes the table to docs/validation/beside-fio.md.
+both at one depth, one right after the other, in an order that alternates; the ratio of the means
+carries a 95 % interval over the pairs. `--write` writes the table to docs/validation/beside-fio.md.
 """
 
 from __future__ import annotations
@@ -42,11 +42,8 @@ title = "Beside fio"
 question = "Do both measure the same?"
 [storage.disk]
 size = "{size} MiB"
-[axis.depth]
-varies = "within"
-set = "workload.stream.s.queue_depth"
-levels = {depths}
 [workload.stream.s]
+queue_depth = {depth}
 block_size = "{block} KiB"
 [phase.p]
 workload = ["stream.s"]
@@ -89,26 +86,18 @@ def pinned(place: Path) -> list[str]:
     return ["taskset", "-c", str(max(os.sched_getaffinity(0)))] if on_tmpfs(place) else []
 
 
-def tameshi(study: Path, place: Path, out: Path) -> dict[int, float]:
-    """IOPS by depth, through the command line, with everything recorded."""
+def tameshi(study: Path, place: Path, out: Path) -> float:
+    """IOPS, through the command line, with everything recorded."""
     command = [*pinned(place), sys.executable, "-m", "tameshi", "run", str(study)]
     options = ["--world", "measured", "--on", f"disk={place}", "--out", str(out)]
     subprocess.run([*command, *options, "--fresh", "--keep"], check=True, capture_output=True)
-    cells = json.loads((out / "results.json").read_text())["cells"]
-    return {
-        int(cell["levels"]["depth"]): estimate["value"]
-        for cell in cells
-        for estimate in cell["estimates"]
-        if estimate["metric"] == "read.iops"
-    }
+    [cell] = json.loads((out / "results.json").read_text())["cells"]
+    [iops] = (e["value"] for e in cell["estimates"] if e["metric"] == "read.iops")
+    return float(iops)
 
 
-def fio(place: Path, seconds: float) -> dict[int, float]:
-    """IOPS by depth of fio on the same bytes."""
-    return {depth: _fio(place, depth, seconds) for depth in DEPTHS}
-
-
-def _fio(place: Path, depth: int, seconds: float) -> float:
+def fio(place: Path, depth: int, seconds: float) -> float:
+    """IOPS of fio on the same bytes."""
     options = {
         "name": "p",
         "filename": place / "tameshi-disk.dat",
@@ -138,34 +127,39 @@ def _fio(place: Path, depth: int, seconds: float) -> float:
 
 def compare(place: Path, pairs: int, seconds: float, console: Console) -> list[Row]:
     """The table of one place."""
-    ours: list[dict[int, float]] = []
-    theirs: list[dict[int, float]] = []
+    found: dict[int, list[tuple[float, float]]] = {depth: [] for depth in DEPTHS}
     with tempfile.TemporaryDirectory() as scratch:
-        study = Path(scratch) / "beside-fio.toml"
-        time = int((seconds + RAMP_SECONDS) * 1000)
-        ramp = int(RAMP_SECONDS * 1000)
-        values = {"size": SIZE_MIB, "depths": list(DEPTHS), "ramp": ramp, "time": time}
-        study.write_text(STUDY.format(**values, block=block_kib(place)))
-        out = Path(scratch) / "out"
-        tameshi(study, place, out)  # lays the file out
+        studies, out = _studies(Path(scratch), place, seconds), Path(scratch) / "out"
+        tameshi(studies[1], place, out)  # lays the file out
         try:
             for pair in track(range(pairs), f"pairs on {place}", console=console):
-                for mine in (True, False) if pair % 2 == 0 else (False, True):
-                    if mine:
-                        ours.append(tameshi(study, place, out))
-                    else:
-                        theirs.append(fio(place, seconds))
+                for depth, study in studies.items():
+                    theirs = fio(place, depth, seconds) if pair % 2 else 0.0
+                    ours = tameshi(study, place, out)
+                    found[depth].append((ours, theirs or fio(place, depth, seconds)))
         finally:
             (place / "tameshi-disk.dat").unlink()
-    return [_row(place, d, [o[d] for o in ours], [f[d] for f in theirs]) for d in DEPTHS]
+    return [_row(place, depth, pairs_of_depth) for depth, pairs_of_depth in found.items()]
 
 
-def _row(place: Path, depth: int, ours: Sequence[float], theirs: Sequence[float]) -> Row:
-    logs = [math.log(o / f) for o, f in zip(ours, theirs, strict=True)]
+def _studies(folder: Path, place: Path, seconds: float) -> dict[int, Path]:
+    """A study for each depth."""
+    ramp = int(RAMP_SECONDS * 1000)
+    values = {"size": SIZE_MIB, "block": block_kib(place), "ramp": ramp}
+    values["time"] = int(seconds * 1000) + ramp
+    studies = {depth: folder / f"depth-{depth}.toml" for depth in DEPTHS}
+    for depth, path in studies.items():
+        path.write_text(STUDY.format(**values, depth=depth))
+    return studies
+
+
+def _row(place: Path, depth: int, pairs: Sequence[tuple[float, float]]) -> Row:
+    logs = [math.log(ours / theirs) for ours, theirs in pairs]
     half = float(student.ppf(0.975, len(logs) - 1)) * stdev(logs) / math.sqrt(len(logs))
     middle = fmean(logs)
     bounds = (math.exp(middle + sign * half) for sign in (0, -1, 1))
-    return Row(str(place), len(logs), depth, fmean(ours), fmean(theirs), *bounds)
+    means = (fmean(pair[side] for pair in pairs) for side in (0, 1))
+    return Row(str(place), len(logs), depth, *means, *bounds)
 
 
 def page(rows: Sequence[Row], seconds: float) -> str:
