@@ -14,14 +14,16 @@ carries a 95 % interval over the pairs. `--write` writes the table to docs/valid
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import math
+import multiprocessing
 import os
 import platform
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, stdev
@@ -37,6 +39,8 @@ SIZE_MIB = 512
 HEADER_MIB = 1
 """The ownership header before the payload; fio reads the same bytes as we do."""
 RAMP_SECONDS = 0.3
+CHILDREN = multiprocessing.get_context("forkserver")
+CHILDREN.set_forkserver_preload(["tameshi.cli"])
 STUDY = """
 title = "Beside fio"
 question = "Do both measure the same?"
@@ -81,19 +85,31 @@ def pairs_on(place: Path, pairs: int) -> int:
     return 3 * pairs if on_tmpfs(place) else pairs
 
 
-def pinned(place: Path) -> list[str]:
-    """The words before both commands: on tmpfs they keep to the machine's last processor."""
-    return ["taskset", "-c", str(max(os.sched_getaffinity(0)))] if on_tmpfs(place) else []
+def last_processor() -> int:
+    """The one that both keep to on tmpfs."""
+    return max(os.sched_getaffinity(0))
 
 
 def tameshi(study: Path, place: Path, out: Path) -> float:
     """IOPS, through the command line, with everything recorded."""
-    command = [*pinned(place), sys.executable, "-m", "tameshi", "run", str(study)]
     options = ["--world", "measured", "--on", f"disk={place}", "--out", str(out)]
-    subprocess.run([*command, *options, "--fresh", "--keep"], check=True, capture_output=True)
+    words = ["run", str(study), *options, "--fresh", "--keep"]
+    child = CHILDREN.Process(target=_command, args=(words, on_tmpfs(place)))
+    child.start()
+    child.join()
+    if child.exitcode:
+        raise RuntimeError(f"tameshi {' '.join(words)} ended with {child.exitcode}")
     [cell] = json.loads((out / "results.json").read_text())["cells"]
     [iops] = (e["value"] for e in cell["estimates"] if e["metric"] == "read.iops")
     return float(iops)
+
+
+def _command(words: list[str], pin: bool) -> None:
+    """The command in a child that has imported already, so that a pair stays close together."""
+    if pin:
+        os.sched_setaffinity(0, {last_processor()})
+    with open(os.devnull, "w") as quiet, redirect_stdout(quiet), redirect_stderr(quiet):
+        importlib.import_module("tameshi.cli").app(words)
 
 
 def fio(place: Path, depth: int, seconds: float) -> float:
@@ -119,9 +135,8 @@ def fio(place: Path, depth: int, seconds: float) -> float:
         "output-format": "json",
     }
     words = ["--readonly", *(f"--{key}={value}" for key, value in options.items())]
-    done = subprocess.run(
-        [*pinned(place), "fio", *words], check=True, capture_output=True, text=True
-    )
+    pin = ["taskset", "-c", str(last_processor())] if on_tmpfs(place) else []
+    done = subprocess.run([*pin, "fio", *words], check=True, capture_output=True, text=True)
     return float(json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]["read"]["iops"])
 
 
