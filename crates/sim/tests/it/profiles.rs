@@ -4,7 +4,7 @@ use crate::support::*;
 use std::path::Path;
 use tameshi_base::units::Time;
 use tameshi_sim::Device;
-use tameshi_spec::profile::{DeviceProfile, HostProfile};
+use tameshi_spec::profile::{self, DeviceProfile, HostProfile};
 use tameshi_spec::resolve::Profiles;
 use tameshi_spec::run::{HostSpec, Node};
 use tameshi_workload::StreamSpec;
@@ -24,10 +24,14 @@ fn texts(kind: &str) -> Vec<(String, String)> {
 #[test]
 fn every_device_profile_makes_a_device() {
     let texts = texts("devices");
-    assert!(texts.len() >= 3, "{texts:?}");
+    assert!(texts.len() >= 22, "{texts:?}");
     for (path, text) in texts {
         let profile: DeviceProfile = toml::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"));
-        Device::new(&profile.device).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let mut device = profile.device;
+        if let profile::Device::Flash(flash) = &mut device {
+            flash.simulated.scale = 64;
+        }
+        Device::new(&device).unwrap_or_else(|error| panic!("{path}: {error}"));
         assert!(!profile.description.is_empty(), "{path}");
     }
 }

@@ -1,0 +1,52 @@
+"""Profiles say where each value comes from, and none was set on what is to be predicted blind."""
+
+import csv
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+ID = re.compile(r"\bS\d-\d{4}\b")
+
+
+def ids(name: str) -> set[str]:
+    with (ROOT / "published" / name).open(newline="", encoding="utf-8") as file:
+        return {row["id"] for row in csv.DictReader(file)}
+
+
+def sourced(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every value with its source in a profile."""
+    if "value" in table:
+        yield table
+        return
+    for below in table.values():
+        if isinstance(below, dict):
+            yield from sourced(below)
+
+
+def profiles() -> dict[str, dict[str, Any]]:
+    paths = sorted((ROOT / "profiles").glob("*/*.toml"))
+    return {
+        f"{p.parent.name}/{p.stem}": tomllib.loads(p.read_text(encoding="utf-8")) for p in paths
+    }
+
+
+def test_what_is_fitted_was_fitted_on_calibration_figures_and_nothing_cites_a_prediction():
+    calibration, to_predict = ids("calibration.csv"), ids("to-predict.csv")
+    seen = 0
+    for name, profile in profiles().items():
+        for value in sourced(profile):
+            fitted = ID.findall(value.get("fitted_on", ""))
+            assert bool(fitted) == ("fitted_on" in value), (name, value)
+            assert set(fitted) <= calibration, (name, value)
+            assert not set(ID.findall(str(value))) & to_predict, (name, value)
+            seen += len(fitted)
+    assert seen > 50
+
+
+def test_every_value_has_its_source():
+    for name, profile in profiles().items():
+        values = list(sourced(profile))
+        assert all(len(value["source"]) > 5 for value in values), name
