@@ -81,6 +81,12 @@ def histogram_intervals(log: str) -> list[dict[str, Any]]:
         return list(json.loads(_tameshi.histogram_intervals(log)))
 
 
+def verify(journal: Path, target: Target) -> dict[str, Any]:
+    """What a storage holds of what a journal says: `written`, `right`, `findings`."""
+    with _translated():
+        return dict(json.loads(_tameshi.verify(str(journal), _as_tuple(target))))
+
+
 def schema(form: str) -> dict[str, Any]:
     """The JSON schema of `study`, `device_profile`, `host_profile`, `run_spec` or `plan`."""
     with _translated():

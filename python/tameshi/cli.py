@@ -33,8 +33,10 @@ from tameshi.report import (
 )
 from tameshi.spec_types import Plan, World
 from tameshi.study import StudyFile, plan, read_study
+from tameshi.verify import AFTER, described, verify
 
 INTERRUPTED = 130
+SHOWN_BLOCKS = 20
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 out_console = Console(highlight=False)
 err_console = Console(stderr=True, highlight=False)
@@ -291,6 +293,35 @@ def report_command(
         typer.echo(markdown(inputs, lang), nl=False)
     else:
         out_console.print(terminal(inputs, lang))
+
+
+@app.command("verify")
+def verify_command(
+    run: Annotated[Path, typer.Argument(help="The folder of a run with a verifying stream.")],
+    on: Annotated[
+        list[str] | None, typer.Option("--on", help="NAME=PATH: where a storage is now.")
+    ] = None,
+    after: Annotated[
+        str, typer.Option("--after", help="What happened: power-cut, or crash of a program.")
+    ] = "power-cut",
+) -> None:
+    """Check that a storage still holds what a run wrote there and had acknowledged."""
+    check_word("--after", after, AFTER)
+    broken = False
+    for found in verify(run, read_bindings(None, on or [], []).storage):
+        bad = found.broken(after)
+        broken = broken or bool(bad)
+        out_console.print(
+            f"{found.storage}: {found.written} blocks of 4 KiB written, {found.right} right, "
+            f"{len(found.findings) - len(bad)} gone that nothing promised, {len(bad)} broken",
+            soft_wrap=True,
+        )
+        for one in bad[:SHOWN_BLOCKS]:
+            out_console.print(f"  {described(one)}", soft_wrap=True)
+        if len(bad) > SHOWN_BLOCKS:
+            out_console.print(f"  … and {len(bad) - SHOWN_BLOCKS} more")
+    if broken:
+        raise typer.Exit(1)
 
 
 @app.command("compare")

@@ -400,7 +400,7 @@ def test_direct_io_is_reported_as_obtained(tmp_path: Path) -> None:
 def test_without_direct_io_the_caller_decides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fallback: bool
 ) -> None:
-    monkeypatch.setattr("tameshi.guard.targets._set_direct", lambda _: False)
+    monkeypatch.setattr("tameshi.guard.targets.set_direct", lambda _: False)
     plan = guard.check_target(tmp_path, SIZE, "disk")
     if fallback:
         with guard.open_target(plan, direct=True, fallback=True) as target:

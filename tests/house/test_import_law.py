@@ -57,12 +57,14 @@ MODULES = {
     "report": {"stats", "store"},
     "outputs": {"results", "report"},
     "compare": {"stats", "store"},
+    "verify": {"_core", "guard"},
     "predictions": {"stats", "store"},
     "compat": {"stats", "store", "study"},
     "ask": {"run"},
     "conduct": {"run", "outputs"},
     "fio_command": {"conduct", "compat"},
-    "cli": {"conduct", "calibrate", "compare", "predictions", "fio_command", "ask", "doctor"},
+    "cli": {"conduct", "calibrate", "compare", "predictions", "fio_command", "ask"}
+    | {"doctor", "verify"},
     "__main__": {"cli"},
 }
 COMPILED = {"_tameshi", "_oltp"}

@@ -2,9 +2,9 @@
 
 use crate::error::BlockError;
 use crate::target::Target;
-use tameshi_base::Size;
+use tameshi_base::{Share, Size};
 use tameshi_spec::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, World};
-use tameshi_workload::spec::Access;
+use tameshi_workload::spec::{Access, Verify};
 
 /// Most requests that one job may have outstanding: the largest queue of io_uring.
 const MOST_DEPTH: u32 = 32_768;
@@ -21,14 +21,9 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
                 phase.name
             ));
         }
-        for stream in &phase.streams {
-            sentences.extend(stream.stream.unsupported().iter().map(|key| {
-                let (phase, stream) = (&phase.name, &stream.name);
-                format!("phase `{phase}`, stream `{stream}`: this value of `{key}` is not supported yet")
-            }));
-        }
     }
     sentences.extend(spec.storage.keys().filter_map(|name| mixed_access(spec, name)));
+    sentences.extend(spec.storage.keys().flat_map(|name| spoiled(spec, name)));
     sentences.sort();
     sentences.dedup();
     sentences
@@ -46,6 +41,27 @@ fn mixed_access(spec: &RunSpec, storage: &str) -> Option<String> {
         "storage `{storage}`: stream `{direct}` works past the page cache and stream `{buffered}` through it, which one \
          run can't do on one storage; give all of them the same `access`, or the access an axis across runs"
     ))
+}
+
+/// Streams that write, unstamped, where another verifies, at whatever time of the run.
+fn spoiled(spec: &RunSpec, storage: &str) -> Vec<String> {
+    let bytes = spec.storage[storage].size.0;
+    let (checked, plain): (Vec<_>, Vec<_>) =
+        streams_on(spec, storage).partition(|stream| stream.stream.verify != Verify::Off);
+    let changes = |stream: &&&PhaseStream| stream.stream.written() > Share(0) || stream.stream.trim > Share(0);
+    let pairs = checked.iter().flat_map(|checked| plain.iter().filter(changes).map(move |plain| (checked, plain)));
+    let overlapping = pairs.filter(|(checked, plain)| {
+        let (checked, plain) = (checked.stream.part(bytes), plain.stream.part(bytes));
+        checked.start < plain.end && plain.start < checked.end
+    });
+    let told = overlapping.map(|(checked, plain)| {
+        format!(
+            "storage `{storage}`: stream `{}` verifies a part that stream `{}` changes without stamps; give both of them \
+             `verify`, or parts of their own by `offset` and `span`",
+            checked.name, plain.name
+        )
+    });
+    told.collect()
 }
 
 /// Refuses a run that can't be, with every reason at once.

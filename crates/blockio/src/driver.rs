@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::error::BlockError;
 use crate::recorder::{Recorder, Used};
 use crate::target::Payload;
+use crate::verify::Verifier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::EndedBy;
@@ -57,6 +58,7 @@ pub(crate) struct Driver<'a, Q, C> {
     queue: Q,
     arena: Arena,
     recorder: Recorder,
+    verifier: Option<Verifier>,
     clock: &'a C,
     halt: &'a AtomicBool,
     /// Per slot what is in flight.
@@ -88,6 +90,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             queue,
             arena,
             recorder,
+            verifier: None,
             clock,
             halt,
             in_flight: vec![None; depth],
@@ -97,6 +100,11 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             issued: 0,
             unstarted: 0,
         }
+    }
+
+    /// From now on what is written is stamped, and what is read is checked.
+    pub(crate) fn verify(&mut self, verifier: Verifier) {
+        self.verifier = Some(verifier);
     }
 
     /// Runs the job from `begin` to its end; requests may be outstanding then.
@@ -229,7 +237,11 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             Kind::Write | Kind::WriteDurable => self.arena.write_buffer(slot, length),
             Kind::Trim | Kind::SyncData | Kind::SyncAll => std::ptr::null_mut(),
         };
-        Ok(Request { slot, kind, length, offset, buffer })
+        let request = Request { slot, kind, length, offset, buffer };
+        if let Some(verifier) = &mut self.verifier {
+            verifier.begin(&request, command.offset_bytes);
+        }
+        Ok(request)
     }
 
     /// How long to wait for a completion: until the next arrival, the interval's end, or the phase's.
@@ -285,13 +297,24 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         self.outstanding -= 1;
         let moves_nothing = matches!(request.kind, Kind::Trim | Kind::SyncData | Kind::SyncAll);
         if reaped.result == request.length as i32 || (moves_nothing && reaped.result >= 0) {
-            return Ok(request.offset);
+            return self.check(&request).map(|()| request.offset);
         }
         let offset = self.frame.payload.within(request.offset);
         let text = self.sentence(request.kind, offset, request.length);
         Err(match reaped.result {
             moved @ 0.. => BlockError::Short { request: text, moved: moved as u64 },
             error => BlockError::Io { request: text, error: std::io::Error::from_raw_os_error(-error) },
+        })
+    }
+
+    /// What a request that did what it should means for the data.
+    #[inline]
+    fn check(&mut self, request: &Request) -> Result<(), BlockError> {
+        let Some(verifier) = &mut self.verifier else { return Ok(()) };
+        let offset = self.frame.payload.within(request.offset);
+        verifier.end(request, offset).map_err(|(at, why)| {
+            let request = self.sentence(request.kind, offset, request.length);
+            BlockError::Wrong { request, offset: at, why }
         })
     }
 

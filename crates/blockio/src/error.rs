@@ -42,6 +42,16 @@ pub enum BlockError {
         /// Length of the payload.
         payload_bytes: u64,
     },
+    /// A read brought what should not be there.
+    #[error("{request} brought wrong data: the block at offset {offset} {why}")]
+    Wrong {
+        /// Operation, offset and length.
+        request: String,
+        /// The block's first byte, from the payload's begin.
+        offset: u64,
+        /// What is wrong with it.
+        why: String,
+    },
     /// Requests did not come back.
     #[error("{outstanding} requests to {target} are outstanding and none completed for {} s", .waited / 1_000_000_000)]
     Stuck {

@@ -7,17 +7,19 @@ use crate::clock::{Clock, Monotonic};
 use crate::driver::{DRAIN_LIMIT, Ending, Frame};
 use crate::error::BlockError;
 use crate::target::Target;
+use crate::verify::{Ground, Tally};
 use crate::worker::{Lines, Message, Task, work};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
+use tameshi_base::random::derived_seed;
 use tameshi_base::{Nanos, Share};
-use tameshi_record::{EndedBy, IntervalStats, Progress, RunStatus, Writer};
+use tameshi_record::{EndedBy, IntervalStats, Progress, RecordError, RunStatus, Writer};
 use tameshi_spec::run::{PhaseSpec, PhaseStream, RunSpec};
-use tameshi_workload::spec::Submission;
+use tameshi_workload::spec::{Submission, Verify};
 use tameshi_workload::{Arrivals, StreamSpec};
 
 /// From the word to begin until the phase begins: all threads are awake by then.
@@ -84,11 +86,14 @@ fn prepare<'a>(
             Arena::new(depth, block, spec.seed, (worker as u16, clock.t0())).map(Some)
         })
         .collect::<Result<Vec<_>, BlockError>>()?;
+    let grounds = grounds(spec, (chosen, clock.t0()), writer)?;
     Ok(Run {
         spec,
         targets,
+        grounds,
         clock,
         chosen,
+        tally: None,
         remark,
         features: None,
         apart: BTreeSet::new(),
@@ -96,6 +101,31 @@ fn prepare<'a>(
         writer,
         halt: Arc::default(),
     })
+}
+
+/// A journal for each storage that some stream verifies.
+fn grounds(
+    spec: &RunSpec,
+    (chosen, began): (Chosen, u64),
+    writer: &Writer,
+) -> Result<BTreeMap<String, Arc<Ground>>, BlockError> {
+    let mut grounds = BTreeMap::new();
+    let streams = || spec.phases.iter().flat_map(|phase| &phase.streams);
+    for stream in streams().filter(|stream| stream.stream.verify != Verify::Off) {
+        let storage = &stream.storage;
+        if grounds.contains_key(storage) {
+            continue;
+        }
+        if chosen == Chosen::Null {
+            let sentence = format!("stream `{}`: nothing is read or written, so nothing can be verified", stream.name);
+            return Err(BlockError::Refused(vec![sentence]));
+        }
+        let generation = derived_seed(spec.seed, &format!("blockio/verify/{storage}/{began}"));
+        let journal = writer.journal(storage, spec.storage[storage].size.0, generation)?;
+        let syncs = streams().any(|other| other.storage == *storage && other.stream.syncs());
+        grounds.insert(storage.clone(), Arc::new(Ground::new(journal, syncs)));
+    }
+    Ok(grounds)
 }
 
 /// The stream of a phase's job number `worker`.
@@ -111,6 +141,10 @@ fn need(stream: &PhaseStream) -> (u32, u64) {
 struct Run<'a> {
     spec: &'a RunSpec,
     targets: Vec<(String, Target)>,
+    /// What is known of storages that streams verify.
+    grounds: BTreeMap<String, Arc<Ground>>,
+    /// What the phase's verifying streams have looked at; absent where none verifies.
+    tally: Option<Arc<Tally>>,
     clock: Monotonic,
     chosen: Chosen,
     remark: Option<String>,
@@ -163,6 +197,8 @@ impl Run<'_> {
 
     fn phase(&mut self, index: usize) -> Result<EndedBy, BlockError> {
         let phase = &self.spec.phases[index];
+        let verifies = phase.streams.iter().any(|stream| stream.stream.verify != Verify::Off);
+        self.tally = verifies.then(Arc::default);
         let crew = self.hire(index)?;
         let mut watch = Watch {
             begin: 0,
@@ -251,6 +287,7 @@ impl Run<'_> {
             chosen: self.chosen_for(&spec, target),
             apart: (self.chosen_for(&spec, target) != self.chosen).then(|| stream.name.clone()),
             arena,
+            checked: self.checked(stream),
             frame: Frame {
                 storage: stream.storage.clone(),
                 payload: target.payload(),
@@ -261,6 +298,12 @@ impl Run<'_> {
             },
             spec,
         }
+    }
+
+    /// What a verifying stream needs.
+    fn checked(&self, stream: &PhaseStream) -> Option<(Arc<Ground>, Arc<Tally>)> {
+        let ground = self.grounds.get(&stream.storage).filter(|_| stream.stream.verify != Verify::Off)?;
+        Some((Arc::clone(ground), Arc::clone(self.tally.as_ref()?)))
     }
 
     /// What carries a stream's requests: what the run chose, but for streams that say otherwise. io_uring knows no
@@ -374,6 +417,14 @@ impl Run<'_> {
         self.halt.load(Ordering::Relaxed)
     }
 
+    fn tell_tally(&mut self, at: Nanos, index: u32) -> Result<(), RecordError> {
+        let Some(tally) = &self.tally else { return Ok(()) };
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let (right, unwritten, unsettled) = (of(&tally.right), of(&tally.unwritten), of(&tally.unsettled));
+        let counts = json!({ "phase": index, "right": right, "unwritten": unwritten, "unsettled": unsettled });
+        self.writer.event(at, "verified", counts)
+    }
+
     /// Writes the phase's end; its failure, if there is one, goes to the caller.
     fn end_phase(&mut self, index: u32, watch: Watch) -> Result<EndedBy, BlockError> {
         let now = self.clock.now();
@@ -388,7 +439,7 @@ impl Run<'_> {
         };
         let last = watch.endings.iter().map(|ending| ending.at).max();
         let at = if by == EndedBy::Time { watch.end.unwrap_or(now) } else { last.unwrap_or(now).max(watch.begin) };
-        let written = self.writer.phase_end(at, index, by);
+        let written = self.tell_tally(at, index).and_then(|()| self.writer.phase_end(at, index, by));
         match watch.failure {
             Some(failure) => Err(failure),
             None => {

@@ -9,6 +9,7 @@ use crate::null::Null;
 use crate::portable::{Inline, Pool};
 use crate::recorder::{Recorder, Used};
 use crate::uring::Uring;
+use crate::verify::{Ground, Tally, Verifier};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,6 +53,8 @@ pub(crate) struct Task {
     /// The stream's name, where that is not what the run chose.
     pub(crate) apart: Option<String>,
     pub(crate) arena: Arena,
+    /// Where the stream verifies: what is known of the storage, and what the phase has looked at.
+    pub(crate) checked: Option<(Arc<Ground>, Arc<Tally>)>,
     /// Its end is filled in when the phase begins.
     pub(crate) frame: Frame,
 }
@@ -130,6 +133,7 @@ fn carry<Q: Queue>(task: Task, lines: Lines, queue: Q, features: Vec<String>) ->
         budget_bytes,
         arena,
         apart,
+        checked,
         mut frame,
         ..
     } = task;
@@ -145,6 +149,9 @@ fn carry<Q: Queue>(task: Task, lines: Lines, queue: Q, features: Vec<String>) ->
     let used = Used { cpu: clock.cpu() + queue.helpers_cpu(), thread: clock.usage() };
     recorder.begin(begin, task.ramp, task.interval, used);
     let mut driver = Driver::new(frame, job, queue, arena, recorder, &clock, &halt);
+    if let Some((ground, tally)) = checked {
+        driver.verify(Verifier::new(ground, tally, spec.most_outstanding(), spec.longest_command().0));
+    }
     let spin = if driver.is_open_loop() { SPIN_NS } else { 0 };
     clock.wait_until(begin, spin, || halt.load(Ordering::Relaxed));
     let ending = match driver.run(begin) {

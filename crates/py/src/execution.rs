@@ -12,7 +12,7 @@ use tameshi_record::{Control, RunStatus, Writer};
 use tameshi_spec::run::{RunSpec, World};
 
 /// Name, descriptor, offset and length of the payload in bytes, and whether it is opened past the page cache.
-type TargetTuple = (String, RawFd, u64, u64, bool);
+pub(crate) type TargetTuple = (String, RawFd, u64, u64, bool);
 
 fn failed(error: impl Display) -> PyErr {
     CoreError::new_err(error.to_string())
@@ -27,7 +27,7 @@ pub(crate) struct Execution {
 }
 
 /// Takes a descriptor of its own, so that Python's may be closed at any time.
-fn target((name, fd, data_offset, data_bytes, direct): TargetTuple) -> PyResult<(String, Target)> {
+pub(crate) fn target((name, fd, data_offset, data_bytes, direct): TargetTuple) -> PyResult<(String, Target)> {
     // SAFETY: Python holds the descriptor open for the length of this call.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().map_err(failed)?;
     Ok((name, Target { fd, data_offset, data_bytes, direct }))

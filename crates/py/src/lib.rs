@@ -7,7 +7,9 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use tameshi_base::InputError;
+use tameshi_record::journal::Journal;
 use tameshi_spec::document::Source;
 use tameshi_spec::plan::{Plan, Request};
 use tameshi_spec::profile::{DeviceProfile, HostProfile};
@@ -99,6 +101,17 @@ fn histogram_intervals(log: &str) -> PyResult<String> {
     json(&tameshi_record::histograms::intervals(log).map_err(|error| CoreError::new_err(error.to_string()))?)
 }
 
+/// Compares a storage with a journal of what was written to it; writes nothing.
+#[pyfunction]
+fn verify(py: Python<'_>, journal: PathBuf, target: execution::TargetTuple) -> PyResult<String> {
+    let (_, target) = execution::target(target)?;
+    let examined = py.detach(|| {
+        let journal = Journal::open(&journal).map_err(|error| format!("{}: {error}", journal.display()))?;
+        tameshi_blockio::examine(&journal, &target).map_err(|error| error.to_string())
+    });
+    json(&examined.map_err(CoreError::new_err)?)
+}
+
 /// The JSON schema of one of the forms: `study`, `device_profile`, `host_profile`, `run_spec`, `plan`.
 #[pyfunction]
 fn schema(form: &str) -> PyResult<String> {
@@ -143,6 +156,7 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(metrics, module)?)?;
     module.add_function(wrap_pyfunction!(latencies, module)?)?;
     module.add_function(wrap_pyfunction!(histogram_intervals, module)?)?;
+    module.add_function(wrap_pyfunction!(verify, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(nanoseconds, module)?)?;
     module.add_function(wrap_pyfunction!(size_bytes, module)?)?;

@@ -5,6 +5,7 @@
 pub mod control;
 pub mod histograms;
 pub mod interval;
+pub mod journal;
 pub mod ledger;
 mod merge;
 pub mod metrics;

@@ -4,6 +4,7 @@
 
 use crate::control::{Control, Progress, StreamProgress};
 use crate::interval::{IntervalStats, OPERATION_WORDS, OpStats, PART_WORDS, Part};
+use crate::journal::Journal;
 use crate::ledger::{Ledger, Slow};
 use crate::merge::Merger;
 use crate::usage::Usage;
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tameshi_base::Nanos;
@@ -67,6 +68,7 @@ impl RunStatus {
 
 /// Writes the load's part of a run folder and shows progress.
 pub struct Writer {
+    folder: PathBuf,
     events: File,
     series: File,
     histograms: File,
@@ -93,6 +95,7 @@ impl Writer {
             series.write_all(b"t_ns,dt_ns,subject,metric,value\n")?;
         }
         Ok(Self {
+            folder: folder.to_path_buf(),
             events: append("events.jsonl")?,
             series,
             histograms: append("histograms/load.hlog")?,
@@ -110,6 +113,14 @@ impl Writer {
     /// The switch and display shared with whoever watches.
     pub fn control(&self) -> &Control {
         &self.control
+    }
+
+    /// A new journal of what is written to `storage`, a storage of so many bytes, beside the other files.
+    ///
+    /// # Errors
+    /// When it can't be made, or is there.
+    pub fn journal(&self, storage: &str, storage_bytes: u64, generation: u64) -> Result<Journal, RecordError> {
+        Ok(Journal::create(&self.folder.join(format!("{storage}.journal")), storage_bytes, generation)?)
     }
 
     /// Appends one event of the load.

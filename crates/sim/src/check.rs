@@ -3,7 +3,7 @@
 use tameshi_spec::profile;
 use tameshi_spec::run::{Node, PhaseSpec, PhaseStream, RunSpec};
 use tameshi_workload::Arrivals;
-use tameshi_workload::spec::Access;
+use tameshi_workload::spec::{Access, Verify};
 
 /// What of `spec` the simulated world can't do yet: a sentence each that begins with the key; empty when it can be run.
 ///
@@ -49,8 +49,6 @@ fn storage_trouble(name: &str, node: &Node, size_bytes: u64) -> Option<String> {
 
 fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sentences: &mut Vec<String>) {
     let (name, what) = (&stream.name, &stream.stream);
-    let keys = what.unsupported().into_iter();
-    sentences.extend(keys.map(|key| format!("workload.stream.{name}.{key}: not simulated yet")));
     let mut refuse = |condition: bool, key: &str, why: &str| {
         if condition {
             sentences.push(format!("workload.stream.{name}.{key}: {why}"));
@@ -68,6 +66,11 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
         what.access == Access::Buffered,
         "access",
         "the simulated world has no page cache; use `direct`, or measure this stream",
+    );
+    refuse(
+        what.verify != Verify::Off,
+        "verify",
+        "a simulated drive holds no data that could be checked; measure this stream, or leave `verify` out",
     );
     refuse(what.queue_depth == 0, "queue_depth", "nothing is ever outstanding");
     refuse(what.jobs == 0, "jobs", "there is nobody to do it");

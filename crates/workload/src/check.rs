@@ -1,7 +1,7 @@
 //! What a stream's description may not say: values that no job can carry out.
 
-use crate::spec::{Arrivals, Pattern, StreamSpec, Sync};
-use tameshi_base::{Rate, Share};
+use crate::spec::{Arrivals, Pattern, StreamSpec, Sync, VERIFIED, Verify};
+use tameshi_base::{Rate, Share, Size};
 
 /// A value that can't be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ const MOST_THETA_PERMILLE: u32 = 10_000;
 impl StreamSpec {
     /// The first thing of this description that no job can carry out, wherever it works.
     pub fn objection(&self) -> Option<Objection> {
-        let writes = || self.group_objection().or_else(|| self.page_objection());
+        let writes = || self.group_objection().or_else(|| self.page_objection()).or_else(|| self.verify_objection());
         let times = || self.arrivals_objection().or_else(|| self.pauses_objection());
         self.pattern_objection().or_else(times).or_else(writes)
     }
@@ -145,6 +145,22 @@ impl StreamSpec {
         }
     }
 
+    fn verify_objection(&self) -> Option<Objection> {
+        if self.verify == Verify::Off {
+            return None;
+        }
+        let whole = |size: Size| size.0.is_multiple_of(VERIFIED.0);
+        let message = if !whole(self.offset) || !self.lengths().iter().all(|length| whole(length.size)) {
+            "a block that is verified has 4 KiB, and this stream's requests lie across such blocks"
+        } else if self.trim > Share(0) {
+            "nobody knows what a trimmed block holds"
+        } else {
+            return None;
+        };
+        let accepted = "lengths and offset that are multiples of 4 KiB, and no trims";
+        Some(Objection { key: "verify", message: message.to_string(), accepted })
+    }
+
     fn pauses_objection(&self) -> Option<Objection> {
         let stuck = self.duty.is_some_and(|duty| duty.on.0 == 0);
         let endless = self.duty.is_some_and(|duty| duty.on.0.checked_add(duty.off.0).is_none());
@@ -160,7 +176,7 @@ impl StreamSpec {
 mod tests {
     use super::*;
     use crate::spec::{Duty, Gaps, PageFlush, RatePoint, Shape, Zone};
-    use tameshi_base::{Size, Time};
+    use tameshi_base::Time;
 
     fn key(spec: StreamSpec) -> Option<&'static str> {
         spec.objection().map(|objection| objection.key)
@@ -196,6 +212,15 @@ mod tests {
         assert_eq!(pattern(Pattern::Zoned(vec![zone(1_000_000, 1_000_000)])), None);
         assert_eq!(pattern(Pattern::Zoned(vec![zone(1_000_000, 900_000)])), Some("pattern.zoned"));
         assert_eq!(pattern(Pattern::Zoned(vec![])), Some("pattern.zoned"));
+    }
+
+    #[test]
+    fn what_is_verified_comes_in_whole_blocks_and_is_not_trimmed() {
+        let stream = StreamSpec { verify: Verify::Checksum, ..StreamSpec::default() };
+        assert_eq!(key(stream.clone()), None);
+        assert_eq!(key(StreamSpec { block_size: Size(2300), ..stream.clone() }), Some("verify"));
+        assert_eq!(key(StreamSpec { offset: Size(512), ..stream.clone() }), Some("verify"));
+        assert_eq!(key(StreamSpec { trim: Share(1), ..stream }), Some("verify"));
     }
 
     #[test]

@@ -358,9 +358,13 @@ pub enum Submission {
 pub enum Verify {
     /// Not checked.
     Off,
-    /// Each block carries its offset, a sequence number and a checksum; reads check them.
+    /// Each 4 KiB carries its offset, the number of its write, the run's own mark and a checksum; reads check them, and a
+    /// journal keeps what was acknowledged.
     Checksum,
 }
+
+/// What is verified as one: lengths and offsets of a verifying stream are multiples of it.
+pub const VERIFIED: Size = Size(4096);
 
 impl StreamSpec {
     /// The lengths of requests with the share of each.
@@ -425,15 +429,14 @@ impl StreamSpec {
         Share((rest(self.read) * rest(self.trim)).div_ceil(u64::from(Share::WHOLE.0)) as u32)
     }
 
-    /// What of this description [`crate::Job`] does not do yet, by key.
-    pub fn unsupported(&self) -> Vec<&'static str> {
-        let mut keys = Vec::new();
-        let mut refuse = |condition: bool, key| {
-            if condition {
-                keys.push(key)
-            }
-        };
-        refuse(self.verify != Verify::Off, "verify");
-        keys
+    /// Whether it syncs, in whatever way.
+    pub fn syncs(&self) -> bool {
+        self.sync.is_some() || self.page_flush.is_some()
+    }
+
+    /// The part of a storage of so many bytes that it works on, from its begin to its end.
+    pub fn part(&self, storage_bytes: u64) -> std::ops::Range<u64> {
+        let end = self.span.map_or(storage_bytes, |span| storage_bytes.min(self.offset.0.saturating_add(span.0)));
+        self.offset.0..end
     }
 }

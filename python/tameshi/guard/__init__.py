@@ -23,6 +23,7 @@ from tameshi.guard.folders import (
 )
 from tameshi.guard.header import DATA_OFFSET, Header
 from tameshi.guard.plans import TargetPlan, check_target, check_targets, refuse_unused
+from tameshi.guard.reading import ReadableTarget, open_to_read
 from tameshi.guard.space import MEMORY_RESERVE_BYTES, RESERVE_BYTES, Need, require_space
 from tameshi.guard.targets import OpenTarget, mark_laid_out, open_target, remove_target
 from tameshi.guard.volumes import Volume
@@ -38,6 +39,7 @@ __all__ = [
     "Machine",
     "Need",
     "OpenTarget",
+    "ReadableTarget",
     "TargetPlan",
     "Volume",
     "append_file",
@@ -49,6 +51,7 @@ __all__ = [
     "empty_data_directory",
     "mark_laid_out",
     "open_target",
+    "open_to_read",
     "refuse_unused",
     "remove_folder",
     "remove_target",

@@ -111,7 +111,7 @@ def open_target(
         with closing_on_error(fd):
             if not plan.device:
                 header = _fit(fd, header, plan.size_bytes)
-            got = direct and _set_direct(fd)
+            got = direct and set_direct(fd)
     if direct and not got and not fallback:
         os.close(fd)
         if plan.action == "create":
@@ -268,7 +268,7 @@ def _fit(fd: int, header: Header, size_bytes: int) -> Header:
     return header
 
 
-def _set_direct(fd: int) -> bool:
+def set_direct(fd: int) -> bool:
     """Turns direct I/O on if the file system really does it; a read proves it."""
     flags = fcntl.fcntl(fd, fcntl.F_GETFL)
     try:

@@ -53,6 +53,29 @@ impl Bench {
         Self { folder, payload_bytes, control: Arc::default() }
     }
 
+    /// A file of the run folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Overwrites bytes of the payload, behind the back of whatever wrote them.
+    pub fn damage(&self, offset: u64, bytes: &[u8]) {
+        let file = File::from(self.file(true, false));
+        file.write_all_at(bytes, HEADER + offset).expect("a target");
+        file.sync_all().expect("a target");
+    }
+
+    /// Returns once so many phases of the run have ended.
+    pub fn await_phases(&self, count: usize) {
+        let ended = || {
+            let text = std::fs::read_to_string(self.path("events.jsonl")).unwrap_or_default();
+            text.matches("\"phase_end\"").count()
+        };
+        while ended() < count {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+
     pub fn file(&self, write: bool, direct: bool) -> OwnedFd {
         let flags = if direct { libc::O_DIRECT } else { 0 };
         let file =

@@ -4,4 +4,5 @@ mod bench;
 mod failures;
 mod sources;
 mod streams;
+mod verify;
 mod work;
