@@ -182,6 +182,21 @@ class Written(StrEnum):
     steady = 'steady'
 
 
+class LatencyPoint(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    share: Annotated[str, Field(description='Share of all draws.', pattern='^[0-9._]+ ?%$')]
+    time: Annotated[
+        str,
+        Field(
+            description='The time that these take at most.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ]
+
+
 class ReadBalance(StrEnum):
     shortest_queue = 'shortest_queue'
     round_robin = 'round_robin'
@@ -889,6 +904,39 @@ class XPointProfile(BaseModel):
     ] = None
 
 
+class Sourced11(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[list[LatencyPoint], Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class VolumeLimit(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    command_rate: Annotated[Sourced4, Field(description='Commands per second.')]
+    byte_rate: Annotated[Sourced4, Field(description='Bytes per second.')]
+
+
+class Stalls(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    every: Annotated[
+        Sourced2,
+        Field(
+            description='Mean time from the end of one to the begin of the next, exponentially distributed.'
+        ),
+    ]
+    lasting: Annotated[Sourced11, Field(description='How long each lasts.')]
+
+
 class Rebuild(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -940,7 +988,7 @@ class Cache(BaseModel):
     ]
 
 
-class Sourced11(BaseModel):
+class Sourced12(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1218,6 +1266,28 @@ class Cleaning(BaseModel):
     ]
 
 
+class VolumeService(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    latency: Annotated[
+        Sourced11,
+        Field(
+            description='Time beside other commands, one draw for each; with `rounds`, one for each round.'
+        ),
+    ]
+    command_time: Annotated[
+        Sourced2,
+        Field(
+            description='Time that the one processor behind the volume is busy with a command of whatever length.'
+        ),
+    ]
+    transfer_rate: Annotated[
+        Sourced4, Field(description='Bytes per second that the same processor moves.')
+    ]
+
+
 class Interrupt(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1229,7 +1299,7 @@ class Interrupt(BaseModel):
             description='Handler, completion of the request, and waking the thread; interrupts what the processor was doing.'
         ),
     ]
-    placement: Annotated[Sourced11, Field(description='Which processor it comes to.')]
+    placement: Annotated[Sourced12, Field(description='Which processor it comes to.')]
 
 
 class StreamSpec(BaseModel):
@@ -1424,6 +1494,40 @@ class FlashProfile(BaseModel):
     ] = None
 
 
+class VolumeProfile(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
+    parallel: Annotated[
+        Sourced3, Field(description='Commands that the volume works on at a time; more wait.')
+    ]
+    rounds: Annotated[
+        Sourced9 | None,
+        Field(
+            description='Whether commands are taken in rounds: all that wait together, and more only when the last of them is complete. A\nvirtual disk with one thread behind it does so. Absent: each is taken as soon as there is room.'
+        ),
+    ] = None
+    read: Annotated[VolumeService, Field(description='What a read takes.')]
+    write: Annotated[VolumeService, Field(description='What a write takes.')]
+    flush: Annotated[
+        Sourced11,
+        Field(
+            description='Time of a flush, which ends no sooner than everything before it; a write with force unit access takes it too.'
+        ),
+    ]
+    limit: Annotated[
+        VolumeLimit | None,
+        Field(
+            description='Rates that all commands together never exceed, as a provider sets them; absent: none.'
+        ),
+    ] = None
+    stalls: Annotated[
+        Stalls | None, Field(description='Times in which nothing moves; absent: none.')
+    ] = None
+
+
 class HostModel(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1533,6 +1637,14 @@ class Device3(BaseModel):
     flash: FlashProfile
 
 
+class Device5(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    volume: VolumeProfile
+
+
 class HostSpec(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1581,7 +1693,9 @@ class DeviceModel(BaseModel):
         frozen=True,
     )
     profile: Annotated[str, Field(description='Name of the profile.')]
-    device: Annotated[Device1 | Device2 | Device3 | Device4, Field(description='Its parameters.')]
+    device: Annotated[
+        Device1 | Device2 | Device3 | Device4 | Device5, Field(description='Its parameters.')
+    ]
 
 
 class Node1(BaseModel):

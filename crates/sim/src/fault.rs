@@ -114,6 +114,7 @@ impl Device {
             Self::Cache(cache) => cache.lose_power(now),
             Self::Hdd(hdd) => hdd.lose_power(now),
             Self::Null(null) => null.lose_power(),
+            Self::Volume(volume) => volume.lose_power(now),
             // Capacitors let them finish what they have taken; nobody hears of it.
             Self::Flash(_) | Self::XPoint(_) => Loss::default(),
         }

@@ -12,11 +12,13 @@ mod barrier;
 pub mod flash;
 mod hdd;
 mod null;
+mod volume;
 mod xpoint;
 
 pub use flash::Flash;
 pub use hdd::Hdd;
 pub use null::Null;
+pub use volume::Volume;
 pub use xpoint::XPoint;
 
 use crate::stack::{self, Array, Cache, Linked, Shared};
@@ -88,6 +90,8 @@ pub enum Device {
     Flash(Box<Flash>),
     /// A 3D XPoint drive.
     XPoint(Box<XPoint>),
+    /// A disk known by its behaviour only.
+    Volume(Box<Volume>),
     /// Members in stripes, as mirrors or with parity.
     Array(Box<Array>),
     /// A device across a link.
@@ -115,6 +119,7 @@ impl Device {
             }
             profile::Device::Flash(profile) => Self::Flash(Box::new(Flash::new(profile)?)),
             profile::Device::XPoint(profile) => Self::XPoint(Box::new(XPoint::new(profile))),
+            profile::Device::Volume(profile) => Self::Volume(Box::new(Volume::new(profile))),
         })
     }
 
@@ -126,6 +131,7 @@ impl Device {
             Self::Hdd(hdd) => hdd.submit(now, command),
             Self::Flash(flash) => flash.submit(now, command),
             Self::XPoint(xpoint) => xpoint.submit(now, command),
+            Self::Volume(volume) => volume.submit(now, command),
             Self::Array(array) => array.submit(now, command),
             Self::Linked(linked) => linked.submit(now, command),
             Self::Shared(shared) => shared.submit(now, command),
@@ -141,6 +147,7 @@ impl Device {
             Self::Hdd(hdd) => hdd.next_wake(),
             Self::Flash(flash) => flash.next_wake(),
             Self::XPoint(xpoint) => xpoint.next_wake(),
+            Self::Volume(volume) => volume.next_wake(),
             Self::Array(array) => array.next_wake(),
             Self::Linked(linked) => linked.next_wake(),
             Self::Shared(shared) => shared.next_wake(),
@@ -159,6 +166,7 @@ impl Device {
             Self::Hdd(hdd) => hdd.advance(now, completions),
             Self::Flash(flash) => flash.advance(now, completions),
             Self::XPoint(xpoint) => xpoint.advance(now, completions),
+            Self::Volume(volume) => volume.advance(now, completions),
             Self::Array(array) => array.advance(now, completions),
             Self::Linked(linked) => linked.advance(now, completions),
             Self::Shared(shared) => shared.advance(now, completions),
@@ -175,6 +183,7 @@ impl Device {
             Self::Hdd(hdd) => hdd.usage(now, usage),
             Self::Flash(flash) => flash.usage(now, usage),
             Self::XPoint(xpoint) => xpoint.usage(now, usage),
+            Self::Volume(volume) => volume.usage(now, usage),
             Self::Array(array) => array.usage(now, usage),
             Self::Linked(linked) => linked.usage(now, usage),
             Self::Shared(shared) => shared.inner().usage(now, usage),

@@ -30,6 +30,15 @@ fn every_kind() -> Vec<(&'static str, Node)> {
         ("flash drive without costs", flash(free_flash(flash_drive(1 << 30)))),
         ("3D XPoint drive", profile::Device::XPoint(xpoint())),
         ("3D XPoint drive without costs", profile::Device::XPoint(free_xpoint())),
+        ("volume", volume()),
+        ("volume that works in rounds", in_rounds(volume(), 16)),
+        ("volume with limits", with_limit(volume(), 20_000, 400_000_000)),
+        (
+            "volume in rounds with limits and stalls",
+            with_stalls(with_limit(in_rounds(volume(), 3), 20_000, 400_000_000)),
+        ),
+        ("volume without costs", free_volume(volume())),
+        ("volume without costs, in rounds", free_volume(in_rounds(volume(), 2))),
     ];
     let stacks = [
         ("raid0", raid0(3, plain())),
@@ -164,6 +173,8 @@ proptest! {
         prop_assert_eq!(&ends(flash(free_flash(flash_drive(1 << 30)))), &expected);
         prop_assert_eq!(&ends(flash(free_flash(unprotected(flash_drive(1 << 30))))), &expected);
         prop_assert_eq!(&ends(profile::Device::XPoint(free_xpoint())), &expected);
+        prop_assert_eq!(&ends(free_volume(volume())), &expected);
+        prop_assert_eq!(&ends(free_volume(in_rounds(volume(), 2))), &expected);
     }
 
     #[test]

@@ -15,5 +15,6 @@ mod same_digest;
 mod stacks;
 mod streams;
 mod support;
+mod volumes;
 mod why;
 mod write_amplification;

@@ -7,8 +7,9 @@ use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_record::{Control, RunStatus, Writer};
 use tameshi_sim::{Device, DeviceCompletion, SimError, execute};
 use tameshi_spec::profile::{
-    self, Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HddProfile, HostLink, Nand, NullProfile,
-    PowerLossProtection, Scheduling, Sourced, XPointProfile, Zones,
+    self, Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HddProfile, HostLink, LatencyPoint, Nand,
+    NullProfile, PowerLossProtection, Scheduling, Sourced, Stalls, VolumeLimit, VolumeProfile, VolumeService,
+    XPointProfile, Zones,
 };
 use tameshi_spec::run::{
     Cache, Function, Link, Node, PhaseSpec, PhaseStream, RUN_SPEC_VERSION, Rebuild, RunSpec, Start, StorageSpec, Until,
@@ -185,6 +186,67 @@ pub fn free_xpoint() -> XPointProfile {
         link,
         ..xpoint()
     }
+}
+
+/// A distribution that is uniform between two times, in microseconds.
+pub fn uniform(least: u64, most: u64) -> Sourced<Vec<LatencyPoint>> {
+    let point = |share, us: u64| LatencyPoint { share: Share(share), time: Time(us * 1_000) };
+    sourced(vec![point(0, least), point(1_000_000, most)])
+}
+
+/// A volume of 64 commands at a time: 5 us and 1 GB/s for each, 300 to 500 us beside others.
+pub fn volume() -> profile::Device {
+    let service = || VolumeService {
+        latency: uniform(300, 500),
+        command_time: sourced(Time(5_000)),
+        transfer_rate: sourced(Rate(1_000 * SECOND)),
+    };
+    profile::Device::Volume(VolumeProfile {
+        capacity: sourced(Size(146_000_000_000)),
+        parallel: sourced(64),
+        rounds: None,
+        read: service(),
+        write: service(),
+        flush: uniform(1_000, 2_000),
+        limit: None,
+        stalls: None,
+    })
+}
+
+fn change(mut device: profile::Device, how: impl Fn(&mut VolumeProfile)) -> profile::Device {
+    if let profile::Device::Volume(volume) = &mut device {
+        how(volume);
+    }
+    device
+}
+
+pub fn in_rounds(device: profile::Device, parallel: u32) -> profile::Device {
+    change(device, |volume| (volume.rounds, volume.parallel) = (Some(sourced(true)), sourced(parallel)))
+}
+
+pub fn with_limit(device: profile::Device, commands: u64, bytes: u64) -> profile::Device {
+    let (command_rate, byte_rate) = (sourced(Rate(commands * 1_000)), sourced(Rate(bytes * 1_000)));
+    change(device, |volume| {
+        volume.limit = Some(VolumeLimit { command_rate: command_rate.clone(), byte_rate: byte_rate.clone() });
+    })
+}
+
+/// 2 to 4 ms of standstill, 27 ms from one to the next.
+pub fn with_stalls(device: profile::Device) -> profile::Device {
+    change(device, |volume| {
+        volume.stalls = Some(Stalls { every: sourced(Time(27 * MS)), lasting: uniform(2_000, 4_000) });
+    })
+}
+
+/// A volume whose every cost is zero.
+pub fn free_volume(device: profile::Device) -> profile::Device {
+    change(device, |volume| {
+        for service in [&mut volume.read, &mut volume.write] {
+            (service.latency, service.command_time) = (uniform(0, 0), sourced(Time(0)));
+            service.transfer_rate = sourced(Rate(u64::MAX));
+        }
+        volume.flush = uniform(0, 0);
+    })
 }
 
 pub fn hdd(profile: HddProfile) -> profile::Device {

@@ -15,16 +15,16 @@ pub(crate) struct Impossible {
 }
 
 /// A value, its place, and its least and greatest, spelled as a user would.
-struct Limit(u64, Vec<&'static str>, Spell, u64, u64);
-type Spell = fn(u64) -> String;
+pub(super) struct Limit(pub(super) u64, pub(super) Vec<&'static str>, pub(super) Spell, pub(super) u64, pub(super) u64);
+pub(super) type Spell = fn(u64) -> String;
 
-const TIME: Spell = |nanos| Time(nanos).to_string();
+pub(super) const TIME: Spell = |nanos| Time(nanos).to_string();
 const SIZE: Spell = |bytes| Size(bytes).to_string();
-const RATE: Spell = |rate| Rate(rate).to_string();
-const COUNT: Spell = |count| count.to_string();
-const US: u64 = 1_000;
-const MS: u64 = 1_000_000;
-const MB_PER_S: u64 = 1_000_000_000;
+pub(super) const RATE: Spell = |rate| Rate(rate).to_string();
+pub(super) const COUNT: Spell = |count| count.to_string();
+pub(super) const US: u64 = 1_000;
+pub(super) const MS: u64 = 1_000_000;
+pub(super) const MB_PER_S: u64 = 1_000_000_000;
 
 /// The first thing in a profile that can't be.
 pub(crate) fn impossible(device: &Device) -> Option<Impossible> {
@@ -33,14 +33,15 @@ pub(crate) fn impossible(device: &Device) -> Option<Impossible> {
         Device::Hdd(hdd) => hard_disk(hdd),
         Device::Flash(flash) => flash_drive(flash),
         Device::XPoint(xpoint) => xpoint_drive(xpoint),
+        Device::Volume(volume) => super::volume_limits::volume(volume),
     }
 }
 
-fn capacity(value: Size, model: &'static str, least: u64) -> Limit {
+pub(super) fn capacity(value: Size, model: &'static str, least: u64) -> Limit {
     Limit(value.0, vec![model, "capacity"], SIZE, least, 1 << 50)
 }
 
-fn outside(what: &str, limits: Vec<Limit>) -> Option<Impossible> {
+pub(super) fn outside(what: &str, limits: Vec<Limit>) -> Option<Impossible> {
     let Limit(_, mut path, spell, least, most) =
         limits.into_iter().find(|Limit(value, _, _, least, most)| !(least..=most).contains(&value))?;
     let key = path.last().copied().unwrap_or_default().replace('_', " ");

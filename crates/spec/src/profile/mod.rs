@@ -7,6 +7,8 @@ mod host_limits;
 mod limits;
 mod link;
 mod null;
+mod volume;
+mod volume_limits;
 mod xpoint;
 
 pub use flash::{
@@ -21,6 +23,7 @@ pub(crate) use host_limits::impossible_host;
 pub(crate) use limits::{Impossible, impossible};
 pub use link::{LinkFigures, LinkProfile};
 pub use null::NullProfile;
+pub use volume::{LatencyPoint, Stalls, VolumeLimit, VolumeProfile, VolumeService};
 pub use xpoint::XPointProfile;
 
 use schemars::JsonSchema;
@@ -63,6 +66,8 @@ pub enum Device {
     /// A 3D XPoint drive.
     #[serde(rename = "xpoint")]
     XPoint(XPointProfile),
+    /// A disk known by its behaviour only: latencies, parallelism and rates.
+    Volume(VolumeProfile),
 }
 
 impl Device {
@@ -73,6 +78,7 @@ impl Device {
             Self::Hdd(hdd) => hdd.capacity.value,
             Self::Flash(flash) => flash.scaled_capacity(),
             Self::XPoint(xpoint) => xpoint.capacity.value,
+            Self::Volume(volume) => volume.capacity.value,
         }
     }
 }

@@ -191,6 +191,54 @@ reserve_blocks = { value = 8, source = "test" }
 separate_relocated = { value = true, source = "test" }
 "#;
 
+/// A volume that can be; each case replaces something in it.
+pub const VOLUME: &str = r#"
+description = "a volume"
+[device.volume]
+capacity = { value = "100 GB", source = "test" }
+parallel = { value = 64, source = "test" }
+flush = { value = [{ share = "0 %", time = "1 ms" }, { share = "100 %", time = "2 ms" }], source = "test" }
+[device.volume.read]
+latency = { value = [{ share = "0 %", time = "300 us" }, { share = "99 %", time = "700 us" }, { share = "100 %", time = "9 ms" }], source = "test" }
+command_time = { value = "5 us", source = "test" }
+transfer_rate = { value = "1000000000 /s", source = "test" }
+[device.volume.write]
+latency = { value = [{ share = "0 %", time = "400 us" }, { share = "100 %", time = "9 ms" }], source = "test" }
+command_time = { value = "5 us", source = "test" }
+transfer_rate = { value = "1000000000 /s", source = "test" }
+[device.volume.limit]
+command_rate = { value = "3000 /s", source = "test" }
+byte_rate = { value = "125000000 /s", source = "test" }
+"#;
+
+#[test]
+fn an_impossible_volume_is_told_with_the_reason() {
+    for (name, from, to) in [
+        ("volume_that_serves_nothing", "parallel = { value = 64", "parallel = { value = 0"),
+        (
+            "volume_whose_latencies_have_no_end",
+            "{ share = \"100 %\", time = \"9 ms\" }], source",
+            "{ share = \"99.9 %\", time = \"9 ms\" }], source",
+        ),
+        ("volume_whose_latencies_fall", "\"700 us\"", "\"70 us\""),
+        (
+            "volume_with_latencies_in_the_wrong_unit",
+            "\"400 us\" }, { share = \"100 %\", time = \"9 ms\"",
+            "\"400 ms\" }, { share = \"100 %\", time = \"9 s\"",
+        ),
+        ("volume_with_megabytes_for_bytes", "\"125000000 /s\"", "\"125 /s\""),
+    ] {
+        assert!(VOLUME.contains(from), "{name}: the profile holds no `{from}`");
+        let text = VOLUME.replacen(from, to, 1);
+        let devices = vec![("null".into(), "profiles/devices/x.toml".into(), text)];
+        let profiles = Profiles { devices, ..Profiles::default() };
+        let error = planned_in(SMALL, World::Simulated, &profiles).expect_err(name);
+        check_golden(name, &error.to_string());
+    }
+    let profiles = Profiles { devices: vec![("null".into(), "x.toml".into(), VOLUME.into())], ..Profiles::default() };
+    planned_in(&SMALL.replace("1 TiB", "1 GiB"), World::Simulated, &profiles).expect("the profile can be");
+}
+
 #[test]
 fn an_impossible_flash_drive_is_told_with_the_reason() {
     for (name, from, to) in [

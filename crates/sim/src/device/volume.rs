@@ -1,0 +1,299 @@
+//! A volume: a disk known by its behaviour only, as a virtual machine or a cloud shows it.
+//!
+//! A command waits until the volume works on fewer than `parallel` and until the limits let it through; then the one
+//! processor serves it for its time and its bytes, and its latency passes beside that of others. With `rounds`, all that
+//! wait are taken together: one latency, then their services one after the other; what comes meanwhile forms the next
+//! round. During a stall the processor stands still.
+//!
+//! **Durability.** A completed write is durable.
+
+use super::barrier::Barrier;
+use super::flash::Pace;
+use super::{Breakdown, DeviceCompletion};
+use crate::fault::Loss;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use tameshi_base::{Command, CommandKind, Nanos, Random};
+use tameshi_record::{Resource, Usage};
+use tameshi_spec::profile::{self, LatencyPoint, VolumeProfile, VolumeService};
+
+/// A distribution of times by points of its cumulative function.
+#[derive(Debug)]
+struct Draws(Vec<(u64, Nanos)>);
+
+impl Draws {
+    fn new(points: &[LatencyPoint]) -> Self {
+        Self(points.iter().map(|point| (u64::from(point.share.0), point.time.0)).collect())
+    }
+
+    #[inline]
+    fn draw(&self, random: &mut Random) -> Nanos {
+        let share = random.below(1_000_000);
+        let above = self.0.partition_point(|&(reached, _)| reached <= share);
+        let (Some(&(from, least)), Some(&(to, most))) = (self.0.get(above.wrapping_sub(1)), self.0.get(above)) else {
+            return self.0.last().map_or(0, |&(_, time)| time);
+        };
+        least + (u128::from(most - least) * u128::from(share - from) / u128::from(to - from)) as Nanos
+    }
+}
+
+/// What reads or writes take.
+#[derive(Debug)]
+struct Service {
+    latency: Draws,
+    command: Nanos,
+    pace: Pace,
+}
+
+impl Service {
+    fn new(profile: &VolumeService) -> Self {
+        Self {
+            latency: Draws::new(&profile.latency.value),
+            command: profile.command_time.value.0,
+            pace: Pace::per_second(profile.transfer_rate.value),
+        }
+    }
+}
+
+/// Rates that all commands share: when each lets the next one through.
+#[derive(Debug)]
+struct Limit {
+    command: Nanos,
+    bytes: Pace,
+    free: [Nanos; 2],
+}
+
+impl Limit {
+    /// When a command of so many bytes that could begin at `now` may.
+    fn admit(&mut self, now: Nanos, bytes: u64) -> Nanos {
+        let at = now.max(self.free[0]).max(self.free[1]);
+        self.free = [at + self.command, at + self.bytes.time(bytes)];
+        at
+    }
+}
+
+/// Times in which nothing moves.
+#[derive(Debug)]
+struct Standstill {
+    every: f64,
+    lasting: Draws,
+    next: Nanos,
+    random: Random,
+}
+
+impl Standstill {
+    fn new(profile: &profile::Stalls) -> Self {
+        let (every, lasting) = (profile.every.value.0 as f64, Draws::new(&profile.lasting.value));
+        let mut random = Random::named(0, "volume/stalls");
+        Self { next: random.exponential(every) as Nanos, every, lasting, random }
+    }
+
+    /// When work from `from` that would end at `end` does.
+    fn delayed(&mut self, from: Nanos, mut end: Nanos) -> Nanos {
+        while self.next < end {
+            let over = self.next + self.lasting.draw(&mut self.random);
+            end += over.saturating_sub(self.next.max(from));
+            self.next = over + self.random.exponential(self.every) as Nanos;
+        }
+        end
+    }
+}
+
+/// A volume and what it works on.
+#[derive(Debug)]
+pub struct Volume {
+    services: [Service; 2],
+    flush: Draws,
+    parallel: u32,
+    rounds: bool,
+    limit: Option<Limit>,
+    stalls: Option<Standstill>,
+    random: Random,
+    /// What waits, since when, and its epoch among flushes.
+    waiting: VecDeque<(Command, Nanos, u64)>,
+    held: u32,
+    /// When the next round begins, if something waits for it.
+    round_at: Option<Nanos>,
+    processor: Nanos,
+    slots: Vec<(DeviceCompletion, u64)>,
+    free_slots: Vec<u32>,
+    /// Time, order and slot of what completes next.
+    events: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
+    scheduled: u64,
+    barrier: Barrier,
+    /// Time that the processor has worked and that limits were used up, what lies ahead included.
+    busy: [Nanos; 2],
+}
+
+impl Volume {
+    /// A volume at rest.
+    pub fn new(profile: &VolumeProfile) -> Self {
+        let limit = profile.limit.as_ref().map(|limit| Limit {
+            command: Pace::per_second(limit.command_rate.value).time(1),
+            bytes: Pace::per_second(limit.byte_rate.value),
+            free: [0; 2],
+        });
+        Self {
+            services: [&profile.read, &profile.write].map(Service::new),
+            flush: Draws::new(&profile.flush.value),
+            parallel: profile.parallel.value,
+            rounds: profile.rounds.as_ref().is_some_and(|rounds| rounds.value),
+            limit,
+            stalls: profile.stalls.as_ref().map(Standstill::new),
+            random: Random::named(0, "volume"),
+            waiting: VecDeque::new(),
+            held: 0,
+            round_at: None,
+            processor: 0,
+            slots: Vec::new(),
+            free_slots: Vec::new(),
+            events: BinaryHeap::with_capacity(1024),
+            scheduled: 0,
+            barrier: Barrier::default(),
+            busy: [0; 2],
+        }
+    }
+
+    pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
+        let [processor, limits] = self.busy;
+        usage.add(Resource::Controller, 1, processor.saturating_sub(self.processor.saturating_sub(now)));
+        if let Some(limit) = &self.limit {
+            let ahead = limit.free[0].max(limit.free[1]).saturating_sub(now);
+            usage.add(Resource::Link, 1, limits.saturating_sub(ahead));
+        }
+    }
+
+    /// Power fails: what is under way is forgotten.
+    pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
+        self.waiting.clear();
+        self.events.clear();
+        self.slots.clear();
+        self.free_slots.clear();
+        self.barrier = Barrier::default();
+        (self.held, self.round_at, self.processor) = (0, None, now);
+        Loss::default()
+    }
+
+    pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
+        if command.kind == CommandKind::Flush {
+            let ready = now + self.flush.draw(&mut self.random);
+            self.barrier.flush(command, now, ready);
+            return;
+        }
+        let epoch = self.barrier.enter();
+        if !self.rounds && self.held < self.parallel {
+            self.begin(*command, now, epoch, now);
+            return;
+        }
+        self.waiting.push_back((*command, now, epoch));
+        if self.rounds && self.held == 0 {
+            self.round_at.get_or_insert(now);
+        }
+    }
+
+    #[inline]
+    pub(super) fn next_wake(&self) -> Option<Nanos> {
+        let event = self.events.peek().map(|Reverse((at, ..))| *at);
+        [event, self.barrier.next(), self.round_at].into_iter().flatten().min()
+    }
+
+    pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
+        let before = completions.len();
+        while let Some(at) = self.next_wake().filter(|&at| at <= now) {
+            if self.barrier.next().is_some_and(|flush| flush <= at) {
+                let Some(flush) = self.barrier.pop(at) else { return };
+                let breakdown = Breakdown { media: at - flush.submitted, ..Breakdown::default() };
+                let (command, submitted) = (flush.command, flush.submitted);
+                completions.push(DeviceCompletion { command, submitted, at, breakdown, failed: false });
+            } else if self.round_at == Some(at) {
+                // What is submitted in answer to a completion of this instant belongs to the round.
+                if completions[before..].last().is_some_and(|last| last.at == now) {
+                    return;
+                }
+                self.begin_round(at);
+            } else {
+                self.complete(completions);
+            }
+        }
+    }
+
+    fn complete(&mut self, completions: &mut Vec<DeviceCompletion>) {
+        let Some(Reverse((at, _, number))) = self.events.pop() else { return };
+        let (completion, epoch) = self.slots[number as usize];
+        completions.push(completion);
+        self.free_slots.push(number);
+        self.barrier.leave(epoch, at);
+        self.held -= 1;
+        if self.rounds {
+            if self.held == 0 && !self.waiting.is_empty() {
+                self.round_at = Some(at);
+            }
+        } else if let Some((command, submitted, epoch)) = self.waiting.pop_front() {
+            self.begin(command, submitted, epoch, at);
+        }
+    }
+
+    /// Takes a command: its turn on the processor, then its latency.
+    fn begin(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
+        let kind = usize::from(command.kind != CommandKind::Read);
+        let mut breakdown =
+            Breakdown { media: self.services[kind].latency.draw(&mut self.random), ..Breakdown::default() };
+        let at = self.serve(&command, now, &mut breakdown) + breakdown.media;
+        self.schedule(command, submitted, epoch, at, breakdown);
+    }
+
+    /// Takes all that wait: one latency, then one after the other.
+    fn begin_round(&mut self, now: Nanos) {
+        self.round_at = None;
+        let Some((first, ..)) = self.waiting.front() else { return };
+        let kind = usize::from(first.kind != CommandKind::Read);
+        let media = self.services[kind].latency.draw(&mut self.random);
+        let begun = self.worked(now, now + media);
+        for _ in 0..self.parallel {
+            let Some((command, submitted, epoch)) = self.waiting.pop_front() else { break };
+            let mut breakdown = Breakdown { media, ..Breakdown::default() };
+            let at = self.serve(&command, begun, &mut breakdown);
+            self.schedule(command, submitted, epoch, at, breakdown);
+        }
+    }
+
+    /// A command's turn on the processor, not before `now` and as the limits permit: when it ends.
+    fn serve(&mut self, command: &Command, now: Nanos, breakdown: &mut Breakdown) -> Nanos {
+        let bytes = if command.kind == CommandKind::Trim { 0 } else { u64::from(command.length_bytes) };
+        let service = &self.services[usize::from(command.kind != CommandKind::Read)];
+        (breakdown.controller, breakdown.link) = (service.command, service.pace.time(bytes));
+        let mut ready = now;
+        if let Some(limit) = &mut self.limit {
+            ready = limit.admit(now, bytes);
+            self.busy[1] += limit.free[0].max(limit.free[1]) - ready;
+        }
+        let turn = ready.max(self.processor);
+        self.worked(turn, turn + breakdown.controller + breakdown.link)
+    }
+
+    /// The processor works from one time to another, stalls not counted: when it has done so.
+    fn worked(&mut self, from: Nanos, to: Nanos) -> Nanos {
+        let end = self.stalls.as_mut().map_or(to, |stalls| stalls.delayed(from, to));
+        self.busy[0] += end - from;
+        self.processor = end;
+        end
+    }
+
+    fn schedule(&mut self, command: Command, submitted: Nanos, epoch: u64, mut at: Nanos, mut breakdown: Breakdown) {
+        if command.fua {
+            let durable = self.flush.draw(&mut self.random);
+            (at, breakdown.media) = (at + durable, breakdown.media + durable);
+        }
+        self.held += 1;
+        breakdown.queue = at - submitted - breakdown.media - breakdown.controller - breakdown.link;
+        let completion = DeviceCompletion { command, submitted, at, breakdown, failed: false };
+        let number = self.free_slots.pop().unwrap_or(self.slots.len() as u32);
+        if number as usize == self.slots.len() {
+            self.slots.push((completion, epoch));
+        } else {
+            self.slots[number as usize] = (completion, epoch);
+        }
+        self.scheduled += 1;
+        self.events.push(Reverse((at, self.scheduled, number)));
+    }
+}

@@ -1,0 +1,92 @@
+//! A volume does what its profile says: latencies, parallelism, rounds, limits and stalls, against arithmetic.
+
+use crate::support::*;
+use tameshi_base::{CommandKind, Nanos};
+use tameshi_sim::{Device, DeviceCompletion};
+use tameshi_spec::profile;
+
+/// Commands per second over the second half of what was done.
+fn rate(done: &[DeviceCompletion]) -> f64 {
+    let half = &done[done.len() / 2..];
+    (half.len() - 1) as f64 * 1e9 / (half[half.len() - 1].at - half[0].at) as f64
+}
+
+fn latency(d: &DeviceCompletion) -> Nanos {
+    d.at - d.submitted
+}
+
+/// The volume with one latency, in microseconds.
+fn constant(us: u64) -> profile::Device {
+    let mut device = volume();
+    if let profile::Device::Volume(volume) = &mut device {
+        (volume.read.latency, volume.write.latency) = (uniform(us, us), uniform(us, us));
+    }
+    device
+}
+
+#[test]
+fn latencies_at_depth_one_are_the_profiles_distribution_behind_the_service() {
+    let done = closed_loop(&volume(), 1, 100_000, random_4k("volume"));
+    let mut found: Vec<Nanos> = done.iter().map(latency).collect();
+    found.sort_unstable();
+    let service = 5_000 + 4096;
+    for percent in [1, 10, 50, 90, 99] {
+        let expected = 300_000 + 2_000 * percent as u64 + service;
+        assert_close(found[percent * 1000] as f64, expected as f64, 0.01, &format!("at {percent} %"));
+    }
+}
+
+#[test]
+fn at_depth_the_rate_is_that_of_what_runs_out_first() {
+    let one = |device: &profile::Device, depth| rate(&closed_loop(device, depth, 40_000, random_4k("volume")));
+    // 9.096 us of the processor for each 4 KiB, 64 at a time, 400 us in the mean.
+    assert_close(one(&volume(), 8), 8.0 * 1e9 / 409_096.0, 0.02, "latency");
+    assert_close(one(&volume(), 256), 1e9 / 9_096.0, 0.002, "the processor");
+    let mut narrow = volume();
+    if let profile::Device::Volume(volume) = &mut narrow {
+        volume.parallel.value = 16;
+    }
+    assert_close(one(&narrow, 256), 16.0 * 1e9 / 409_096.0, 0.02, "commands at a time");
+    assert_close(one(&with_limit(volume(), 20_000, 400_000_000), 64), 20_000.0, 0.001, "the limit of commands");
+    assert_close(one(&with_limit(volume(), 20_000, 40_960_000), 64), 10_000.0, 0.001, "the limit of bytes");
+}
+
+#[test]
+fn a_round_takes_one_latency_and_then_all_that_waited() {
+    for depth in [1, 2, 7, 64] {
+        let done = closed_loop(&in_rounds(constant(50), 64), depth, 10_000, random_4k("volume"));
+        assert_close(
+            rate(&done),
+            depth as f64 * 1e9 / (50_000.0 + depth as f64 * 9_096.0),
+            0.01,
+            &format!("at {depth}"),
+        );
+        let last = &done[done.len() - depth as usize..];
+        assert!(last.iter().all(|d| latency(d) == 50_000 + depth * 9_096), "{last:?}");
+    }
+    let limited = closed_loop(&in_rounds(constant(50), 4), 8, 10_000, random_4k("volume"));
+    assert_close(rate(&limited), 4e9 / (50_000.0 + 4.0 * 9_096.0), 0.01, "four at a time");
+}
+
+#[test]
+fn stalls_take_their_share_of_the_time() {
+    // 3 ms of every 30 in the mean, while the processor always works.
+    let plain = rate(&closed_loop(&in_rounds(volume(), 64), 64, 400_000, random_4k("volume")));
+    let stalled = rate(&closed_loop(&with_stalls(in_rounds(volume(), 64)), 64, 400_000, random_4k("volume")));
+    assert_close(stalled / plain, 0.9, 0.02, "share of the time");
+}
+
+#[test]
+fn a_forced_write_and_a_flush_take_the_flushs_time() {
+    let mut device = Device::new(&constant(100)).expect("a device");
+    let mut done = vec![];
+    let mut write = command(0, CommandKind::Write, 0, 4096);
+    write.fua = true;
+    device.submit(0, &write);
+    device.advance(MS * 100, &mut done);
+    device.submit(MS * 100, &command(1, CommandKind::Flush, 0, 0));
+    device.advance(MS * 200, &mut done);
+    let [write, flush] = [&done[0], &done[1]].map(latency);
+    assert!((1_109_096..=2_109_096).contains(&write), "{write}");
+    assert!((1_000_000..=2_000_000).contains(&flush), "{flush}");
+}

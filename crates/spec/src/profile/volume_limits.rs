@@ -1,0 +1,65 @@
+//! Values that no volume can have; a time or a rate in the wrong unit, off by a factor of a thousand, mostly lies outside.
+
+use super::limits::{COUNT, Impossible, Limit, MB_PER_S, MS, RATE, TIME, US, capacity, outside};
+use super::{LatencyPoint, VolumeProfile, VolumeService};
+use tameshi_base::InputErrorKind;
+use tameshi_base::units::Share;
+
+/// The longest that half of all commands may take, and the longest that any may.
+const TYPICAL: u64 = 200 * MS;
+const LONGEST: u64 = 60_000 * MS;
+
+/// The first thing in a volume's profile that can't be.
+pub(super) fn volume(volume: &VolumeProfile) -> Option<Impossible> {
+    let mut limits = vec![
+        capacity(volume.capacity.value, "volume", 1 << 20),
+        Limit(u64::from(volume.parallel.value), vec!["volume", "parallel"], COUNT, 1, 65_536),
+    ];
+    limits
+        .extend([("read", &volume.read), ("write", &volume.write)].into_iter().flat_map(|(key, of)| service(key, of)));
+    limits.extend(volume.limit.iter().flat_map(|limit| {
+        let at = |key| vec!["volume", "limit", key];
+        [
+            Limit(limit.command_rate.value.0, at("command_rate"), RATE, 1_000, 100_000_000_000),
+            Limit(limit.byte_rate.value.0, at("byte_rate"), RATE, MB_PER_S / 10, 256_000 * MB_PER_S),
+        ]
+    }));
+    limits.extend(
+        volume
+            .stalls
+            .iter()
+            .map(|stalls| Limit(stalls.every.value.0, vec!["volume", "stalls", "every"], TIME, 10 * US, LONGEST)),
+    );
+    let distributions = [
+        (vec!["volume", "read", "latency"], &volume.read.latency.value),
+        (vec!["volume", "write", "latency"], &volume.write.latency.value),
+        (vec!["volume", "flush"], &volume.flush.value),
+    ];
+    let stalls = volume.stalls.iter().map(|stalls| (vec!["volume", "stalls", "lasting"], &stalls.lasting.value));
+    let mut all = distributions.into_iter().chain(stalls);
+    outside("volume", limits).or_else(|| all.find_map(|(path, points)| distribution(path, points)))
+}
+
+fn service(key: &'static str, of: &VolumeService) -> [Limit; 2] {
+    [
+        Limit(of.command_time.value.0, vec!["volume", key, "command_time"], TIME, 0, 100 * MS),
+        Limit(of.transfer_rate.value.0, vec!["volume", key, "transfer_rate"], RATE, MB_PER_S / 10, 256_000 * MB_PER_S),
+    ]
+}
+
+/// What is no distribution of times.
+fn distribution(mut path: Vec<&'static str>, points: &[LatencyPoint]) -> Option<Impossible> {
+    let ends = [points.first(), points.last()].map(|point| point.map(|point| point.share));
+    let message = if ends != [Some(Share(0)), Some(Share::WHOLE)] {
+        "a distribution begins at 0 % and ends at 100 %"
+    } else if !points.is_sorted_by(|one, next| one.share < next.share && one.time <= next.time) {
+        "shares of a distribution rise from point to point, and times never fall"
+    } else if points.iter().any(|point| point.time.0 > if point.share.0 <= 500_000 { TYPICAL } else { LONGEST }) {
+        "no volume takes so long: more than 200 ms for half of all commands, or more than 60 s for any"
+    } else {
+        return None;
+    };
+    path.push("value");
+    let accepted = "points such as { share = \"0 %\", time = \"300 us\" }, … { share = \"100 %\", time = \"20 ms\" }";
+    Some(Impossible { path, kind: InputErrorKind::BadValue, message: message.into(), accepted: accepted.into() })
+}
