@@ -17,6 +17,8 @@ from tameshi.spec_types import Summary
 from tameshi.store import SealedRun
 
 NANOSECONDS = 1e9
+MARKED = ("fail", "replace", "rebuilt", "power_cut", "hook_begin")
+"""Events that plots over time mark."""
 SERIES_COUNTS = {
     "read.count": "read",
     "write.count": "write",
@@ -77,9 +79,18 @@ def report_inputs(
         environments=environments,
         reproduce=reproduce,
         percentiles=[curve for run in first.values() for curve in _curves(run)],
-        series=[series for run in first.values() for series in _series(run)],
+        series=[series for run in _shown_over_time(usable, first) for series in _series(run)],
         slowest=[slow for run in usable for slow in _slowest(run)],
     )
+
+
+def _shown_over_time(
+    usable: Sequence[SealedRun], first: Mapping[str, SealedRun]
+) -> list[SealedRun]:
+    """The first run of each world, and of each cell in which something happens."""
+    eventful = [run for run in usable if run.spec.events and not run.spec.repetition]
+    others = [run for run in first.values() if run not in eventful]
+    return others + eventful
 
 
 def write_html(folder: Path, inputs: ReportInputs, lang: str) -> Path:
@@ -133,6 +144,8 @@ def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
     load = run.series().filter(
         pl.col("source") == "load", pl.col("metric").is_in(list(SERIES_COUNTS))
     )
+    events = store.read_events(run.folder) if run.spec.events else []
+    marked = [event for event in events if event["kind"] in MARKED]
     for window in run.outcome["windows"]:
         if window["levels"]:
             continue
@@ -146,10 +159,16 @@ def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
             )
             values[f"{subject} {SERIES_COUNTS[str(metric)]}"] = [rates.get(t, 0.0) for t in times]
         if values:
+            happened = [e for e in marked if begin <= e["t_ns"] <= window["end_ns"]]
+            levels = {"levels": tuple(run.spec.cell.values())} if marked else {}
             yield {
+                **levels,
                 "world": run.spec.world.value,
                 "name": window["name"],
                 "unit_key": "iops",
                 "t_s": [(t - begin) / NANOSECONDS for t in times],
                 "values": values,
+                "marks": [
+                    {"t_s": (e["t_ns"] - begin) / NANOSECONDS, "kind": e["kind"]} for e in happened
+                ],
             }

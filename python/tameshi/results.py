@@ -15,12 +15,12 @@ import polars as pl
 from tameshi import _core
 from tameshi.paths import ROOT
 from tameshi.spec_types import PhaseSpec, Summary, World
-from tameshi.stats import ratios, why
+from tameshi.stats import ratios, timeline, why
 from tameshi.stats.estimates import RESOLUTION, Estimate, WindowData, estimates
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
 from tameshi.stats.validity import Finding, findings
-from tameshi.store import SealedRun, worst
+from tameshi.store import SealedRun, read_events, worst
 
 SIMULATED = World.simulated.value
 RESULTS_VERSION = 1
@@ -83,6 +83,7 @@ class _Frames:
         self.samples = series.filter(pl.col("source") == "sampler").drop("source")
         self.by_stream = {str(key[0]): frame for key, frame in load.group_by("subject")}
         self.latencies = run.latencies()
+        self.events = read_events(run.folder)
 
 
 def _cells(runs: Sequence[SealedRun]) -> list[Cell]:
@@ -139,6 +140,7 @@ def _cell(
             {"repetition": run.spec.repetition, **finding.as_json()} for run, finding in judged
         ],
         **_why(cell, frames, by_name),
+        **_timeline(cell, frames, usable),
         "estimates": found,
     }
 
@@ -172,6 +174,48 @@ def _why(
         "busy": busy if breakdowns else [],
         "bottleneck": why.bottleneck(breakdowns, busy),
     }
+
+
+def _timeline(
+    cell: Cell, frames: Mapping[Any, _Frames], runs: Sequence[SealedRun]
+) -> dict[str, Any]:
+    """Each run's stretches between the events in the phase; nothing where there are none."""
+    found = []
+    for run in runs:
+        window = next((w for w in run.outcome["windows"] if w["phase"] == cell.index), None)
+        if window is None:
+            continue
+        begin = window["phase_begin_ns"]
+        told = frames[run.folder]
+        for first, last, happened in timeline.stretches(told.events, begin, window["end_ns"]):
+            part = Stretch("", first, last, steady=False)
+
+            def data(subject: str, part: Stretch = part, run: SealedRun = run) -> WindowData:
+                return _window(frames[run.folder], run.spec.repetition, cell.index, subject, part)
+
+            storages = (name for name in told.by_stream if name.startswith(STORAGE))
+            rebuilds = (timeline.rebuild(name, data(name)) for name in sorted(storages))
+            found.append(
+                {
+                    "repetition": run.spec.repetition,
+                    "from_ns": first - begin,
+                    "to_ns": last - begin,
+                    "happened": [_scaled(run, event) for event in happened],
+                    "streams": [
+                        timeline.service(stream.name, data(stream.name))
+                        for stream in cell.spec.streams
+                    ],
+                    "rebuilds": [each for each in rebuilds if each],
+                }
+            )
+    return {"timeline": found} if found else {}
+
+
+def _scaled(run: SealedRun, event: dict[str, Any]) -> dict[str, Any]:
+    """The event with the capacity scale of its storage, where that is not whole."""
+    storage = run.spec.storage.get(event.get("storage", ""))
+    scale = storage.scale if storage else None
+    return {**event, "scale": scale} if scale and scale > 1 else event
 
 
 def _judged(frames: _Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[Finding]:

@@ -1772,7 +1772,10 @@ class RunSpec(BaseModel):
         dict[str, Engine] | None, Field(description='Engines that the run uses, by product.')
     ] = None
     events: Annotated[
-        dict[str, Event] | None, Field(description='Things that happen during the run, by name.')
+        dict[str, Event] | None,
+        Field(
+            description='Things that happen during the run, by name; what the simulated world stages names its storage.'
+        ),
     ] = None
     unsupported: Annotated[
         list[str],

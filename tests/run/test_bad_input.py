@@ -23,9 +23,9 @@ CASES = [
     ),
     (
         "event",
-        lambda t: t + '[event.cut]\nat = "1 s"\npower_cut = {}\n',
+        lambda t: t + '[event.cut]\nat = "1 s"\nfailover = {}\n',
         [],
-        "no world stages events yet",
+        "event.cut: this world does not stage `failover`",
     ),
     ("unbound", lambda t: t, ["--world", "measured"], "--on disk=PATH"),
     ("unknown storage", lambda t: t, ["--world", "measured", "--on", "disc=/tmp"], "disk=PATH"),

@@ -154,6 +154,8 @@ pub struct IntervalStats {
     pub late: u64,
     /// Open-loop requests that should have started in the phase and never did; counted once, at its end.
     pub unserved: u64,
+    /// Commands that failed; they count in nothing else.
+    pub failed: u64,
     /// Processor time of the generator, where there is a real one.
     pub generator_cpu_ns: u64,
     /// Sum over completed operations of the time from submission, not from the intended start.
@@ -184,6 +186,7 @@ impl IntervalStats {
             operations: Default::default(),
             late: 0,
             unserved: 0,
+            failed: 0,
             generator_cpu_ns: 0,
             service_ns_sum: 0,
             parts_ns: [0; PART_COUNT],
@@ -199,6 +202,7 @@ impl IntervalStats {
         (self.phase, self.part, self.begin, self.end) = (phase, part, begin, begin);
         (self.late, self.unserved, self.generator_cpu_ns, self.service_ns_sum) = (0, 0, 0, 0);
         self.parts_ns = [0; PART_COUNT];
+        self.failed = 0;
         self.operations.iter_mut().for_each(OpStats::clear);
         self.slip.clear();
         self.lag.clear();
@@ -238,6 +242,7 @@ impl IntervalStats {
         self.end = self.end.max(other.end);
         self.late += other.late;
         self.unserved += other.unserved;
+        self.failed += other.failed;
         self.generator_cpu_ns += other.generator_cpu_ns;
         self.service_ns_sum += other.service_ns_sum;
         for (mine, theirs) in self.parts_ns.iter_mut().zip(&other.parts_ns) {

@@ -273,6 +273,9 @@ impl Writer {
         }
         row("load", ".late", stats.late);
         row("load", ".unserved", stats.unserved);
+        if stats.failed > 0 {
+            row("load", ".failed", stats.failed);
+        }
         if stats.generator_cpu_ns > 0 {
             row("load", ".cpu_ns", stats.generator_cpu_ns);
         }

@@ -14,12 +14,6 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     for (name, storage) in &spec.storage {
         match &storage.model {
             None => sentences.push(format!("storage.{name}: no device model stands behind this storage")),
-            Some(Node::Partition { function, .. }) if function.index > 0 => {
-                let drive = function.drive.as_deref().unwrap_or_default();
-                sentences.push(format!(
-                    "storage.{name}.partition.drive: storages that share drive `{drive}` are not simulated yet"
-                ));
-            }
             Some(node) => sentences.extend(storage_trouble(name, node, storage.size.0)),
         }
     }

@@ -4,6 +4,8 @@ use tameshi_base::{CommandKind, Nanos};
 use xxhash_rust::xxh3::Xxh3;
 
 const ENTRY_BYTES: usize = 40;
+/// Marks a kind of which the command failed.
+const FAILED: u16 = 0x100;
 
 /// What the digest takes of one completion.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +17,7 @@ pub(crate) struct Entry {
     pub(crate) kind: CommandKind,
     pub(crate) offset_bytes: u64,
     pub(crate) latency: Nanos,
+    pub(crate) failed: bool,
 }
 
 /// Takes completions in order.
@@ -34,6 +37,7 @@ impl Digest {
             CommandKind::Flush => 2,
             CommandKind::Trim => 3,
         };
+        let kind = kind | if entry.failed { FAILED } else { 0 };
         let mut bytes = [0u8; ENTRY_BYTES];
         bytes[0..8].copy_from_slice(&entry.at.to_le_bytes());
         bytes[8..16].copy_from_slice(&entry.offset_bytes.to_le_bytes());
@@ -57,7 +61,16 @@ mod tests {
 
     #[test]
     fn every_field_and_the_order_count() {
-        let entry = Entry { at: 1, stream: 2, job: 3, slot: 4, kind: CommandKind::Read, offset_bytes: 5, latency: 6 };
+        let entry = Entry {
+            at: 1,
+            stream: 2,
+            job: 3,
+            slot: 4,
+            kind: CommandKind::Read,
+            offset_bytes: 5,
+            latency: 6,
+            failed: false,
+        };
         let of = |entries: &[Entry]| {
             let mut digest = Digest::new();
             entries.iter().for_each(|&entry| digest.add(entry));
@@ -71,6 +84,7 @@ mod tests {
             Entry { kind: CommandKind::Write, ..entry },
             Entry { offset_bytes: 9, ..entry },
             Entry { latency: 9, ..entry },
+            Entry { failed: true, ..entry },
         ];
         assert_eq!(of(&[entry]), of(&[entry]));
         for other in others {

@@ -5,6 +5,7 @@
 
 use crate::device::Device;
 use tameshi_base::Nanos;
+use tameshi_spec::run::Function;
 
 /// After how long a command fails that nobody can carry out: the error path of the host and its retries, at least the
 /// time in which a closed loop must not stand still. An engineering prior.
@@ -28,6 +29,19 @@ impl Loss {
         self.lost_writes += other.lost_writes;
         self.lost_bytes += other.lost_bytes;
     }
+}
+
+/// A rebuild that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// When.
+    pub at: Nanos,
+    /// When it began; later than its replacement where another rebuild went first.
+    pub since: Nanos,
+    /// Which drive, counted from zero over the whole stack.
+    pub drive: u32,
+    /// Bytes written to it.
+    pub bytes: u64,
 }
 
 impl Device {
@@ -67,14 +81,34 @@ impl Device {
         }
     }
 
-    /// When a rebuild ended, and of which drive; once for each.
-    pub fn take_rebuilt(&mut self) -> Option<(Nanos, u32)> {
+    /// A rebuild that has ended; once for each.
+    pub fn take_rebuilt(&mut self) -> Option<Rebuilt> {
         match self {
             Self::Array(array) => array.take_rebuilt(),
             Self::Linked(linked) => linked.inner_mut().take_rebuilt(),
             Self::Shared(shared) => shared.inner_mut().take_rebuilt(),
             Self::Cache(cache) => cache.inner_mut().take_rebuilt(),
             _ => None,
+        }
+    }
+
+    /// A function of a shared drive gets its weight.
+    pub(crate) fn grant(&mut self, function: &Function) {
+        match self {
+            Self::Shared(shared) => shared.grant(function),
+            Self::Array(array) => array.grant(function),
+            _ => {}
+        }
+    }
+
+    /// Bytes that rebuilds have written so far.
+    pub(crate) fn rebuilt_bytes(&self) -> u64 {
+        match self {
+            Self::Array(array) => array.rebuilt_bytes(),
+            Self::Linked(linked) => linked.inner().rebuilt_bytes(),
+            Self::Shared(shared) => shared.inner().rebuilt_bytes(),
+            Self::Cache(cache) => cache.inner().rebuilt_bytes(),
+            _ => 0,
         }
     }
 

@@ -12,6 +12,7 @@ mod host;
 mod phase;
 mod run;
 pub mod stack;
+mod staging;
 
 pub use check::unsupported;
 pub use device::{Breakdown, Device, DeviceCompletion};

@@ -9,7 +9,7 @@ use crate::device::{Breakdown, DeviceCompletion};
 use crate::digest::{Digest, Entry};
 use crate::due::Due;
 use crate::host::Step;
-use crate::run::{SimError, World};
+use crate::run::{SimError, World, places};
 use tameshi_base::{Command, Nanos};
 use tameshi_record::interval::PART_COUNT;
 use tameshi_record::ledger::depth_class;
@@ -28,6 +28,8 @@ struct Seat {
     number: u32,
     stream: u16,
     device: usize,
+    /// Where the storage begins on the device.
+    base_bytes: u64,
 }
 
 /// A phase under way.
@@ -54,15 +56,16 @@ impl<'a> Phase<'a> {
     /// Phase `index` of `spec`, which begins at `begin`.
     pub(crate) fn new(spec: &'a RunSpec, index: usize, begin: Nanos) -> Self {
         let phase = &spec.phases[index];
-        let mut seats = Vec::new();
+        let (mut seats, places) = (Vec::new(), places(spec));
         for (number, stream) in phase.streams.iter().enumerate() {
             let storage = spec.storage.get_index_of(&stream.storage);
-            let device = storage.expect("the spec was checked: the storage is there");
+            let storage = storage.expect("the spec was checked: the storage is there");
+            let (device, base_bytes) = places[storage];
             let name = phase.random_name(stream);
             let placement = |job| Placement {
                 stream: number as u16,
                 job,
-                storage_bytes: spec.storage[device].size.0,
+                storage_bytes: spec.storage[storage].size.0,
                 begin,
                 budget_bytes: phase.budget_bytes_per_job(&stream.stream),
                 seed: spec.seed,
@@ -70,7 +73,7 @@ impl<'a> Phase<'a> {
             };
             seats.extend((0..stream.stream.jobs).map(|job| {
                 let place = placement(job);
-                Seat { job: Job::new(&stream.stream, place), number: job, stream: place.stream, device }
+                Seat { job: Job::new(&stream.stream, place), number: job, stream: place.stream, device, base_bytes }
             }));
         }
         let mut due = Due::new(seats.len());
@@ -101,6 +104,7 @@ impl<'a> Phase<'a> {
         if self.spec.ramp.0 == 0 {
             writer.phase_ramped(self.begin, self.index)?;
         }
+        world.staging.phase_begins(self.index, self.begin);
         if let Some(host) = &mut world.host {
             host.begin(run, self.spec);
         }
@@ -115,7 +119,7 @@ impl<'a> Phase<'a> {
         }
         world.write_usage(writer)?;
         writer.phase_end(end, self.index, ended_by)?;
-        self.drain(world)?;
+        self.drain(world, writer)?;
         Ok(if ended_by == EndedBy::Stopped { RunStatus::Partial } else { RunStatus::Complete })
     }
 
@@ -132,7 +136,12 @@ impl<'a> Phase<'a> {
             if due >= self.end {
                 due = Nanos::MAX;
             }
-            if wake.min(due).min(host) > boundary {
+            let event = world.staging.next();
+            let first = wake.min(due).min(host);
+            if event <= first.min(boundary) && event < self.end {
+                self.enter(world, event.max(world.now));
+                world.stage(writer)?;
+            } else if first > boundary {
                 self.enter(world, boundary);
                 if boundary == self.end {
                     return Ok(EndedBy::Time);
@@ -152,7 +161,9 @@ impl<'a> Phase<'a> {
                 }
             } else {
                 self.enter(world, wake);
-                if self.complete(world, device, true) && writer.control().is_stopping() {
+                let look = self.complete(world, device, true);
+                world.tell_rebuilt(writer)?;
+                if look && writer.control().is_stopping() {
                     return Ok(EndedBy::Stopped);
                 }
             }
@@ -198,7 +209,7 @@ impl<'a> Phase<'a> {
             }
             if let Some(command) = issue.command {
                 let id = ((seat as u64) << 32) | u64::from(issue.slot);
-                let command = Command { id, ..command };
+                let command = Command { id, offset_bytes: command.offset_bytes + of.base_bytes, ..command };
                 match &mut world.host {
                     None => world.devices[of.device].submit(world.now, &command),
                     Some(host) => {
@@ -248,7 +259,7 @@ impl<'a> Phase<'a> {
         before / STOP_CHECK != self.completed / STOP_CHECK
     }
 
-    /// A job's command is complete.
+    /// A job's command is complete, or has failed: then it counts in nothing else.
     #[inline]
     fn finish(&mut self, digest: &mut Digest, done: &DeviceCompletion, recorded: bool) {
         let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
@@ -259,7 +270,15 @@ impl<'a> Phase<'a> {
         if !recorded {
             return;
         }
+        self.due.set(seat, of.job.next_due());
+        if self.bounded && of.job.is_done() {
+            self.active -= 1;
+        }
         let stats = &mut self.stats[usize::from(of.stream)];
+        if done.failed {
+            stats.failed += 1;
+            return;
+        }
         stats.record(completion.operation as usize, completion.bytes, completion.latency);
         stats.service_ns_sum += completion.service;
         spent(&mut stats.parts_ns, &done.breakdown, completion.latency);
@@ -273,31 +292,31 @@ impl<'a> Phase<'a> {
         for &latency in completion.commit.iter().chain(of.job.commits()) {
             stats.record(Operation::Commit as usize, 0, latency);
         }
-        self.due.set(seat, of.job.next_due());
-        if self.bounded && of.job.is_done() {
-            self.active -= 1;
-        }
     }
 
-    /// Lets what is outstanding complete, into the digest only.
-    fn drain(&mut self, world: &mut World) -> Result<(), SimError> {
+    /// Lets what is outstanding complete, into the digest only; what the devices do for themselves goes on meanwhile.
+    fn drain(&mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
         loop {
             let ((wake, device), host) = (world.first_wake(), world.host_wake());
-            if wake.min(host) == Nanos::MAX {
-                break;
+            let (event, first) = (world.staging.next(), wake.min(host));
+            let outstanding = self.seats.iter().any(|seat| seat.job.outstanding() > 0);
+            if !outstanding && host == Nanos::MAX {
+                return Ok(());
             }
-            world.now = world.now.max(wake.min(host));
-            if host <= wake {
+            if event.min(first) == Nanos::MAX {
+                let commands = self.seats.iter().map(|seat| u64::from(seat.job.outstanding())).sum();
+                return Err(SimError::Lost { phase: self.spec.name.clone(), commands });
+            }
+            world.now = world.now.max(event.min(first));
+            if event <= first {
+                world.stage(writer)?;
+            } else if host <= wake {
                 self.host(world, false);
             } else {
                 self.complete(world, device, false);
+                world.tell_rebuilt(writer)?;
             }
         }
-        let commands = self.seats.iter().map(|seat| u64::from(seat.job.outstanding())).sum();
-        if commands > 0 {
-            return Err(SimError::Lost { phase: self.spec.name.clone(), commands });
-        }
-        Ok(())
     }
 }
 
@@ -323,6 +342,7 @@ fn entry(done: &DeviceCompletion, seat: &Seat, slot: u32, latency: Nanos) -> Ent
         job: seat.number,
         slot,
         kind: done.command.kind,
+        failed: done.failed,
         offset_bytes: done.command.offset_bytes,
         latency,
     }

@@ -6,10 +6,11 @@ use crate::digest::Digest;
 use crate::host::Host;
 use crate::phase::Phase;
 use crate::stack;
+use crate::staging::{Staging, befallen};
 use serde_json::json;
 use tameshi_base::Nanos;
 use tameshi_record::{RecordError, RunStatus, Usage, Writer};
-use tameshi_spec::run::RunSpec;
+use tameshi_spec::run::{Node, RunSpec};
 use thiserror::Error;
 
 /// Why a run could not be simulated.
@@ -34,19 +35,31 @@ pub enum SimError {
     Record(#[from] RecordError),
 }
 
+/// What a device, or the host, has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    usage: Usage,
+    rebuilt_bytes: u64,
+}
+
 /// What lasts from phase to phase.
 pub(crate) struct World {
     /// The machine between jobs and devices, where it costs anything.
     pub(crate) host: Option<Host>,
-    /// One device per storage, in the spec's order.
+    /// One device per storage, in the spec's order, but one for all storages that share it.
     pub(crate) devices: Vec<Device>,
+    pub(crate) staging: Staging,
+    /// The device of each storage, in the spec's order.
+    places: Vec<usize>,
+    /// The first storage of each device.
+    pub(crate) names: Vec<String>,
     pub(crate) digest: Digest,
     /// Virtual time.
     pub(crate) now: Nanos,
     /// Reused by each advance.
     pub(crate) completions: Vec<DeviceCompletion>,
-    /// Each storage as a subject of the record, and how much it had worked at the last boundary.
-    used: Vec<(String, Usage)>,
+    /// Each device as a subject of the record, by its first storage, and what it had done by the last boundary.
+    used: Vec<(String, Used)>,
     used_at: Nanos,
 }
 
@@ -56,15 +69,18 @@ impl World {
         if !missing.is_empty() {
             return Err(SimError::Unsupported(missing));
         }
-        let models = spec.storage.values().filter_map(|storage| storage.model.as_ref());
-        let devices: Result<Vec<Device>, String> = models.map(stack::node).collect();
-        let devices = devices.map_err(|why| SimError::Unsupported(vec![why]))?;
+        let devices = devices(spec).map_err(|why| SimError::Unsupported(vec![why]))?;
         let host = spec.host.as_ref().map(|host| Host::new(host, spec));
-        let mut used: Vec<(String, Usage)> =
-            spec.storage.keys().map(|name| (format!("storage.{name}"), Usage::default())).collect();
-        used.extend(host.iter().map(|_| ("host".to_string(), Usage::default())));
-        let completions = Vec::with_capacity(1024);
-        Ok(Self { host, devices, digest: Digest::new(), now: 0, completions, used, used_at: 0 })
+        let places: Vec<usize> = places(spec).into_iter().map(|(device, _)| device).collect();
+        let first = |device| places.iter().position(|&of| of == device).and_then(|at| spec.storage.get_index(at));
+        let names: Vec<String> =
+            (0..devices.len()).map(|device| first(device).map_or(String::new(), |(name, _)| name.clone())).collect();
+        let mut used: Vec<(String, Used)> =
+            names.iter().map(|name| (format!("storage.{name}"), Used::default())).collect();
+        used.extend(host.iter().map(|_| ("host".to_string(), Used::default())));
+        let (staging, completions) = (Staging::new(spec), Vec::with_capacity(1024));
+        let digest = Digest::new();
+        Ok(Self { host, devices, staging, places, names, digest, now: 0, completions, used, used_at: 0 })
     }
 
     /// An interval begins: what was used before it is none of its business.
@@ -75,8 +91,8 @@ impl World {
         }
     }
 
-    /// How much what stands at a place of `used` has worked until now: a storage, or behind them the host.
-    fn usage(&self, place: usize) -> Usage {
+    /// What that which stands at a place of `used` has done until now: a device, or behind them the host.
+    fn usage(&self, place: usize) -> Used {
         let mut usage = Usage::default();
         match (self.devices.get(place), &self.host) {
             (Some(device), host) => {
@@ -88,7 +104,7 @@ impl World {
             (None, Some(host)) => host.usage(self.now, &mut usage),
             (None, None) => {}
         }
-        usage
+        Used { usage, rebuilt_bytes: self.devices.get(place).map_or(0, Device::rebuilt_bytes) }
     }
 
     /// An interval ends and the next one begins: what was used in it goes into the record.
@@ -96,7 +112,11 @@ impl World {
         for place in 0..self.used.len() {
             let after = self.usage(place);
             let (subject, before) = &mut self.used[place];
-            writer.usage((self.used_at, self.now), subject, before, &after)?;
+            writer.usage((self.used_at, self.now), subject, &before.usage, &after.usage)?;
+            if after.rebuilt_bytes > before.rebuilt_bytes {
+                let rebuilt = after.rebuilt_bytes - before.rebuilt_bytes;
+                writer.counters((self.used_at, self.now), subject, &[("rebuild.bytes", rebuilt)])?;
+            }
             *before = after;
         }
         self.used_at = self.now;
@@ -107,6 +127,18 @@ impl World {
     #[inline]
     pub(crate) fn host_wake(&self) -> Nanos {
         self.host.as_ref().map_or(Nanos::MAX, Host::next)
+    }
+
+    /// The next event befalls its storage.
+    pub(crate) fn stage(&mut self, writer: &mut Writer) -> Result<(), SimError> {
+        let Some(storage) = self.staging.next_storage() else { return Ok(()) };
+        self.staging.happen(self.now, &mut self.devices[self.places[storage]], writer)
+    }
+
+    /// Records the rebuilds that have ended.
+    #[inline]
+    pub(crate) fn tell_rebuilt(&mut self, writer: &mut Writer) -> Result<(), SimError> {
+        self.staging.tell_rebuilt(&mut self.devices, &self.names, writer)
     }
 
     /// The device that wakes first, and when; at [`Nanos::MAX`] when all are idle. Among equals the first storage.
@@ -120,6 +152,48 @@ impl World {
         }
         first
     }
+}
+
+/// Per storage its device, and where it begins there: functions of one drive share a device.
+pub(crate) fn places(spec: &RunSpec) -> Vec<(usize, u64)> {
+    let (mut places, mut drives, mut devices) = (Vec::new(), Vec::<(&str, usize)>::new(), 0);
+    for storage in spec.storage.values() {
+        let shared = match &storage.model {
+            Some(node @ Node::Partition { function, .. }) => function.drive.as_deref().zip(Some((node, function))),
+            _ => None,
+        };
+        let known = shared.and_then(|(drive, _)| drives.iter().find(|(name, _)| *name == drive));
+        let device = known.map_or(devices, |(_, device)| *device);
+        if device == devices {
+            devices += 1;
+            drives.extend(shared.map(|(drive, _)| (drive, device)));
+        }
+        let base = shared.map_or(0, |(_, (node, function))| u64::from(function.index) * node.capacity().0);
+        places.push((device, base));
+    }
+    places
+}
+
+/// The devices of a run, those that something befalls being watched.
+fn devices(spec: &RunSpec) -> Result<Vec<Device>, String> {
+    let places = places(spec);
+    let befallen: Vec<usize> = spec
+        .events
+        .values()
+        .filter_map(|event| spec.storage.get_index_of(befallen(event)?))
+        .map(|storage| places[storage].0)
+        .collect();
+    let mut devices: Vec<Device> = Vec::new();
+    for (storage, (device, _)) in spec.storage.values().zip(places) {
+        let Some(node) = &storage.model else { continue };
+        match (devices.get_mut(device), node) {
+            (Some(shared), Node::Partition { function, .. }) => shared.grant(function),
+            (Some(_), _) => {}
+            (None, _) if befallen.contains(&device) => devices.push(stack::watched(node)?),
+            (None, _) => devices.push(stack::node(node)?),
+        }
+    }
+    Ok(devices)
 }
 
 /// Carries out `spec` in virtual time from t0 = 0, writing its record; returns how it ended and its digest.
@@ -144,6 +218,7 @@ pub fn execute(spec: &RunSpec, writer: &mut Writer) -> Result<(RunStatus, String
             break;
         }
     }
+    world.staging.end(world.now, writer)?;
     let digest = world.digest.hex();
     writer.event(world.now, "run_end", json!({ "status": status.word(), "digest": digest }))?;
     Ok((status, digest))

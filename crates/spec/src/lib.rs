@@ -6,6 +6,7 @@
 pub mod axes;
 mod check;
 pub mod document;
+mod happenings;
 mod node;
 pub mod plan;
 pub mod profile;

@@ -3,6 +3,7 @@
 use crate::axes::{AxisTable, Combination, combinations, take_axes, take_quick};
 use crate::check;
 use crate::document::{Source, Table, merge};
+use crate::happenings::Stage;
 use crate::resolve::{Profiles, resolve_host, resolve_storages, streams_of, unsupported};
 use crate::run::{PhaseSpec, RUN_SPEC_VERSION, RunSpec, World};
 use crate::study::{Phase, Published, Study, Varies, Window};
@@ -136,11 +137,12 @@ fn resolve_cell(
         seed: study.run.seed,
         start: study.run.start,
         interval: study.run.interval,
-        storage,
         host: resolve_host(source, &cell.table, &study, world, profiles)?,
         engines: study.engine.by_name(),
-        events: study.event.clone(),
-        unsupported: unsupported(&study),
+        events: Stage { source, table: &cell.table, study: &study, phases: &phases, storages: &storage }
+            .events(world)?,
+        storage,
+        unsupported: unsupported(&study, world),
         phases,
     };
     check::spans(source, &cell.table, &run)?;

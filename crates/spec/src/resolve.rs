@@ -1,6 +1,7 @@
 //! Names become things: streams of phases, storages and their models.
 
 use crate::document::{Source, Table, nearest};
+use crate::happenings::is_staged;
 use crate::profile::{DeviceProfile, HostProfile, LinkProfile};
 use crate::run::{HostSpec, PhaseSpec, PhaseStream, StorageSpec, World};
 use crate::stacks::Place;
@@ -233,12 +234,14 @@ fn resolve_storage(
 }
 
 /// What the study asks for that no world does yet.
-pub(crate) fn unsupported(study: &Study) -> Vec<String> {
+pub(crate) fn unsupported(study: &Study, world: World) -> Vec<String> {
     let engines =
         study.engine.by_name().into_keys().map(|name| format!("engine.{name}: no world runs a database engine yet"));
     let programs = study.workload.names().into_iter().filter(|name| !name.starts_with("stream."));
     let programs = programs.map(|name| format!("workload.{name}: no world drives this program yet"));
-    let events = study.event.keys().map(|name| format!("event.{name}: no world stages events yet"));
+    let events = study.event.iter().filter(|(_, event)| !is_staged(event, world));
+    let events =
+        events.map(|(name, event)| format!("event.{name}: this world does not stage `{}`", event.kinds().join(".")));
     let memory = study.host.iter().filter_map(|host| host.memory);
     let memory = memory.map(|_| "host.memory: no world models a host's memory yet".to_string());
     let starts = (study.run.start != crate::run::Start::AsIs)

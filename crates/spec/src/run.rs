@@ -54,7 +54,7 @@ pub struct RunSpec {
     /// Engines that the run uses, by product.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub engines: IndexMap<String, Engine>,
-    /// Things that happen during the run, by name.
+    /// Things that happen during the run, by name; what the simulated world stages names its storage.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub events: IndexMap<String, Event>,
     /// Things of the study that no world does yet, by key, each with what a world would need.

@@ -48,6 +48,14 @@ def draw(figure: Figure, text: Text) -> dict[str, Any]:
             trace.update(legendgroup=name, showlegend=name not in listed and series.dash == 0)
             listed |= {name} if series.dash == 0 else set()
             plot.add_trace(trace, **where)
+        for at, label in panel.marks:
+            plot.add_vline(
+                at,
+                line={"color": "var(--rule)", "width": 1.2, "dash": "dot"},
+                annotation={"text": escape(text.phrase(label), quote=False), "textangle": -90},
+                annotation_position="top left",
+                **where,
+            )
     _layout(plot, figure, rows, single=len(listed) < 2)
     _axes(plot, figure, rows, text)
     drawn: dict[str, Any] = plot.to_plotly_json()

@@ -66,6 +66,8 @@ class Panel:
 
     name: Name
     series: tuple[Series, ...]
+    marks: tuple[tuple[float, Phrase], ...] = ()
+    """Where on the x axis something happened, and what."""
 
 
 @dataclass(frozen=True)
@@ -288,12 +290,20 @@ def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
             "step",
             Scale(Phrase("axis.time"), "number"),
             _time_scale(unit),
-            tuple(Panel((entry["world"],), _time_lines(entry)) for entry in entries),
+            tuple(_time_panel(entry) for entry in entries),
             min(len(entries), max(len(view.worlds), 1)),
             common=False,
         )
         for i, ((name, unit), entries) in enumerate(groups.items())
     ]
+
+
+def _time_panel(entry: Mapping[str, Any]) -> Panel:
+    """One run's lines, with a mark at each event."""
+    marks = tuple(
+        (float(mark["t_s"]), Phrase(f"mark.{mark['kind']}")) for mark in entry.get("marks", ())
+    )
+    return Panel((entry["world"], *entry.get("levels", ())), _time_lines(entry), marks)
 
 
 def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:

@@ -16,7 +16,8 @@ class ReportInputs:
     `reproduce`: command lines.
     `percentiles`: `{world, phase, levels, stream, operation, percentiles: [[fraction, ns], ..]}`.
     `series`: `{world, name, unit_key, t_s: [..], values: {label: [..]}}`; `unit_key` is a measure:
-    `iops`, `bandwidth`, `latency.p99` ..
+    `iops`, `bandwidth`, `latency.p99` ..; where something happens also the cell's `levels` and
+    `marks: [{t_s, kind}]`.
     `slowest`: `{world, phase, levels, stream, operation, latency_ns, t_ns, offset, bytes}`.
     """
 

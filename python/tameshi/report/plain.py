@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from tameshi.report import interference, slowest, standing, why
+from tameshi.report import interference, slowest, standing, timeline, why
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.points import View, at_worst, read_results
 from tameshi.report.summary import Answer, Table, answers, matrices, overview
@@ -34,6 +34,7 @@ def sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str
     """Every table of the report, by the section it stands in, in the order of the page."""
     yield "answer", [overview(view, text)]
     yield "interference", interference.tables(view, text)
+    yield "timeline", timeline.tables(view, text)
     yield "why", why.tables(view, text)
     yield "slowest", slowest.tables(inputs.slowest, text)
     yield "verdicts", [standing.verdicts(view, text)]

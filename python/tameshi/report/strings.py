@@ -24,11 +24,59 @@ TEXT: dict[str, tuple[str, str]] = {
     "section.interference": ("Who disturbs whom", "誰が誰を妨げるか"),
     "section.numbers": ("All numbers", "全数値"),
     "section.verdicts": ("Is it valid?", "結果は有効か"),
+    "section.timeline": ("What happened", "出来事の経過"),
     "section.slowest": ("The slowest operations", "最も遅かった操作"),
     "section.published": ("Beside published figures", "公表値との比較"),
     "section.environment": ("Environment", "環境"),
     "section.reproduce": ("How to reproduce", "再現手順"),
     "section.caveats": ("Caveats", "注意事項"),
+    # events and the service between them
+    "table.timeline": (
+        "Events of phase {phase}, and the service after each",
+        "フェーズ「{phase}」の出来事とその後の性能",
+    ),
+    "note.timeline": (
+        "Times from the begin of the phase, of the first run. Rates and means over the recorded "
+        "intervals that lie between two events whole.",
+        "時刻はフェーズ開始から（最初の実行）。頻度と平均は出来事の間に完全に収まる記録区間から。",
+    ),
+    "timeline.time": ("Time", "時刻"),
+    "timeline.happened": ("What happened at its begin", "開始時の出来事"),
+    "timeline.rate": ("Per second", "毎秒"),
+    "timeline.mean": ("Mean latency", "平均レイテンシ"),
+    "timeline.failed": ("Failed commands", "失敗したコマンド"),
+    "timeline.rebuild": ("Rebuild writes", "リビルドの書き込み"),
+    "timeline.fail": ("member {member} of {storage} fails", "{storage}のメンバー{member}が故障"),
+    "timeline.fail_all": ("{storage} fails as a whole", "{storage}全体が故障"),
+    "timeline.replace": (
+        "member {member} of {storage} is replaced and its rebuild begins",
+        "{storage}のメンバー{member}を交換、リビルド開始",
+    ),
+    "timeline.rebuilt": (
+        "member {member} of {storage} is rebuilt: {bytes} in {time}",
+        "{storage}のメンバー{member}のリビルド完了：{bytes}、{time}",
+    ),
+    "timeline.rebuilt_scaled": (
+        "member {member} of {storage} is rebuilt: {bytes} in {time}; a whole drive takes {scale} "
+        "times as long",
+        "{storage}のメンバー{member}のリビルド完了：{bytes}、{time}（全容量ではその{scale}倍）",
+    ),
+    "timeline.power_cut": (
+        "power cut at {storage}: {outstanding} commands under way fail, {writes} acknowledged "
+        "writes lost ({bytes})",
+        "{storage}の電源断：実行中の{outstanding}コマンドが失敗、応答済みの書き込み{writes}件（{bytes}）を喪失",
+    ),
+    "mark.fail": ("fails", "故障"),
+    "mark.replace": ("replaced", "交換"),
+    "mark.rebuilt": ("rebuilt", "リビルド完了"),
+    "mark.power_cut": ("power cut", "電源断"),
+    "mark.hook_begin": ("command", "コマンド"),
+    "timeline.missed": ("`{event}` did not happen: {why}", "「{event}」は起きなかった：{why}"),
+    "timeline.hook_begin": ("the command of `{event}` begins", "「{event}」のコマンド開始"),
+    "timeline.hook_end": (
+        "the command of `{event}` ends with status {status}",
+        "「{event}」のコマンド終了（状態{status}）",
+    ),
     # the slowest operations
     "table.slowest": ("Slowest operations of each stream", "各ストリームで最も遅かった操作"),
     "note.slowest": (
@@ -556,6 +604,9 @@ SAID = {
     ),
     "the disk did not keep up with the rate, latencies grow with time: {subject}": (
         "ディスクが要求頻度に追いつかず、レイテンシは時間とともに増大：{subject}"
+    ),
+    "commands failed, they count in no rate and no latency: {subject}": (
+        "失敗したコマンドがあり、頻度にもレイテンシにも含まれない：{subject}"
     ),
     "many starts waited for a free slot, more than queue_depth allows: {subject}": (
         "queue_depthの空きを待った開始が多数：{subject}"

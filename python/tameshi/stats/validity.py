@@ -49,6 +49,7 @@ REASONS = {
     "own_latency": "the generator started late by itself, which its latencies hold: {subject}",
     "own_part": "the generator's own lateness is part of the latencies: {subject}",
     "unserved": "the disk did not keep up with the rate, latencies grow with time: {subject}",
+    "failed": "commands failed, they count in no rate and no latency: {subject}",
     "waited": "many starts waited for a free slot, more than queue_depth allows: {subject}",
     "queue_full": "submitting blocks, the system's queue to the disk is full: {subject}",
     "memory": "most of it was answered by memory and not by the disk: {subject}",
@@ -102,6 +103,7 @@ class Load:
     started: float = 0.0
     late: float = 0.0
     unserved: float = 0.0
+    failed: float = 0.0
     slip_ns: float = 0.0
     lag_ns: float = 0.0
     latency_ns: float = 0.0
@@ -160,6 +162,8 @@ def judge(loads: Sequence[Load], machine: Machine | None) -> list[Finding]:
     at_device = _at_device(loads, machine)
     found: list[Finding] = []
     for load in loads:
+        if load.failed:
+            found.append(Finding("failed", load.subject, {"count": load.failed}))
         limit = list(_limit(load, loads, machine, at_device)) if machine else []
         found += limit
         if load.open_loop:
@@ -267,6 +271,7 @@ def load_of(stream: PhaseStream, data: WindowData) -> Load:
         started=total("load.started"),
         late=total("load.late"),
         unserved=total("load.unserved"),
+        failed=total("load.failed"),
         slip_ns=total("load.slip_ns_sum"),
         lag_ns=total("load.lag_ns_sum"),
         latency_ns=sum(total(f"{operation}.latency_sum") for operation in operations),

@@ -10,12 +10,13 @@ use super::order::{Next, Order};
 use super::rebuild::{Rebuilding, Step};
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
-use crate::fault::{ERROR_AFTER, Loss};
+use crate::fault::{ERROR_AFTER, Loss, Rebuilt};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::Usage;
-use tameshi_spec::run::{Link, Node, Rebuild};
+use tameshi_spec::profile::{self, Written};
+use tameshi_spec::run::{Function, Link, Node, Rebuild};
 
 /// Epoch of a flush, which has a place in the order instead.
 const ORDERED: u64 = u64::MAX;
@@ -59,7 +60,9 @@ pub struct Array {
     rebuilding: Option<Rebuilding>,
     /// Replaced members whose turn has not come.
     waiting: VecDeque<u32>,
-    rebuilt: Option<(Nanos, u32)>,
+    rebuilt: Option<Rebuilt>,
+    /// Bytes that rebuilds have written.
+    rebuilt_bytes: u64,
     /// Reused by each plan and advance.
     pieces: Vec<Piece>,
     done: Vec<DeviceCompletion>,
@@ -84,6 +87,7 @@ impl Array {
             rebuilding: None,
             waiting: VecDeque::new(),
             rebuilt: None,
+            rebuilt_bytes: 0,
             pieces: Vec::new(),
             done: Vec::new(),
         }
@@ -334,7 +338,7 @@ impl Array {
             self.members.look(member as usize);
             return replaced;
         }
-        let device = super::node(&self.member)?;
+        let device = super::node(&as_new(&self.member))?;
         let device = match self.link.filter(|_| member > 0) {
             Some(link) => Linked::over(&link, device)?,
             None => device,
@@ -406,22 +410,30 @@ impl Array {
             return;
         }
         let (filled, all) = rebuilding.finish(place, now);
+        let since = rebuilding.since;
+        self.rebuilt_bytes += u64::from(step.length_bytes);
         self.members.set_filled(member, if all { u64::MAX } else { filled });
         if all {
-            self.rebuilt = Some((now, member));
+            let (drive, bytes) = (member * self.drives, self.member_bytes);
+            self.rebuilt = Some(Rebuilt { at: now, since, drive, bytes });
             self.end_rebuild(now);
         }
     }
 
-    /// When a rebuild ended, and of which member, once.
-    pub(crate) fn take_rebuilt(&mut self) -> Option<(Nanos, u32)> {
-        if let Some((at, member)) = self.rebuilt.take() {
-            return Some((at, member * self.drives));
-        }
-        (0..self.members.count()).find_map(|member| {
-            let (at, drive) = self.members.device_mut(member)?.take_rebuilt()?;
-            Some((at, member * self.drives + drive))
+    /// A rebuild that has ended, once.
+    pub(crate) fn take_rebuilt(&mut self) -> Option<Rebuilt> {
+        self.rebuilt.take().or_else(|| {
+            (0..self.members.count()).find_map(|member| {
+                let rebuilt = self.members.device_mut(member)?.take_rebuilt()?;
+                Some(Rebuilt { drive: member * self.drives + rebuilt.drive, ..rebuilt })
+            })
         })
+    }
+
+    /// Bytes that its own rebuilds and those of its members have written.
+    pub(crate) fn rebuilt_bytes(&self) -> u64 {
+        let members = (0..self.members.count()).filter_map(|member| self.members.device(member));
+        self.rebuilt_bytes + members.map(Device::rebuilt_bytes).sum::<u64>()
     }
 
     /// Members that are gone or not yet filled, and whether that is more than the array bears.
@@ -430,6 +442,13 @@ impl Array {
             !self.members.holds(member, u64::MAX) || self.members.device(member).is_some_and(Device::is_broken)
         });
         gone.count() as u32 > self.layout.redundancy(self.members.count())
+    }
+
+    /// A function of a shared drive, which is the only member, gets its weight.
+    pub(crate) fn grant(&mut self, function: &Function) {
+        if let Some(device) = self.members.device_mut(0) {
+            device.grant(function);
+        }
     }
 
     /// What the members use.
@@ -479,4 +498,13 @@ impl Choice {
     pub(super) fn balanced(balance: tameshi_spec::study::ReadBalance) -> Self {
         Self::Balanced { balance, turn: 0 }
     }
+}
+
+/// A member as it comes from the shop: nothing was ever written to it.
+fn as_new(member: &Node) -> Node {
+    let mut member = member.clone();
+    if let profile::Device::Flash(flash) = member.drive_mut() {
+        flash.simulated.written = Written::Never;
+    }
+    member
 }

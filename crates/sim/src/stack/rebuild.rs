@@ -33,6 +33,8 @@ pub(super) struct Step {
 #[derive(Debug)]
 pub(super) struct Rebuilding {
     pub(super) member: u32,
+    /// When it began.
+    pub(super) since: Nanos,
     end: u64,
     /// Where the next step begins.
     position: u64,
@@ -48,7 +50,7 @@ pub(super) struct Rebuilding {
 impl Rebuilding {
     pub(super) fn new(member: u32, end: u64, settings: Rebuild, now: Nanos, activity: u64) -> Self {
         let steps = [None; STEPS];
-        Self { member, end, position: 0, steps, settings, start_at: now, mark: (now, 0), activity }
+        Self { member, since: now, end, position: 0, steps, settings, start_at: now, mark: (now, 0), activity }
     }
 
     /// When the rebuild wants to start a step; never while it has no room for one.

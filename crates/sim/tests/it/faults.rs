@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use tameshi_base::units::{Share, Size};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
+use tameshi_sim::fault::Rebuilt;
 use tameshi_sim::stack::watched;
 use tameshi_sim::{Device, DeviceCompletion};
 use tameshi_spec::profile;
@@ -140,7 +141,7 @@ fn rebuild(node: &Node, load: bool) -> (Nanos, Vec<DeviceCompletion>) {
         }
         let now = device.next_wake().expect("the rebuild goes on");
         device.advance(now, &mut done);
-        if let Some((at, drive)) = device.take_rebuilt() {
+        if let Some(Rebuilt { at, drive, .. }) = device.take_rebuilt() {
             assert_eq!((at, drive), (now, 1));
             assert!(!device.is_broken());
             return (at, done);

@@ -1,0 +1,136 @@
+//! Events of a run: what befalls its storages, when, and what is recorded of it.
+
+use crate::device::Device;
+use crate::run::SimError;
+use serde_json::json;
+use tameshi_base::Nanos;
+use tameshi_record::Writer;
+use tameshi_spec::run::RunSpec;
+use tameshi_spec::study::Event;
+
+/// An event that has not happened.
+#[derive(Debug)]
+struct Waiting {
+    name: String,
+    /// The storage that it befalls, its place in the spec.
+    storage: usize,
+    /// The first phase of its name; absent: the run.
+    phase: Option<u32>,
+    /// When it happens; never while its phase has not begun.
+    at: Nanos,
+    event: Event,
+}
+
+/// Events in the order of the study.
+#[derive(Debug)]
+pub(crate) struct Staging {
+    waiting: Vec<Waiting>,
+    next: Nanos,
+    /// Rebuilds that may be under way.
+    rebuilding: u32,
+}
+
+impl Staging {
+    pub(crate) fn new(spec: &RunSpec) -> Self {
+        let waiting = spec.events.iter().filter_map(|(name, event)| {
+            let storage = spec.storage.get_index_of(befallen(event)?)?;
+            let number = |phase: &String| spec.phases.iter().position(|other| other.name == *phase);
+            let phase = event.phase.as_ref().and_then(number).map(|number| number as u32);
+            let at = if event.phase.is_none() { event.at.0 } else { Nanos::MAX };
+            Some(Waiting { name: name.clone(), storage, phase, at, event: event.clone() })
+        });
+        let mut staging = Self { waiting: waiting.collect(), next: Nanos::MAX, rebuilding: 0 };
+        staging.look();
+        staging
+    }
+
+    fn look(&mut self) {
+        self.next = self.waiting.iter().map(|waiting| waiting.at).min().unwrap_or(Nanos::MAX);
+    }
+
+    /// A phase begins at `now`, and with it the time of its events.
+    pub(crate) fn phase_begins(&mut self, phase: u32, now: Nanos) {
+        let of_phase = |waiting: &&mut Waiting| waiting.phase == Some(phase) && waiting.at == Nanos::MAX;
+        for waiting in self.waiting.iter_mut().filter(of_phase) {
+            waiting.at = now.saturating_add(waiting.event.at.0);
+        }
+        self.look();
+    }
+
+    /// When the next event happens.
+    #[inline]
+    pub(crate) fn next(&self) -> Nanos {
+        self.next
+    }
+
+    /// The storage that the next event befalls, by its place in the spec.
+    pub(crate) fn next_storage(&self) -> Option<usize> {
+        self.waiting.iter().find(|waiting| waiting.at == self.next).map(|waiting| waiting.storage)
+    }
+
+    /// Lets the next event befall the device of its storage.
+    pub(crate) fn happen(&mut self, now: Nanos, device: &mut Device, writer: &mut Writer) -> Result<(), SimError> {
+        let Some(place) = self.waiting.iter().position(|waiting| waiting.at == self.next) else { return Ok(()) };
+        let Waiting { name, event, .. } = self.waiting.remove(place);
+        self.look();
+        let storage = befallen(&event);
+        let (kind, fields) = if let Some(of) = &event.fail {
+            device.fail(of.member, now);
+            ("fail", json!({ "event": name, "storage": storage, "member": of.member }))
+        } else if let Some(member) = event.replace.as_ref().and_then(|of| of.member) {
+            match device.replace(member, now) {
+                Ok(()) => {
+                    self.rebuilding += 1;
+                    ("replace", json!({ "event": name, "storage": storage, "member": member }))
+                }
+                Err(why) => ("missed", json!({ "event": name, "storage": storage, "why": why })),
+            }
+        } else {
+            let loss = device.cut_power(now);
+            let fields = json!({
+                "event": name, "storage": storage, "outstanding": loss.outstanding,
+                "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes,
+            });
+            ("power_cut", fields)
+        };
+        Ok(writer.event(now, kind, fields)?)
+    }
+
+    /// Records rebuilds that have ended; `names` are the devices' storages.
+    #[inline]
+    pub(crate) fn tell_rebuilt(
+        &mut self,
+        devices: &mut [Device],
+        names: &[String],
+        writer: &mut Writer,
+    ) -> Result<(), SimError> {
+        if self.rebuilding == 0 {
+            return Ok(());
+        }
+        for (device, name) in devices.iter_mut().zip(names) {
+            while let Some(rebuilt) = device.take_rebuilt() {
+                self.rebuilding = self.rebuilding.saturating_sub(1);
+                let fields = json!({
+                    "storage": name, "member": rebuilt.drive, "bytes": rebuilt.bytes, "for_ns": rebuilt.at - rebuilt.since,
+                });
+                writer.event(rebuilt.at, "rebuilt", fields)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records what never came to happen.
+    pub(crate) fn end(&self, now: Nanos, writer: &mut Writer) -> Result<(), SimError> {
+        for waiting in &self.waiting {
+            let why = "the run, or the event's phase, ended before";
+            let fields = json!({ "event": waiting.name, "storage": befallen(&waiting.event), "why": why });
+            writer.event(now, "missed", fields)?;
+        }
+        Ok(())
+    }
+}
+
+/// The storage that an event befalls; `None` where the simulated world does not stage it.
+pub(crate) fn befallen(event: &Event) -> Option<&str> {
+    [&event.fail, &event.replace, &event.power_cut].into_iter().flatten().next()?.storage.as_deref()
+}

@@ -1,0 +1,165 @@
+//! Events on a run's timeline: they happen at their time, and the record tells what they did.
+
+use crate::support::*;
+use proptest::prelude::*;
+use tameshi_base::units::{Share, Time};
+use tameshi_spec::run::{Function, Node, RunSpec, StorageSpec};
+use tameshi_spec::study::{CacheKind, Event, Member, ReadBalance};
+use tameshi_workload::{Pattern, StreamSpec};
+
+fn event(at: u64, phase: Option<&str>) -> Event {
+    let phase = phase.map(String::from);
+    Event { at: Time(at), phase, fail: None, replace: None, power_cut: None, failover: None, command: None }
+}
+
+fn of_disk(member: Option<u32>) -> Option<Member> {
+    Some(Member { storage: Some("disk".into()), member })
+}
+
+fn fail(at: u64, member: Option<u32>) -> Event {
+    Event { fail: of_disk(member), ..event(at, None) }
+}
+
+fn replace(at: u64, member: u32) -> Event {
+    Event { replace: of_disk(Some(member)), ..event(at, None) }
+}
+
+fn power_cut(at: u64) -> Event {
+    Event { power_cut: of_disk(None), ..event(at, None) }
+}
+
+fn with(mut spec: RunSpec, events: &[Event]) -> RunSpec {
+    spec.events = events.iter().enumerate().map(|(place, event)| (format!("e{place}"), event.clone())).collect();
+    spec
+}
+
+/// A disk of 64 MiB that takes 30 µs per 4 KiB, and nothing else.
+fn plain() -> Node {
+    let mut profile = without_overhead(without_seeks(disk()));
+    (profile.revolution.value.0, profile.capacity.value.0, profile.cylinders.value) = (0, 64 << 20, 1);
+    leaf(hdd(profile))
+}
+
+/// Two of them.
+fn mirror() -> Node {
+    raid1(2, plain(), ReadBalance::ShortestQueue)
+}
+
+fn reads() -> StreamSpec {
+    StreamSpec { queue_depth: 16, ..StreamSpec::default() }
+}
+
+#[test]
+fn a_mirror_loses_half_its_reads_with_a_member_and_gets_them_back_after_the_rebuild() {
+    let spec = spec_of(mirror(), reads(), for_time(9 * SECOND));
+    let left = run(&with(spec, &[fail(2 * SECOND, Some(1)), replace(4 * SECOND, 1)]));
+    assert_eq!((left.events("fail"), left.events("replace")), (vec![2 * SECOND], vec![4 * SECOND]));
+    let rebuilt = left.events("rebuilt")[0];
+    assert!((4 * SECOND..7 * SECOND).contains(&rebuilt), "{rebuilt}");
+    let counts: Vec<u64> = left.series.iter().filter(|row| row.3 == "read.count").map(|row| row.4).collect();
+    assert_close(counts[1] as f64, 2e9 / 30e3, 0.01, "both");
+    assert_close(counts[3] as f64, 1e9 / 30e3, 0.01, "one");
+    assert_close(counts[8] as f64, 2e9 / 30e3, 0.01, "both again");
+    assert_eq!(left.sum("load.failed"), 0);
+    assert!(left.sum("time.rebuild_ns_sum") > 0, "reads waited for the rebuild");
+    assert_eq!(left.sum("rebuild.bytes"), 64 << 20, "all of the member was written");
+}
+
+#[test]
+fn without_events_a_run_is_what_it_was() {
+    let spec = spec_of(mirror(), reads(), for_time(2 * SECOND));
+    let clean = run(&spec).digest;
+    let late = run(&with(spec.clone(), &[fail(5 * SECOND, Some(0))]));
+    assert_eq!(late.digest, clean, "an event that never happens changes nothing");
+    assert_eq!(late.events("missed").len(), 1);
+    assert_ne!(run(&with(spec, &[fail(SECOND, Some(0))])).digest, clean);
+}
+
+#[test]
+fn commands_that_fail_are_counted_and_in_no_rate() {
+    let left = run(&with(spec_of(mirror(), reads(), for_time(2 * SECOND)), &[fail(SECOND, None)]));
+    let (failed, served) = (left.sum("load.failed"), left.sum("read.count"));
+    // Sixteen at a time, ten milliseconds each.
+    assert_close(failed as f64, 16.0 * 100.0, 0.02, "failed");
+    assert_close(served as f64, 2e9 / 30e3, 0.01, "served before");
+}
+
+#[test]
+fn a_power_cut_tells_what_was_lost() {
+    let stream = StreamSpec { read: Share(0), queue_depth: 4, ..StreamSpec::default() };
+    let cut = [power_cut(SECOND)];
+    let volatile = cached(leaf(hdd(disk())), 64 << 20, CacheKind::Volatile);
+    let left = run(&with(spec_of(volatile, stream.clone(), for_time(3 * SECOND)), &cut));
+    assert!(left.events.contains("\"outstanding\":4") && !left.events.contains("\"lost_writes\":0"), "{}", left.events);
+    assert_eq!(left.sum("load.failed"), 4);
+    let durable = cached(leaf(hdd(disk())), 64 << 20, CacheKind::BatteryBacked);
+    let left = run(&with(spec_of(durable, stream, for_time(3 * SECOND)), &cut));
+    assert!(left.events.contains("\"lost_bytes\":0"), "{}", left.events);
+}
+
+#[test]
+fn a_phase_does_not_wait_for_a_rebuild_to_end() {
+    let mut spec = spec_of(mirror(), reads(), for_time(SECOND));
+    spec.phases.push(phase("after", StreamSpec { pattern: Pattern::Sequential, ..reads() }, for_time(4 * SECOND)));
+    let left = run(&with(spec, &[fail(1, Some(0)), replace(SECOND - MS, 0)]));
+    let (ends, begins) = (left.events("phase_end"), left.events("phase_begin"));
+    assert!(begins[1] - ends[0] < 10 * MS, "{begins:?} {ends:?}");
+    assert!(left.events("rebuilt")[0] > begins[1]);
+}
+
+/// Arrays of four members at most, of the plain disk.
+fn arrays() -> [Node; 4] {
+    let balance = ReadBalance::ShortestQueue;
+    let across = replica(plain(), 20_000, 1_000_000_000, tameshi_spec::study::Acknowledge::Both);
+    [raid1(3, plain(), balance), raid10(4, plain()), raid5(4, plain()), across]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn every_request_completes_once_whatever_dies_and_is_replaced(
+        seed: u64,
+        kind in 0usize..4,
+        read in 0u32..=10,
+        happen in proptest::collection::vec((0u64..400, 0u32..2, 0u8..5), 1..8),
+    ) {
+        let stream = StreamSpec { read: Share(read * 100_000), queue_depth: 64, jobs: 4, ..StreamSpec::default() };
+        let mut spec = spec_of(arrays()[kind].clone(), stream, for_amount(64 << 20));
+        spec.seed = seed;
+        let events: Vec<Event> = happen
+            .iter()
+            .map(|&(at, member, what)| match what {
+                0 | 1 => fail(at * MS, Some(member)),
+                2 | 3 => replace(at * MS, member),
+                _ => power_cut(at * MS),
+            })
+            .collect();
+        let left = run(&with(spec.clone(), &events));
+        let told: u64 = ["read.count", "write.count", "load.failed"].iter().map(|metric| left.sum(metric)).sum();
+        prop_assert_eq!(told, (64 << 20) / 4096);
+        let happened: usize =
+            ["fail", "replace", "power_cut", "missed"].iter().map(|kind| left.events(kind).len()).sum();
+        prop_assert_eq!(happened, events.len());
+        prop_assert_eq!(run(&with(spec, &events)).digest, left.digest);
+    }
+}
+
+#[test]
+fn functions_of_one_drive_share_it() {
+    let of = plain();
+    let function = |index| {
+        let Node::Partition { of, function } = partition(of.clone(), 2, 8) else { panic!("a partition") };
+        let function = Function { drive: Some("card".into()), index, ..function };
+        Node::Partition { of, function }
+    };
+    let mut spec = spec_of(function(0), reads(), for_time(2 * SECOND));
+    let alone = run(&spec).sum("read.count");
+    spec.storage.insert("other".into(), StorageSpec { model: Some(function(1)), ..spec.storage[0].clone() });
+    let mut second = spec.phases[0].streams[0].clone();
+    (second.name, second.storage) = ("second".into(), "other".into());
+    spec.phases[0].streams.push(second);
+    let both = run(&spec);
+    let of_first: u64 =
+        both.series.iter().filter(|row| row.3 == "read.count" && row.2 == "load").map(|row| row.4).sum();
+    assert_close(of_first as f64, alone as f64 / 2.0, 0.01, "half of one disk");
+}

@@ -1,0 +1,118 @@
+//! Events of a study that the simulated world stages: what each befalls is named, and what can't befall it is told.
+
+use crate::check::bad;
+use crate::document::{Source, Table};
+use crate::node::Node;
+use crate::resolve::unknown_name;
+use crate::run::{PhaseSpec, StorageSpec, World};
+use crate::study::{Event, Member, Study};
+use indexmap::IndexMap;
+use tameshi_base::{InputError, InputErrorKind};
+
+/// What an event is written in, and what it refers to.
+#[derive(Clone, Copy)]
+pub(crate) struct Stage<'a, 't> {
+    pub(crate) source: Source<'a>,
+    pub(crate) table: &'a Table<'t>,
+    pub(crate) study: &'a Study,
+    pub(crate) phases: &'a [PhaseSpec],
+    pub(crate) storages: &'a IndexMap<String, StorageSpec>,
+}
+
+impl Stage<'_, '_> {
+    /// Every event, in the study's order; those that the world stages name their storage.
+    pub(crate) fn events(self, world: World) -> Result<IndexMap<String, Event>, InputError> {
+        let event = |(name, event): (&String, &Event)| {
+            let event = if is_staged(event, world) { self.event(name, event)? } else { event.clone() };
+            Ok((name.clone(), event))
+        };
+        self.study.event.iter().map(event).collect()
+    }
+
+    fn event(self, name: &str, event: &Event) -> Result<Event, InputError> {
+        self.is_in_time(name, event)?;
+        let mut event = event.clone();
+        if let Some(member) = &mut event.fail {
+            *member = self.befallen(name, "fail", member)?;
+        }
+        if let Some(member) = &mut event.replace {
+            *member = self.befallen(name, "replace", member)?;
+            self.can_be_rebuilt(name, member)?;
+        }
+        if let Some(member) = &mut event.power_cut {
+            *member = self.befallen(name, "power_cut", member)?;
+            if member.member.is_some() {
+                let message = "power fails for the whole storage";
+                return self.conflict(&["event", name, "power_cut", "member"], message.into());
+            }
+        }
+        Ok(event)
+    }
+
+    fn is_in_time(self, name: &str, event: &Event) -> Result<(), InputError> {
+        let Some(named) = &event.phase else { return Ok(()) };
+        let phase = self.phases.iter().find(|phase| phase.name == *named);
+        match phase.and_then(|phase| phase.until.time).filter(|time| event.at >= *time) {
+            None => Ok(()),
+            Some(time) => {
+                let message = format!("phase `{named}` is over after {time}, before this event");
+                self.conflict(&["event", name, "at"], message)
+            }
+        }
+    }
+
+    /// The storage and the member of it that an event befalls.
+    fn befallen(self, name: &str, kind: &str, member: &Member) -> Result<Member, InputError> {
+        let known: Vec<String> = self.storages.keys().cloned().collect();
+        let path = ["event", name, kind, "storage"];
+        let storage = match member.storage.clone().or_else(|| self.study.uses.storage.clone()) {
+            Some(storage) if known.contains(&storage) => storage,
+            Some(storage) => {
+                return Err(unknown_name(self.source, self.table, &path, "storage in use", &storage, known));
+            }
+            None if known.len() == 1 => known[0].clone(),
+            None => {
+                let message = "several storages are in use; say which one this befalls";
+                let accepted = known.iter().map(|name| format!("storage = \"{name}\""));
+                return self.missing(&path[..3], message, accepted.collect());
+            }
+        };
+        let drives = self.storages[&storage].model.as_ref().map_or(1, Node::drives);
+        if let Some(drive) = member.member.filter(|&drive| drive >= drives) {
+            let message = format!("storage `{storage}` has no member {drive}");
+            let path = ["event", name, kind, "member"];
+            return Err(bad(self.source, self.table, &path, message, &format!("0 to {}", drives - 1)));
+        }
+        Ok(Member { storage: Some(storage), ..member.clone() })
+    }
+
+    /// A replacement is for one member, and only what others hold can be written anew.
+    fn can_be_rebuilt(self, name: &str, member: &Member) -> Result<(), InputError> {
+        let path = ["event", name, "replace"];
+        if member.member.is_none() {
+            return self.missing(&path, "it must be said which member is replaced", vec!["member = 0".into()]);
+        }
+        let storage = member.storage.as_deref().unwrap_or_default();
+        if self.storages[storage].model.as_ref().is_none_or(Node::is_redundant) {
+            return Ok(());
+        }
+        let message = format!("nothing else holds what was on a member of storage `{storage}`: it can't be rebuilt");
+        self.conflict(&path, message)
+    }
+
+    fn conflict<T>(self, path: &[&str], message: String) -> Result<T, InputError> {
+        Err(self.source.error_at(self.table, path, InputErrorKind::Conflict, message))
+    }
+
+    fn missing<T>(self, path: &[&str], message: &str, accepted: Vec<String>) -> Result<T, InputError> {
+        let mut error = self.source.error_at(self.table, path, InputErrorKind::MissingKey, message);
+        error.accepted = accepted;
+        Err(error)
+    }
+}
+
+/// Whether a world stages such an event by itself.
+pub(crate) fn is_staged(event: &Event, world: World) -> bool {
+    let kinds = event.kinds();
+    world == World::Simulated && kinds.iter().all(|kind| ["fail", "replace", "power_cut"].contains(kind))
+}

@@ -1,0 +1,56 @@
+//! Events of a study: what they resolve to, and what can't befall a storage.
+
+use crate::errors::check_golden;
+use crate::support::{SMALL, planned, planned_in, profiles};
+use tameshi_base::InputErrorKind;
+use tameshi_spec::run::World;
+use tameshi_spec::study::Member;
+
+fn with(event: &str) -> String {
+    let mirror = "size = \"1 MiB\"\nraid1 = { members = 2, device = \"null\" }";
+    SMALL.replacen("device = \"null\"", mirror, 1) + event
+}
+
+#[test]
+fn events_resolve_to_their_storage_and_member() {
+    let text = with(
+        "[event.dies]\nat = \"100 ms\"\nphase = \"p\"\nfail = { member = 1 }\n\
+         [event.new]\nat = \"200 ms\"\nreplace = { storage = \"disk\", member = 1 }\n\
+         [event.dark]\nat = \"2 s\"\npower_cut = {}\n",
+    );
+    let run = &planned(&text).expect("plans").runs[0];
+    assert!(run.unsupported.is_empty(), "{:?}", run.unsupported);
+    let of = |member| Some(Member { storage: Some("disk".into()), member });
+    assert_eq!(run.events["dies"].fail, of(Some(1)));
+    assert_eq!(run.events["new"].replace, of(Some(1)));
+    assert_eq!(run.events["dark"].power_cut, of(None));
+}
+
+#[test]
+fn what_a_world_does_not_stage_is_unsupported_there() {
+    let text = with("[event.over]\nat = \"1 ms\"\nfailover = {}\n");
+    let run = &planned(&text).expect("plans").runs[0];
+    assert!(run.unsupported[0].starts_with("event.over:"), "{:?}", run.unsupported);
+    let text = with("[event.dies]\nat = \"1 ms\"\nfail = { member = 0 }\n");
+    let run = &planned_in(&text, World::Measured, &profiles()).expect("plans").runs[0];
+    assert!(run.unsupported[0].starts_with("event.dies:"), "{:?}", run.unsupported);
+}
+
+#[test]
+fn what_can_t_befall_a_storage_is_told_with_its_place() {
+    use InputErrorKind::{BadValue, Conflict, MissingKey, UnknownName};
+    for (name, event, kind) in [
+        ("event_after_its_phase", "at = \"5 s\"\nphase = \"p\"\nfail = { member = 0 }", Conflict),
+        ("event_for_no_member", "at = \"1 ms\"\nfail = { member = 2 }", BadValue),
+        ("event_for_an_unknown_storage", "at = \"1 ms\"\nfail = { storage = \"dsk\" }", UnknownName),
+        ("replacement_of_nobody", "at = \"1 ms\"\nreplace = {}", MissingKey),
+        ("power_cut_of_a_member", "at = \"1 ms\"\npower_cut = { member = 1 }", Conflict),
+    ] {
+        let error = planned(&with(&format!("[event.e]\n{event}\n"))).expect_err(name);
+        assert_eq!(error.kind, kind, "{name}: {error}");
+        check_golden(name, &error.to_string());
+    }
+    let text = format!("{SMALL}[event.e]\nat = \"1 ms\"\nreplace = {{ member = 0 }}\n");
+    let error = planned(&text).expect_err("a plain device");
+    check_golden("replacement_without_a_copy", &error.to_string());
+}

@@ -1,0 +1,123 @@
+"""What happened during the phases, and the service between: events in the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tameshi.report.points import View, freeze
+from tameshi.report.summary import Column, Row, Table, level_name
+from tameshi.report.text import Shown, Text, format_value
+
+NANOSECONDS = 1e9
+
+
+def tables(view: View, text: Text) -> list[Table]:
+    """One table for each world and phase in which something happened."""
+    found = []
+    for world in view.worlds:
+        for phase in view.phases:
+            cells = [c for c in view.cells if (c["world"], c["phase"]) == (world, phase)]
+            cells = [cell for cell in cells if cell.get("timeline")]
+            if cells:
+                found.append(_table(world, phase, cells, text, len(view.worlds) > 1))
+    return found
+
+
+def _table(
+    world: str, phase: str, cells: Sequence[Mapping[str, Any]], text: Text, several: bool
+) -> Table:
+    places = dict.fromkeys(
+        (stream["subject"], operation)
+        for cell in cells
+        for stretch in cell["timeline"]
+        for stream in stretch["streams"]
+        for operation in stream["operations"]
+    )
+    rebuilds = any(stretch["rebuilds"] for cell in cells for stretch in cell["timeline"])
+    failures = _failures(cells)
+    columns = [Column(text("timeline.time")), Column(text("timeline.happened"))]
+    for subject, operation in places:
+        group = text.names((subject, operation))
+        columns += [Column(text("timeline.rate"), group), Column(text("timeline.mean"), group)]
+    columns += [Column(text("timeline.failed"))] if failures else []
+    columns += [Column(text("timeline.rebuild"))] if rebuilds else []
+    rows = []
+    for cell in cells:
+        first = cell["timeline"][0]["repetition"]
+        levels = freeze(dict(cell["levels"]))
+        group = text("list.short").join(level_name(text, *pair) for pair in levels)
+        for stretch in (s for s in cell["timeline"] if s["repetition"] == first):
+            shown = _row(stretch, list(places), text)
+            shown += [Shown(str(_failed(stretch)))] if failures else []
+            shown += [Shown(_rebuild(stretch, text))] if rebuilds else []
+            rows.append(Row(_span(stretch), tuple(shown), group=group))
+    caption = text("table.timeline", phase=text.name(phase))
+    caption += f" ({text.world(world)})" if several else ""
+    note = text("note.timeline")
+    return Table(f"timeline-{world}-{phase}", caption, tuple(columns), tuple(rows), note)
+
+
+def _failures(cells: Sequence[Mapping[str, Any]]) -> bool:
+    return any(_failed(stretch) for cell in cells for stretch in cell["timeline"])
+
+
+def _failed(stretch: Mapping[str, Any]) -> int:
+    return sum(int(stream["failed"]) for stream in stretch["streams"])
+
+
+def _span(stretch: Mapping[str, Any]) -> str:
+    begin, end = (stretch[key] / NANOSECONDS for key in ("from_ns", "to_ns"))
+    return f"{begin:.3f}–{end:.3f} s"
+
+
+def _row(stretch: Mapping[str, Any], places: Sequence[tuple[str, str]], text: Text) -> list[Shown]:
+    happened = text("list.separator").join(happening(event, text) for event in stretch["happened"])
+    cells = [Shown(happened or text("cell.none"))]
+    served = {
+        (stream["subject"], operation): told
+        for stream in stretch["streams"]
+        for operation, told in stream["operations"].items()
+    }
+    whole = {stream["subject"]: stream["seconds"] > 0 for stream in stretch["streams"]}
+    for place in places:
+        told = served.get(place)
+        if told is None:
+            # Without a whole interval nothing is known; with one, nothing was served.
+            cells += [Shown("0" if whole.get(place[0]) else text("cell.none"))]
+            cells += [Shown(text("cell.none"))]
+        else:
+            cells += [Shown(format_value("rate", told["rate"]))]
+            cells += [Shown(format_value("latency", told["latency_ns_mean"]))]
+    return cells
+
+
+def _rebuild(stretch: Mapping[str, Any], text: Text) -> str:
+    written = sum(each["bandwidth"] for each in stretch["rebuilds"])
+    return format_value("bandwidth", written) if written else text("cell.none")
+
+
+def happening(event: Mapping[str, Any], text: Text) -> str:
+    """What happened, in words."""
+    kind = str(event["kind"])
+    fields: dict[str, Any] = {
+        key: text.name(str(event[key])) for key in ("storage", "event") if key in event
+    }
+    if kind == "fail":
+        kind = "fail_all" if event.get("member") is None else kind
+    if kind == "rebuilt":
+        spent = event["for_ns"]
+        fields |= {
+            "bytes": format_value("bytes", event["bytes"]),
+            "time": format_value("latency", spent),
+            "scale": event.get("scale"),
+        }
+        kind = "rebuilt_scaled" if event.get("scale") else kind
+    if kind == "power_cut":
+        fields |= {
+            "outstanding": event["outstanding"],
+            "writes": event["lost_writes"],
+            "bytes": format_value("bytes", event["lost_bytes"]),
+        }
+    fields |= {key: event[key] for key in ("member", "why", "status") if key in event}
+    return text(f"timeline.{kind}", **fields)

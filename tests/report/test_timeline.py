@@ -1,0 +1,114 @@
+"""What happened in a phase and the service between: from events and intervals to the report."""
+
+from dataclasses import replace
+
+import first_look
+import pytest
+
+from tameshi.report import markdown
+from tameshi.report.html import render
+from tameshi.report.points import read_results
+from tameshi.report.text import Text
+from tameshi.report.timeline import tables
+from tameshi.stats.estimates import WindowData
+from tameshi.stats.timeline import rebuild, service, stretches
+
+SECOND = 1_000_000_000
+
+
+def event(kind: str, t_ns: int, **more) -> dict:
+    """As a line of events.jsonl."""
+    return {"t_ns": t_ns, "source": "load", "kind": kind, **more}
+
+
+def test_a_phase_is_cut_at_its_events_and_only_at_those():
+    events = [
+        event("fail", 2, storage="a"),
+        event("phase_begin", 5, phase=1),
+        event("fail", 7, storage="a", member=1),
+        event("replace", 7, storage="a", member=1),
+        event("rebuilt", 9, storage="a", member=1),
+        event("fail", 10, storage="a"),
+    ]
+    found = stretches(events, 5, 10)
+    assert [(first, last) for first, last, _ in found] == [(5, 7), (7, 9), (9, 10)]
+    assert [[e["kind"] for e in happened] for *_, happened in found] == [
+        [],
+        ["fail", "replace"],
+        ["rebuilt"],
+    ]
+    assert stretches(events, 3, 5) == []
+
+
+def test_service_is_over_the_whole_intervals_of_a_stretch():
+    counters = {"read.count": [10.0, 30.0], "read.latency_sum": [1000.0, 3000.0]}
+    data = WindowData(5 * SECOND, [SECOND, SECOND], counters | {"load.failed": [0.0, 4.0]}, {})
+    assert service("mix", data) == {
+        "subject": "mix",
+        "seconds": 2.0,
+        "operations": {"read": {"rate": 20.0, "latency_ns_mean": 100.0}},
+        "failed": 4,
+    }
+    written = WindowData(5 * SECOND, [SECOND], {"rebuild.bytes": [7.0]}, {})
+    assert rebuild("storage.a", written) == {"subject": "storage.a", "bandwidth": 7.0}
+    assert rebuild("storage.a", data) is None
+    assert service("mix", WindowData(SECOND, [], {}, {}))["seconds"] == 0
+
+
+def stretch(begin: int, happened: list[dict], rate: float | None, failed: int = 0) -> dict:
+    """One of a cell's timeline, a second long."""
+    operations = {"read": {"rate": rate, "latency_ns_mean": 50_000.0}} if rate else {}
+    stream = {"subject": "mix", "seconds": 1.0, "operations": operations, "failed": failed}
+    times = {"from_ns": begin * SECOND, "to_ns": (begin + 1) * SECOND}
+    return {"repetition": 0, **times, "happened": happened, "streams": [stream], "rebuilds": []}
+
+
+def told() -> list[dict]:
+    """A member dies and is rebuilt, everything dies, power is cut."""
+    member = {"storage": "array", "member": 1}
+    rebuilt = {"kind": "rebuilt", **member, "bytes": 4 << 30, "for_ns": 20 * SECOND}
+    cut = {"kind": "power_cut", "storage": "array", "outstanding": 8, "lost_writes": 3}
+    return [
+        stretch(0, [], 2000.0),
+        stretch(1, [{"kind": "fail", "event": "dies", **member}], 1000.0),
+        stretch(2, [{"kind": "replace", **member}, rebuilt | {"scale": 64}], 900.0),
+        stretch(3, [rebuilt, cut | {"lost_bytes": 12288}], 2000.0),
+        stretch(4, [{"kind": "fail", "storage": "array", "member": None}], None, failed=77),
+        stretch(5, [{"kind": "missed", "event": "late", "why": "too late"}], None),
+    ]
+
+
+def with_timeline() -> dict:
+    """First look's results with a cell in which things happen."""
+    results = first_look.inputs().results
+    first, *others = results["cells"]
+    return {**results, "cells": [{**first, "timeline": told()}, *others]}
+
+
+def test_each_stretch_tells_what_happened_and_the_service_after_it():
+    (table,) = tables(read_results(with_timeline()), Text("en"))
+    first, dies, replaced, cut, all_dead, _ = table.rows
+    assert [c.label for c in table.columns[-3:]] == [
+        "Per second",
+        "Mean latency",
+        "Failed commands",
+    ]
+    assert (str(first.cells[0]), str(first.cells[1])) == ("–", "2.00 k")
+    assert str(dies.cells[0]) == "member 1 of array fails"
+    assert "64 times as long" in str(replaced.cells[0])
+    assert "3 acknowledged writes lost (12.0 KiB)" in str(cut.cells[0])
+    assert "64 times" not in str(cut.cells[0])
+    assert [str(cell) for cell in all_dead.cells] == ["array fails as a whole", "0", "–", "77"]
+
+
+@pytest.mark.parametrize(("lang", "said"), [("en", "is rebuilt"), ("ja", "リビルド完了")])
+def test_every_form_of_the_report_shows_it(lang, said):
+    marks = [{"t_s": 0.5, "kind": kind} for kind in ("fail", "replace", "rebuilt", "power_cut")]
+    entry = {"world": "simulated", "name": "steady", "unit_key": "iops", "t_s": [1.0, 2.0]}
+    series = [{**entry, "values": {"mix read": [1.0, 2.0]}, "marks": marks}]
+    inputs = replace(first_look.inputs(), results=with_timeline(), series=series)
+    page = render(inputs, lang)
+    for shown in (page, markdown(inputs, lang)):
+        assert Text(lang)("section.timeline") in shown and said in shown
+    assert Text(lang)("mark.power_cut") in page
+    assert Text(lang)("section.timeline") not in markdown(first_look.inputs(), lang)

@@ -1,0 +1,51 @@
+"""Events of a study in the simulated world: they happen, and results and report tell it."""
+
+from pathlib import Path
+
+from command import results, tameshi
+
+STUDY = """
+title = "A member dies and is replaced"
+question = "What does it cost?"
+[storage.array]
+scale = 256
+raid1 = { members = 2, device = "sata-ssd-480gb", rebuild_rate_min = "200 MB" }
+[workload.stream.mix]
+read = "50 %"
+queue_depth = 4
+[phase.service]
+workload = ["stream.mix"]
+until = { time = "20 s" }
+[event.dies]
+at = "2 s"
+phase = "service"
+fail = { member = 1 }
+[event.replaced]
+at = "4 s"
+replace = { member = 1 }
+[event.late]
+at = "90 s"
+power_cut = {}
+[run]
+interval = "500 ms"
+"""
+
+
+def test_a_study_s_events_happen_and_the_report_tells_the_service_after_each(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "s.toml").write_text(STUDY)
+    out = tmp_path / "out"
+    done = tameshi("run", str(tmp_path / "s.toml"), "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    told = [[event["kind"] for event in part["happened"]] for part in cell["timeline"]]
+    assert told == [[], ["fail"], ["replace"], ["rebuilt"]]
+    both, one, rebuilding, again = cell["timeline"]
+    reads = [part["streams"][0]["operations"]["read"]["rate"] for part in cell["timeline"]]
+    assert reads[2] < reads[1] < reads[0]
+    assert both["to_ns"] == 2_000_000_000 and one["to_ns"] == 4_000_000_000
+    assert rebuilding["rebuilds"][0]["bandwidth"] > 1e8 and not again["rebuilds"]
+    assert again["happened"][0]["scale"] == 256
+    page = (out / "report.html").read_text()
+    assert "member 1 of array is rebuilt" in page and "256 times as long" in page
