@@ -66,10 +66,14 @@ def metrics() -> list[dict[str, str]]:
     return list(json.loads(_tameshi.metrics()))
 
 
-def latencies(log: str) -> dict[str, dict[str, Any]]:
-    """Latency statistics (ns) of each tag of an interval log's text."""
+def latencies(log: str, windows: Mapping[int, tuple[int, int]]) -> dict[str, dict[str, Any]]:
+    """Latency statistics (ns) of each tag of an interval log's text.
+
+    `windows` names, of each phase in rounds, the first and last round that count: together they are
+    its part `steady`.
+    """
     with _translated():
-        return dict(json.loads(_tameshi.latencies(log)))
+        return dict(json.loads(_tameshi.latencies(log, dict(windows))))
 
 
 def histogram_intervals(log: str) -> list[dict[str, Any]]:

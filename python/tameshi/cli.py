@@ -85,6 +85,8 @@ def print_matrix(planned: Plan) -> None:
     for name in dict.fromkeys(phase.name for phase in planned.runs[0].phases):
         cells = [phase for phase in planned.runs[0].phases if phase.name == name]
         until = cells[0].until.model_dump(exclude_none=True)
+        if until.pop("steady", None):
+            until["steady"] = "steady state"
         ends = " or ".join(f"{value}" for value in until.values())
         phases.add_row(
             name, str(len(cells)), ", ".join(stream.name for stream in cells[0].streams), ends

@@ -125,9 +125,14 @@ def _curves(run: SealedRun) -> Iterable[dict[str, Any]]:
 
 
 def _slowest(run: SealedRun) -> Iterable[dict[str, Any]]:
-    """The slowest operations of each stream after the ramp of each phase."""
+    """The slowest operations of each stream after each phase's ramp; of rounds, the window's."""
+    counting = {
+        window["phase"]: range(window["rounds"]["first"], window["rounds"]["last"] + 1)
+        for window in run.outcome["windows"]
+        if window["rounds"]
+    }
     for event in store.read_events(run.folder):
-        if event["kind"] == "stream_end" and event["part"] == "steady":
+        if event["kind"] == "stream_end" and _counts(event, counting):
             phase = run.spec.phases[event["phase"]]
             for slow in event["slowest"]:
                 yield {
@@ -137,6 +142,14 @@ def _slowest(run: SealedRun) -> Iterable[dict[str, Any]]:
                     "stream": event["stream"],
                     **slow,
                 }
+
+
+def _counts(event: Mapping[str, Any], counting: Mapping[int, range]) -> bool:
+    """Whether what ended is part of what estimates are taken over."""
+    kind, _, number = event["part"].partition("-")
+    if kind == "round":
+        return int(number) in counting.get(event["phase"], ())
+    return bool(kind == "steady")
 
 
 def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
@@ -150,7 +163,9 @@ def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
         if window["levels"]:
             continue
         begin = window["phase_begin_ns"]
-        inside = load.filter(pl.col("t_ns") > begin, pl.col("t_ns") <= window["end_ns"])
+        ends = pl.col("t_ns")
+        during = ((ends > first) & (ends <= last) for first, last in window["visits"])
+        inside = load.filter(pl.any_horizontal(*during))
         times = sorted(inside["t_ns"].unique().to_list())
         values: dict[str, list[float]] = {}
         for (subject, metric), frame in sorted(inside.group_by(["subject", "metric"])):

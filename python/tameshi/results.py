@@ -34,12 +34,16 @@ CALIBRATION = ROOT / "published" / "calibration.csv"
 
 @dataclass(frozen=True)
 class Stretch:
-    """Part of a phase that estimates are taken over, in ns from t0."""
+    """Part of a phase that estimates are taken over; its spans in ns from t0, in order."""
 
     name: str
-    begin_ns: int
-    end_ns: int
+    spans: Sequence[tuple[int, int]]
     steady: bool
+
+    @property
+    def length_ns(self) -> int:
+        """Of all spans together."""
+        return sum(end - begin for begin, end in self.spans)
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,11 @@ def _cell(
         ],
         **_why(cell, frames, by_name),
         **_timeline(cell, frames, usable),
+        "steady": [
+            {"repetition": run.spec.repetition, **window["rounds"]}
+            for run in usable
+            if (window := _window_of(cell, run)) and window["rounds"]
+        ],
         "estimates": found,
     }
 
@@ -182,13 +191,17 @@ def _timeline(
     """Each run's stretches between the events in the phase; nothing where there are none."""
     found = []
     for run in runs:
-        window = next((w for w in run.outcome["windows"] if w["phase"] == cell.index), None)
+        window = _window_of(cell, run)
         if window is None:
             continue
-        begin = window["phase_begin_ns"]
+        visits = window["visits"]
+        begin, end = visits[0][0], visits[-1][1]
         told = frames[run.folder]
-        for first, last, happened in timeline.stretches(told.events, begin, window["end_ns"]):
-            part = Stretch("", first, last, steady=False)
+        for first, last, happened in timeline.stretches(told.events, begin, end):
+            during = _real((max(first, b), min(last, e)) for b, e in visits)
+            if not during:
+                continue
+            part = Stretch("", during, steady=False)
 
             def data(subject: str, part: Stretch = part, run: SealedRun = run) -> WindowData:
                 return _window(frames[run.folder], run.spec.repetition, cell.index, subject, part)
@@ -225,24 +238,38 @@ def _judged(frames: _Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[
         for stream in cell.spec.streams
     }
     samples = frames.samples.iter_rows()
-    return findings(cell.spec, windows, samples, part.begin_ns, part.end_ns)
+    return findings(cell.spec, windows, samples, part.spans)
+
+
+def _window_of(cell: Cell, run: SealedRun) -> Mapping[str, Any] | None:
+    return next((w for w in run.outcome["windows"] if w["phase"] == cell.index), None)
 
 
 def _stretches(study: Summary, cell: Cell, run: SealedRun, asked: set[str]) -> list[Stretch]:
     """The phase's steady part, the windows that the study defines in it, and `all` if asked for."""
-    window = next((w for w in run.outcome["windows"] if w["phase"] == cell.index), None)
-    if window is None or window["end_ns"] <= window["begin_ns"]:
+    window = _window_of(cell, run)
+    if window is None:
         return []
-    begin, end = window["phase_begin_ns"], window["end_ns"]
-    stretches = [Stretch(cell.phase, window["begin_ns"], end, steady=True)]
+    visits = window["visits"]
+    stretches = [Stretch(cell.phase, _real(window["spans"]), steady=True)]
     if "all" in asked:
-        stretches.append(Stretch("all", begin, end, steady=False))
+        stretches.append(Stretch("all", _real(visits), steady=False))
     for name, defined in (study.windows or {}).items():
         if defined.phase in (None, cell.phase):
-            first = begin + _nanoseconds(defined.from_, 0)
-            last = min(begin + _nanoseconds(defined.to, end - begin), end)
-            stretches.append(Stretch(name, first, last, steady=False))
-    return [stretch for stretch in stretches if stretch.end_ns > stretch.begin_ns]
+            cut = [
+                (
+                    begin + _nanoseconds(defined.from_, 0),
+                    min(begin + _nanoseconds(defined.to, end - begin), end),
+                )
+                for begin, end in visits
+            ]
+            stretches.append(Stretch(name, _real(cut), steady=False))
+    return [stretch for stretch in stretches if stretch.spans]
+
+
+def _real(spans: Iterable[Sequence[int]]) -> list[tuple[int, int]]:
+    """Those that last."""
+    return [(begin, end) for begin, end in spans if end > begin]
 
 
 def _nanoseconds(time: Any, otherwise: int) -> int:
@@ -254,9 +281,10 @@ def _window(
 ) -> WindowData:
     frame = frames.by_stream.get(stream)
     if frame is None:
-        return WindowData(stretch.end_ns - stretch.begin_ns, [], {}, {}, repetition)
-    begins = pl.col("t_ns") - pl.col("dt_ns")
-    inside = frame.filter((begins >= stretch.begin_ns) & (pl.col("t_ns") <= stretch.end_ns))
+        return WindowData(stretch.length_ns, [], {}, {}, repetition)
+    begins, ends = pl.col("t_ns") - pl.col("dt_ns"), pl.col("t_ns")
+    within = ((begins >= begin) & (ends <= end) for begin, end in stretch.spans)
+    inside = frame.filter(pl.any_horizontal(*within))
     wide = inside.pivot("metric", index=["t_ns", "dt_ns"], values="value").sort("t_ns").fill_null(0)
     metrics = [name for name in wide.columns if name not in ("t_ns", "dt_ns")]
     prefix = f"{phase}/steady/{stream}/"
@@ -265,7 +293,7 @@ def _window(
         for tag, value in frames.latencies.items()
         if stretch.steady and tag.startswith(prefix)
     }
-    length = stretch.end_ns - stretch.begin_ns if stretch.steady else int(wide["dt_ns"].sum())
+    length = stretch.length_ns if stretch.steady else int(wide["dt_ns"].sum())
     counters = {name: wide[name].to_list() for name in metrics}
     return WindowData(length, wide["dt_ns"].to_list(), counters, latencies, repetition)
 

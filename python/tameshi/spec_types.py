@@ -599,21 +599,17 @@ class Verify(StrEnum):
     checksum = 'checksum'
 
 
-class SteadyRule(BaseModel):
+class Variable(StrEnum):
+    iops = 'iops'
+    bandwidth = 'bandwidth'
+    latency = 'latency'
+
+
+class TrackedItem(RootModel[int]):
     model_config = ConfigDict(
-        extra='forbid',
         frozen=True,
     )
-    round: Annotated[
-        str, Field(description='Length of a round.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$')
-    ]
-    rounds: Annotated[int, Field(description='Rounds in the window.', ge=0)]
-    range: Annotated[
-        str, Field(description='Largest excursion from the mean.', pattern='^[0-9._]+ ?%$')
-    ]
-    slope: Annotated[
-        str, Field(description='Largest excursion of the fitted line.', pattern='^[0-9._]+ ?%$')
-    ]
+    root: Annotated[int, Field(ge=0)]
 
 
 class Doublewrite(StrEnum):
@@ -1047,19 +1043,6 @@ class Arrivals3(BaseModel):
     ramp: Ramp
 
 
-class Until(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    time: Annotated[Time | None, Field(description='After so long, ramp included.')] = None
-    amount: Annotated[
-        Size | None,
-        Field(description='After so many bytes moved, split evenly over the jobs of the phase.'),
-    ] = None
-    steady: Annotated[SteadyRule | None, Field(description='At steady state.')] = None
-
-
 class Engine(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1442,6 +1425,67 @@ class StreamSpec(BaseModel):
     ] = 'off'
 
 
+class SteadyRule(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    round: Annotated[
+        Time | None,
+        Field(description='Length of a round; only for a phase that is divided into rounds.'),
+    ] = None
+    rounds: Annotated[
+        int | None,
+        Field(
+            description='Rounds in the window that is judged, and that estimates are then taken over.',
+            ge=0,
+        ),
+    ] = 5
+    range: Annotated[
+        str | None,
+        Field(
+            description='Largest minus smallest value, as a share of the mean, at most.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ] = '20 %'
+    slope: Annotated[
+        str | None,
+        Field(
+            description='Rise or fall of the fitted line over the window, as a share of the mean, at most.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ] = '10 %'
+    max_rounds: Annotated[
+        int | None,
+        Field(
+            description='After so many rounds it ends anyway, and the verdict says that steady state was not attained.',
+            ge=0,
+        ),
+    ] = 25
+    track: Annotated[
+        list[Variable] | None, Field(description='What must be steady, of every stream at once.')
+    ] = ['iops', 'bandwidth', 'latency']
+
+
+class RoundsSpec(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    name: Annotated[str, Field(description='Name in the study.')]
+    levels: Annotated[
+        dict[str, str],
+        Field(description='The level of each axis within the run that stands outside the rounds.'),
+    ]
+    first: Annotated[int, Field(description='Index of the first phase.', ge=0)]
+    phases: Annotated[int, Field(description='Number of phases.', ge=0)]
+    times: Annotated[int | None, Field(description='So often.', ge=0)] = None
+    steady: Annotated[SteadyRule | None, Field(description='Until steady state.')] = None
+    tracked: Annotated[
+        list[TrackedItem] | None, Field(description='Indices of the phases that must be steady.')
+    ] = None
+
+
 class Device2(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1629,6 +1673,19 @@ class PhaseStream(BaseModel):
     stream: Annotated[StreamSpec, Field(description='What it does.')]
 
 
+class Until(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    time: Annotated[Time | None, Field(description='After so long, ramp included.')] = None
+    amount: Annotated[
+        Size | None,
+        Field(description='After so many bytes moved, split evenly over the jobs of the phase.'),
+    ] = None
+    steady: Annotated[SteadyRule | None, Field(description='At steady state.')] = None
+
+
 class Device3(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1768,6 +1825,12 @@ class RunSpec(BaseModel):
         ),
     ] = None
     phases: Annotated[list[PhaseSpec], Field(description='What happens, in order.')]
+    rounds: Annotated[
+        list[RoundsSpec] | None,
+        Field(
+            description='Which of the phases are repeated together, in order and apart from one another.'
+        ),
+    ] = None
     engines: Annotated[
         dict[str, Engine] | None, Field(description='Engines that the run uses, by product.')
     ] = None

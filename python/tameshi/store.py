@@ -18,6 +18,7 @@ import polars as pl
 from tameshi import _core, guard
 from tameshi.errors import BadInput
 from tameshi.spec_types import RunSpec
+from tameshi.windows import completed, unsettled, windows_of
 
 OUTCOME_VERSION = 1
 """Form of outcome.json; history: 1, the first."""
@@ -45,9 +46,12 @@ class SealedRun:
         return pl.read_parquet(self.folder / "series.parquet")
 
     def latencies(self) -> dict[str, dict[str, Any]]:
-        """Latency statistics (ns) by tag `PHASE/PART/STREAM/OPERATION`."""
+        """Latency statistics (ns) by tag `PHASE/PART/STREAM/OPERATION`; of rounds, the window's."""
         logs = sorted((self.folder / "histograms").glob("*.hlog"))
-        return _core.latencies("".join(_whole_lines(log.read_text()) for log in logs))
+        text = "".join(_whole_lines(log.read_text()) for log in logs)
+        windows = {w["phase"]: w["rounds"] for w in self.outcome["windows"] if w["rounds"]}
+        counting = {p: (rounds["first"], rounds["last"]) for p, rounds in windows.items()}
+        return _core.latencies(text, counting)
 
 
 def identity(spec: RunSpec, environment: Mapping[str, Any]) -> str:
@@ -116,7 +120,7 @@ def seal(folder: Path, failure: str | None = None) -> SealedRun:
         "schema_version": OUTCOME_VERSION,
         "identity": environment["identity"],
         **_ending(events, failure),
-        "windows": _windows(spec, events),
+        "windows": windows_of(spec, events),
     }
     outcome["verdict"] = _verdict(outcome, environment.get("findings", []))
     guard.write_file(folder / "outcome.json", _json(outcome))
@@ -137,6 +141,7 @@ def read_run(folder: Path) -> SealedRun | None:
             found=found,
             accepted=["version 1"],
         )
+    outcome["windows"] = [completed(window) for window in outcome["windows"]]
     spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
     return SealedRun(folder, spec, json.loads((folder / "environment.json").read_bytes()), outcome)
 
@@ -211,30 +216,6 @@ def _ending(events: list[dict[str, Any]], failure: str | None) -> dict[str, Any]
     }
 
 
-def _windows(spec: RunSpec, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The steady part of each phase that reached it; a phase cut short ends with the last event."""
-    windows: dict[int, dict[str, Any]] = {}
-    begins: dict[int, int] = {}
-    last_ns = events[-1]["t_ns"] if events else 0
-    for event in events:
-        if event["kind"] == "phase_begin":
-            begins[event["phase"]] = event["t_ns"]
-        elif event["kind"] == "phase_ramped":
-            phase = spec.phases[event["phase"]]
-            windows[event["phase"]] = {
-                "name": phase.name,
-                "phase": event["phase"],
-                "levels": phase.levels,
-                "phase_begin_ns": begins[event["phase"]],
-                "begin_ns": event["t_ns"],
-                "end_ns": last_ns,
-                "ended_by": None,
-            }
-        elif event["kind"] == "phase_end" and event["phase"] in windows:
-            windows[event["phase"]] |= {"end_ns": event["t_ns"], "ended_by": event["ended_by"]}
-    return list(windows.values())
-
-
 LEVELS = ("valid", "warning", "invalid")
 """Levels of a verdict, the worst last."""
 
@@ -252,4 +233,6 @@ def _verdict(outcome: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) 
     """The outcome's own verdict, and what preflight found about the machine or the bindings."""
     level = {"complete": "valid", "partial": "warning", "failed": "invalid"}[outcome["status"]]
     reasons = [outcome["reason"]] if outcome["reason"] else []
-    return worst([{"level": level, "reasons": reasons}, *findings])
+    restless = unsettled(outcome["windows"])
+    steady = {"level": "warning" if restless else "valid", "reasons": restless}
+    return worst([{"level": level, "reasons": reasons}, steady, *findings])

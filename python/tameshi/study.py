@@ -9,7 +9,7 @@ from pathlib import Path
 from tameshi import _core
 from tameshi.errors import BadInput
 from tameshi.paths import PROFILES
-from tameshi.spec_types import Plan, RunSpec
+from tameshi.spec_types import PhaseSpec, Plan, RunSpec
 
 
 @dataclass(frozen=True)
@@ -75,3 +75,22 @@ def next_runs(
 ) -> list[tuple[str, RunSpec]]:
     """The runs, by identity, that remain when those are finished: planning, and resuming."""
     return [(identity, spec) for identity, spec in runs if identity not in finished]
+
+
+def longest_ns(spec: RunSpec) -> int:
+    """Nanoseconds that a run's phases take at most; those without a limit in time count nothing."""
+    times = [1] * len(spec.phases)
+    for rounds in spec.rounds or []:
+        most = rounds.times or (rounds.steady.max_rounds if rounds.steady else 1) or 1
+        for index in range(rounds.first, rounds.first + rounds.phases):
+            times[index] = most
+    return sum(_phase_ns(phase) * often for phase, often in zip(spec.phases, times, strict=True))
+
+
+def _phase_ns(phase: PhaseSpec) -> int:
+    found = [_core.nanoseconds(phase.until.time)] if phase.until.time else []
+    rule = phase.until.steady
+    if rule and rule.round and rule.max_rounds:
+        ramp = _core.nanoseconds(phase.ramp) if phase.ramp else 0
+        found.append(ramp + _core.nanoseconds(rule.round) * rule.max_rounds)
+    return min(found, default=0)

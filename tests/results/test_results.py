@@ -48,6 +48,7 @@ class Run:
             f"{phase}/steady/reader/read": {
                 "count": 30_000,
                 "max": 9 * tail,
+                "standard_deviation": tail / 2,
                 "quantiles": [[0.5, tail / 3], [0.99, tail], [0.999, 2 * tail]],
             }
             for phase, tail in enumerate(self.tails)
@@ -70,6 +71,9 @@ def run(
             "phase_begin_ns": phase * 100 * SECOND,
             "begin_ns": phase * 100 * SECOND,
             "end_ns": (phase * 100 + len(rates[phase])) * SECOND,
+            "spans": [[phase * 100 * SECOND, (phase * 100 + len(rates[phase])) * SECOND]],
+            "visits": [[phase * 100 * SECOND, (phase * 100 + len(rates[phase])) * SECOND]],
+            "rounds": None,
         }
         for phase, name in enumerate(names)
     ]

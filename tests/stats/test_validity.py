@@ -177,13 +177,13 @@ def test_samples_that_overlap_the_window_in_part_count_in_part() -> None:
         (200 * ms, 100 * ms, "vda", "disk.weighted_ns", 400.0 * ms),
         (300 * ms, 100 * ms, "vda", "disk.weighted_ns", 999.0 * ms),
     ]
-    machine = machine_of(rows, 50 * ms, 200 * ms)
+    machine = machine_of(rows, [(50 * ms, 100 * ms), (100 * ms, 200 * ms)])
     assert machine is not None
     assert machine.processors == pytest.approx(2.0)
     assert machine.idle == pytest.approx(250 / 300)
     assert machine.own == pytest.approx(50 / 150)
     assert machine.device_ns == pytest.approx(400 * ms)
-    assert machine_of([], 0, 100) is None
+    assert machine_of([], [(0, 100)]) is None
 
 
 def test_a_window_of_the_record_becomes_a_load() -> None:

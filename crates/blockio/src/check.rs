@@ -14,14 +14,6 @@ const MOST_BLOCK: u64 = 1 << 30;
 /// What of `spec` the measured world can't do yet: a sentence each, naming the key.
 pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     let mut sentences = spec.unsupported.clone();
-    for phase in &spec.phases {
-        if phase.until.steady.is_some() {
-            sentences.push(format!(
-                "phase `{}`: `until.steady` is not supported yet: the measured world ends a phase by time or amount",
-                phase.name
-            ));
-        }
-    }
     sentences.extend(spec.storage.keys().filter_map(|name| mixed_access(spec, name)));
     sentences.extend(spec.storage.keys().flat_map(|name| spoiled(spec, name)));
     sentences.sort();
@@ -96,9 +88,13 @@ pub(crate) fn refuse(spec: &RunSpec, targets: &[(String, Target)]) -> Result<(),
 }
 
 fn objections_to_phase(spec: &RunSpec, phase: &PhaseSpec, targets: &[(String, Target)], sentences: &mut Vec<String>) {
-    let ends = phase.until.time.is_some() || (phase.until.amount.is_some() && !phase.streams.is_empty());
+    let busy = !phase.streams.is_empty();
+    let ends = phase.until.time_at_most(phase.ramp).is_some() || (phase.until.amount.is_some() && busy);
     if !ends {
-        sentences.push(format!("phase `{}` has no end: `until.time` or `until.amount` is missing", phase.name));
+        sentences.push(format!("phase `{}` has no end: no `until.time`, `until.amount` or `until.steady`", phase.name));
+    }
+    if phase.until.steady.is_some() && !busy {
+        sentences.push(format!("phase `{}` does nothing that could become steady", phase.name));
     }
     for stream in &phase.streams {
         let mut object = |why: String| {

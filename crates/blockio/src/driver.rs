@@ -7,7 +7,8 @@ use crate::error::BlockError;
 use crate::recorder::{Recorder, Used};
 use crate::target::Payload;
 use crate::verify::Verifier;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::EndedBy;
 use tameshi_workload::{Job, Sync};
@@ -35,6 +36,28 @@ pub(crate) struct Frame {
     pub(crate) sync: Kind,
     /// When the phase ends by time.
     pub(crate) end: Option<Nanos>,
+    /// Whether it has ended otherwise.
+    pub(crate) over: Arc<Over>,
+}
+
+/// Tells the jobs of a phase that it is over, and why.
+#[derive(Debug, Default)]
+pub(crate) struct Over(AtomicU8);
+
+impl Over {
+    /// The phase is over: `Steady` or `Rounds`.
+    pub(crate) fn set(&self, by: EndedBy) {
+        self.0.store(if by == EndedBy::Steady { 1 } else { 2 }, Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn get(&self) -> Option<EndedBy> {
+        match self.0.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some(EndedBy::Steady),
+            _ => Some(EndedBy::Rounds),
+        }
+    }
 }
 
 impl Frame {
@@ -114,6 +137,9 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         while now < end {
             if self.halt.load(Ordering::Relaxed) {
                 return Ok(self.close(now, EndedBy::Stopped));
+            }
+            if let Some(by) = self.frame.over.get() {
+                return Ok(self.close(now, by));
             }
             now = self.attend(now, end)?;
             let patience = self.patience(now, end);

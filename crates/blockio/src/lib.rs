@@ -14,6 +14,7 @@ mod layout;
 mod null;
 mod portable;
 mod recorder;
+mod rounds;
 mod run;
 #[cfg(test)]
 mod scripted;

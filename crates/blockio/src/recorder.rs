@@ -72,8 +72,8 @@ impl Recorder {
     }
 
     /// The phase begins at `begin`; `used` is what is none of it.
-    pub(crate) fn begin(&mut self, begin: Nanos, ramp: Nanos, interval: Nanos, used: Used) {
-        self.boundaries = Boundaries::new(begin, ramp, interval);
+    pub(crate) fn begin(&mut self, begin: Nanos, boundaries: Boundaries, used: Used) {
+        self.boundaries = boundaries;
         self.boundary = self.boundaries.boundary_after(begin);
         self.used = used;
         self.stats.restart(self.phase, self.boundaries.part(begin), begin);

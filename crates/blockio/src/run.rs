@@ -4,8 +4,9 @@ use crate::arena::Arena;
 use crate::backend::{Backend, Chosen};
 use crate::check;
 use crate::clock::{Clock, Monotonic};
-use crate::driver::{DRAIN_LIMIT, Ending, Frame};
+use crate::driver::{DRAIN_LIMIT, Ending, Frame, Over};
 use crate::error::BlockError;
+use crate::rounds::{RoundTally, tell_round};
 use crate::target::Target;
 use crate::verify::{Ground, Tally};
 use crate::worker::{Lines, Message, Task, work};
@@ -17,9 +18,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use tameshi_base::random::derived_seed;
 use tameshi_base::{Nanos, Share};
-use tameshi_record::{EndedBy, IntervalStats, Progress, RecordError, RunStatus, Writer};
-use tameshi_spec::run::{PhaseSpec, PhaseStream, RunSpec};
+use tameshi_record::{Clock as Boundaries, EndedBy, IntervalStats, Progress, RecordError, Rounds, RunStatus, Writer};
+use tameshi_spec::run::{PhaseSpec, PhaseStream, RoundsSpec, RunSpec};
 use tameshi_workload::spec::{Submission, Verify};
+use tameshi_workload::steady::{Detector, Round, State};
 use tameshi_workload::{Arrivals, StreamSpec};
 
 /// From the word to begin until the phase begins: all threads are awake by then.
@@ -138,6 +140,11 @@ fn need(stream: &PhaseStream) -> (u32, u64) {
     (stream.stream.most_outstanding(), stream.stream.longest_command().0)
 }
 
+/// The rounds that a phase consists of, or the one that it is part of.
+fn rounds_in(phase: &PhaseSpec, round: Option<u32>) -> Rounds {
+    round.map_or(phase.round().map_or(Rounds::None, Rounds::Each), Rounds::Within)
+}
+
 struct Run<'a> {
     spec: &'a RunSpec,
     targets: Vec<(String, Target)>,
@@ -172,6 +179,9 @@ struct Watch {
     left: usize,
     endings: Vec<Ending>,
     failure: Option<BlockError>,
+    tally: RoundTally,
+    /// Where the jobs look whether the phase is over.
+    over: Arc<Over>,
     /// When something was last heard of the threads, and since when all of them should be ending.
     heard: Nanos,
     ending_since: Option<Nanos>,
@@ -180,26 +190,62 @@ struct Watch {
 impl Run<'_> {
     fn all_phases(mut self) -> Result<Done, BlockError> {
         let mut status = RunStatus::Complete;
-        for index in 0..self.spec.phases.len() {
-            if self.phase(index)? == EndedBy::Stopped {
+        let mut index = 0;
+        while index < self.spec.phases.len() {
+            let rounds = self.spec.rounds_of(index).filter(|(_, rounds)| rounds.first as usize == index);
+            let ended_by = match rounds {
+                Some(of) => self.repeat(of)?,
+                None => self.phase(index, None)?.0,
+            };
+            if ended_by == EndedBy::Stopped {
                 status = RunStatus::Partial;
                 break;
             }
+            index += rounds.map_or(1, |(_, rounds)| rounds.phases as usize);
         }
         let now = self.clock.now();
         self.writer.event(now, "run_end", json!({ "status": status.word() }))?;
         Ok(Done { status, backend: self.chosen.word(), features: self.all_features() })
     }
 
+    /// Repeats phases a number of times or until steady state.
+    fn repeat(&mut self, (place, rounds): (usize, &RoundsSpec)) -> Result<EndedBy, BlockError> {
+        let mut detector = rounds.steady.map(|rule| Detector::new(rule, rounds.subjects(&self.spec.phases)));
+        for number in 1..=rounds.most() {
+            let now = self.clock.now();
+            self.writer.event(now, "round_begin", json!({ "rounds": place, "round": number }))?;
+            let mut tracked = Vec::new();
+            for index in rounds.range() {
+                let (ended_by, done) = self.phase(index, Some(number))?;
+                if ended_by == EndedBy::Stopped {
+                    return Ok(ended_by);
+                }
+                if rounds.tracked.contains(&(index as u32)) {
+                    tracked.extend(done);
+                }
+            }
+            if let Some(detector) = &mut detector {
+                let state = detector.add(&tracked);
+                tell_round(self.writer, self.clock.now(), ("rounds", place as u32), detector, state)?;
+                if state != State::Unsettled {
+                    break;
+                }
+            }
+        }
+        Ok(EndedBy::Rounds)
+    }
+
     fn all_features(&self) -> Vec<String> {
         self.features.iter().flatten().chain(&self.remark).chain(&self.apart).cloned().collect()
     }
 
-    fn phase(&mut self, index: usize) -> Result<EndedBy, BlockError> {
+    /// One phase; `round` is that of a phase that is repeated. Returns what its streams did in the round, too.
+    fn phase(&mut self, index: usize, round: Option<u32>) -> Result<(EndedBy, Vec<Round>), BlockError> {
         let phase = &self.spec.phases[index];
         let verifies = phase.streams.iter().any(|stream| stream.stream.verify != Verify::Off);
         self.tally = verifies.then(Arc::default);
-        let crew = self.hire(index)?;
+        let over = Arc::new(Over::default());
+        let crew = self.hire(index, round, &over)?;
         let mut watch = Watch {
             begin: 0,
             ramped: 0,
@@ -208,6 +254,8 @@ impl Run<'_> {
             left: crew.begins.len(),
             endings: Vec::new(),
             failure: None,
+            tally: RoundTally::default(),
+            over,
             heard: 0,
             ending_since: None,
         };
@@ -219,6 +267,8 @@ impl Run<'_> {
         watch.begin = if self.clock.left_until(0) > LEAD { 0 } else { self.clock.now() + LEAD };
         watch.ramped = watch.begin.saturating_add(phase.ramp.0);
         watch.end = phase.until.time.map(|time| watch.begin.saturating_add(time.0));
+        let clock = Boundaries::new(watch.begin, phase.ramp.0, self.spec.interval.0);
+        watch.tally = RoundTally::new(index as u32, phase, clock.in_rounds(rounds_in(phase, round)));
         if watch.failure.is_none() {
             let streams: Vec<(&str, u32)> = phase.streams.iter().map(|s| (s.name.as_str(), s.stream.jobs)).collect();
             self.writer.phase_begin(watch.begin, index as u32, &streams)?;
@@ -232,11 +282,14 @@ impl Run<'_> {
         drop(begins);
         let begun = watch.failure.is_none();
         self.watch(index as u32, &messages, &returns, &mut watch);
-        if begun { self.end_phase(index as u32, watch) } else { watch.failure.map_or(Ok(EndedBy::Stopped), Err) }
+        if begun {
+            return self.end_phase(index as u32, watch);
+        }
+        watch.failure.map_or(Ok((EndedBy::Stopped, Vec::new())), Err)
     }
 
     /// Starts a thread for each job of the phase.
-    fn hire(&mut self, index: usize) -> Result<Crew, BlockError> {
+    fn hire(&mut self, index: usize, round: Option<u32>, over: &Arc<Over>) -> Result<Crew, BlockError> {
         let phase = &self.spec.phases[index];
         let (sender, messages) = channel();
         let mut crew = Crew { messages, begins: Vec::new(), returns: Vec::new() };
@@ -246,7 +299,8 @@ impl Run<'_> {
                 let target = self.targets.iter().find(|(name, _)| *name == stream.storage);
                 let target = &target.expect("checked before the run").1;
                 let arena = self.arenas[worker].take().expect("the phase before gave it back");
-                let task = self.task(phase, (index, stream_index, job, worker), stream, target, arena);
+                let numbers = (index, stream_index, job, worker);
+                let task = self.task((phase, round, over), numbers, stream, target, arena);
                 let (begin_sender, begin) = channel();
                 let (return_sender, returned) = channel();
                 let (halt, sender) = (Arc::clone(&self.halt), sender.clone());
@@ -265,7 +319,7 @@ impl Run<'_> {
 
     fn task(
         &self,
-        phase: &PhaseSpec,
+        (phase, round, over): (&PhaseSpec, Option<u32>, &Arc<Over>),
         (index, stream_index, job, worker): (usize, usize, u32, usize),
         stream: &PhaseStream,
         target: &Target,
@@ -277,13 +331,14 @@ impl Run<'_> {
             phase: index as u32,
             stream: stream_index as u16,
             job,
-            random_name: phase.random_name(stream),
+            random_name: phase.random_name(stream, round),
             storage_bytes: self.spec.storage[&stream.storage].size.0,
             seed: self.spec.seed,
             budget_bytes: phase.budget_bytes_per_job(&spec),
             time: phase.until.time.map(|time| time.0),
             ramp: phase.ramp.0,
             interval: self.spec.interval.0,
+            rounds: rounds_in(phase, round),
             chosen: self.chosen_for(&spec, target),
             apart: (self.chosen_for(&spec, target) != self.chosen).then(|| stream.name.clone()),
             arena,
@@ -295,6 +350,7 @@ impl Run<'_> {
                 open_loop: spec.arrivals != Arrivals::Closed,
                 sync: Frame::sync_kind(spec.sync),
                 end: None,
+                over: Arc::clone(over),
             },
             spec,
         }
@@ -390,6 +446,9 @@ impl Run<'_> {
             Message::Interval { worker, stats } => {
                 self.tell_ramp(index, stats.begin, watch)?;
                 self.writer.interval(&stats)?;
+                if let Some(by) = watch.tally.add(worker, &stats, self.writer)? {
+                    watch.over.set(by);
+                }
                 // A thread that has ended wants nothing back.
                 let _ = returns[worker].send(stats);
             }
@@ -400,6 +459,9 @@ impl Run<'_> {
                 self.arenas[worker] = arena;
                 watch.endings.extend(ending);
                 watch.left -= 1;
+                if let Some(by) = watch.tally.ended(worker, self.writer)? {
+                    watch.over.set(by);
+                }
             }
         }
         Ok(())
@@ -426,12 +488,14 @@ impl Run<'_> {
     }
 
     /// Writes the phase's end; its failure, if there is one, goes to the caller.
-    fn end_phase(&mut self, index: u32, watch: Watch) -> Result<EndedBy, BlockError> {
+    fn end_phase(&mut self, index: u32, mut watch: Watch) -> Result<(EndedBy, Vec<Round>), BlockError> {
         let now = self.clock.now();
         let any = |by: EndedBy| watch.endings.iter().any(|ending| ending.by == by);
         let idle = watch.endings.is_empty();
         let by = if watch.failure.is_some() || any(EndedBy::Stopped) || (idle && self.is_halted()) {
             EndedBy::Stopped
+        } else if let Some(by) = [EndedBy::Steady, EndedBy::Rounds].into_iter().find(|&by| any(by)) {
+            by
         } else if any(EndedBy::Time) || idle {
             EndedBy::Time
         } else {
@@ -440,11 +504,12 @@ impl Run<'_> {
         let last = watch.endings.iter().map(|ending| ending.at).max();
         let at = if by == EndedBy::Time { watch.end.unwrap_or(now) } else { last.unwrap_or(now).max(watch.begin) };
         let written = self.tell_tally(at, index).and_then(|()| self.writer.phase_end(at, index, by));
+        let written = written.and_then(|()| self.writer.event(now, "phase_drained", json!({ "phase": index })));
         match watch.failure {
             Some(failure) => Err(failure),
             None => {
                 written?;
-                Ok(by)
+                Ok((by, watch.tally.whole(at)))
             }
         }
     }

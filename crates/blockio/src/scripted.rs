@@ -3,7 +3,7 @@
 use crate::arena::Arena;
 use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::clock::Clock;
-use crate::driver::{Driver, Ending, Frame};
+use crate::driver::{Driver, Ending, Frame, Over};
 use crate::error::BlockError;
 use crate::recorder::{Recorder, Used};
 use crate::target::Payload;
@@ -11,10 +11,11 @@ use crate::worker::Message;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use tameshi_base::{Nanos, Rate, Share, Time};
-use tameshi_record::{EndedBy, IntervalStats, ThreadUsage};
+use tameshi_record::{Clock as Boundaries, EndedBy, IntervalStats, ThreadUsage};
 use tameshi_workload::{Arrivals, Job, Placement, StreamSpec};
 
 const US: Nanos = 1_000;
@@ -180,9 +181,10 @@ fn drive_on(stage: Stage, spec: &StreamSpec, script: impl FnMut(usize, &Request)
         open_loop: spec.arrivals != Arrivals::Closed,
         sync: Frame::sync_kind(spec.sync),
         end: time,
+        over: Arc::new(Over::default()),
     };
     let mut recorder = Recorder::new(0, (0, 0), spec, sender, returned);
-    recorder.begin(0, 0, 100 * MS, Used::default());
+    recorder.begin(0, Boundaries::new(0, 0, 100 * MS), Used::default());
     let arena = Arena::new(spec.most_outstanding(), spec.longest_command().0, 1, (0, 0)).expect("memory");
     let (clock, halt) = (Hands(now), AtomicBool::new(halt));
     let mut driver = Driver::new(frame, Job::new(spec, place), queue, arena, recorder, &clock, &halt);

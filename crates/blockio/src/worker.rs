@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use tameshi_base::Nanos;
-use tameshi_record::IntervalStats;
+use tameshi_record::{Clock as Boundaries, IntervalStats, Rounds};
 use tameshi_workload::{Job, Placement, StreamSpec};
 
 /// What a job's thread tells the thread that writes the record.
@@ -49,6 +49,8 @@ pub(crate) struct Task {
     pub(crate) time: Option<Nanos>,
     pub(crate) ramp: Nanos,
     pub(crate) interval: Nanos,
+    /// Rounds that it consists of, or is part of.
+    pub(crate) rounds: Rounds,
     pub(crate) chosen: Chosen,
     /// The stream's name, where that is not what the run chose.
     pub(crate) apart: Option<String>,
@@ -147,7 +149,8 @@ fn carry<Q: Queue>(task: Task, lines: Lines, queue: Q, features: Vec<String>) ->
     let job = Job::new(&spec, Placement { stream, job, storage_bytes, begin, budget_bytes, seed, name });
     frame.end = task.time.map(|time| begin.saturating_add(time));
     let used = Used { cpu: clock.cpu() + queue.helpers_cpu(), thread: clock.usage() };
-    recorder.begin(begin, task.ramp, task.interval, used);
+    let boundaries = Boundaries::new(begin, task.ramp, task.interval).in_rounds(task.rounds);
+    recorder.begin(begin, boundaries, used);
     let mut driver = Driver::new(frame, job, queue, arena, recorder, &clock, &halt);
     if let Some((ground, tally)) = checked {
         driver.verify(Verifier::new(ground, tally, spec.most_outstanding(), spec.longest_command().0));

@@ -9,6 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tameshi_base::InputError;
+use tameshi_record::histograms::{Windows, summarise};
 use tameshi_record::journal::Journal;
 use tameshi_spec::document::Source;
 use tameshi_spec::plan::{Plan, Request};
@@ -89,10 +90,10 @@ fn metrics() -> PyResult<String> {
     json(&tameshi_record::metrics::METRICS)
 }
 
-/// Latencies per tag of an interval log's text.
+/// Latencies per tag of an interval log's text; `windows` names, by phase, the first and last round that count.
 #[pyfunction]
-fn latencies(log: &str) -> PyResult<String> {
-    json(&tameshi_record::histograms::summarise(log).map_err(|error| CoreError::new_err(error.to_string()))?)
+fn latencies(log: &str, windows: Windows) -> PyResult<String> {
+    json(&summarise(log, &windows).map_err(|error| CoreError::new_err(error.to_string()))?)
 }
 
 /// Every histogram of an interval log's text, as counts.

@@ -5,13 +5,16 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use thiserror::Error;
 
 /// The quantiles that a summary lists: a curve, dense towards the tail.
-pub const QUANTILES: [f64; 19] =
-    [0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 1.0];
+pub const QUANTILES: [f64; 20] = [
+    0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99999,
+    1.0,
+];
 
 /// Latencies of one tag; nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,13 +54,21 @@ pub struct Shares {
 #[error("the interval log holds something that is no histogram: {0}")]
 pub struct LogError(String);
 
+/// First and last round that count, by phase.
+pub type Windows = BTreeMap<u32, (u32, u32)>;
+
 /// Latencies of each tag; a last line that a kill cut short is left out.
+///
+/// Of a phase in rounds, those of the rounds that `windows` names become its part `steady`; all others are left out.
 ///
 /// # Errors
 /// When a whole line is no histogram.
-pub fn summarise(log: &str) -> Result<BTreeMap<String, Latencies>, LogError> {
+pub fn summarise(log: &str, windows: &Windows) -> Result<BTreeMap<String, Latencies>, LogError> {
     let mut merged: BTreeMap<String, Histogram<u64>> = BTreeMap::new();
-    each_interval(log, |(tag, ..), histogram| {
+    let each_interval = |log: &str, take: Take<'_>| {
+        each_interval(log, |(tag, ..), histogram| windowed(tag, windows).map_or(Ok(()), |tag| take(&tag, histogram)))
+    };
+    each_interval(log, &mut |tag, histogram| {
         match merged.get_mut(tag) {
             Some(all) => all.add(histogram).map_err(|error| LogError(error.to_string()))?,
             None => {
@@ -71,7 +82,7 @@ pub fn summarise(log: &str) -> Result<BTreeMap<String, Latencies>, LogError> {
     let mut found: BTreeMap<String, Latencies> =
         merged.iter().map(|(tag, histogram)| (tag.clone(), latencies(histogram))).collect();
     // A second reading: the histograms of a long run together would not fit into memory.
-    each_interval(log, |(tag, ..), histogram| {
+    each_interval(log, &mut |tag, histogram| {
         let (all, told) = (&merged[tag], found.get_mut(tag).expect("both are made of the same tags"));
         for quantile in ESTIMATED {
             let shares = told.intervals.entry(quantile.to_string()).or_default();
@@ -116,6 +127,18 @@ pub fn intervals(log: &str) -> Result<Vec<Interval>, LogError> {
         Ok(())
     })?;
     Ok(found)
+}
+
+type Take<'a> = &'a mut dyn FnMut(&str, &Histogram<u64>) -> Result<(), LogError>;
+
+/// The tag that an interval counts under; none when it lies outside its phase's window.
+fn windowed<'t>(tag: &'t str, windows: &Windows) -> Option<Cow<'t, str>> {
+    let mut parts = tag.splitn(3, '/');
+    let (phase, part, rest) = (parts.next()?, parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let Some(round) = part.strip_prefix("round-") else { return Some(Cow::Borrowed(tag)) };
+    let (first, last) = windows.get(&phase.parse().ok()?)?;
+    let inside = (*first..=*last).contains(&round.parse().ok()?);
+    inside.then(|| Cow::Owned(format!("{phase}/steady/{rest}")))
 }
 
 fn each_interval(

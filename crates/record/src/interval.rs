@@ -2,6 +2,7 @@
 
 use crate::ledger::Ledger;
 use hdrhistogram::Histogram;
+use std::fmt;
 use tameshi_base::Nanos;
 
 /// Number of operations that are told apart: `tameshi_workload::OPERATIONS` in that order, then a program's transaction.
@@ -22,14 +23,17 @@ pub enum Part {
     Ramp,
     /// After it: what estimates are taken over.
     Steady,
+    /// After it, in the round of this number, from one: which rounds estimates are taken over shows at the end.
+    Round(u32),
 }
 
-impl Part {
+impl fmt::Display for Part {
     /// The word in histogram tags.
-    pub fn word(self) -> &'static str {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Ramp => "ramp",
-            Self::Steady => "steady",
+            Self::Ramp => f.write_str("ramp"),
+            Self::Steady => f.write_str("steady"),
+            Self::Round(number) => write!(f, "round-{number}"),
         }
     }
 }
@@ -258,24 +262,63 @@ impl IntervalStats {
     }
 }
 
-/// Where interval boundaries lie within a phase: multiples of the interval from its begin, and the end of the ramp.
+/// The rounds of a phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rounds {
+    /// It has none.
+    #[default]
+    None,
+    /// After its ramp it consists of rounds of this length.
+    Each(Nanos),
+    /// It is, as a whole, part of the round of this number.
+    Within(u32),
+}
+
+/// Where interval boundaries lie within a phase: multiples of the interval from its begin, the end of the ramp, and the
+/// ends of rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     begin: Nanos,
     ramped: Nanos,
     interval: Nanos,
+    rounds: Rounds,
 }
 
 impl Clock {
     /// A phase that begins at `begin`, ramps for `ramp` and is recorded each `interval` (counted anew after the ramp).
     pub fn new(begin: Nanos, ramp: Nanos, interval: Nanos) -> Self {
         assert!(interval > 0, "the resolver refuses an interval of zero");
-        Self { begin, ramped: begin + ramp, interval }
+        Self { begin, ramped: begin + ramp, interval, rounds: Rounds::None }
     }
 
-    /// Ramp or steady at `now`.
+    /// The same, in rounds; each is recorded from its begin on.
+    pub fn in_rounds(self, rounds: Rounds) -> Self {
+        Self { rounds, ..self }
+    }
+
+    /// Ramp, steady or a round at `now`.
     pub fn part(&self, now: Nanos) -> Part {
-        if now < self.ramped { Part::Ramp } else { Part::Steady }
+        match self.rounds {
+            _ if now < self.ramped => Part::Ramp,
+            Rounds::None => Part::Steady,
+            Rounds::Each(length) => Part::Round(((now - self.ramped) / length + 1) as u32),
+            Rounds::Within(number) => Part::Round(number),
+        }
+    }
+
+    /// The round that ends at `now`, if one does.
+    pub fn round_ending_at(&self, now: Nanos) -> Option<u32> {
+        let Rounds::Each(length) = self.rounds else { return None };
+        let over = now.checked_sub(self.ramped)?;
+        (over > 0 && over.is_multiple_of(length)).then_some((over / length) as u32)
+    }
+
+    /// When the round of this number ends; never where there are none.
+    pub fn end_of_round(&self, number: u32) -> Nanos {
+        match self.rounds {
+            Rounds::Each(length) => self.ramped.saturating_add(length.saturating_mul(u64::from(number))),
+            Rounds::None | Rounds::Within(_) => Nanos::MAX,
+        }
     }
 
     /// When the ramp is over.
@@ -286,7 +329,14 @@ impl Clock {
     /// The first boundary after `now`.
     pub fn boundary_after(&self, now: Nanos) -> Nanos {
         let after = |from: Nanos| from + ((now - from) / self.interval + 1) * self.interval;
-        if now < self.ramped { after(self.begin).min(self.ramped) } else { after(self.ramped) }
+        match self.rounds {
+            _ if now < self.ramped => after(self.begin).min(self.ramped),
+            Rounds::Each(length) => {
+                let begin = self.ramped + (now - self.ramped) / length * length;
+                after(begin).min(begin + length)
+            }
+            Rounds::None | Rounds::Within(_) => after(self.ramped),
+        }
     }
 }
 
@@ -306,6 +356,18 @@ mod tests {
         .collect();
         assert_eq!(boundaries, [1100, 1200, 1250, 1350, 1450]);
         assert_eq!((clock.part(1249), clock.part(1250)), (Part::Ramp, Part::Steady));
+    }
+
+    #[test]
+    fn boundaries_fall_on_the_ends_of_rounds_and_each_part_names_its_round() {
+        let clock = Clock::new(0, 100, 100).in_rounds(Rounds::Each(250));
+        let boundaries: Vec<Nanos> = [0, 100, 200, 300, 350, 599, 600].map(|now| clock.boundary_after(now)).to_vec();
+        assert_eq!(boundaries, [100, 200, 300, 350, 450, 600, 700]);
+        assert_eq!((clock.part(99), clock.part(100), clock.part(349)), (Part::Ramp, Part::Round(1), Part::Round(1)));
+        assert_eq!((clock.part(350).to_string(), clock.round_ending_at(350)), ("round-2".to_string(), Some(1)));
+        assert_eq!((clock.round_ending_at(100), clock.round_ending_at(400), clock.end_of_round(2)), (None, None, 600));
+        let third = Clock::new(0, 100, 100).in_rounds(Rounds::Within(3));
+        assert_eq!((third.part(0), third.part(100), third.boundary_after(100)), (Part::Ramp, Part::Round(3), 200));
     }
 
     #[test]

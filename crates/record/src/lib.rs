@@ -13,7 +13,7 @@ pub mod usage;
 mod writer;
 
 pub use control::{Control, Progress, StreamProgress};
-pub use interval::{Clock, IntervalStats, Lateness, OpStats, Part, Spent};
+pub use interval::{Clock, IntervalStats, Lateness, OpStats, Part, Rounds, Spent};
 pub use ledger::{Ledger, Slow, ThreadUsage};
 pub use usage::{Resource, Usage};
 pub use writer::{EndedBy, RecordError, RunStatus, Writer};

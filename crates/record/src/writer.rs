@@ -33,6 +33,10 @@ pub enum EndedBy {
     Time,
     /// It had moved what it should.
     Amount,
+    /// It had reached steady state.
+    Steady,
+    /// The most rounds were over, without steady state.
+    Rounds,
     /// Somebody asked the run to stop.
     Stopped,
 }
@@ -42,6 +46,8 @@ impl EndedBy {
         match self {
             Self::Time => "time",
             Self::Amount => "amount",
+            Self::Steady => "steady",
+            Self::Rounds => "rounds",
             Self::Stopped => "stopped",
         }
     }
@@ -165,7 +171,7 @@ impl Writer {
         }
         for ((stream, part), ledger) in std::mem::take(&mut self.ledgers) {
             let mut fields =
-                json!({ "phase": phase, "stream": self.streams[usize::from(stream)], "part": part.word() });
+                json!({ "phase": phase, "stream": self.streams[usize::from(stream)], "part": part.to_string() });
             if let (Value::Object(fields), Value::Object(told)) = (&mut fields, ledger.as_json()) {
                 fields.extend(told);
             }
@@ -250,7 +256,7 @@ impl Writer {
 
     /// The stream's slowest operation of the phase so far.
     fn slowest(&self, stream: u16) -> Option<Slow> {
-        let parts = [Part::Ramp, Part::Steady].into_iter().filter_map(|part| self.ledgers.get(&(stream, part)));
+        let parts = self.ledgers.range((stream, Part::Ramp)..(stream + 1, Part::Ramp)).map(|(_, ledger)| ledger);
         parts.filter_map(|ledger| ledger.slowest.list().first()).max_by_key(|slow| slow.latency).copied()
     }
 
@@ -306,7 +312,7 @@ impl Writer {
         let operations = OPERATION_WORDS.iter().zip(&stats.operations).map(|(&word, op)| (word, op.count, &op.latency));
         let lateness =
             [("slip", &stats.slip), ("lag", &stats.lag)].map(|(word, late)| (word, late.spent.count, &late.histogram));
-        let (phase, part, stream) = (stats.phase, stats.part.word(), &self.streams[stats.stream as usize]);
+        let (phase, part, stream) = (stats.phase, stats.part, &self.streams[stats.stream as usize]);
         for (word, count, histogram) in operations.chain(lateness) {
             if count > 0 {
                 let tag = format!("{phase}/{part}/{stream}/{word}");

@@ -19,10 +19,8 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     }
     for phase in &spec.phases {
         let name = &phase.name;
-        if phase.until.steady.is_some() {
-            sentences.push(format!("phase.{name}.until.steady: steady state is not detected yet"));
-        } else if phase.until.time.is_none() && phase.until.amount.is_none() {
-            sentences.push(format!("phase.{name}.until: neither a time nor an amount ends this phase"));
+        if phase.until.time_at_most(phase.ramp).is_none() && phase.until.amount.is_none() {
+            sentences.push(format!("phase.{name}.until: neither a time, an amount nor steady state ends this phase"));
         }
         phase.streams.iter().for_each(|stream| stream_trouble(spec, phase, stream, &mut sentences));
     }

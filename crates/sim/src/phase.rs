@@ -10,11 +10,13 @@ use crate::digest::{Digest, Entry};
 use crate::due::Due;
 use crate::host::Step;
 use crate::run::{SimError, World, places};
+use serde_json::json;
 use tameshi_base::{Command, Nanos};
 use tameshi_record::interval::PART_COUNT;
 use tameshi_record::ledger::depth_class;
-use tameshi_record::{Clock, EndedBy, IntervalStats, RunStatus, Slow, Writer};
+use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Rounds, Slow, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
+use tameshi_workload::steady::{Detector, Round, State};
 use tameshi_workload::{Job, Operation, Placement};
 
 /// Completions between two looks at the switch that stops a run, a power of two.
@@ -41,6 +43,10 @@ pub(crate) struct Phase<'a> {
     /// Per stream.
     stats: Vec<IntervalStats>,
     clock: Clock,
+    /// Of a phase in rounds of its own.
+    detector: Option<Detector>,
+    /// Per stream, what the round so far amounts to.
+    round: Vec<Round>,
     begin: Nanos,
     /// When its time is over.
     end: Nanos,
@@ -53,15 +59,15 @@ pub(crate) struct Phase<'a> {
 }
 
 impl<'a> Phase<'a> {
-    /// Phase `index` of `spec`, which begins at `begin`.
-    pub(crate) fn new(spec: &'a RunSpec, index: usize, begin: Nanos) -> Self {
+    /// Phase `index` of `spec`, which begins at `begin`; `round` is that of a phase that is repeated.
+    pub(crate) fn new(spec: &'a RunSpec, index: usize, begin: Nanos, round: Option<u32>) -> Self {
         let phase = &spec.phases[index];
         let (mut seats, places) = (Vec::new(), places(spec));
         for (number, stream) in phase.streams.iter().enumerate() {
             let storage = spec.storage.get_index_of(&stream.storage);
             let storage = storage.expect("the spec was checked: the storage is there");
             let (device, base_bytes) = places[storage];
-            let name = phase.random_name(stream);
+            let name = phase.random_name(stream, round);
             let placement = |job| Placement {
                 stream: number as u16,
                 job,
@@ -78,7 +84,9 @@ impl<'a> Phase<'a> {
         }
         let mut due = Due::new(seats.len());
         seats.iter().enumerate().for_each(|(seat, of)| due.set(seat, of.job.next_due()));
-        let clock = Clock::new(begin, phase.ramp.0, spec.interval.0);
+        let rounds = round.map_or(phase.round().map_or(Rounds::None, Rounds::Each), Rounds::Within);
+        let clock = Clock::new(begin, phase.ramp.0, spec.interval.0).in_rounds(rounds);
+        let detector = |rule| Detector::new(rule, phase.subjects(index as u32));
         let interval = |stream| IntervalStats::new(index as u32, stream, clock.part(begin), begin);
         Self {
             spec: phase,
@@ -86,6 +94,8 @@ impl<'a> Phase<'a> {
             due,
             stats: (0..phase.streams.len() as u16).map(interval).collect(),
             clock,
+            detector: phase.until.steady.map(detector),
+            round: vec![Round::default(); phase.streams.len()],
             begin,
             end: phase.until.time.map_or(Nanos::MAX, |time| begin.saturating_add(time.0)),
             active: seats.iter().filter(|seat| !seat.job.is_done()).count(),
@@ -97,8 +107,13 @@ impl<'a> Phase<'a> {
         }
     }
 
-    /// Runs to the end, and drains.
-    pub(crate) fn run(mut self, run: &RunSpec, world: &mut World, writer: &mut Writer) -> Result<RunStatus, SimError> {
+    /// Runs to the end, and drains; tells why it ended, and of a phase that is part of a round what its streams did.
+    pub(crate) fn run(
+        mut self,
+        run: &RunSpec,
+        world: &mut World,
+        writer: &mut Writer,
+    ) -> Result<(EndedBy, Vec<Round>), SimError> {
         let streams: Vec<(&str, u32)> = self.spec.streams.iter().map(|stream| (stream.name.as_str(), 1)).collect();
         writer.phase_begin(self.begin, self.index, &streams)?;
         if self.spec.ramp.0 == 0 {
@@ -111,6 +126,10 @@ impl<'a> Phase<'a> {
         world.note_usage();
         let ended_by = self.work(world, writer)?;
         let end = world.now;
+        if matches!(ended_by, EndedBy::Amount | EndedBy::Stopped) {
+            self.tally();
+        }
+        self.round.iter_mut().for_each(|round| round.length_ns = end.saturating_sub(self.clock.ramped()));
         for (number, stats) in self.stats.iter_mut().enumerate() {
             let of_stream = self.seats.iter().filter(|seat| usize::from(seat.stream) == number);
             stats.unserved = of_stream.map(|seat| seat.job.unserved_before(end)).sum();
@@ -120,7 +139,8 @@ impl<'a> Phase<'a> {
         world.write_usage(writer)?;
         writer.phase_end(end, self.index, ended_by)?;
         self.drain(world, writer)?;
-        Ok(if ended_by == EndedBy::Stopped { RunStatus::Partial } else { RunStatus::Complete })
+        writer.event(world.now, "phase_drained", json!({ "phase": self.index }))?;
+        Ok((ended_by, self.round))
     }
 
     /// Everything up to the end; leaves the world's time there.
@@ -143,6 +163,10 @@ impl<'a> Phase<'a> {
                 world.stage(writer)?;
             } else if first > boundary {
                 self.enter(world, boundary);
+                self.tally();
+                if let Some(ended_by) = self.round_over(boundary, writer)? {
+                    return Ok(ended_by);
+                }
                 if boundary == self.end {
                     return Ok(EndedBy::Time);
                 }
@@ -168,6 +192,32 @@ impl<'a> Phase<'a> {
                 }
             }
         }
+    }
+
+    /// Adds the interval that ends now to the round.
+    fn tally(&mut self) {
+        for (stats, round) in self.stats.iter().zip(&mut self.round) {
+            if stats.part != Part::Ramp {
+                round.add(&round_of(stats));
+            }
+        }
+    }
+
+    /// Judges the round that ends at `now`, if one does; why the phase is over then, if it is.
+    fn round_over(&mut self, now: Nanos, writer: &mut Writer) -> Result<Option<EndedBy>, SimError> {
+        let (Some(detector), Some(number)) = (&mut self.detector, self.clock.round_ending_at(now)) else {
+            return Ok(None);
+        };
+        let length_ns = self.clock.end_of_round(number) - self.clock.end_of_round(number - 1);
+        self.round.iter_mut().for_each(|round| round.length_ns = length_ns);
+        let state = detector.add(&self.round);
+        self.round.fill(Round::default());
+        tell_round(writer, now, ("phase", self.index), detector, state)?;
+        Ok(match state {
+            State::Unsettled => None,
+            State::Attained => Some(EndedBy::Steady),
+            State::GivenUp => Some(EndedBy::Rounds),
+        })
     }
 
     /// Time goes on to `now`.
@@ -332,6 +382,33 @@ fn spent(parts_ns: &mut [u64; PART_COUNT], part: &Breakdown, latency: Nanos) {
     *gc += part.garbage_collection;
     *rebuild += part.rebuild;
     *queue += latency - (part.total() - part.queue);
+}
+
+/// What counts for steady state: reads and writes.
+fn round_of(stats: &IntervalStats) -> Round {
+    let [read, write] = [Operation::Read, Operation::Write].map(|operation| &stats.operations[operation as usize]);
+    Round {
+        operations: read.count + write.count,
+        bytes: read.bytes + write.bytes,
+        latency_ns_sum: read.latency_ns_sum + write.latency_ns_sum,
+        length_ns: 0,
+    }
+}
+
+/// Records a round's values, and the verdict that it brings; `of` is the key and number of what the rounds belong to.
+pub(crate) fn tell_round(
+    writer: &mut Writer,
+    now: Nanos,
+    of: (&str, u32),
+    detector: &Detector,
+    state: State,
+) -> Result<(), SimError> {
+    writer.event(now, "round", json!({ of.0: of.1, "round": detector.rounds(), "values": detector.values() }))?;
+    if state != State::Unsettled {
+        let told = json!({ of.0: of.1, "steady": detector.told(state == State::Attained) });
+        writer.event(now, "steady", told)?;
+    }
+    Ok(())
 }
 
 #[inline]

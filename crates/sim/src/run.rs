@@ -4,13 +4,14 @@ use crate::check;
 use crate::device::{Device, DeviceCompletion};
 use crate::digest::Digest;
 use crate::host::Host;
-use crate::phase::Phase;
+use crate::phase::{Phase, tell_round};
 use crate::stack;
 use crate::staging::{Staging, befallen};
 use serde_json::json;
 use tameshi_base::Nanos;
-use tameshi_record::{RecordError, RunStatus, Usage, Writer};
-use tameshi_spec::run::{Node, RunSpec};
+use tameshi_record::{EndedBy, RecordError, RunStatus, Usage, Writer};
+use tameshi_spec::run::{Node, RoundsSpec, RunSpec};
+use tameshi_workload::steady::{Detector, Round, State};
 use thiserror::Error;
 
 /// Why a run could not be simulated.
@@ -196,6 +197,65 @@ fn devices(spec: &RunSpec) -> Result<Vec<Device>, String> {
     Ok(devices)
 }
 
+/// Runs the phases in order, and those that are repeated as rounds; false when it was stopped.
+fn all_phases(spec: &RunSpec, world: &mut World, writer: &mut Writer) -> Result<bool, SimError> {
+    let mut index = 0;
+    while index < spec.phases.len() {
+        let rounds = spec.rounds_of(index).filter(|(_, rounds)| rounds.first as usize == index);
+        let going_on = match rounds {
+            Some(of) => repeat(spec, of, world, writer)?,
+            None => phase(spec, (index, None), world, writer)?.is_some(),
+        };
+        if !going_on {
+            return Ok(false);
+        }
+        index += rounds.map_or(1, |(_, rounds)| rounds.phases as usize);
+    }
+    Ok(true)
+}
+
+/// One phase; what its streams did, or nothing when it was stopped.
+fn phase(
+    spec: &RunSpec,
+    (index, round): (usize, Option<u32>),
+    world: &mut World,
+    writer: &mut Writer,
+) -> Result<Option<Vec<Round>>, SimError> {
+    if writer.control().is_stopping() {
+        return Ok(None);
+    }
+    let (ended_by, done) = Phase::new(spec, index, world.now, round).run(spec, world, writer)?;
+    Ok((ended_by != EndedBy::Stopped).then_some(done))
+}
+
+/// Repeats phases a number of times or until steady state; false when it was stopped.
+fn repeat(
+    spec: &RunSpec,
+    (place, rounds): (usize, &RoundsSpec),
+    world: &mut World,
+    writer: &mut Writer,
+) -> Result<bool, SimError> {
+    let mut detector = rounds.steady.map(|rule| Detector::new(rule, rounds.subjects(&spec.phases)));
+    for number in 1..=rounds.most() {
+        writer.event(world.now, "round_begin", json!({ "rounds": place, "round": number }))?;
+        let mut tracked = Vec::new();
+        for index in rounds.range() {
+            let Some(done) = phase(spec, (index, Some(number)), world, writer)? else { return Ok(false) };
+            if rounds.tracked.contains(&(index as u32)) {
+                tracked.extend(done);
+            }
+        }
+        if let Some(detector) = &mut detector {
+            let state = detector.add(&tracked);
+            tell_round(writer, world.now, ("rounds", place as u32), detector, state)?;
+            if state != State::Unsettled {
+                break;
+            }
+        }
+    }
+    Ok(true)
+}
+
 /// Carries out `spec` in virtual time from t0 = 0, writing its record; returns how it ended and its digest.
 ///
 /// A phase begins when the one before it has ended and everything outstanding has drained; the drain belongs to no
@@ -207,17 +267,7 @@ fn devices(spec: &RunSpec) -> Result<Vec<Device>, String> {
 pub fn execute(spec: &RunSpec, writer: &mut Writer) -> Result<(RunStatus, String), SimError> {
     let mut world = World::new(spec)?;
     writer.event(0, "run_begin", json!({}))?;
-    let mut status = RunStatus::Complete;
-    for index in 0..spec.phases.len() {
-        if writer.control().is_stopping() {
-            status = RunStatus::Partial;
-            break;
-        }
-        status = Phase::new(spec, index, world.now).run(spec, &mut world, writer)?;
-        if status == RunStatus::Partial {
-            break;
-        }
-    }
+    let status = if all_phases(spec, &mut world, writer)? { RunStatus::Complete } else { RunStatus::Partial };
     world.staging.end(world.now, writer)?;
     let digest = world.digest.hex();
     writer.event(world.now, "run_end", json!({ "status": status.word(), "digest": digest }))?;

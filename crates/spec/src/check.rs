@@ -5,8 +5,8 @@ use crate::document::{Source, Table, has_key};
 use crate::plan::Summary;
 use crate::profile::{DeviceProfile, HostProfile, Impossible, LinkProfile, Submission};
 use crate::resolve::{addressed, unknown_name};
-use crate::run::{HostSpec, RunSpec, Until};
-use crate::study::{Event, Phase, Stack, Study};
+use crate::run::{HostSpec, RunSpec, SteadyRule};
+use crate::study::{Event, Phase, Rounds, Stack, Study, Until};
 use tameshi_base::{InputError, InputErrorKind, Rate, Share, Size};
 use tameshi_workload::spec::Access;
 use tameshi_workload::{Arrivals, Objection, StreamSpec, Sync};
@@ -201,21 +201,55 @@ fn phase_values(source: Source<'_>, table: &Table<'_>, name: &str, phase: &Phase
         error.accepted = ["time", "amount", "steady"].map(str::to_string).to_vec();
         return Err(error);
     }
-    for (value, key) in [(until.time.map(|time| time.0), "time"), (until.amount.map(|size| size.0), "amount")] {
+    for (value, key) in
+        [(until.time.map(|time| time.0), "time"), (until.amount.map(|amount| amount.bytes(1_000_000).0), "amount")]
+    {
         not_zero(source, table, value.unwrap_or(1), &["phase", name, "until", key], "more than zero")?;
+    }
+    if let Some(rule) = until.steady {
+        steady_values(source, table, &["phase", name, "until", "steady"], &rule)?;
+        if rule.round.is_none() {
+            let path = ["phase", name, "until", "steady", "round"];
+            let mut error = source.error_at(
+                table,
+                &path,
+                InputErrorKind::MissingKey,
+                "a phase that ends at steady state has rounds",
+            );
+            error.accepted = vec!["round = \"1 min\"".into()];
+            return Err(error);
+        }
     }
     if let Some(time) = until.time.filter(|time| *time <= phase.ramp) {
         let message = format!("the ramp of {} leaves nothing of the phase's {time}", phase.ramp);
         return Err(source.error_at(table, &["phase", name, "ramp"], InputErrorKind::Conflict, message));
     }
-    if phase.workload.is_empty() {
+    if phase.workload.is_empty() && until.time.is_none() {
+        let message = "a phase without work is idle for a time";
+        return Err(bad(source, table, &["phase", name, "until"], message, "until = { time = \"10 s\" }"));
+    }
+    Ok(())
+}
+
+/// A rule that can be met: a window of some rounds, something to track.
+fn steady_values(source: Source<'_>, table: &Table<'_>, path: &[&str], rule: &SteadyRule) -> Checked {
+    let at = |key| path.iter().copied().chain([key]).collect::<Vec<&str>>();
+    not_zero(source, table, rule.round.map_or(1, |round| round.0), &at("round"), "a time above zero")?;
+    if rule.rounds < 2 {
         return Err(bad(
             source,
             table,
-            &["phase", name, "workload"],
-            "a phase without work",
-            "a list such as [\"stream.NAME\"]",
+            &at("rounds"),
+            "no line can be fitted to so few",
+            "2 or more; the PTS asks for 5",
         ));
+    }
+    if rule.max_rounds < rule.rounds {
+        let message = format!("fewer than the {} rounds of a window", rule.rounds);
+        return Err(bad(source, table, &at("max_rounds"), message, &format!("{} or more", rule.rounds)));
+    }
+    if rule.track.variables().next().is_none() {
+        return Err(bad(source, table, &at("track"), "nothing is tracked", "some of iops, bandwidth, latency"));
     }
     Ok(())
 }
@@ -228,12 +262,79 @@ pub(crate) fn over<'a, 't>(
     phase: &Phase,
     within: &[&'a AxisTable<'t>],
 ) -> Result<Vec<&'a AxisTable<'t>>, InputError> {
-    let Some(over) = &phase.over else { return Ok(within.to_vec()) };
+    match &phase.over {
+        Some(over) => axes_named(source, table, &["phase", name], over, within),
+        None => Ok(within.to_vec()),
+    }
+}
+
+/// The axes within the run that `over` names at `path`, in the study's order.
+pub(crate) fn axes_named<'a, 't>(
+    source: Source<'_>,
+    table: &Table<'_>,
+    path: &[&str],
+    over: &[String],
+    within: &[&'a AxisTable<'t>],
+) -> Result<Vec<&'a AxisTable<'t>>, InputError> {
     let names: Vec<String> = within.iter().map(|axis| axis.name.clone()).collect();
     if let Some(unknown) = over.iter().find(|axis| !names.contains(axis)) {
-        return Err(unknown_name(source, table, &["phase", name, "over"], "axis within the run", unknown, names));
+        let path: Vec<&str> = path.iter().copied().chain(["over"]).collect();
+        return Err(unknown_name(source, table, &path, "axis within the run", unknown, names));
     }
     Ok(within.iter().copied().filter(|axis| over.contains(&axis.name)).collect())
+}
+
+/// Rounds consist of phases that are there, in one of them each, and end by number or at steady state.
+pub(crate) fn rounds(source: Source<'_>, table: &Table<'_>, study: &Study) -> Checked {
+    let mut taken: Vec<&String> = Vec::new();
+    for (name, rounds) in &study.rounds {
+        name_is_plain(source, table, &["rounds", name])?;
+        let path = ["rounds", name, "phases"];
+        for phase in &rounds.phases {
+            let Some(known) = study.phase.get(phase) else {
+                let phases = study.phase.keys().cloned().collect();
+                return Err(unknown_name(source, table, &path, "phase", phase, phases));
+            };
+            let trouble = if taken.contains(&phase) {
+                Some("is in two rounds, or twice in one")
+            } else if known.until.steady.is_some() {
+                Some("ends at steady state itself; a phase that is repeated ends by time or amount")
+            } else {
+                None
+            };
+            if let Some(trouble) = trouble {
+                let message = format!("the phase `{phase}` {trouble}");
+                return Err(source.error_at(table, &path, InputErrorKind::Conflict, message));
+            }
+            taken.push(phase);
+        }
+        if rounds.phases.is_empty() {
+            return Err(bad(source, table, &path, "a round without phases", "a list of phases"));
+        }
+        rounds_end(source, table, name, rounds)?;
+    }
+    Ok(())
+}
+
+fn rounds_end(source: Source<'_>, table: &Table<'_>, name: &str, rounds: &Rounds) -> Checked {
+    let path = ["rounds", name];
+    match (rounds.times, &rounds.steady) {
+        (Some(times), None) => not_zero(source, table, u64::from(times), &["rounds", name, "times"], "1 or more"),
+        (None, Some(rule)) if rule.round.is_some() => {
+            let message = "these rounds are as long as their phases; only a phase's own rounds have a length";
+            Err(source.error_at(table, &["rounds", name, "steady", "round"], InputErrorKind::Conflict, message))
+        }
+        (None, Some(rule)) => steady_values(source, table, &["rounds", name, "steady"], rule),
+        (times, _) => {
+            let (kind, message) = match times {
+                None => (InputErrorKind::MissingKey, "nothing ends these rounds"),
+                Some(_) => (InputErrorKind::Conflict, "rounds end by their number or at steady state, not by both"),
+            };
+            let mut error = source.error_at(table, &path, kind, message);
+            error.accepted = vec!["times = 10".into(), "steady = {}".into()];
+            Err(error)
+        }
+    }
 }
 
 /// Each stream's part of its storage holds at least one block.

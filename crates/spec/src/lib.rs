@@ -8,6 +8,7 @@ mod check;
 pub mod document;
 mod happenings;
 mod node;
+mod phases;
 pub mod plan;
 pub mod profile;
 pub mod resolve;

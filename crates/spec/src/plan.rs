@@ -4,7 +4,8 @@ use crate::axes::{AxisTable, Combination, combinations, take_axes, take_quick};
 use crate::check;
 use crate::document::{Source, Table, merge};
 use crate::happenings::Stage;
-use crate::resolve::{Profiles, resolve_host, resolve_storages, streams_of, unsupported};
+use crate::phases::expand;
+use crate::resolve::{Profiles, resolve_host, resolve_storages, unsupported};
 use crate::run::{PhaseSpec, RUN_SPEC_VERSION, RunSpec, World};
 use crate::study::{Phase, Published, Study, Varies, Window};
 use indexmap::IndexMap;
@@ -93,8 +94,8 @@ pub fn plan(name: &str, source: Source<'_>, request: &Request, profiles: &Profil
     let runs: Vec<RunSpec> = repetitions(&resolved).collect();
     Ok(Plan {
         study: summary,
-        time_ns_at_most: runs.iter().flat_map(|run| &run.phases).map(|phase| phase.until.time.map(|time| time.0)).sum(),
-        bytes_written_at_most: runs.iter().flat_map(|run| &run.phases).map(written_at_most).sum(),
+        time_ns_at_most: runs.iter().map(time_at_most).sum(),
+        bytes_written_at_most: runs.iter().map(written_at_most).sum(),
         storage_bytes: storage_bytes(&runs),
         runs,
     })
@@ -125,9 +126,10 @@ fn resolve_cell(
     if study.phase.is_empty() {
         study.phase.insert("run".into(), default_phase(source, &cell.table, &study)?);
     }
-    let mut phases = resolve_phases(source, cell, &study, within)?;
-    let storage = resolve_storages(source, &cell.table, &study, &phases, world, profiles)?;
-    crate::scale::shrink(&mut phases, &storage);
+    let mut expanded = expand(source, cell, &study, within)?;
+    let storage = resolve_storages(source, &cell.table, &study, &expanded.phases, world, profiles)?;
+    expanded.resolve_amounts(&storage);
+    crate::scale::shrink(&mut expanded.phases, &storage);
     let run = RunSpec {
         schema_version: RUN_SPEC_VERSION,
         study: name.to_string(),
@@ -139,11 +141,12 @@ fn resolve_cell(
         interval: study.run.interval,
         host: resolve_host(source, &cell.table, &study, world, profiles)?,
         engines: study.engine.by_name(),
-        events: Stage { source, table: &cell.table, study: &study, phases: &phases, storages: &storage }
+        events: Stage { source, table: &cell.table, study: &study, phases: &expanded.phases, storages: &storage }
             .events(world)?,
         storage,
         unsupported: unsupported(&study, world),
-        phases,
+        phases: expanded.phases,
+        rounds: expanded.rounds,
     };
     check::spans(source, &cell.table, &run)?;
     Ok((study, run))
@@ -156,45 +159,8 @@ fn default_phase(source: Source<'_>, table: &Table<'_>, study: &Study) -> Result
         return Err(source.error_at(table, &["run"], InputErrorKind::MissingKey, message));
     };
     let workload = study.uses.workload.clone().unwrap_or_else(|| study.workload.names());
-    let until = crate::run::Until { time: Some(duration), ..Default::default() };
+    let until = crate::study::Until { time: Some(duration), ..Default::default() };
     Ok(Phase { workload, over: None, ramp: Time(0), until })
-}
-
-/// Expands phases over the axes within the run: neighbours over the same axes repeat together.
-fn resolve_phases(
-    source: Source<'_>,
-    cell: &Combination<'_>,
-    study: &Study,
-    within: &[&AxisTable<'_>],
-) -> Result<Vec<PhaseSpec>, InputError> {
-    let mut groups: Vec<(Vec<&AxisTable<'_>>, Vec<&str>)> = Vec::new();
-    for (name, phase) in &study.phase {
-        let over = check::over(source, &cell.table, name, phase, within)?;
-        let names = |axes: &[&AxisTable<'_>]| axes.iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
-        match groups.last_mut() {
-            Some((axes, group)) if names(axes) == names(&over) => group.push(name),
-            _ => groups.push((over, vec![name])),
-        }
-    }
-    let mut phases = Vec::new();
-    for (axes, names) in groups {
-        for combination in combinations(&cell.table, &axes) {
-            let varied: Study = source.typed(&combination.table)?;
-            check::study(source, &combination.table, &varied)?;
-            for name in &names {
-                let phase =
-                    varied.phase.get(*name).or_else(|| study.phase.get(*name)).expect("the group is made of phases");
-                phases.push(PhaseSpec {
-                    name: (*name).to_string(),
-                    levels: combination.levels.clone(),
-                    streams: streams_of(source, &combination.table, &varied, name, phase)?,
-                    ramp: phase.ramp,
-                    until: phase.until,
-                });
-            }
-        }
-    }
-    Ok(phases)
 }
 
 fn summarise(name: &str, study: &Study, axes: &[AxisTable<'_>]) -> Summary {
@@ -213,15 +179,31 @@ fn summarise(name: &str, study: &Study, axes: &[AxisTable<'_>]) -> Summary {
     }
 }
 
+/// Each phase of a run, as often as it is run at most.
+fn visits(run: &RunSpec) -> impl Iterator<Item = (&PhaseSpec, u64)> {
+    run.phases.iter().enumerate().map(|(index, phase)| (phase, u64::from(run.times_at_most(index))))
+}
+
+/// Nanoseconds that a run takes by its phases' limits.
+fn time_at_most(run: &RunSpec) -> Option<u64> {
+    visits(run).map(|(phase, times)| Some(phase.until.time_at_most(phase.ramp)?.0 * times)).sum()
+}
+
+/// Bytes that a run writes by its phases' limits.
+fn written_at_most(run: &RunSpec) -> Option<u64> {
+    visits(run).map(|(phase, times)| Some(written_in_phase(phase)? * times)).sum()
+}
+
 /// Bytes that a phase writes at most: its amount, or what open-loop streams ask for in its time.
-fn written_at_most(phase: &PhaseSpec) -> Option<u64> {
+fn written_in_phase(phase: &PhaseSpec) -> Option<u64> {
+    let time = phase.until.time_at_most(phase.ramp);
     let by_time = phase.streams.iter().map(|stream| {
         let of = &stream.stream;
         let written_ppm = u128::from(of.written().0);
         if written_ppm == 0 {
             return Some(0);
         }
-        let requests = u128::from(of.arrivals.requests_within(phase.until.time?.0, of.duty)?);
+        let requests = u128::from(of.arrivals.requests_within(time?.0, of.duty)?);
         Some((requests * u128::from(of.mean_start_bytes()) * written_ppm).div_ceil(1_000_000) as u64)
     });
     let writes = phase.streams.iter().any(|stream| stream.stream.written().0 > 0);

@@ -6,8 +6,11 @@ use crate::study::{Engine, Event};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tameshi_base::units::{Share, Size, Time};
+use tameshi_base::Nanos;
+use tameshi_base::units::{Size, Time};
 use tameshi_workload::StreamSpec;
+pub use tameshi_workload::steady::SteadyRule;
+use tameshi_workload::steady::Subject;
 
 /// Version of the RunSpec's form; history: 1, the first.
 pub const RUN_SPEC_VERSION: u32 = 1;
@@ -51,6 +54,9 @@ pub struct RunSpec {
     pub host: Option<HostSpec>,
     /// What happens, in order.
     pub phases: Vec<PhaseSpec>,
+    /// Which of the phases are repeated together, in order and apart from one another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<RoundsSpec>,
     /// Engines that the run uses, by product.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub engines: IndexMap<String, Engine>,
@@ -146,6 +152,59 @@ pub struct PhaseSpec {
     pub until: Until,
 }
 
+/// Phases that are repeated together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RoundsSpec {
+    /// Name in the study.
+    pub name: String,
+    /// The level of each axis within the run that stands outside the rounds.
+    pub levels: IndexMap<String, String>,
+    /// Index of the first phase.
+    pub first: u32,
+    /// Number of phases.
+    pub phases: u32,
+    /// So often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u32>,
+    /// Until steady state.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<SteadyRule>,
+    /// Indices of the phases that must be steady.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tracked: Vec<u32>,
+}
+
+impl RoundsSpec {
+    /// Indices of its phases.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.phases) as usize
+    }
+
+    /// Rounds at most.
+    pub fn most(&self) -> u32 {
+        self.times.or(self.steady.map(|rule| rule.max_rounds)).unwrap_or(1)
+    }
+
+    /// Whose rounds are tracked, of the streams of `phases`.
+    pub fn subjects(&self, phases: &[PhaseSpec]) -> Vec<Subject> {
+        let of = |&phase: &u32| phases[phase as usize].subjects(phase);
+        self.tracked.iter().flat_map(of).collect()
+    }
+}
+
+impl RunSpec {
+    /// The rounds that phase `index` belongs to, and their place in the list.
+    pub fn rounds_of(&self, index: usize) -> Option<(usize, &RoundsSpec)> {
+        self.rounds.iter().enumerate().find(|(_, rounds)| rounds.range().contains(&index))
+    }
+
+    /// How often phase `index` is run at most.
+    pub fn times_at_most(&self, index: usize) -> u32 {
+        self.rounds_of(index).map_or(1, |(_, rounds)| rounds.most())
+    }
+}
+
 /// A stream of a phase, resolved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -173,21 +232,21 @@ pub struct Until {
     pub steady: Option<SteadyRule>,
 }
 
-/// Steady state by the SNIA PTS criteria.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SteadyRule {
-    /// Length of a round.
-    pub round: Time,
-    /// Rounds in the window.
-    pub rounds: u32,
-    /// Largest excursion from the mean.
-    pub range: Share,
-    /// Largest excursion of the fitted line.
-    pub slope: Share,
+impl Until {
+    /// When a phase is over whatever happens, counted from its begin: by its time, or by the most rounds after the ramp.
+    pub fn time_at_most(&self, ramp: Time) -> Option<Time> {
+        let rounds = self.steady.and_then(|rule| rule.round?.0.checked_mul(u64::from(rule.max_rounds)));
+        let by_rounds = rounds.map(|length| Time(length.saturating_add(ramp.0)));
+        [self.time, by_rounds].into_iter().flatten().min()
+    }
 }
 
 impl PhaseSpec {
+    /// Its streams as what steady state is tracked of; `index` is the phase's.
+    pub fn subjects(&self, index: u32) -> Vec<Subject> {
+        self.streams.iter().map(|stream| Subject { phase: index, stream: stream.name.clone() }).collect()
+    }
+
     /// All jobs of all streams.
     pub fn jobs(&self) -> u32 {
         self.streams.iter().map(|stream| stream.stream.jobs).sum()
@@ -212,9 +271,15 @@ impl PhaseSpec {
             || self.streams.iter().any(|stream| stream.stream.amount.is_some() || stream.stream.duration.is_some())
     }
 
-    /// What sets the randomness of a stream in this phase apart.
-    pub fn random_name(&self, stream: &PhaseStream) -> String {
+    /// Length of the rounds that the phase consists of after its ramp, if it does.
+    pub fn round(&self) -> Option<Nanos> {
+        self.until.steady.and_then(|rule| rule.round).map(|round| round.0)
+    }
+
+    /// What sets the randomness of a stream in this phase apart; `round` is that of a phase that is repeated.
+    pub fn random_name(&self, stream: &PhaseStream, round: Option<u32>) -> String {
         let levels: Vec<String> = self.levels.iter().map(|(axis, level)| format!("{axis}={level}")).collect();
-        format!("{}/{}/{}", self.name, levels.join("/"), stream.name)
+        let round = round.map(|number| format!("/round-{number}")).unwrap_or_default();
+        format!("{}/{}/{}{round}", self.name, levels.join("/"), stream.name)
     }
 }

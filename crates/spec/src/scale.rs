@@ -104,8 +104,8 @@ pub(crate) fn shrink(phases: &mut [PhaseSpec], storages: &IndexMap<String, Stora
         }
         if least > 1 {
             phase.until.amount = phase.until.amount.map(|amount| Size((amount.0 / least).max(1)));
-            if let Some(steady) = &mut phase.until.steady {
-                steady.round = Time((steady.round.0 / least).max(SHORTEST_ROUND.0.min(steady.round.0)));
+            if let Some(round) = phase.until.steady.as_mut().and_then(|rule| rule.round.as_mut()) {
+                *round = Time((round.0 / least).max(SHORTEST_ROUND.0.min(round.0)));
             }
         }
     }

@@ -16,6 +16,7 @@ mod shuffle;
 mod skew;
 mod source;
 pub mod spec;
+pub mod steady;
 
 pub use arrivals::Schedule;
 pub use check::Objection;

@@ -87,6 +87,7 @@ def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
         "slowest": slowest.tables(inputs.slowest, text),
         "verdicts": standing.verdicts(view, text),
         "at_worst": at_worst(view),
+        "steady": standing.steady(view, text),
         "published": standing.published(view, text),
         "environments": standing.environments(inputs.environments, text),
         "caveats": standing.caveats(view, inputs.environments, text),

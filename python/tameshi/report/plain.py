@@ -38,6 +38,8 @@ def sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str
     yield "why", why.tables(view, text)
     yield "slowest", slowest.tables(inputs.slowest, text)
     yield "verdicts", [standing.verdicts(view, text)]
+    steady = standing.steady(view, text)
+    yield "steady", [steady] if steady else []
     published = standing.published(view, text)
     yield "published", [published] if published else []
     yield "environment", standing.environments(inputs.environments, text)

@@ -87,6 +87,52 @@ def published(view: View, text: Text) -> Table | None:
     return Table("published", text("table.published"), columns, tuple(rows))
 
 
+def steady(view: View, text: Text) -> Table | None:
+    """What was tracked over the rounds, and what both criteria made of it."""
+    rows = [
+        Row(
+            f"{text.name(check['stream'])}: {text.measure(_TRACKED[check['variable']])}",
+            _steady_cells(run, check, text),
+            group=cell_name(text, cell),
+            mark="valid" if check["holds"] else "warning",
+        )
+        for cell in view.cells
+        for run in cell.get("steady", [])
+        for check in run["checks"]
+    ]
+    keys = ("rounds", "window_mean", "excursion", "slope_excursion", "fit", "correlation")
+    columns = (Column(text("column.tracked")), *(Column(text(f"column.{key}")) for key in keys))
+    return Table("steady", text("table.steady"), columns, tuple(rows)) if rows else None
+
+
+_TRACKED = {"iops": "iops", "bandwidth": "bandwidth", "latency": "latency.mean"}
+
+
+def _steady_cells(
+    run: Mapping[str, Any], check: Mapping[str, Any], text: Text
+) -> tuple[Shown, ...]:
+    """The figures that the PTS asks for: allowed and found excursions, the fitted line."""
+    kind = kind_of(_TRACKED[check["variable"]])
+
+    def value(number: float) -> str:
+        sign = "−" if number < 0 else ""
+        return sign + format_value(kind, abs(number))
+
+    def of(found: float, allowed: float) -> Shown:
+        return Shown(text("cell.of_allowed", found=value(found), allowed=value(allowed)))
+
+    rounds = text("cell.rounds", first=run["first"], last=run["last"], made=run["made"])
+    fit = text("cell.fit", intercept=value(check["intercept"]), slope=value(check["slope"]))
+    return (
+        Shown(rounds),
+        Shown(value(check["mean"])),
+        of(check["range"], check["range_allowed"]),
+        of(abs(check["slope_excursion"]), check["slope_allowed"]),
+        Shown(fit),
+        Shown(f"{check['correlation']:.2f}".replace("-", "−")),
+    )
+
+
 def environments(by_world: Mapping[str, Mapping[str, Any]], text: Text) -> list[Table]:
     """One list of facts and values per world; a group for each target."""
     columns = (Column(text("column.key")), Column(text("column.value")))

@@ -26,6 +26,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "section.verdicts": ("Is it valid?", "結果は有効か"),
     "section.timeline": ("What happened", "出来事の経過"),
     "section.slowest": ("The slowest operations", "最も遅かった操作"),
+    "section.steady": ("Steady state", "定常状態"),
     "section.published": ("Beside published figures", "公表値との比較"),
     "section.environment": ("Environment", "環境"),
     "section.reproduce": ("How to reproduce", "再現手順"),
@@ -181,6 +182,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "Cells by verdict, the worst first",
         "判定別のセル。悪いものから順",
     ),
+    "table.steady": (
+        "Rounds judged by the two criteria of the SNIA PTS: range and slope over the window",
+        "SNIA PTSの2つの基準（区間内の変動幅と傾き）によるラウンドの判定",
+    ),
     "table.published": ("Published figures and ours", "公表値と今回の値"),
     "table.environment": ("Environment: {world}", "環境：{world}"),
     "column.mean": ("Mean latency", "平均レイテンシ"),
@@ -194,6 +199,13 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.runs": ("Runs: complete / partial / failed", "実行：完了 / 一部 / 失敗"),
     "column.verdict": ("Verdict", "判定"),
     "column.reasons": ("Reasons", "理由"),
+    "column.tracked": ("Tracked", "追跡対象"),
+    "column.rounds": ("Rounds", "ラウンド"),
+    "column.window_mean": ("Mean of the window", "区間の平均"),
+    "column.excursion": ("Range, of allowed", "変動幅／許容"),
+    "column.slope_excursion": ("Slope's excursion, of allowed", "傾きによる変動／許容"),
+    "column.fit": ("Fitted line, per round", "回帰直線（1ラウンドごと）"),
+    "column.correlation": ("Correlation", "相関係数"),
     "column.id": ("Id", "ID"),
     "column.cell": ("Cell", "セル"),
     "column.metric": ("Metric", "指標"),
@@ -202,6 +214,9 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.ours_to_published": ("Ours ÷ published", "今回 ÷ 公表"),
     "column.key": ("Key", "項目"),
     "column.value": ("Value", "値"),
+    "cell.of_allowed": ("{found} of {allowed}", "{found}／{allowed}"),
+    "cell.rounds": ("{first}–{last} of {made}", "{made}回中の{first}–{last}"),
+    "cell.fit": ("{intercept} + {slope} × n", "{intercept} + {slope} × n"),
     "cell.at": ("at {axis} {level}", "{axis} {level}"),
     "cell.none": ("–", "–"),
     "cell.unknown": ("not known", "不明"),
@@ -262,6 +277,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "measure.latency.p50": ("latency p50", "レイテンシp50"),
     "measure.latency.p99": ("latency p99", "レイテンシp99"),
     "measure.latency.p999": ("latency p99.9", "レイテンシp99.9"),
+    "measure.latency.stddev": ("standard deviation of latency", "レイテンシの標準偏差"),
     "measure.latency.max": ("longest latency", "最大レイテンシ"),
     "stat.latency.p50": ("median", "中央値"),
     "stat.latency.mean": ("mean", "平均"),
@@ -577,6 +593,10 @@ SAID = {
     "Welch's t on logarithms, of the two sides' intervals": "両者の区間によるウェルチのt、対数上",
     "MOVER on logarithms, of the two sides' intervals": "両者の区間によるMOVER法、対数上",
     # reasons of verdicts
+    "steady state was not attained in {rounds} rounds: {names}": (
+        "{rounds}ラウンドでは定常状態に達せず：{names}"
+    ),
+    "ended before steady state could be judged: {names}": "定常状態の判定前に終了：{names}",
     "drift within a run: {subject} {operation}": "1回の実行内で変化傾向：{subject} {operation}",
     "drift over the repetitions: {subject} {operation}": (
         "繰り返しとともに変化傾向：{subject} {operation}"

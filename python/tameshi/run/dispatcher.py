@@ -22,7 +22,7 @@ from tameshi.run.sampler import Sampler
 from tameshi.spec_types import Access, RunSpec, World
 from tameshi.stats.order import randomised
 from tameshi.store import SealedRun
-from tameshi.study import next_runs
+from tameshi.study import longest_ns, next_runs
 
 LEAD_NS = 50_000_000
 """From `go` to t0: enough for the worker to hear it."""
@@ -45,8 +45,7 @@ class Task:
     @property
     def length_ns(self) -> int:
         """Time that its phases take at most; phases without a limit in time count nothing."""
-        times = (phase.until.time for phase in self.spec.phases)
-        return sum(_core.nanoseconds(time) for time in times if time is not None)
+        return longest_ns(self.spec)
 
 
 @dataclass

@@ -15,6 +15,7 @@ PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 NANOSECONDS = 1e9
 RESOLUTION = 0.001
 """Relative, of a latency in a histogram of three digits: no percentile's interval is narrower."""
+ONE_DEVIATION = "one run gives one standard deviation"
 ONE_PERCENTILE = "one run gives one percentile"
 
 
@@ -88,6 +89,7 @@ def estimates(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
         if told:
             for name, level in PERCENTILES.items():
                 found.append(_percentile(subject, operation, name, level, told))
+            found.append(_deviation(subject, operation, told))
             found.append(_longest(subject, operation, told))
     return found
 
@@ -161,6 +163,16 @@ def _percentile_within(latencies: Mapping[str, Any], level: float) -> Interval:
     value = _quantile(latencies, level)
     low, high = value * (1 - RESOLUTION), value * (1 + RESOLUTION)
     return replace(found, low=min(found.low, low), high=max(found.high, high))
+
+
+def _deviation(subject: str, operation: str, runs: Sequence[WindowData]) -> Estimate:
+    """How far single latencies lie from their mean; not how sure the mean is."""
+    metric = f"{operation}.latency.stddev"
+    values = {r.repetition: float(r.latencies[operation]["standard_deviation"]) for r in runs}
+    if len(runs) > 1:
+        return _over_runs(metric, subject, "ns", values, RESOLUTION)
+    (value,) = values.values()
+    return Estimate(metric, subject, value, "ns", intervals.none(ONE_DEVIATION), values)
 
 
 def _longest(subject: str, operation: str, runs: Sequence[WindowData]) -> Estimate:

@@ -143,18 +143,17 @@ def findings(
     phase: PhaseSpec,
     windows: Mapping[str, WindowData],
     samples: Iterable[Row],
-    begin_ns: int,
-    end_ns: int,
+    spans: Sequence[tuple[int, int]],
 ) -> list[Finding]:
     """All there is to say about one run's phase.
 
     `windows` holds the steady window of each of its streams, `samples` the sampler's rows, of
-    which those count that overlap `begin_ns` to `end_ns`.
+    which those count that overlap the window's `spans` (begin and end in ns from t0).
     """
     loads = [
         load_of(stream, windows[stream.name]) for stream in phase.streams if stream.name in windows
     ]
-    return judge(loads, machine_of(samples, begin_ns, end_ns))
+    return judge(loads, machine_of(samples, spans))
 
 
 def judge(loads: Sequence[Load], machine: Machine | None) -> list[Finding]:
@@ -316,18 +315,19 @@ def _tails(
     return tails
 
 
-def machine_of(samples: Iterable[Row], begin_ns: int, end_ns: int) -> Machine | None:
-    """What the sampler saw between two moments; rows that lie there in part count in part."""
+def machine_of(samples: Iterable[Row], spans: Sequence[tuple[int, int]]) -> Machine | None:
+    """What the sampler saw in these spans; rows that lie there in part count in part."""
     totals: dict[str, float] = {}
     for t_ns, dt_ns, subject, metric, value in samples:
-        inside = min(t_ns, end_ns) - max(t_ns - dt_ns, begin_ns)
+        overlaps = (min(t_ns, end) - max(t_ns - dt_ns, begin) for begin, end in spans)
+        inside = sum(overlap for overlap in overlaps if overlap > 0)
         if inside > 0 and dt_ns > 0 and (subject == "worker" or not metric.startswith("process.")):
             totals[metric] = totals.get(metric, 0.0) + value * inside / dt_ns
     if "machine.cpu_idle_ns" not in totals:
         return None
     kinds = ("user", "system", "iowait", "idle")
     spent = {kind: totals.get(f"machine.cpu_{kind}_ns", 0.0) for kind in kinds}
-    all_ns, length_ns = sum(spent.values()), end_ns - begin_ns
+    all_ns, length_ns = sum(spent.values()), sum(end - begin for begin, end in spans)
     own = totals.get("process.cpu_user_ns", 0.0) + totals.get("process.cpu_system_ns", 0.0)
     return Machine(
         processors=all_ns / length_ns,

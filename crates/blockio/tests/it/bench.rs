@@ -112,6 +112,11 @@ impl Bench {
         execute(&spec(phases, sizes), targets, t0, backend, &mut self.writer())
     }
 
+    /// Runs a spec whose only storage is the target.
+    pub fn run_spec(&self, spec: &RunSpec, backend: Backend) -> Result<Done, BlockError> {
+        execute(spec, vec![("disk".to_string(), self.target())], now(), backend, &mut self.writer())
+    }
+
     pub fn writer(&self) -> Writer {
         Writer::open(self.folder.path(), Arc::clone(&self.control)).expect("a run folder")
     }
@@ -190,6 +195,7 @@ pub fn spec(phases: Vec<PhaseSpec>, storages: Vec<(String, u64)>) -> RunSpec {
         phases,
         engines: Default::default(),
         events: Default::default(),
+        rounds: vec![],
         unsupported: vec![],
     }
 }

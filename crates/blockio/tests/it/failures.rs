@@ -4,7 +4,7 @@ use crate::bench::*;
 use std::fs::{File, OpenOptions};
 use tameshi_base::{Rate, Share, Size};
 use tameshi_blockio::{Backend, BlockError, Target, unsupported};
-use tameshi_spec::run::{PhaseStream, SteadyRule};
+use tameshi_spec::run::PhaseStream;
 use tameshi_workload::spec::Access;
 use tameshi_workload::{Arrivals, StreamSpec};
 
@@ -68,18 +68,9 @@ fn every_reason_to_refuse_is_named_at_once() {
 
 #[test]
 fn what_is_not_supported_yet_is_named_by_its_key() {
-    let mut until = by_time(10);
-    let round = tameshi_base::Time(1);
-    until.steady = Some(SteadyRule { round, rounds: 5, range: Share(1), slope: Share(1) });
-    let mut spec = spec(vec![phase(until, vec![("s", StreamSpec::default())])], vec![]);
+    let mut spec = spec(vec![phase(by_time(10), vec![("s", StreamSpec::default())])], vec![]);
     spec.unsupported.push("event.power_cut: no world cuts power yet".into());
-    assert_eq!(
-        unsupported(&spec),
-        [
-            "event.power_cut: no world cuts power yet",
-            "phase `phase`: `until.steady` is not supported yet: the measured world ends a phase by time or amount",
-        ]
-    );
+    assert_eq!(unsupported(&spec), ["event.power_cut: no world cuts power yet",]);
     spec.phases[0] = phase(by_time(10), vec![("s", StreamSpec { arrivals: constant(), ..writes() })]);
     spec.unsupported.clear();
     assert!(unsupported(&spec).is_empty());
@@ -131,7 +122,8 @@ fn a_full_device_stops_the_other_streams_too() {
         let text = failure(&bench, bench.run_on(phases, backend, targets, now()));
         assert!(text.ends_with(" of storage `full` failed: No space left on device (os error 28)"), "{text}");
         let events = bench.events();
-        assert_eq!(bench.kinds(), ["run_begin", "phase_begin", "phase_ramped", "stream_end", "phase_end", "error"]);
+        let kinds = ["run_begin", "phase_begin", "phase_ramped", "stream_end", "phase_end", "phase_drained", "error"];
+        assert_eq!(bench.kinds(), kinds);
         assert_eq!(events[4]["ended_by"], "stopped");
     }
 }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod failures;
+mod rounds;
 mod sources;
 mod streams;
 mod verify;

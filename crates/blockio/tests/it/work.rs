@@ -29,10 +29,11 @@ fn an_amount_is_moved_to_the_byte_and_each_request_completes_once() {
                     "{place:?} {backend:?} {depth}"
                 );
                 assert!(!sums.contains_key("read.count"));
-                let kinds = ["run_begin", "phase_begin", "phase_ramped", "stream_end", "phase_end", "run_end"];
+                let kinds =
+                    ["run_begin", "phase_begin", "phase_ramped", "stream_end", "phase_end", "phase_drained", "run_end"];
                 assert_eq!(bench.kinds(), kinds);
                 assert_eq!(bench.events()[4]["ended_by"], "amount");
-                assert_eq!(bench.events()[5]["status"], "complete");
+                assert_eq!(bench.events()[6]["status"], "complete");
                 let told = &bench.events()[3];
                 let sum =
                     |key: &str| told[key].as_array().expect("classes").iter().filter_map(|n| n.as_u64()).sum::<u64>();
@@ -206,8 +207,11 @@ fn a_stop_leaves_a_partial_run_that_reads_back() {
         stopper.join().expect("stopped");
         assert_eq!(done.status, RunStatus::Partial);
         let events = bench.events();
-        assert_eq!(bench.kinds(), ["run_begin", "phase_begin", "phase_ramped", "stream_end", "phase_end", "run_end"]);
-        assert_eq!((&events[4]["ended_by"], &events[5]["status"]), (&"stopped".into(), &"partial".into()));
+        assert_eq!(
+            bench.kinds(),
+            ["run_begin", "phase_begin", "phase_ramped", "stream_end", "phase_end", "phase_drained", "run_end"]
+        );
+        assert_eq!((&events[4]["ended_by"], &events[6]["status"]), (&"stopped".into(), &"partial".into()));
         assert!(bench.sums()["read.count"] > 0);
     }
 }

@@ -58,7 +58,7 @@ fn tpcc_leaves_a_record_by_kind_and_a_database_that_holds_all_conditions() {
     assert!(total(folder.path(), "tpcc", "statement.count") > 10 * done.completed);
     assert!(total(folder.path(), "tpcc", "load.cpu_ns") > 0);
     let histograms = fs::read_to_string(folder.path().join("histograms/load.hlog")).expect("histograms");
-    let latencies = tameshi_record::histograms::summarise(&histograms).expect("readable");
+    let latencies = tameshi_record::histograms::summarise(&histograms, &Default::default()).expect("readable");
     let counted: u64 = latencies.values().map(|latencies| latencies.count).sum();
     assert_eq!(counted, done.completed, "every response time is in a histogram");
     assert!(latencies.contains_key("0/steady/tpcc.new_order/transaction"), "{:?}", latencies.keys());

@@ -1,7 +1,7 @@
 //! The record as written and read back.
 
 use std::sync::Arc;
-use tameshi_record::histograms::summarise;
+use tameshi_record::histograms::{Windows, summarise};
 use tameshi_record::{Control, EndedBy, IntervalStats, Part, Writer};
 
 fn folder() -> tempfile::TempDir {
@@ -32,7 +32,7 @@ fn what_was_recorded_reads_back_per_part_and_operation() {
     writer.interval(&interval(Part::Steady, 1_000_000_000, &[100, 200])).expect("writes");
     writer.interval(&interval(Part::Steady, 2_000_000_000, &[300])).expect("writes");
     writer.phase_end(3_000_000_000, 0, EndedBy::Time).expect("writes");
-    let summary = summarise(&read(&folder, "histograms/load.hlog")).expect("reads back");
+    let summary = summarise(&read(&folder, "histograms/load.hlog"), &Windows::new()).expect("reads back");
     assert_eq!(summary.keys().collect::<Vec<_>>(), ["0/ramp/small/read", "0/steady/small/read"]);
     let steady = &summary["0/steady/small/read"];
     assert_eq!((steady.count, steady.min, steady.max), (3, 100, 300));
@@ -40,6 +40,25 @@ fn what_was_recorded_reads_back_per_part_and_operation() {
     let series = read(&folder, "series/load.csv");
     assert!(series.contains("2000000000,1000000000,small,read.latency_sum,300\n"), "{series}");
     assert!(series.contains("2000000000,1000000000,small,read.bytes,8192\n"), "{series}");
+}
+
+#[test]
+fn of_a_phase_in_rounds_the_window_alone_counts() {
+    let folder = folder();
+    let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
+    writer.phase_begin(0, 0, &[("small", 1)]).expect("writes");
+    for round in 1..=4u32 {
+        let begin = u64::from(round) * 1_000_000_000;
+        writer.interval(&interval(Part::Round(round), begin, &[u64::from(round) * 100])).expect("writes");
+    }
+    let log = read(&folder, "histograms/load.hlog");
+    let windows = Windows::from([(0, (2, 3))]);
+    let summary = summarise(&log, &windows).expect("reads back");
+    assert_eq!(summary.keys().collect::<Vec<_>>(), ["0/steady/small/read"]);
+    let window = &summary["0/steady/small/read"];
+    assert_eq!((window.count, window.min, window.max), (2, 200, 300));
+    assert_eq!(window.intervals["0.5"].counts, [1, 1]);
+    assert!(summarise(&log, &Windows::new()).expect("reads back").is_empty(), "no window, no steady part");
 }
 
 #[test]
@@ -68,7 +87,8 @@ fn a_log_cut_short_by_a_kill_reads_up_to_its_last_whole_line() {
     }
     let log = read(&folder, "histograms/load.hlog");
     for length in 0..log.len() {
-        let count = summarise(&log[..length]).expect("reads back").values().map(|all| all.count).sum::<u64>();
+        let count =
+            summarise(&log[..length], &Windows::new()).expect("reads back").values().map(|all| all.count).sum::<u64>();
         assert_eq!(
             count as usize,
             log[..length].lines().filter(|l| l.starts_with("Tag")).count()
@@ -122,7 +142,7 @@ fn lateness_and_reaping_are_recorded_only_where_there_is_any_and_jobs_keep_the_w
     }
     let names: Vec<&str> = tameshi_record::metrics::METRICS.iter().map(|metric| metric.name).collect();
     assert!(expected.iter().all(|(metric, _)| names.contains(&format!("load.{metric}").as_str())));
-    let summary = summarise(&read(&folder, "histograms/load.hlog")).expect("reads back");
+    let summary = summarise(&read(&folder, "histograms/load.hlog"), &Windows::new()).expect("reads back");
     assert_eq!((summary["0/steady/small/slip"].max, summary["0/steady/small/lag"].count), (900, 2));
     writer.interval(&interval(Part::Steady, 1_000_000_000, &[1])).expect("writes");
     writer.phase_end(2_000_000_000, 0, EndedBy::Time).expect("writes");

@@ -14,6 +14,7 @@ mod queueing;
 mod runs;
 mod same_digest;
 mod stacks;
+mod steady;
 mod streams;
 mod support;
 mod volumes;

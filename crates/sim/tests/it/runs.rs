@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_record::{Control, RunStatus};
 use tameshi_sim::{SimError, unsupported};
-use tameshi_spec::run::{PhaseStream, SteadyRule, StorageSpec, Until};
+use tameshi_spec::run::{PhaseStream, StorageSpec, Until};
 use tameshi_workload::spec::{Access, SizeShare};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
@@ -165,8 +165,7 @@ fn a_loop_without_any_cost_is_refused_instead_of_hanging() {
 #[test]
 fn what_cannot_be_simulated_is_said_by_key() {
     let stream = StreamSpec { access: Access::Buffered, queue_depth: 0, ..StreamSpec::default() };
-    let rule = SteadyRule { round: Time(SECOND), rounds: 5, range: Share(0), slope: Share(0) };
-    let mut spec = spec(hdd(disk()), stream, Until { steady: Some(rule), ..Until::default() });
+    let mut spec = spec(hdd(disk()), stream, for_time(SECOND));
     spec.phases.push(phase("endless", StreamSpec::default(), Until::default()));
     spec.storage.insert("bound".into(), StorageSpec { size: Size(1 << 30), scale: 1, model: None });
     spec.storage[0].size = Size(1 << 50);
@@ -176,7 +175,6 @@ fn what_cannot_be_simulated_is_said_by_key() {
         "engine.mysql: ",
         "storage.disk.size: ",
         "storage.bound: ",
-        "phase.steady.until.steady: ",
         "phase.endless.until: ",
         "workload.stream.load.access: ",
         "workload.stream.load.queue_depth: ",

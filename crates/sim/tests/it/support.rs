@@ -329,6 +329,7 @@ pub fn spec(device: profile::Device, stream: StreamSpec, until: Until) -> RunSpe
         phases: vec![phase("steady", stream, until)],
         engines: Default::default(),
         events: Default::default(),
+        rounds: vec![],
         unsupported: vec![],
     }
 }

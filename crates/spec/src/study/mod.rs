@@ -5,16 +5,20 @@
 mod engine;
 mod happening;
 mod program;
+mod rounds;
 mod stack;
+mod until;
 
 pub use engine::{Doublewrite, Engine, Engines};
 pub use happening::{Event, Member, Published, Scalar, Window};
 pub use program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Trace, Workloads, Ycsb};
+pub use rounds::{Rounds, Tracked};
 pub use stack::{
     Acknowledge, Cache, CacheKind, Link, OverProvisioned, Partition, Raid, ReadBalance, RebuildManner, Replica, Stack,
 };
+pub use until::{Amount, Until};
 
-use crate::run::{Start, Until};
+use crate::run::Start;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,6 +59,9 @@ pub struct Study {
     /// Phases of a run in the order written; absent: one phase called `run` with every workload, for `run.duration`.
     #[serde(default)]
     pub phase: IndexMap<String, Phase>,
+    /// Phases that are repeated together, a number of times or until steady state.
+    #[serde(default)]
+    pub rounds: IndexMap<String, Rounds>,
     /// Things that happen during a run.
     #[serde(default)]
     pub event: IndexMap<String, Event>,
@@ -134,7 +141,7 @@ pub struct Host {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// What runs at once: `stream.NAME`, or a program such as `tpcc`.
+    /// What runs at once: `stream.NAME`, or a program such as `tpcc`; an empty list idles.
     pub workload: Vec<String>,
     /// The axes within the run that the phase is repeated over; absent: all of them. Neighbours over the same axes repeat together.
     #[serde(default, skip_serializing_if = "Option::is_none")]

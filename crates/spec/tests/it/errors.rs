@@ -88,6 +88,31 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
         "[axis.d]\nset = \"workload.stream.s.queue_depht\"\nlevels = [1, 2]\n[workload.stream.s]",
         InputErrorKind::UnknownKey,
     ),
+    ("steady_state_without_rounds", "{ time = \"1 s\" }", "{ steady = {} }", InputErrorKind::MissingKey),
+    (
+        "window_of_more_rounds_than_there_are",
+        "{ time = \"1 s\" }",
+        "{ steady = { round = \"1 s\", rounds = 5, max_rounds = 3 } }",
+        InputErrorKind::BadValue,
+    ),
+    (
+        "rounds_without_an_end",
+        "[workload.stream.s]",
+        "[rounds.r]\nphases = [\"p\"]\n[workload.stream.s]",
+        InputErrorKind::MissingKey,
+    ),
+    (
+        "rounds_of_a_phase_that_does_not_exist",
+        "[workload.stream.s]",
+        "[rounds.r]\nphases = [\"q\"]\ntimes = 3\n[workload.stream.s]",
+        InputErrorKind::UnknownName,
+    ),
+    (
+        "tracked_level_that_does_not_exist",
+        "[workload.stream.s]",
+        "[axis.d]\nvaries = \"within\"\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n[rounds.r]\nphases = [\"p\"]\nsteady = {}\ntracked = [{ phase = \"p\", levels = { d = 3 } }]\n[workload.stream.s]",
+        InputErrorKind::UnknownName,
+    ),
     (
         "published_level_that_does_not_exist",
         "[workload.stream.s]",

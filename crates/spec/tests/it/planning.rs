@@ -48,6 +48,37 @@ fn neighbouring_phases_over_the_same_axes_repeat_together() {
 }
 
 #[test]
+fn rounds_hold_their_phases_at_all_levels_but_those_of_the_axes_outside() {
+    let text = with(
+        "[axis.wait]\nvaries = \"within\"\nset = \"phase.rest.until.time\"\nlevels = [\"1 s\", \"2 s\"]\n\
+         [axis.depth]\nvaries = \"within\"\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 8]\n\
+         [rounds.r]\nphases = [\"p\", \"rest\"]\nover = [\"wait\"]\nsteady = { max_rounds = 10 }\n\
+         tracked = [{ phase = \"p\", levels = { depth = 8 } }]",
+    ) + "[phase.rest]\nover = [\"wait\"]\nworkload = []\nuntil = { time = \"5 s\" }\n\
+           [phase.after]\nover = []\nworkload = [\"stream.s\"]\nuntil = { time = \"1 s\" }\n";
+    let plan = planned(&text).expect("plans");
+    let run = &plan.runs[0];
+    let told: Vec<String> = run
+        .phases
+        .iter()
+        .map(|phase| format!("{}{:?}", phase.name, phase.levels.values().collect::<Vec<_>>()))
+        .collect();
+    let half =
+        |wait: &str| [format!(r#"p["{wait}", "1"]"#), format!(r#"p["{wait}", "8"]"#), format!(r#"rest["{wait}"]"#)];
+    assert_eq!(told, [&half("1 s")[..], &half("2 s")[..], &["after[]".to_string()]].concat());
+    let rounds: Vec<_> =
+        run.rounds.iter().map(|rounds| (rounds.first, rounds.phases, rounds.tracked.clone())).collect();
+    assert_eq!(rounds, [(0, 3, vec![1]), (3, 3, vec![4])]);
+    assert_eq!(plan.time_ns_at_most, Some((10 * (1 + 1 + 1) + 10 * (1 + 1 + 2) + 1) * 1_000_000_000));
+}
+
+#[test]
+fn the_rounds_of_a_phase_bound_its_time() {
+    let steady = SMALL.replacen("{ time = \"1 s\" }", "{ steady = { round = \"1 min\" } }", 1);
+    assert_eq!(planned(&steady).expect("plans").time_ns_at_most, Some(25 * 60 * 1_000_000_000));
+}
+
+#[test]
 fn labelled_levels_are_partial_studies() {
     let text = SMALL.replacen("[storage.disk]\ndevice = \"null\"", "[axis.size]\nsmall = { storage.disk.size = \"1 MiB\" }\nlarge = { storage.disk.size = \"1 GiB\", run.seed = 5 }\n[storage.disk]\ndevice = \"null\"", 1);
     let plan = planned(&text).expect("plans");

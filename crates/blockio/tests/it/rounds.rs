@@ -1,0 +1,85 @@
+//! Steady state and repeated phases on real files.
+
+use crate::bench::*;
+use serde_json::Value;
+use tameshi_base::{Share, Time};
+use tameshi_record::histograms::{Windows, summarise};
+use tameshi_spec::run::{RoundsSpec, SteadyRule, Until};
+use tameshi_workload::StreamSpec;
+
+const PAYLOAD: u64 = 1 << 20;
+const ROUND: u64 = 50_000_000;
+
+/// Any rounds in which something was done are steady, or none are.
+fn rule(lenient: bool) -> SteadyRule {
+    let share = Share(if lenient { u32::MAX } else { 0 });
+    SteadyRule { range: share, slope: share, rounds: 2, max_rounds: 4, ..SteadyRule::default() }
+}
+
+fn in_rounds(lenient: bool) -> Until {
+    Until { steady: Some(SteadyRule { round: Some(Time(ROUND)), ..rule(lenient) }), ..Until::default() }
+}
+
+fn of_kind(bench: &Bench, kind: &str) -> Vec<Value> {
+    bench.events().into_iter().filter(|event| event["kind"] == kind).collect()
+}
+
+#[test]
+fn a_phase_ends_at_steady_state_or_after_the_most_rounds() {
+    for backend in backends() {
+        for (lenient, word, rounds) in [(true, "steady", 2), (false, "rounds", 4)] {
+            let bench = Bench::new(&places()[0], PAYLOAD);
+            let stream = StreamSpec { jobs: 2, queue_depth: 2, ..StreamSpec::default() };
+            let mut phase = phase(in_rounds(lenient), vec![("load", stream)]);
+            phase.ramp = Time(ROUND);
+            bench.run(vec![phase], backend).expect("a run");
+            let end = &of_kind(&bench, "phase_end")[0];
+            assert_eq!(end["ended_by"], word);
+            let told = of_kind(&bench, "round");
+            assert_eq!(told.len(), rounds, "{word}");
+            let steady = &of_kind(&bench, "steady")[0]["steady"];
+            assert_eq!((&steady["attained"], steady["last"].as_u64()), (&lenient.into(), Some(rounds as u64)));
+            let (first, last) = (rounds as u32 - 1, rounds as u32);
+            let log = summarise(&bench.histograms(), &Windows::from([(0, (first, last))])).expect("a log");
+            let begin = of_kind(&bench, "phase_begin")[0]["t_ns"].as_u64().expect("a time") + ROUND;
+            let window = begin + u64::from(first - 1) * ROUND..begin + u64::from(last) * ROUND;
+            let inside = |row: &&(u64, u64, String, String, u64)| {
+                row.3 == "read.count" && row.0 - row.1 >= window.start && row.0 <= window.end
+            };
+            let counted: u64 = bench.rows().iter().filter(inside).map(|row| row.4).sum();
+            assert_eq!(log["0/steady/load/read"].count, counted, "the window excludes the rest");
+            let iops = told[rounds - 1]["values"][0]["iops"].as_f64().expect("a number");
+            assert!(iops > 0.0);
+        }
+    }
+}
+
+#[test]
+fn phases_are_repeated_as_rounds() {
+    for backend in backends() {
+        let bench = Bench::new(&places()[0], PAYLOAD);
+        let load = || vec![("load", StreamSpec::default())];
+        let phases = vec![
+            phase(by_amount(PAYLOAD / 4), load()),
+            phase(by_amount(PAYLOAD / 8), load()),
+            phase(by_time(5), vec![]),
+        ];
+        let mut spec = spec(phases, vec![("disk".into(), PAYLOAD)]);
+        let steady = Some(rule(true));
+        spec.rounds = vec![RoundsSpec {
+            name: "r".into(),
+            levels: Default::default(),
+            first: 0,
+            phases: 2,
+            times: None,
+            steady,
+            tracked: vec![0, 1],
+        }];
+        bench.run_spec(&spec, backend).expect("a run");
+        let order: Vec<u64> =
+            of_kind(&bench, "phase_begin").iter().filter_map(|event| event["phase"].as_u64()).collect();
+        assert_eq!(order, [0, 1, 0, 1, 2], "and then one that idles");
+        assert_eq!(of_kind(&bench, "steady")[0]["steady"]["attained"], true);
+        assert!(bench.histograms().contains("Tag=1/round-2/load/read,"));
+    }
+}

@@ -1,0 +1,138 @@
+//! Phases that end at steady state, and phases that are repeated as rounds.
+
+use crate::support::*;
+use std::collections::BTreeMap;
+use tameshi_base::units::{Share, Time};
+use tameshi_base::{Nanos, Rate};
+use tameshi_record::histograms::{Windows, summarise};
+use tameshi_spec::run::{RoundsSpec, RunSpec, SteadyRule, Until};
+use tameshi_workload::{Arrivals, StreamSpec};
+
+fn until_steady(rule: SteadyRule) -> Until {
+    Until { steady: Some(SteadyRule { round: Some(Time(2 * SECOND)), ..rule }), ..Until::default() }
+}
+
+/// Never steady: random reads of a disk always vary a little.
+fn too_strict() -> SteadyRule {
+    SteadyRule { range: Share(0), slope: Share(0), rounds: 3, max_rounds: 8, ..SteadyRule::default() }
+}
+
+fn event(left: &Left, kind: &str) -> Vec<serde_json::Value> {
+    let all = left.events.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+    all.filter(|event: &serde_json::Value| event["kind"] == kind).collect()
+}
+
+#[test]
+fn a_phase_ends_with_the_first_steady_window() {
+    let stream = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
+    let mut spec = spec(hdd(disk()), stream, until_steady(SteadyRule::default()));
+    spec.phases[0].ramp = Time(SECOND / 2);
+    let left = run(&spec);
+    assert_eq!(left.events("phase_end"), [SECOND / 2 + 5 * 2 * SECOND], "a disk is steady from its first round on");
+    assert!(left.events.contains("\"ended_by\":\"steady\""));
+    let steady = &event(&left, "steady")[0]["steady"];
+    assert_eq!((&steady["attained"], &steady["first"], &steady["last"]), (&true.into(), &1.into(), &5.into()));
+    assert_eq!(steady["checks"].as_array().map(Vec::len), Some(3), "IOPS, bandwidth, latency");
+    let rounds = event(&left, "round");
+    assert_eq!(rounds.len(), 5);
+    let iops: f64 =
+        rounds.iter().map(|round| round["values"][0]["iops"].as_f64().expect("a number")).sum::<f64>() / 5.0;
+    let inside = left.series.iter().filter(|row| row.3 == "read.count" && row.0 > SECOND / 2).map(|row| row.4);
+    assert_close(iops, inside.sum::<u64>() as f64 / 10.0, 1e-6, "mean of the rounds");
+}
+
+#[test]
+fn what_is_never_steady_ends_after_the_most_rounds_and_says_so() {
+    let left = run(&spec(hdd(disk()), StreamSpec::default(), until_steady(too_strict())));
+    assert_eq!(left.events("phase_end"), [8 * 2 * SECOND]);
+    assert!(left.events.contains("\"ended_by\":\"rounds\""));
+    let steady = &event(&left, "steady")[0]["steady"];
+    assert_eq!((&steady["attained"], &steady["first"], &steady["last"]), (&false.into(), &6.into(), &8.into()));
+}
+
+#[test]
+fn latencies_of_the_window_leave_out_every_other_round() {
+    let left = run(&spec(hdd(disk()), StreamSpec::default(), until_steady(too_strict())));
+    let count = |begin: Nanos, end: Nanos| {
+        let rows = left.series.iter().filter(|row| row.3 == "read.count" && row.0 > begin && row.0 <= end);
+        rows.map(|row| row.4).sum::<u64>()
+    };
+    let window = |first, last| {
+        let all = summarise(&left.histograms, &Windows::from([(0, (first, last))])).expect("a log");
+        all["0/steady/load/read"].count
+    };
+    assert_eq!(window(6, 8), count(10 * SECOND, 16 * SECOND));
+    assert_eq!(window(1, 1), count(0, 2 * SECOND));
+    assert_eq!(window(1, 8), left.sum("read.count"));
+}
+
+#[test]
+fn a_time_that_comes_first_ends_the_phase_without_a_verdict() {
+    let until = Until { time: Some(Time(5 * SECOND)), ..until_steady(SteadyRule::default()) };
+    let left = run(&spec(hdd(disk()), StreamSpec::default(), until));
+    assert!(left.events.contains("\"ended_by\":\"time\"") && event(&left, "steady").is_empty());
+    assert_eq!(event(&left, "round").len(), 2);
+}
+
+/// A write and a read phase, repeated.
+fn repeated(rounds: RoundsSpec) -> RunSpec {
+    let stream = |read| StreamSpec { read, queue_depth: 2, ..StreamSpec::default() };
+    let mut spec = spec(hdd(disk()), stream(Share(0)), for_time(2 * SECOND));
+    spec.phases.push(phase("reads", stream(Share::WHOLE), for_time(3 * SECOND)));
+    spec.phases.push(phase("after", stream(Share::WHOLE), for_time(SECOND)));
+    RunSpec { rounds: vec![rounds], ..spec }
+}
+
+fn rounds(times: Option<u32>, steady: Option<SteadyRule>, tracked: Vec<u32>) -> RoundsSpec {
+    RoundsSpec { name: "r".into(), levels: Default::default(), first: 0, phases: 2, times, steady, tracked }
+}
+
+#[test]
+fn phases_are_repeated_in_order_so_many_times() {
+    let left = run(&repeated(rounds(Some(3), None, vec![])));
+    let order: Vec<u64> = event(&left, "phase_begin").iter().filter_map(|event| event["phase"].as_u64()).collect();
+    assert_eq!(order, [0, 1, 0, 1, 0, 1, 2]);
+    assert_eq!(left.events("round_begin").len(), 3);
+    let counts: BTreeMap<u32, u64> = (1..=3)
+        .map(|number| {
+            let all = summarise(&left.histograms, &Windows::from([(1, (number, number))])).expect("a log");
+            (number, all["1/steady/load/read"].count)
+        })
+        .collect();
+    assert_ne!(counts[&1], counts[&2], "each round draws offsets of its own");
+}
+
+#[test]
+fn between_the_phases_of_a_run_there_is_no_gap_beyond_the_drain() {
+    let left = run(&repeated(rounds(Some(3), None, vec![])));
+    let (begins, ends, drained) = (left.events("phase_begin"), left.events("phase_end"), left.events("phase_drained"));
+    assert_eq!(begins[1..], drained[..drained.len() - 1]);
+    assert!(ends.iter().zip(&drained).all(|(end, drained)| *drained >= *end && drained - end < 100 * MS));
+}
+
+#[test]
+fn rounds_of_phases_end_when_those_that_are_tracked_are_steady() {
+    let left = run(&repeated(rounds(None, Some(SteadyRule::default()), vec![1])));
+    assert_eq!(left.events("round_begin").len(), 5);
+    let steady = event(&left, "steady");
+    assert_eq!((steady.len(), &steady[0]["steady"]["attained"]), (1, &true.into()));
+    let checks = steady[0]["steady"]["checks"].as_array().expect("a list");
+    assert!(checks.iter().all(|check| check["phase"] == 1), "{checks:?}");
+    let given_up = run(&repeated(rounds(None, Some(too_strict()), vec![0, 1])));
+    assert_eq!(given_up.events("round_begin").len(), 8);
+    assert_eq!(event(&given_up, "steady")[0]["steady"]["attained"], false);
+}
+
+#[test]
+fn an_open_loop_whose_device_falls_behind_is_not_steady() {
+    let arrivals = Arrivals::Constant { rate: Rate(400_000) };
+    let stream = StreamSpec { arrivals, queue_depth: 1 << 12, ..StreamSpec::default() };
+    let left = run(&spec(hdd(disk()), stream, until_steady(SteadyRule { max_rounds: 6, ..SteadyRule::default() })));
+    let steady = &event(&left, "steady")[0]["steady"];
+    assert_eq!(steady["attained"], false);
+    let holds = |variable: &str| {
+        let checks = steady["checks"].as_array().expect("a list");
+        checks.iter().find(|check| check["variable"] == variable).map(|check| check["found"]["holds"].clone())
+    };
+    assert_eq!((holds("iops"), holds("latency")), (Some(true.into()), Some(false.into())), "the queue grows");
+}

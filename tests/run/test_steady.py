@@ -1,0 +1,116 @@
+"""Phases that end at steady state, and repeated phases, from the study to results.json."""
+
+import json
+
+import pytest
+from command import outcomes, results, tameshi
+
+STEADY = """
+title = "Steady"
+question = "When?"
+[storage.disk]
+device = "sas-15k-146gb"
+size = "64 MiB"
+[workload.stream.s]
+queue_depth = 4
+[phase.p]
+workload = ["stream.s"]
+ramp = "100 ms"
+until.steady = { round = "500 ms", range = "RANGE", slope = "RANGE", rounds = 3, max_rounds = 6 }
+[run]
+interval = "100 ms"
+"""
+ROUNDS = """
+title = "Rounds"
+question = "Which?"
+[storage.disk]
+device = "sas-15k-146gb"
+size = "64 MiB"
+[axis.read]
+varies = "within"
+set = "workload.stream.s.read"
+levels = ["0 %", "100 %"]
+[workload.stream.s]
+queue_depth = 4
+[phase.cell]
+workload = ["stream.s"]
+until = { time = "700 ms" }
+[phase.rest]
+over = []
+workload = []
+until = { time = "300 ms" }
+[rounds.r]
+phases = ["cell", "rest"]
+steady = { range = "60 %", slope = "60 %", rounds = 2, max_rounds = 4, track = ["iops"] }
+tracked = [{ phase = "cell", levels = { read = "0 %" } }]
+[run]
+interval = "100 ms"
+"""
+
+
+def counted(folder, begin_ns, end_ns):
+    """Reads by the record's own series between two moments."""
+    import polars as pl
+
+    (run,) = folder.glob("runs/*")
+    rows = pl.read_parquet(run / "series.parquet").filter(
+        pl.col("metric") == "read.count",
+        pl.col("t_ns") - pl.col("dt_ns") >= begin_ns,
+        pl.col("t_ns") <= end_ns,
+    )
+    return rows["value"].sum()
+
+
+@pytest.mark.parametrize(("share", "attained"), [("60 %", True), ("0 %", False)])
+def test_estimates_are_of_the_steady_window_alone(study, tmp_path, share, attained):
+    out = tmp_path / "out"
+    done = tameshi("run", study(STEADY.replace("RANGE", share)), "--out", out)
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    (steady,) = cell["steady"]
+    last = 3 if attained else 6
+    assert (steady["attained"], steady["first"], steady["last"]) == (attained, last - 2, last)
+    assert [value["round"] for value in steady["values"]] == list(range(1, last + 1))
+    assert {check["variable"] for check in steady["checks"]} == {"iops", "bandwidth", "latency"}
+    (outcome,) = outcomes(out)
+    (window,) = outcome["windows"]
+    begin = int(100e6 + (last - 3) * 500e6)
+    assert window["spans"] == [[begin, begin + int(1500e6)]]
+    value = {e["metric"]: e["value"] for e in cell["estimates"]}
+    assert value["read.iops"] == pytest.approx(counted(out, begin, begin + 1500e6) / 1.5)
+    assert value["read.iops"] == pytest.approx(
+        sum(v["iops"] for v in steady["values"][last - 3 :]) / 3, rel=1e-5
+    )
+    assert cell["verdict"]["level"] == ("valid" if attained else "warning")
+    assert ("steady state was not attained in 6 rounds: p" in cell["verdict"]["reasons"]) is (
+        not attained
+    )
+    assert value["read.latency.stddev"] > 0
+
+
+def test_repeated_phases_are_estimated_over_the_last_rounds_together(study, tmp_path):
+    out = tmp_path / "out"
+    assert tameshi("run", study(ROUNDS), "--out", out).returncode == 0
+    cells = [cell for cell in results(out)["cells"] if cell["phase"] == "cell"]
+    assert [cell["steady"][0]["attained"] for cell in cells] == [True, True]
+    assert [len(cell["steady"][0]["checks"]) for cell in cells] == [1, 0], "one is tracked"
+    windows = {w["phase"]: w for w in outcomes(out)[0]["windows"]}
+    reads = windows[1]
+    assert len(reads["spans"]) == 2
+    assert [end - begin for begin, end in reads["spans"]] == [700_000_000] * 2
+    expected = sum(counted(out, *span) for span in reads["spans"]) / 1.4
+    value = {e["metric"]: e["value"] for e in cells[1]["estimates"]}
+    assert value["read.iops"] == pytest.approx(expected)
+    assert "write.iops" not in value
+
+
+def test_a_steady_study_is_measured_too(study, tmp_path):
+    out = tmp_path / "out"
+    text = STEADY.replace("RANGE", "100 %").replace("500 ms", "100 ms").replace("64 MiB", "1 MiB")
+    done = tameshi("run", study(text), "--world", "measured", f"--on=disk={tmp_path}", "--out", out)
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    assert cell["steady"][0]["made"] >= 3
+    events = next(out.glob("runs/*/events.jsonl")).read_text().splitlines()
+    kinds = [json.loads(line)["kind"] for line in events]
+    assert kinds.count("steady") == 1
