@@ -31,7 +31,7 @@ from tameshi.report import (
     terminal,
     terminal_summary,
 )
-from tameshi.spec_types import Plan, World
+from tameshi.spec_types import PhaseSpec, Plan, World
 from tameshi.study import StudyFile, plan, read_study
 from tameshi.verify import AFTER, described, verify
 
@@ -80,7 +80,7 @@ def print_matrix(planned: Plan) -> None:
     if planned.study.axes:
         out_console.print(table)
     phases = Table(
-        "phase", "cells", "streams", "ends after", title="Phases of a run", title_justify="left"
+        "phase", "cells", "workloads", "ends after", title="Phases of a run", title_justify="left"
     )
     for name in dict.fromkeys(phase.name for phase in planned.runs[0].phases):
         cells = [phase for phase in planned.runs[0].phases if phase.name == name]
@@ -88,10 +88,14 @@ def print_matrix(planned: Plan) -> None:
         if until.pop("steady", None):
             until["steady"] = "steady state"
         ends = " or ".join(f"{value}" for value in until.values())
-        phases.add_row(
-            name, str(len(cells)), ", ".join(stream.name for stream in cells[0].streams), ends
-        )
+        phases.add_row(name, str(len(cells)), ", ".join(workloads(cells[0])), ends)
     out_console.print(phases)
+
+
+def workloads(phase: PhaseSpec) -> list[str]:
+    """What runs in a phase."""
+    programs = [next(iter(program.model_dump(mode="json"))) for program in phase.programs or ()]
+    return [*(stream.name for stream in phase.streams), *programs]
 
 
 def print_bounds(world: World, planned: Plan) -> None:
@@ -116,6 +120,8 @@ def written(world: World, planned: Plan) -> str:
     """The bytes that a world's runs write, as a sentence."""
     if world is World.simulated:
         return "writes nothing but its record"
+    if any(run.database for run in planned.runs):
+        return "loads its data sets, copies one for each run, and writes without limit"
     laid_out = sum(planned.storage_bytes.values())
     if planned.bytes_written_at_most is None:
         return f"writes {laid_out / 1e9:.2f} GB to lay out its targets and then without limit"
@@ -207,6 +213,12 @@ def announce(prepared: Prepared) -> None:
         print_bounds(chosen, planned)
         examined = prepared.examined[chosen]
         lines = [line for target in examined.targets.values() for line in target.described()]
+        for place in examined.databases.values():
+            lines += [f"{place.storage}: {line}" for line in place.plan.described()]
+        lines += [
+            f"{name}: {serving.product.title} {serving.program.version}"
+            for name, serving in examined.servers.items()
+        ]
         lines += [f"runs at {name}: {shlex.join(words)}" for name, words in examined.events.items()]
         for line in lines:
             out_console.print(line, markup=False, soft_wrap=True)

@@ -99,3 +99,5 @@ def remove_targets(examined: Iterable[Examined]) -> None:
         for target in world.targets.values():
             if target.ours and target.path.exists():
                 guard.remove_target(target.path)
+        for place in world.databases.values():
+            place.remove()

@@ -12,6 +12,7 @@ import polars as pl
 from tameshi import guard, store
 from tameshi.errors import BadInput
 from tameshi.report import ReportInputs, write_report
+from tameshi.report.over_time import database_series
 from tameshi.results import results
 from tameshi.spec_types import Summary
 from tameshi.store import SealedRun
@@ -79,7 +80,10 @@ def report_inputs(
         environments=environments,
         reproduce=reproduce,
         percentiles=[curve for run in first.values() for curve in _curves(run)],
-        series=[series for run in _shown_over_time(usable, first) for series in _series(run)],
+        series=[
+            *(series for run in _shown_over_time(usable, first) for series in _series(run)),
+            *database_series(_windows_of_databases(usable)),
+        ],
         slowest=[slow for run in usable for slow in _slowest(run)],
     )
 
@@ -122,6 +126,21 @@ def _curves(run: SealedRun) -> Iterable[dict[str, Any]]:
                     "operation": operation,
                     "percentiles": summary["quantiles"],
                 }
+
+
+def _windows_of_databases(
+    runs: Iterable[SealedRun],
+) -> Iterable[tuple[str, list[str], Mapping[str, Any], pl.DataFrame]]:
+    """Of the first run of each cell with a database, each window without levels of its own."""
+    seen = set[tuple[Any, ...]]()
+    for run in runs:
+        cell = (run.spec.world.value, *run.spec.cell.items())
+        if run.spec.database and cell not in seen:
+            seen.add(cell)
+            series = run.series()
+            for window in run.outcome["windows"]:
+                if not window["levels"]:
+                    yield run.spec.world.value, list(run.spec.cell.values()), window, series
 
 
 def _slowest(run: SealedRun) -> Iterable[dict[str, Any]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tameshi import _core, guard
 from tameshi.bindings import Bindings
 from tameshi.environment import diskstats_name, environment, identity
 from tameshi.errors import BadInput
+from tameshi.servers.places import Place, Serving, data_of, place_of, serving_of
 from tameshi.spec_types import Plan, World
 
 NOTHING_CARRIED = "nothing was read or written (--backend null): this measures the generator"
@@ -30,11 +32,20 @@ class Examined:
     """What carries the requests."""
     events: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The user's commands, by the event that each makes happen."""
+    databases: Mapping[str, Place] = field(default_factory=dict)
+    """Where databases live, by storage."""
+    servers: Mapping[str, Serving] = field(default_factory=dict)
+    """What stands for each engine; the settings are those of one of its runs."""
 
     def devices(self) -> list[str]:
         """Names of the targets' disks in /proc/diskstats."""
-        names = (diskstats_name(target.path) for target in self.targets.values())
+        names = (diskstats_name(path) for path in self.paths())
         return sorted({name for name in names if name})
+
+    def paths(self) -> list[Path]:
+        """What is written to."""
+        places = [place.folder for place in self.databases.values()]
+        return [*(target.path for target in self.targets.values()), *places]
 
 
 def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examined:
@@ -51,18 +62,71 @@ def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examine
     if world is not World.measured:
         core = {"core": _core.core_hash()}
         return Examined(world.value, {}, {"world": world.value, **core, **_models(plan)}, core)
-    targets = _targets(plan, bindings)
-    machine = environment([target.path for target in targets.values()])
+    servers = _servers(plan, bindings)
+    places = _places(plan, bindings, servers)
+    targets = _targets(plan, bindings, places)
+    paths = {name: target.path for name, target in targets.items()}
+    paths |= {name: place.folder for name, place in places.items()}
+    machine = environment(list(paths.values()))
     facts = {"world": world.value, "core": _core.core_hash(), **machine}
-    own = _measured_identity(machine, targets)
-    findings = _shared_disks(targets)
+    own = _measured_identity(machine, targets, places)
+    findings = [*_shared_disks(paths), *_replaced(servers)]
+    if servers:
+        facts["servers"] = {name: serving.as_json() for name, serving in servers.items()}
+        own["servers"] = facts["servers"]
     if bindings.backend != "auto":
         own["backend"] = bindings.backend
     if bindings.event:
         own["events"] = {name: list(command) for name, command in bindings.event.items()}
     if bindings.backend == "null":
         findings.append({"level": "warning", "reasons": [NOTHING_CARRIED]})
-    return Examined(world.value, targets, facts, own, findings, bindings.backend, bindings.event)
+    return Examined(
+        *(world.value, targets, facts, own, findings, bindings.backend, bindings.event),
+        databases=places,
+        servers=servers,
+    )
+
+
+def _servers(plan: Plan, bindings: Bindings) -> dict[str, Serving]:
+    """What runs for each engine that programs work on; all settings of all runs are checked."""
+    found: dict[str, Serving] = {}
+    for run in plan.runs:
+        if run.database:
+            data_of(run.phases)
+            name = run.database.engine
+            serving = serving_of(name, (run.engines or {})[name], bindings.server)
+            found.setdefault(name, serving)
+    return found
+
+
+def _replaced(servers: Mapping[str, Serving]) -> list[dict[str, Any]]:
+    return [
+        {
+            "level": "warning",
+            "reasons": [
+                f"{serving.product.title} {serving.program.version} stands for the engine "
+                f"`{serving.replaced}` of the study"
+            ],
+        }
+        for serving in servers.values()
+        if serving.replaced
+    ]
+
+
+def _places(plan: Plan, bindings: Bindings, servers: Mapping[str, Serving]) -> dict[str, Place]:
+    """Where the databases of each storage live."""
+    needed: dict[str, int] = {}
+    for run in plan.runs:
+        if run.database:
+            name = run.database.storage
+            size_bytes = _core.size_bytes(run.storage[name].size)
+            needed[name] = max(needed.get(name, 0), size_bytes)
+    _refuse_unbound(plan, bindings)
+    serving = list(servers.values())
+    return {
+        name: place_of(name, bindings.storage[name], size_bytes, bindings.destroy, serving)
+        for name, size_bytes in needed.items()
+    }
 
 
 def _models(plan: Plan) -> dict[str, Any]:
@@ -127,7 +191,7 @@ def _not_bound(missing: Mapping[str, None], bindings: Bindings) -> dict[str, Non
     return left
 
 
-def _targets(plan: Plan, bindings: Bindings) -> dict[str, guard.TargetPlan]:
+def _refuse_unbound(plan: Plan, bindings: Bindings) -> None:
     needed = plan.storage_bytes
     unknown = [name for name in bindings.storage if name not in needed]
     if unknown:
@@ -147,23 +211,39 @@ def _targets(plan: Plan, bindings: Bindings) -> dict[str, guard.TargetPlan]:
             found="nothing",
             accepted=accepted,
         )
-    wanted = {name: (bindings.storage[name], size) for name, size in needed.items()}
+
+
+def _targets(
+    plan: Plan, bindings: Bindings, places: Mapping[str, Place]
+) -> dict[str, guard.TargetPlan]:
+    """What streams read and write."""
+    used = {name for run in plan.runs if not run.database for name in run.storage}
+    wanted = {
+        name: (bindings.storage[name], size)
+        for name, size in plan.storage_bytes.items()
+        if name in used or name not in places
+    }
     targets = guard.check_targets(wanted, bindings.destroy)
-    guard.refuse_unused(bindings.destroy, targets.values())
+    directories = [place.plan for place in places.values()]
+    left = [name for name in bindings.destroy if not any(d.named_by([name]) for d in directories)]
+    guard.refuse_unused(left, targets.values())
     return targets
 
 
 def _measured_identity(
-    machine: Mapping[str, Any], targets: Mapping[str, guard.TargetPlan]
+    machine: Mapping[str, Any],
+    targets: Mapping[str, guard.TargetPlan],
+    places: Mapping[str, Place],
 ) -> dict[str, Any]:
     paths = {name: target.lasting_name for name, target in targets.items()}
+    paths |= {name: str(place.directory) for name, place in places.items()}
     return {"core": _core.core_hash(), "machine": identity(dict(machine)), "targets": paths}
 
 
-def _shared_disks(targets: Mapping[str, guard.TargetPlan]) -> list[dict[str, Any]]:
+def _shared_disks(paths: Mapping[str, Path]) -> list[dict[str, Any]]:
     by_disk: dict[str, list[str]] = {}
-    for name, target in targets.items():
-        disk = diskstats_name(target.path)
+    for name, path in paths.items():
+        disk = diskstats_name(path)
         if disk:
             by_disk.setdefault(disk, []).append(name)
     return [

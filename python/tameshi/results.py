@@ -15,17 +15,20 @@ import polars as pl
 from tameshi import _core
 from tameshi.paths import ROOT
 from tameshi.spec_types import PhaseSpec, Summary, World
-from tameshi.stats import ratios, timeline, why
+from tameshi.stats import programs, ratios, timeline, why
 from tameshi.stats.estimates import RESOLUTION, Estimate, WindowData, estimates
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
-from tameshi.stats.validity import Finding, findings
+from tameshi.stats.validity import Finding, client_findings, findings, machine_of
 from tameshi.store import SealedRun, read_events, worst
 
 SIMULATED = World.simulated.value
 RESULTS_VERSION = 1
 """Form of results.json; history: 1, the first."""
-RATIO_SUFFIXES = (".iops", ".bandwidth", ".rate", ".mean", ".p50", ".p99", ".p999")
+RATIO_SUFFIXES = (
+    *(".iops", ".bandwidth", ".rate", ".mean", ".p50", ".p99", ".p999"),
+    *("_rate", "_bandwidth", ".tpmc"),
+)
 PERCENTILE_SUFFIXES = (".p50", ".p99", ".p999")
 STORAGE, HOST = "storage.", "host"
 """Subjects of the load's series that are no streams: storages begin so, and the host."""
@@ -85,9 +88,31 @@ class _Frames:
         series = run.series()
         load = series.filter(pl.col("source") == "load")
         self.samples = series.filter(pl.col("source") == "sampler").drop("source")
+        self.server = series.filter(pl.col("source") == "server").drop("source")
         self.by_stream = {str(key[0]): frame for key, frame in load.group_by("subject")}
+        for word in program_words(run.spec.phases):
+            self._sum_up(word)
         self.latencies = run.latencies()
         self.events = read_events(run.folder)
+
+    def _sum_up(self, word: str) -> None:
+        """A program's transactions of all kinds stand beside what its clients counted in all."""
+        kinds = [f for name, f in self.by_stream.items() if name.startswith(f"{word}.")]
+        if kinds:
+            keys = ["t_ns", "dt_ns", "metric"]
+            counted = pl.col("metric").str.starts_with("transaction.")
+            whole = pl.concat(kinds).filter(counted).group_by(keys).agg(pl.col("value").sum())
+            own = [f.select(*keys, "value") for f in [self.by_stream.get(word)] if f is not None]
+            merged = pl.concat([whole, *own]).with_columns(
+                source=pl.lit("load"), subject=pl.lit(word)
+            )
+            self.by_stream[word] = merged
+
+
+def program_words(phases: Iterable[PhaseSpec]) -> list[str]:
+    """The programs that phases run, each once."""
+    found = (program for phase in phases for program in phase.programs or ())
+    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in found))
 
 
 def _cells(runs: Sequence[SealedRun]) -> list[Cell]:
@@ -123,6 +148,9 @@ def _cell(
             found += [_as_json(name, estimate, scale) for estimate in estimates(stream.name, data)]
             if parts[0][1].steady:
                 flagged += flags(stream.name, data, ordered=cell.world != SIMULATED)
+        for word in program_words([cell.spec]):
+            told = _of_database(word, cell, frames, parts)
+            found += [_as_json(name, estimate, 1) for estimate in told]
     judged = [
         (run, finding)
         for parts in by_name.values()
@@ -151,7 +179,80 @@ def _cell(
             if (window := _window_of(cell, run)) and window["rounds"]
         ],
         "estimates": found,
+        **_database(cell, frames, usable),
     }
+
+
+def _of_database(
+    word: str,
+    cell: Cell,
+    frames: Mapping[Any, _Frames],
+    parts: Sequence[tuple[SealedRun, Stretch]],
+) -> list[Estimate]:
+    """The program, each kind of its transactions, its server and its disks."""
+
+    def windows(subject: str) -> list[WindowData]:
+        return [
+            _window(frames[run.folder], run.spec.repetition, cell.index, subject, part)
+            for run, part in parts
+        ]
+
+    def sampled(source: str, subject: str | None) -> list[WindowData]:
+        return [
+            _sampled(getattr(frames[run.folder], source), run.spec.repetition, subject, part)
+            for run, part in parts
+        ]
+
+    names = dict.fromkeys(
+        name
+        for run, _ in parts
+        for name in frames[run.folder].by_stream
+        if name == word or name.startswith(f"{word}.")
+    )
+    found: list[Estimate] = []
+    for name in sorted(names, key=lambda name: (name != word, name)):
+        data = windows(name)
+        found += [*estimates(name, data), *programs.of_client(name, data)]
+    found += programs.of_server(sampled("server", programs.SERVER))
+    found += programs.of_process(programs.SERVER, sampled("samples", programs.SERVER))
+    found += programs.of_process(programs.CLIENT, sampled("samples", "worker"))
+    return found + programs.of_disk(sampled("samples", None))
+
+
+def _sampled(frame: Any, repetition: int, subject: str | None, part: Stretch) -> WindowData:
+    """The sampler's rows whose middle lies in a stretch; of all disks where no subject is named."""
+    of = (
+        pl.col("metric").str.starts_with("disk.")
+        if subject is None
+        else pl.col("subject") == subject
+    )
+    middle = pl.col("t_ns") - pl.col("dt_ns") // 2
+    within = ((middle >= begin) & (middle < end) for begin, end in part.spans)
+    inside = frame.filter(of & pl.any_horizontal(*within))
+    keys = ["t_ns", "dt_ns", "metric"]
+    inside = inside.group_by(keys).agg(pl.col("value").sum()).sort("t_ns", "metric")
+    times = inside.select("t_ns", "dt_ns").unique().sort("t_ns")
+    counters = {str(key[0]): rows["value"].to_list() for key, rows in inside.group_by("metric")}
+    return WindowData(int(times["dt_ns"].sum()), times["dt_ns"].to_list(), counters, {}, repetition)
+
+
+TOLD = ("check", "outage", "errors", "mix_audit", "caches", "loaded")
+"""Events of a run with a database that results.json holds."""
+
+
+def _database(
+    cell: Cell, frames: Mapping[Any, _Frames], runs: Sequence[SealedRun]
+) -> dict[str, Any]:
+    """What the runs told of their database besides figures."""
+    if not cell.spec.programs:
+        return {}
+    told = [
+        {"repetition": run.spec.repetition, **event}
+        for run in runs
+        for event in frames[run.folder].events
+        if event["kind"] in TOLD and event.get("phase", cell.index) == cell.index
+    ]
+    return {"database": [{k: v for k, v in event.items() if k != "source"} for event in told]}
 
 
 def _why(
@@ -237,12 +338,28 @@ def _judged(frames: _Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[
         stream.name: _window(frames, run.spec.repetition, cell.index, stream.name, part)
         for stream in cell.spec.streams
     }
-    samples = frames.samples.iter_rows()
-    return findings(cell.spec, windows, samples, part.spans)
+    found = findings(cell.spec, windows, frames.samples.iter_rows(), part.spans)
+    return found + _judged_clients(frames, run, cell, part)
 
 
 def _window_of(cell: Cell, run: SealedRun) -> Mapping[str, Any] | None:
     return next((w for w in run.outcome["windows"] if w["phase"] == cell.index), None)
+
+
+def _judged_clients(frames: _Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[Finding]:
+    """The same of the clients of a database that has a server."""
+    if not cell.spec.programs or "server" not in frames.samples["subject"]:
+        return []
+    machine = machine_of(frames.samples.iter_rows(), part.spans)
+    server = _sampled(frames.server, run.spec.repetition, programs.SERVER, part)
+    counted = server.counters.get("server.statements", ())
+    rate = sum(counted) / server.length_ns * 1e9 if server.length_ns and counted else None
+    found: list[Finding] = []
+    for program in cell.spec.programs:
+        ((word, settings),) = program.model_dump(mode="json").items()
+        data = _window(frames, run.spec.repetition, cell.index, word, part)
+        found += client_findings(word, settings.get("clients") or 1, data, machine, rate)
+    return found
 
 
 def _stretches(study: Summary, cell: Cell, run: SealedRun, asked: set[str]) -> list[Stretch]:
@@ -285,7 +402,10 @@ def _window(
     begins, ends = pl.col("t_ns") - pl.col("dt_ns"), pl.col("t_ns")
     within = ((begins >= begin) & (ends <= end) for begin, end in stretch.spans)
     inside = frame.filter(pl.any_horizontal(*within))
-    wide = inside.pivot("metric", index=["t_ns", "dt_ns"], values="value").sort("t_ns").fill_null(0)
+    # A client that was held up tells of an interval when the others' sum is written already.
+    keys = ["t_ns", "dt_ns"]
+    wide = inside.pivot("metric", index=keys, values="value", aggregate_function="sum")
+    wide = wide.sort("t_ns").fill_null(0)
     metrics = [name for name in wide.columns if name not in ("t_ns", "dt_ns")]
     prefix = f"{phase}/steady/{stream}/"
     latencies = {

@@ -95,6 +95,13 @@ class Sourced3(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
+class Rate(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[str, Field(description='a rate such as "500 /s"', pattern='^[0-9._]+ ?/s$')]
+
+
 class Scheduling(StrEnum):
     fcfs = 'fcfs'
     elevator = 'elevator'
@@ -616,6 +623,18 @@ class Doublewrite(StrEnum):
     on = 'on'
     off = 'off'
     atomic = 'atomic'
+
+
+class DatabaseSpec(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    engine: Annotated[str, Field(description='Its engine, which stands in `engines`.')]
+    storage: Annotated[str, Field(description='Name of the storage under its data.')]
+    seed: Annotated[
+        int, Field(description='Seed of its data set, the same for all repetitions.', ge=0)
+    ]
 
 
 class Member(BaseModel):
@@ -1734,6 +1753,10 @@ class PhaseSpec(BaseModel):
         Field(description='The level of each axis within the run that the phase runs over.'),
     ]
     streams: Annotated[list[PhaseStream], Field(description='Streams that run at once.')]
+    programs: Annotated[
+        list[ProgramSpec1 | ProgramSpec2 | ProgramSpec3 | ProgramSpec4 | ProgramSpec5 | ProgramSpec6] | None,
+        Field(description='Programs that drive the database meanwhile.'),
+    ] = None
     ramp: Annotated[
         str,
         Field(
@@ -1833,6 +1856,10 @@ class RunSpec(BaseModel):
     ] = None
     engines: Annotated[
         dict[str, Engine] | None, Field(description='Engines that the run uses, by product.')
+    ] = None
+    database: Annotated[
+        DatabaseSpec | None,
+        Field(description='The database that programs work on; absent: no phase runs one.'),
     ] = None
     events: Annotated[
         dict[str, Event] | None,

@@ -45,7 +45,7 @@ MODULES = {
     "study": {"_core"},
     "windows": {"_core"},
     "bindings": {"study"},
-    "preflight": {"_core", "bindings", "guard"},
+    "preflight": {"_core", "bindings", "guard", "servers"},
     "guard": {"_core"},
     "doctor": {"guard", "servers"},
     "servers": {"_core", "guard"},

@@ -12,7 +12,7 @@ CASES = [
         [],
         "did you mean `sas-15k-146gb`",
     ),
-    ("engine", lambda t: t + "[engine.mysql]\n", [], "no world runs a database engine yet"),
+    ("engine", lambda t: t + "[engine.mysql]\n", [], "engine.mysql: no phase runs a program on it"),
     (
         "array",
         lambda t: t.replace(

@@ -3,7 +3,7 @@
 use crate::error::BlockError;
 use crate::target::Target;
 use tameshi_base::{Share, Size};
-use tameshi_spec::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, World};
+use tameshi_spec::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, Start, World};
 use tameshi_workload::spec::{Access, Verify};
 
 /// Most requests that one job may have outstanding: the largest queue of io_uring.
@@ -14,10 +14,37 @@ const MOST_BLOCK: u64 = 1 << 30;
 /// What of `spec` the measured world can't do yet: a sentence each, naming the key.
 pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     let mut sentences = spec.unsupported.clone();
+    sentences.extend(database_trouble(spec));
     sentences.extend(spec.storage.keys().filter_map(|name| mixed_access(spec, name)));
     sentences.extend(spec.storage.keys().flat_map(|name| spoiled(spec, name)));
     sentences.sort();
     sentences.dedup();
+    sentences
+}
+
+/// What of a run with a database (or of one that names an engine without it) can't be done.
+fn database_trouble(spec: &RunSpec) -> Vec<String> {
+    if spec.database.is_none() {
+        let engines = spec.engines.keys().map(|name| format!("engine.{name}: no phase runs a program on it"));
+        let start = (spec.start != Start::AsIs)
+            .then(|| "run.start: streams work past the page cache; only a database starts cold or warm".to_string());
+        return engines.chain(start).collect();
+    }
+    let mut sentences = Vec::new();
+    for phase in &spec.phases {
+        let mut refuse = |condition: bool, key: &str, why: &str| {
+            if condition {
+                sentences.push(format!("phase.{}.{key}: {why}", phase.name));
+            }
+        };
+        refuse(!phase.streams.is_empty(), "workload", "streams beside a database are not measured yet");
+        refuse(phase.programs.len() > 1, "workload", "one program runs at a time");
+        refuse(phase.programs.is_empty() && phase.streams.is_empty(), "workload", "nothing runs");
+        refuse(phase.until.time.is_none(), "until", "a phase of a program ends by `time`");
+        refuse(phase.until.amount.is_some(), "until.amount", "a phase of a program ends by `time`");
+        refuse(phase.until.steady.is_some(), "until.steady", "a phase of a program ends by `time`");
+    }
+    sentences.extend(spec.rounds.iter().map(|round| format!("rounds `{}`: programs run in no rounds yet", round.name)));
     sentences
 }
 

@@ -342,6 +342,7 @@ impl Worker {
         loop {
             match self.task.client.next(&self.reply, &mut self.statement) {
                 Step::Begin { writes } => {
+                    self.counts.statements += u64::from(session.says_begin());
                     session.begin(writes).map_err(broken(false))?;
                     (inside, wrote) = (true, false);
                 }

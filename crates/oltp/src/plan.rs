@@ -34,6 +34,11 @@ pub(crate) struct Text {
 impl Plan {
     /// The program on the target's kind of database.
     pub fn new(spec: &OltpSpec, program: &Program) -> Self {
+        Self::of(spec, &spec.program, program)
+    }
+
+    /// The same with another program than the run's first.
+    pub(crate) fn of(spec: &OltpSpec, drives: &ProgramSpec, program: &Program) -> Self {
         let mut catalogue = program.catalogue().clone();
         let ledger = spec.ledger.as_ref().map(|_| {
             catalogue.tables.push(ledger_table());
@@ -50,7 +55,7 @@ impl Plan {
             returns_rows: shape.returns_rows(),
         };
         let texts = catalogue.shapes.iter().map(text).collect();
-        let always_in_transaction = matches!(spec.program, ProgramSpec::Tpcc(_));
+        let always_in_transaction = matches!(drives, ProgramSpec::Tpcc(_));
         Self { ledger, texts: Arc::new(texts), catalogue: Arc::new(catalogue), always_in_transaction }
     }
 

@@ -41,6 +41,8 @@ pub struct Done {
 
 struct Run<'a> {
     spec: &'a OltpSpec,
+    /// The program of the phase.
+    drives: &'a ProgramSpec,
     program: Program,
     plan: Plan,
     clock: Clock,
@@ -67,22 +69,30 @@ pub fn execute(spec: &OltpSpec, t0_ns: u64, writer: &mut Writer) -> Result<Done,
 /// As those of [`execute`].
 pub fn execute_program(spec: &OltpSpec, program: Program, t0_ns: u64, writer: &mut Writer) -> Result<Done, OltpError> {
     let plan = Plan::new(spec, &program);
-    let word = spec.program.word();
-    let mut kinds: Vec<String> = plan.catalogue.transactions.iter().map(|kind| name(word, kind)).collect();
-    if is_deferred(&program) {
-        kinds.push(name(word, "deferred_delivery"));
-    }
+    let kinds = kinds_of(spec.program.word(), &program, &plan);
     let clock = Clock::from(t0_ns);
     // Unlike any other run on this data: the nanoseconds of its begin.
     let ledger_run = spec.ledger.is_some().then(|| clock.date(0) * 1_000_000_000 + (t0_ns % 1_000_000_000) as i64);
     let done = Done { status: RunStatus::Complete, completed: 0, errors: BTreeMap::new(), ledger_run };
     let (halt, last_error) = (Arc::default(), None);
-    let result = Run { spec, program, plan, clock, writer, halt, kinds, done, last_error }.all_phases();
+    let result = {
+        let drives = &spec.program;
+        Run { spec, drives, program, plan, clock, writer, halt, kinds, done, last_error }.all_phases()
+    };
     if let Err(error) = &result {
         // When this can't be written either, the first error says more.
         let _ = writer.event(clock.now(), "error", json!({ "message": error.to_string() }));
     }
     result
+}
+
+/// What the kinds of a program's transactions are called in the record.
+fn kinds_of(word: &str, program: &Program, plan: &Plan) -> Vec<String> {
+    let mut kinds: Vec<String> = plan.catalogue.transactions.iter().map(|kind| name(word, kind)).collect();
+    if is_deferred(program) {
+        kinds.push(name(word, "deferred_delivery"));
+    }
+    kinds
 }
 
 /// A program with one kind of transaction is called by its own name.
@@ -99,6 +109,7 @@ impl Run<'_> {
         let fields = json!({ "program": self.spec.program.word(), "clients": self.spec.program.clients() });
         self.writer.event(0, "run_begin", fields)?;
         for index in 0..self.spec.phases.len() {
+            self.change_program(index);
             if self.phase(index)? == EndedBy::Stopped {
                 self.done.status = RunStatus::Partial;
                 break;
@@ -108,9 +119,21 @@ impl Run<'_> {
         Ok(self.done)
     }
 
+    /// Takes up the program of a phase, where it has one of its own.
+    fn change_program(&mut self, index: usize) {
+        let Some(drives) = &self.spec.phases[index].program else { return };
+        if drives == self.drives {
+            return;
+        }
+        self.drives = drives;
+        self.program = Program::new(drives, self.spec.data_seed);
+        self.plan = Plan::of(self.spec, drives, &self.program);
+        self.kinds = kinds_of(drives.word(), &self.program, &self.plan);
+    }
+
     fn phase(&mut self, index: usize) -> Result<EndedBy, OltpError> {
         let phase = &self.spec.phases[index];
-        let clients = self.spec.program.clients();
+        let clients = self.drives.clients();
         let deliverers = u32::from(is_deferred(&self.program));
         let sessions = (0..clients + deliverers)
             .map(|_| Session::open(&self.spec.target, &self.plan))
@@ -125,8 +148,8 @@ impl Run<'_> {
         let queue: Option<Queue> = (deliverers > 0).then(Arc::default);
         let shared = self.program.shared();
         for (number, session) in (0..).zip(sessions) {
-            let name = format!("{}/{}/arrivals/{number}", phase.name, self.spec.program.word());
-            let arrivals = self.spec.program.rate().map_or(Arrivals::Closed, |rate| Arrivals::Poisson { rate });
+            let name = format!("{}/{}/arrivals/{number}", phase.name, self.drives.word());
+            let arrivals = self.drives.rate().map_or(Arrivals::Closed, |rate| Arrivals::Poisson { rate });
             let random = Random::named(self.spec.seed, &name);
             let delivers = number >= clients;
             let task = Task {
@@ -213,7 +236,7 @@ impl Run<'_> {
             ("transaction.ambiguous", counts.ambiguous),
             ("load.cpu_ns", counts.cpu_ns),
         ];
-        Ok(self.writer.counters((begin, end), self.spec.program.word(), &rows)?)
+        Ok(self.writer.counters((begin, end), self.drives.word(), &rows)?)
     }
 
     fn finish(
@@ -250,7 +273,7 @@ impl Run<'_> {
         if !self.done.errors.is_empty() {
             self.writer.event(now, "errors", json!({ "phase": index, "by_code": self.done.errors }))?;
         }
-        if let (Some(tally), ProgramSpec::Tpcc(spec)) = (tally, &self.spec.program) {
+        if let (Some(tally), ProgramSpec::Tpcc(spec)) = (tally, self.drives) {
             let findings = audit(&tally, u64::from(spec.warehouses.unwrap_or(1)));
             self.writer.event(now, "mix_audit", json!({ "phase": index, "tally": tally, "findings": findings }))?;
         }

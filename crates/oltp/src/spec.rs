@@ -43,6 +43,9 @@ impl OltpSpec {
 pub struct Phase {
     /// Its name.
     pub name: String,
+    /// The program that runs in it, with its settings; absent: that of the whole run.
+    #[serde(default)]
+    pub program: Option<ProgramSpec>,
     /// Time at its begin that estimates leave out.
     #[serde(default)]
     pub ramp: Time,

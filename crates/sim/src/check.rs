@@ -11,6 +11,9 @@ use tameshi_workload::spec::{Access, Verify};
 /// and `duplicate`: a device here stores data as they are, and what they hold changes nothing.
 pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     let mut sentences = spec.unsupported.clone();
+    if spec.database.is_none() {
+        sentences.extend(spec.engines.keys().map(|name| format!("engine.{name}: no phase runs a program on it")));
+    }
     for (name, storage) in &spec.storage {
         match &storage.model {
             None => sentences.push(format!("storage.{name}: no device model stands behind this storage")),
@@ -22,6 +25,8 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
         if phase.until.time_at_most(phase.ramp).is_none() && phase.until.amount.is_none() {
             sentences.push(format!("phase.{name}.until: neither a time, an amount nor steady state ends this phase"));
         }
+        let programs = phase.programs.iter().map(|program| program.word());
+        sentences.extend(programs.map(|word| format!("workload.{word}: no database is simulated yet; measure this")));
         phase.streams.iter().for_each(|stream| stream_trouble(spec, phase, stream, &mut sentences));
     }
     // A stream that runs in several phases would say the same thing each time.

@@ -359,6 +359,24 @@ pub(crate) fn spans(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Che
     Ok(())
 }
 
+/// An engine's settings can't change within a run: its server would have to start anew.
+pub(crate) fn same_engine(
+    source: Source<'_>,
+    table: &Table<'_>,
+    study: &Study,
+    varied: &Study,
+    axes: &[&AxisTable<'_>],
+) -> Checked {
+    if varied.engine == study.engine && varied.uses.engine == study.uses.engine {
+        return Ok(());
+    }
+    let names: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
+    let message = format!("an axis within a run ({}) can't change the engine", names.join(", "));
+    let mut error = source.error_at(table, &["engine"], InputErrorKind::Conflict, message);
+    error.accepted = vec!["varies = \"across\"".to_string()];
+    Err(error)
+}
+
 /// Published figures name levels and phases that exist.
 pub(crate) fn published(source: Source<'_>, table: &Table<'_>, study: &Summary, run: &RunSpec) -> Checked {
     for (index, figure) in study.published.iter().enumerate() {

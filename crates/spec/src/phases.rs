@@ -3,7 +3,7 @@
 use crate::axes::{AxisTable, Combination, combinations};
 use crate::check;
 use crate::document::{Source, Table};
-use crate::resolve::{streams_of, unknown_name};
+use crate::resolve::{programs_of, streams_of, unknown_name};
 use crate::run::{PhaseSpec, RoundsSpec, StorageSpec, Until};
 use crate::study::{Amount, Rounds, Study, Tracked};
 use indexmap::IndexMap;
@@ -117,6 +117,7 @@ fn expand_unit(
         for combination in combinations(&outer.table, &axes) {
             let varied: Study = source.typed(&combination.table)?;
             check::study(source, &combination.table, &varied)?;
+            check::same_engine(source, &combination.table, study, &varied, &axes)?;
             for name in &names {
                 let phase =
                     varied.phase.get(*name).or_else(|| study.phase.get(*name)).expect("the group is made of phases");
@@ -126,6 +127,7 @@ fn expand_unit(
                     name: (*name).to_string(),
                     levels: levels.map(|(axis, level)| (axis.clone(), level.clone())).collect(),
                     streams: streams_of(source, &combination.table, &varied, name, phase)?,
+                    programs: programs_of(&varied, phase),
                     ramp: phase.ramp,
                     until: Until { time: phase.until.time, amount: None, steady: phase.until.steady },
                 });

@@ -5,7 +5,7 @@ use crate::check;
 use crate::document::{Source, Table, merge};
 use crate::happenings::Stage;
 use crate::phases::expand;
-use crate::resolve::{Profiles, resolve_host, resolve_storages, unsupported};
+use crate::resolve::{Profiles, resolve_database, resolve_engine, resolve_host, resolve_storages, unsupported};
 use crate::run::{PhaseSpec, RUN_SPEC_VERSION, RunSpec, World};
 use crate::study::{Phase, Published, Study, Varies, Window};
 use indexmap::IndexMap;
@@ -130,6 +130,8 @@ fn resolve_cell(
     let storage = resolve_storages(source, &cell.table, &study, &expanded.phases, world, profiles)?;
     expanded.resolve_amounts(&storage);
     crate::scale::shrink(&mut expanded.phases, &storage);
+    let has_programs = expanded.phases.iter().any(|phase| !phase.programs.is_empty());
+    let engines = resolve_engine(source, &cell.table, &study, has_programs)?;
     let run = RunSpec {
         schema_version: RUN_SPEC_VERSION,
         study: name.to_string(),
@@ -140,7 +142,8 @@ fn resolve_cell(
         start: study.run.start,
         interval: study.run.interval,
         host: resolve_host(source, &cell.table, &study, world, profiles)?,
-        engines: study.engine.by_name(),
+        database: resolve_database(source, &cell.table, &study, &engines, &expanded.phases)?,
+        engines,
         events: Stage { source, table: &cell.table, study: &study, phases: &expanded.phases, storages: &storage }
             .events(world)?,
         storage,
@@ -196,6 +199,9 @@ fn written_at_most(run: &RunSpec) -> Option<u64> {
 
 /// Bytes that a phase writes at most: its amount, or what open-loop streams ask for in its time.
 fn written_in_phase(phase: &PhaseSpec) -> Option<u64> {
+    if !phase.programs.is_empty() {
+        return None;
+    }
     let time = phase.until.time_at_most(phase.ramp);
     let by_time = phase.streams.iter().map(|stream| {
         let of = &stream.stream;

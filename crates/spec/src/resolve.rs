@@ -3,11 +3,12 @@
 use crate::document::{Source, Table, nearest};
 use crate::happenings::is_staged;
 use crate::profile::{DeviceProfile, HostProfile, LinkProfile};
-use crate::run::{HostSpec, PhaseSpec, PhaseStream, StorageSpec, World};
+use crate::run::{DatabaseSpec, HostSpec, PhaseSpec, PhaseStream, StorageSpec, World};
 use crate::stacks::Place;
-use crate::study::{Phase, Study};
+use crate::study::{Engine, Phase, Study};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind, Size};
+use tameshi_workload::program::ProgramSpec;
 
 /// Profiles that can be named: `(name, file, text)` of each.
 #[derive(Clone, Debug, Default)]
@@ -143,6 +144,54 @@ pub(crate) fn streams_of(
     Ok(streams)
 }
 
+/// The programs that a phase runs; `streams_of` has refused names that the study does not define.
+pub(crate) fn programs_of(study: &Study, phase: &Phase) -> Vec<ProgramSpec> {
+    phase.workload.iter().filter_map(|name| study.workload.program(name)).collect()
+}
+
+/// The engine that is named, or the only one; where programs run and none is defined, SQLite, which needs nothing.
+pub(crate) fn resolve_engine(
+    source: Source<'_>,
+    table: &Table<'_>,
+    study: &Study,
+    has_programs: bool,
+) -> Result<IndexMap<String, Engine>, InputError> {
+    let mut engines = study.engine.by_name();
+    if let Some(name) = &study.uses.engine {
+        let Some(engine) = engines.swap_remove(name) else {
+            let all = engines.into_keys().collect();
+            return Err(unknown_name(source, table, &["use", "engine"], "engine", name, all));
+        };
+        return Ok([(name.clone(), engine)].into());
+    }
+    if has_programs && engines.len() > 1 {
+        let message = "the study defines several engines; say which is used";
+        let mut error = source.error_at(table, &["use"], InputErrorKind::MissingKey, message);
+        (error.key, error.accepted) = ("use.engine".into(), engines.into_keys().collect());
+        return Err(error);
+    }
+    if has_programs && engines.is_empty() {
+        engines.insert("sqlite".into(), Engine::default());
+    }
+    Ok(engines)
+}
+
+/// The database that the programs of a run work on.
+pub(crate) fn resolve_database(
+    source: Source<'_>,
+    table: &Table<'_>,
+    study: &Study,
+    engines: &IndexMap<String, Engine>,
+    phases: &[PhaseSpec],
+) -> Result<Option<DatabaseSpec>, InputError> {
+    if phases.iter().all(|phase| phase.programs.is_empty()) {
+        return Ok(None);
+    }
+    let engine = engines.keys().next().cloned().unwrap_or_default();
+    let storage = used_storage(source, table, study, None, &["use", "storage"])?;
+    Ok(Some(DatabaseSpec { engine, storage, seed: study.run.seed }))
+}
+
 /// The storage that is named, or used, or the only one.
 fn used_storage(
     source: Source<'_>,
@@ -185,6 +234,9 @@ pub(crate) fn resolve_storages(
         if let Some(name) = role {
             used.push(used_storage(source, table, study, Some(name), &["use", key])?);
         }
+    }
+    if phases.iter().any(|phase| !phase.programs.is_empty()) {
+        used.push(used_storage(source, table, study, None, &["use", "storage"])?);
     }
     if used.is_empty() && study.storage.len() == 1 {
         used.extend(study.storage.keys().cloned());
@@ -235,18 +287,13 @@ fn resolve_storage(
 
 /// What the study asks for that no world does yet.
 pub(crate) fn unsupported(study: &Study, world: World) -> Vec<String> {
-    let engines =
-        study.engine.by_name().into_keys().map(|name| format!("engine.{name}: no world runs a database engine yet"));
-    let programs = study.workload.names().into_iter().filter(|name| !name.starts_with("stream."));
-    let programs = programs.map(|name| format!("workload.{name}: no world drives this program yet"));
+    let trace = study.workload.trace.iter().map(|_| "workload.trace: no world replays a trace yet".to_string());
     let events = study.event.iter().filter(|(_, event)| !is_staged(event, world));
     let events =
         events.map(|(name, event)| format!("event.{name}: this world does not stage `{}`", event.kinds().join(".")));
     let memory = study.host.iter().filter_map(|host| host.memory);
     let memory = memory.map(|_| "host.memory: no world models a host's memory yet".to_string());
-    let starts = (study.run.start != crate::run::Start::AsIs)
-        .then(|| "run.start: no world enforces a cold or warm start yet".to_string());
-    engines.chain(programs).chain(events).chain(memory).chain(starts).collect()
+    trace.chain(events).chain(memory).collect()
 }
 
 /// Bytes that are addressed by a stream of `size` bytes of storage.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use tameshi_base::Nanos;
 use tameshi_base::units::{Size, Time};
 use tameshi_workload::StreamSpec;
+use tameshi_workload::program::ProgramSpec;
 pub use tameshi_workload::steady::SteadyRule;
 use tameshi_workload::steady::Subject;
 
@@ -60,6 +61,9 @@ pub struct RunSpec {
     /// Engines that the run uses, by product.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub engines: IndexMap<String, Engine>,
+    /// The database that programs work on; absent: no phase runs one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<DatabaseSpec>,
     /// Things that happen during the run, by name; what the simulated world stages names its storage.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub events: IndexMap<String, Event>,
@@ -87,6 +91,18 @@ pub struct StorageSpec {
     /// The model behind the name; absent where a real thing is bound to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Node>,
+}
+
+/// The database of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DatabaseSpec {
+    /// Its engine, which stands in `engines`.
+    pub engine: String,
+    /// Name of the storage under its data.
+    pub storage: String,
+    /// Seed of its data set, the same for all repetitions.
+    pub seed: u64,
 }
 
 /// The simulated machine that jobs run on.
@@ -146,6 +162,9 @@ pub struct PhaseSpec {
     pub levels: IndexMap<String, String>,
     /// Streams that run at once.
     pub streams: Vec<PhaseStream>,
+    /// Programs that drive the database meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramSpec>,
     /// Time at the phase's begin that estimates leave out.
     pub ramp: Time,
     /// When it ends.

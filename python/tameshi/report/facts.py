@@ -126,7 +126,8 @@ def plain_facts(view: View, phase: str) -> list[Fact]:
     facts = []
     for key, name in series_names(points, None).items():
         _, subject, operation = key
-        if key not in kept:
+        # A program speaks for all kinds of its transactions.
+        if key not in kept or (operation == "transaction" and "." in subject):
             continue
         series = [p for p in points if p.key == key]
         rate = _natural_rate(view, series)
@@ -134,6 +135,8 @@ def plain_facts(view: View, phase: str) -> list[Fact]:
         if operation == "commit":
             name = tuple(part for part in name if part != subject) or (operation,)
             measures += _first_of(series, (MEAN,)) + _first_of(series, (P99,))
+        elif operation == "transaction":
+            measures += _first_of(series, (P99,))
         elif rate != "bandwidth":
             measures += _first_of(series, (P99, MEAN))
         for measure in measures:

@@ -285,7 +285,7 @@ def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
     return [
         Figure(
             f"series-{i}",
-            Phrase("figure.series", {"name": name}),
+            _time_title(name, entries[0]),
             Phrase("hint.series"),
             "step",
             Scale(Phrase("axis.time"), "number"),
@@ -306,30 +306,45 @@ def _time_panel(entry: Mapping[str, Any]) -> Panel:
     return Panel((entry["world"], *entry.get("levels", ())), _time_lines(entry), marks)
 
 
+def _time_title(name: str, entry: Mapping[str, Any]) -> Phrase:
+    if "quantity" in entry:
+        phase = name.removesuffix(f", {entry['quantity']}")
+        return Phrase(f"figure.over_time_{entry['quantity']}", {"phase": phase})
+    return Phrase("figure.series", {"name": name})
+
+
 def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
     """Steps, each from the end of the interval before it; the first from zero."""
     ends = [float(t) for t in entry["t_s"]]
     # A commit is a write and its sync: their lines would lie on each other.
     committing = {n.removesuffix(" commit") for n in entry["values"] if n.endswith(" commit")}
     kept = {
-        str(name): [float(v) for v in values]
+        str(name): [(t, float(v)) for t, v in zip(ends, values, strict=True) if v is not None]
         for name, values in entry["values"].items()
         if name.removesuffix(" write") not in committing
     }
     return tuple(
-        Series(tuple(name.split()), (0.0, *ends), (*values[:1], *values), (), (), style)
-        for style, (name, values) in enumerate(kept.items())
+        _steps(tuple(name.split()), told, style)
+        for style, (name, told) in enumerate(kept.items())
+        if told
     )
 
 
+def _steps(name: Name, told: Sequence[tuple[float, float]], style: int) -> Series:
+    times, values = zip(*told, strict=True)
+    return Series(name, (0.0, *times), (values[0], *values), (), (), style)
+
+
 def _time_scale(unit: str) -> Scale:
+    if unit == "share":
+        return Scale(Phrase("axis.hit_ratio"), "share")
     kind = "latency" if unit.startswith("latency") else kind_of(unit)
     return Scale(Phrase(f"axis.{kind}"), kind)
 
 
 def bars(view: View, phases: Sequence[str]) -> list[Figure]:
     """Phases without a numeric axis: rates, bandwidth of large transfers, and tail latency."""
-    points = without_parts(p for p in view.points if p.phase in phases)
+    points = without_parts(p for phase in phases for p in view.in_phase(phase))
     rates = [
         p for p in points if family_of(p.measure) == "rate" and not moves_large_blocks(view, p)
     ]

@@ -17,7 +17,7 @@ import jinja2
 from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
-from tameshi.report import interference, slowest, standing, timeline, why
+from tameshi.report import database, interference, slowest, standing, timeline, why
 from tameshi.report.draw import draw
 from tameshi.report.figures import Figure, figures
 from tameshi.report.inputs import ReportInputs
@@ -81,6 +81,7 @@ def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
         "answers": answers(view, text),
         "overview": overview(view, text),
         "matrices": matrices(view, text),
+        "database": database.tables(view, text),
         "interference": interference.tables(view, text),
         "timeline": timeline.tables(view, text),
         "why": why.tables(view, text),

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from tameshi.report import interference, slowest, standing, timeline, why
+from tameshi.report import database, interference, slowest, standing, timeline, why
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.points import View, at_worst, read_results
 from tameshi.report.summary import Answer, Table, answers, matrices, overview
@@ -33,6 +33,7 @@ def _line(answer: Answer, text: Text) -> str:
 def sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str, list[Table]]]:
     """Every table of the report, by the section it stands in, in the order of the page."""
     yield "answer", [overview(view, text)]
+    yield "database", database.tables(view, text)
     yield "interference", interference.tables(view, text)
     yield "timeline", timeline.tables(view, text)
     yield "why", why.tables(view, text)

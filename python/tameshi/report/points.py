@@ -73,8 +73,8 @@ class View:
     verdict: dict[str, Any]
 
     def in_phase(self, phase: str) -> tuple[Point, ...]:
-        """The points of one phase."""
-        return tuple(p for p in self.points if p.phase == phase)
+        """The points of one phase, without what tells of a database beside its transactions."""
+        return tuple(p for p in self.points if p.phase == phase and not is_side_metric(p))
 
     def sweep_axis(self, phase: str) -> Axis | None:
         """The numeric axis of a phase (the longest one), or None."""
@@ -160,6 +160,20 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
         )
 
 
+SIDE = ("server", "process", "disk", "statement")
+"""Operations of points that tell of a database beside its transactions."""
+
+
+def is_side_metric(point: Point) -> bool:
+    """Whether a point stands in a database's own tables and in all numbers, and nowhere else."""
+    rate = point.measure in ("rate", "iops")
+    return point.operation in SIDE or (
+        point.operation == "transaction"
+        and not rate
+        and (point.measure.endswith("_rate") or point.measure == "tpmc")
+    )
+
+
 def unique(items: Iterable[str]) -> tuple[str, ...]:
     """The items without repetition, in order of first sight."""
     return tuple(dict.fromkeys(items))
@@ -169,9 +183,13 @@ def kind_of(measure: str) -> str:
     """How a measure is formatted: `latency`, `bandwidth`, `rate` or `number`."""
     if measure.startswith(LATENCY):
         return "latency"
-    if measure in ("iops", "rate"):
+    if measure in ("iops", "rate", "tpmc") or measure.endswith("_rate"):
         return "rate"
-    return "bandwidth" if measure == "bandwidth" else "number"
+    if measure.endswith("_bytes"):
+        return "bytes"
+    if measure == "hit_ratio":
+        return "share"
+    return "bandwidth" if measure.endswith("bandwidth") else "number"
 
 
 def family_of(measure: str) -> str:

@@ -21,6 +21,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "section.answer": ("The answer", "答え"),
     "section.plots": ("Plots", "グラフ"),
     "section.why": ("Where the time goes", "時間の内訳"),
+    "section.database": ("The database", "データベース"),
     "section.interference": ("Who disturbs whom", "誰が誰を妨げるか"),
     "section.numbers": ("All numbers", "全数値"),
     "section.verdicts": ("Is it valid?", "結果は有効か"),
@@ -269,7 +270,79 @@ TEXT: dict[str, tuple[str, str]] = {
     "axis.percentile": ("percentile", "パーセンタイル"),
     "axis.time": ("time (s)", "時間（秒）"),
     "axis.number": ("value", "値"),
+    "axis.hit_ratio": ("hit ratio", "ヒット率"),
+    # databases
+    "table.database": ("Cells of the matrix", "セルごとの主要指標"),
+    "note.database": (
+        "In parentheses: times the value of the first cell of its phase. Rates are per second; "
+        "reads and writes are the server's own and the disk's, where they count them.",
+        "括弧内は同じフェーズの最初のセルとの比。レートは毎秒。読み書きはサーバー自身とディスクの計数。"
+        "サーバーが数えないものは空欄。",
+    ),
+    "table.times": ("Response times by type of transaction", "トランザクション種別の応答時間"),
+    "table.checks": (
+        "Is the data right? Conditions, ledger, mix, outages and errors",
+        "データは正しいか：一貫性条件、台帳、ミックス、停止、エラー",
+    ),
+    "column.type": ("Type", "種別"),
+    "column.found": ("Found", "結果"),
+    "check.run": ("Run {number}:", "{number}回目："),
+    "check.conditions": (
+        "{held} of {all} conditions of consistency hold after the run",
+        "実行後に一貫性条件{all}件中{held}件が成立",
+    ),
+    "check.ledger": (
+        "{acknowledged} acknowledged commits, {lost} lost, {twice} there twice, {phantom} "
+        "unexplained; {ambiguous} without an answer",
+        "応答済みコミット{acknowledged}件、消失{lost}件、重複{twice}件、説明不能{phantom}件、"
+        "応答なし{ambiguous}件",
+    ),
+    "check.mix": ("the mix is right in {count} points", "ミックスは{count}項目すべて規定内"),
+    "check.mix_few": (
+        "too few transactions to judge the mix",
+        "ミックスを判定するにはトランザクションが少なすぎる",
+    ),
+    "check.mix_outside": ("the mix is off: {names}", "ミックスが規定外：{names}"),
+    "check.outage": (
+        "away for {length}; about {unserved} transactions not served",
+        "停止{length}、処理できなかったトランザクションは約{unserved}件",
+    ),
+    "check.to_the_end": ("the rest of the phase", "フェーズの残り"),
+    "check.errors": ("errors by code: {codes}", "コード別エラー：{codes}"),
+    "name.tpcc.new_order": ("New-Order", "New-Order"),
+    "name.tpcc.payment": ("Payment", "Payment"),
+    "name.tpcc.order_status": ("Order-Status", "Order-Status"),
+    "name.tpcc.delivery": ("Delivery", "Delivery"),
+    "name.tpcc.stock_level": ("Stock-Level", "Stock-Level"),
+    "name.tpcc.deferred_delivery": ("deferred Delivery", "遅延Delivery"),
+    "name.tpcc": ("TPC-C", "TPC-C"),
     # measures
+    "measure.statement.rate": ("statements / s (QPS)", "QPS（文 / 秒）"),
+    "measure.transaction.rate": ("transactions / s", "トランザクション / 秒"),
+    "measure.transaction.tpmc": ("TpmC", "TpmC"),
+    "measure.server.hit_ratio": ("buffer pool hit ratio", "バッファプールヒット率"),
+    "measure.server.read_rate": ("server: reads / s", "サーバー：読み取り / 秒"),
+    "measure.server.write_rate": ("server: writes / s", "サーバー：書き込み / 秒"),
+    "measure.disk.read_rate": ("disk: reads / s", "ディスク：読み取り / 秒"),
+    "measure.disk.write_rate": ("disk: writes / s", "ディスク：書き込み / 秒"),
+    "measure.disk.read_bandwidth": ("disk: bytes read", "ディスク：読み取り帯域"),
+    "measure.disk.write_bandwidth": ("disk: bytes written", "ディスク：書き込み帯域"),
+    "figure.over_time_statements": (
+        "{phase}: statements per second (QPS) over time",
+        "{phase}：QPS（文 / 秒）の時間変化",
+    ),
+    "figure.over_time_hit_ratio": (
+        "{phase}: buffer pool hit ratio over time",
+        "{phase}：バッファプールヒット率の時間変化",
+    ),
+    "figure.over_time_reads": (
+        "{phase}: reads per second over time",
+        "{phase}：毎秒の読み取り回数の時間変化",
+    ),
+    "figure.over_time_writes": (
+        "{phase}: writes per second over time",
+        "{phase}：毎秒の書き込み回数の時間変化",
+    ),
     "measure.iops": ("IOPS", "IOPS"),
     "measure.rate": ("operations / s", "操作数 / 秒"),
     "measure.bandwidth": ("bandwidth", "帯域"),
@@ -611,6 +684,30 @@ SAID = {
     ),
     "the processors, not the disk, were the limit: {subject}": (
         "限界はディスクではなくCPU：{subject}"
+    ),
+    "the client, not the database, was the limit: {subject}": (
+        "限界はデータベースではなくクライアント：{subject}"
+    ),
+    "client and server do not count the same number of statements: {subject}": (
+        "クライアントとサーバーの文の計数が一致しない：{subject}"
+    ),
+    "the mix of transactions is off: {names}": "トランザクションのミックスが規定外：{names}",
+    "the database is not consistent: condition {number} of TPC-C's clause 3.3.2 is broken by "
+    "{rows} rows": "データベースに不整合：TPC-C 3.3.2の条件{number}に{rows}行が違反",
+    "{count} acknowledged commits are not there": "応答済みコミット{count}件が失われた",
+    "{count} acknowledged commits are there twice": "応答済みコミット{count}件が重複",
+    "{count} commits are there that nobody sent": "送信していないコミットが{count}件存在",
+    "the start was not cold: {found} in the buffer pool at t0, more than {bound}": (
+        "開始時がコールドではない：t0でバッファプールに{found}（上限{bound}）"
+    ),
+    "the start was not cold: {found} in the page cache at t0, more than {bound}": (
+        "開始時がコールドではない：t0でページキャッシュに{found}（上限{bound}）"
+    ),
+    "the start was not warm: {found} in the {where} at t0, less than {bound}": (
+        "開始時がウォームではない：t0で{where}に{found}（下限{bound}）"
+    ),
+    "{product} stands for the engine `{engine}` of the study": (
+        "試験のエンジン`{engine}`の代わりに{product}を使用"
     ),
     "something else kept the processors busy: {subject}": "他の処理がCPUを占有：{subject}",
     "the processors were nearly the limit, beside the disk: {subject}": (

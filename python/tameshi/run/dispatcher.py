@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from tameshi import _core, guard, store
-from tameshi.errors import TameshiError
+from tameshi.errors import RunFailed, TameshiError
 from tameshi.preflight import Examined
+from tameshi.run.database import Database, opened
 from tameshi.run.display import Display
 from tameshi.run.hooks import Hooks, hooks_of, without_bound
 from tameshi.run.process import WorkerProcess
 from tameshi.run.sampler import Sampler
+from tameshi.run.server_sampler import ServerSampler
 from tameshi.spec_types import Access, RunSpec, World
 from tameshi.stats.order import randomised
 from tameshi.store import SealedRun
@@ -138,7 +140,7 @@ def run_one(session: Session, task: Task) -> None:
     try:
         environment = {**task.examined.environment, "findings": list(task.examined.findings)}
         store.begin_run(folder, task.spec, task.identity, environment)
-        failure = _execute(session, task, folder)
+        failure = (_execute_programs if task.spec.database else _execute)(session, task, folder)
     except TameshiError as error:
         failure = str(error)
     except OSError as error:
@@ -167,6 +169,61 @@ def _execute(session: Session, task: Task, folder: Path) -> str | None:
         return failure or worker.failure() or _vanished(targets)
 
 
+def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
+    """A database loaded or restored, started, and programs at work on it."""
+
+    def progress(stage: str, told: Mapping[str, Any]) -> None:
+        if session.stopping.is_set():
+            raise RunFailed("stopped before the run began")
+        session.display.run(task.label, stage, told)
+
+    assert task.spec.database
+    place = task.examined.databases[task.spec.database.storage]
+    engine = task.spec.database.engine
+    serving = task.examined.servers[engine].settled((task.spec.engines or {})[engine])
+    with opened(task.spec, folder, place, serving, progress) as database:
+        if not database.is_kept:
+            _load(session, task, folder, database)
+        database.restore()
+        database.start()
+        told = {
+            "address": database.server.address.as_json(),
+            "load": False,
+            "ledger": bool(task.spec.events),
+        }
+        with _worker(session, folder, {}, told) as worker:
+            failure = _converse(session, task, folder, worker, {}, database)
+        return failure or worker.failure() or database.end()
+
+
+def _load(session: Session, task: Task, folder: Path, database: Database) -> None:
+    """Have a worker load the data set; raises `RunFailed` where it can't, or it is not right."""
+    with database.loading() as server:
+        told = {"address": server.address.as_json(), "load": True, "ledger": False}
+        failure, holds = None, False
+        with _worker(session, folder, {}, told) as worker:
+            for message in worker.messages():
+                if session.stopping.is_set():
+                    worker.kill()
+                match message["kind"]:
+                    case "progress":
+                        session.display.run(task.label, "load", message)
+                    case "loaded":
+                        holds = message["holds"]
+                        store.append_event(folder, 0, "loaded", conditions=message["conditions"])
+                    case "failed":
+                        failure = str(message["reason"])
+        failure = failure or worker.failure()
+        if session.stopping.is_set():
+            raise RunFailed("stopped while its data set was loaded")
+        if failure:
+            said = " / ".join(server.last_words()) if server.pid is None else ""
+            sentence = f"the data set could not be loaded: {failure.rstrip('.')}"
+            raise RunFailed(sentence, found=said)
+        if not holds:
+            raise RunFailed("the data set that was loaded breaks TPC-C's conditions")
+
+
 def _opened(task: Task, storage: str, plan: guard.TargetPlan) -> guard.OpenTarget:
     """Past the page cache unless its streams ask for it; the core refuses a mix of both."""
     streams = [
@@ -190,10 +247,13 @@ def _vanished(targets: Mapping[str, guard.OpenTarget]) -> str | None:
 
 @contextmanager
 def _worker(
-    session: Session, folder: Path, targets: Mapping[str, guard.OpenTarget]
+    session: Session,
+    folder: Path,
+    targets: Mapping[str, guard.OpenTarget],
+    database: Mapping[str, Any] | None = None,
 ) -> Iterator[WorkerProcess]:
     with session.guarded:
-        worker = WorkerProcess(folder, targets, [session.lock])
+        worker = WorkerProcess(folder, targets, [session.lock], database)
         session.workers.add(worker)
         if session.stopping.is_set():
             worker.stop()
@@ -210,6 +270,7 @@ def _converse(
     folder: Path,
     worker: WorkerProcess,
     targets: Mapping[str, guard.OpenTarget],
+    database: Database | None = None,
 ) -> str | None:
     """Hear the worker to its end; returns the reason that it gives for failing."""
     failure = None
@@ -219,10 +280,15 @@ def _converse(
                 case "laid_out":
                     guard.mark_laid_out(targets[message["storage"]])
                 case "ready" if not session.stopping.is_set():
+                    if database:
+                        database.verify()
                     t0_ns = time.monotonic_ns() + LEAD_NS
-                    sampling.enter_context(_sampler(task, folder, t0_ns, worker.process.pid))
+                    sampling.enter_context(_sampler(task, folder, t0_ns, worker, database))
+                    sampling.enter_context(_server_sampler(task, folder, t0_ns, database))
                     sampling.enter_context(_hooks(session, task, folder, t0_ns))
                     worker.go(t0_ns, task.examined.backend)
+                case "measured":
+                    sampling.close()
                 case "progress":
                     session.display.run(task.label, message["stage"], message)
                 case "failed":
@@ -235,9 +301,23 @@ def _hooks(session: Session, task: Task, folder: Path, t0_ns: int) -> Any:
     return Hooks(folder, t0_ns, hooks, session.stopping.is_set) if hooks else nullcontext()
 
 
-def _sampler(task: Task, folder: Path, t0_ns: int, pid: int) -> Any:
+def _sampler(
+    task: Task, folder: Path, t0_ns: int, worker: WorkerProcess, database: Database | None
+) -> Any:
     """Virtual time has nothing that a sampler could see."""
     if task.spec.world is World.simulated:
         return nullcontext()
     interval_ns = _core.nanoseconds(task.spec.interval)
-    return Sampler(folder, t0_ns, interval_ns, task.examined.devices(), {"worker": pid})
+    pids = {"worker": worker.process.pid}
+    server = database.server.pid if database else None
+    families = {"server": server} if server else {}
+    devices = task.examined.devices()
+    return Sampler(folder, t0_ns, interval_ns, devices, pids, families=families)
+
+
+def _server_sampler(task: Task, folder: Path, t0_ns: int, database: Database | None) -> Any:
+    """A database that lives in its client has no counters of its own."""
+    if database is None or database.server.product.embedded:
+        return nullcontext()
+    server, interval_ns = database.server, _core.nanoseconds(task.spec.interval)
+    return ServerSampler(folder, t0_ns, interval_ns, server.product, server.client)

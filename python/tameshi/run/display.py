@@ -132,10 +132,25 @@ class _Common:
         raise NotImplementedError
 
 
+STAGES = {
+    "initialise": "making an empty database",
+    "settle": "bringing the loaded database to rest",
+    "start": "starting the database",
+    "check": "checking the database",
+}
+
+
 def doing(stage: str, progress: Mapping[str, Any]) -> str:
     """What a run is at, in a few words."""
     if stage == "prepare":
         return f"laying out, {progress.get('bytes_written', 0) / 1e9:.2f} GB written"
+    if stage == "load":
+        return f"loading, {progress.get('rows', 0):,} rows"
+    if stage == "copy":
+        done, size = (progress[key] / 1e9 for key in ("done_bytes", "size_bytes"))
+        return f"copying its data set, {done:.2f} of {size:.2f} GB"
+    if stage in STAGES:
+        return STAGES[stage]
     return f"{progress.get('elapsed_ns', 0) / 1e9:.1f} s"
 
 

@@ -24,9 +24,14 @@ class WorkerProcess:
     """
 
     def __init__(
-        self, folder: Path, targets: Mapping[str, guard.OpenTarget], inherited: Sequence[int]
+        self,
+        folder: Path,
+        targets: Mapping[str, guard.OpenTarget],
+        inherited: Sequence[int],
+        database: Mapping[str, Any] | None = None,
     ) -> None:
         arguments = [json.dumps(_described(name, target)) for name, target in targets.items()]
+        arguments += [json.dumps({"database": database})] if database else []
         self.log = folder / "worker.log"
         errors = guard.append_file(self.log)
         self.process = subprocess.Popen(
@@ -54,6 +59,10 @@ class WorkerProcess:
     def stop(self) -> None:
         """End soon with a usable partial result."""
         self._tell({"kind": "stop"})
+
+    def kill(self) -> None:
+        """End at once: what it does is worth nothing half done."""
+        self.process.kill()
 
     def _tell(self, message: Mapping[str, Any]) -> None:
         assert self.process.stdin

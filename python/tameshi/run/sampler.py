@@ -12,12 +12,13 @@ import resource
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Self
 
 from tameshi import guard
+from tameshi.environment import names_in
 
 HEADER = b"t_ns,dt_ns,subject,metric,value\n"
 MACHINE = "machine"
@@ -160,7 +161,8 @@ class Series(ABC):
 class Sampler(Series):
     """What the kernel counts: `devices` by their names in /proc/diskstats, the machine, processes.
 
-    `pids` are the processes by the subject they are recorded under.
+    `pids` are the processes by the subject they are recorded under, `families` those that count
+    with all processes below them.
     """
 
     def __init__(
@@ -171,11 +173,15 @@ class Sampler(Series):
         devices: Sequence[str],
         pids: Mapping[str, int],
         *,
+        families: Mapping[str, int] | None = None,
         proc: Path = Path("/proc"),
     ) -> None:
-        super().__init__(folder, SAMPLER, t0_ns, interval_ns, [*devices, MACHINE, *pids])
+        families = families or {}
+        subjects = [*devices, MACHINE, *pids, *families]
+        super().__init__(folder, SAMPLER, t0_ns, interval_ns, subjects)
         self._devices = list(devices)
         self._pids = dict(pids)
+        self._families = {subject: Family(pid) for subject, pid in families.items()}
         self._proc = proc
 
     def _read(self) -> Reading:
@@ -183,7 +189,58 @@ class Sampler(Series):
         reading |= read_machine(self._proc)
         for subject, pid in self._pids.items():
             reading |= read_process(self._proc, subject, pid)
+        for subject, family in self._families.items():
+            reading |= family.read(self._proc, subject)
         return reading | {SAMPLER: own_time()}
+
+
+class Family:
+    """A process and all below it: what those that have ended did still counts."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._last: dict[tuple[int, str], dict[str, int]] = {}
+        self._ended: dict[str, int] = {}
+
+    def read(self, proc: Path, subject: str) -> Reading:
+        """The sum of their counters; nothing where the first of them has gone."""
+        first = read_process(proc, subject, self._pid).get(subject)
+        if first is None:
+            return {}
+        now = {(self._pid, first.birth): first.values}
+        for pid in descendants(proc, self._pid):
+            found = read_process(proc, subject, pid).get(subject)
+            if found is not None:
+                now[pid, found.birth] = found.values
+        for member, values in self._last.items():
+            if member not in now:
+                self._ended = summed([self._ended, values])
+        self._last = now
+        whole = summed([self._ended, *now.values()])
+        return {subject: Counters(first.birth, {name: whole[name] for name in first.values})}
+
+
+def summed(counters: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Counters added up by name."""
+    whole: dict[str, int] = {}
+    for values in counters:
+        for name, value in values.items():
+            whole[name] = whole.get(name, 0) + value
+    return whole
+
+
+def descendants(proc: Path, pid: int) -> Iterator[int]:
+    """All processes below one: kernels need not tell a process's children, so all are looked at."""
+    below: dict[int, list[int]] = {}
+    for name in names_in(proc):
+        if name.isdigit():
+            fields = _text(proc / name / "stat").rpartition(")")[2].split()
+            if len(fields) > 1:
+                below.setdefault(int(fields[1]), []).append(int(name))
+    left = list(below.get(pid, ()))
+    while left:
+        yield left[-1]
+        left += below.get(left.pop(), ())
 
 
 def own_time() -> Counters:

@@ -1,9 +1,10 @@
 """The worker of every world: `python -m tameshi.run.worker RUNDIR [TARGET …]` executes one RunSpec.
 
-Standard output: JSON lines `ready`, `progress`, `done`, `failed`. Standard input: JSON lines `go`
-(with `t0_ns` on the monotonic clock and the `backend`) and `stop`; its end means that the
-dispatcher is gone, and is a stop as well. SIGINT leaves a usable partial result. A target is the
-JSON of an inherited descriptor; the worker opens no storage itself.
+Standard output: JSON lines `ready`, `progress`, `measured`, `done`, `failed`. Standard input: JSON
+lines `go` (with `t0_ns` on the monotonic clock and the `backend`) and `stop`; its end means that
+the dispatcher is gone, and is a stop as well. SIGINT leaves a usable partial result. A target is
+the JSON of an inherited descriptor; the worker opens no storage itself. Where the one target is a
+`database`, its address stands in it, and whether to `load` it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tameshi._core import Execution, Target
 from tameshi.errors import TameshiError
+from tameshi.run.work import DatabaseWork, LoadWork, StreamWork, Work
 from tameshi.spec_types import RunSpec
 
 PROGRESS_SECONDS = 0.25
@@ -32,23 +33,21 @@ def say(kind: str, **fields: Any) -> None:
 
 
 class Worker:
-    """One run: the core works in a thread of its own, standard input is heard in another."""
+    """One run: its work is done in a thread of its own, standard input is heard in another."""
 
     def __init__(self, folder: Path, targets: list[dict[str, Any]]) -> None:
         spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
-        self.seed = spec.seed
-        self.execution = Execution(spec, folder)
-        self.unwritten = [_target(t) for t in targets if not t["laid_out"]]
-        self.targets = [_target(t) for t in targets]
+        self.work = _work(spec, folder, targets)
+        self.loads = isinstance(self.work, LoadWork)
         self.go = threading.Event()
         self.stopped = False
         self.t0_ns = 0
         self.backend = "auto"
 
     def stop(self, *_: int | FrameType | None) -> None:
-        """End soon: the core closes its files, a worker that still waits runs nothing."""
+        """End soon: what is under way is ended, a worker that still waits runs nothing."""
         self.stopped = True
-        self.execution.stop()
+        self.work.stop()
         self.go.set()
 
     def listen(self) -> None:
@@ -61,17 +60,6 @@ class Worker:
             elif message["kind"] == "stop":
                 self.stop()
         self.stop()
-
-    def prepare(self) -> dict[str, Any]:
-        """Lay out what no run has written yet."""
-        for target in self.unwritten:
-            if self.execution.lay_out(target, self.seed):
-                say("laid_out", storage=target.name)
-        return {"status": "prepared"}
-
-    def measure(self) -> dict[str, Any]:
-        """All phases of the spec."""
-        return self.execution.run(self.targets, self.t0_ns, self.backend)
 
     def watched(self, work: Any, stage: str) -> dict[str, Any]:
         """Do `work` in a thread and say how it goes; a failure of it is raised here."""
@@ -88,7 +76,7 @@ class Worker:
         thread.start()
         while thread.is_alive():
             thread.join(PROGRESS_SECONDS)
-            say("progress", stage=stage, **self.execution.progress())
+            say("progress", stage=stage, **self.work.progress())
         if failure:
             raise failure[0]
         return result
@@ -97,13 +85,16 @@ class Worker:
         """Prepare, wait for go, run; returns the exit status."""
         threading.Thread(target=self.listen, daemon=True).start()
         try:
-            self.watched(self.prepare, "prepare")
-            say("ready")
-            self.go.wait()
-            if self.stopped and not self.t0_ns:
+            self.watched(self.work.prepare, "load" if self.loads else "prepare")
+            if not self.loads:
+                say("ready")
+                self.go.wait()
+            if self.loads or (self.stopped and not self.t0_ns):
                 say("done", status="partial")
                 return 0
-            say("done", **self.watched(self.measure, "run"))
+            done = self.watched(lambda: self.work.measure(self.t0_ns, self.backend), "run")
+            say("measured")
+            say("done", **done, **self.watched(self.work.finish, "check"))
         except TameshiError as error:
             say("failed", reason=str(error))
             return 1
@@ -113,10 +104,13 @@ class Worker:
         return 0
 
 
-def _target(fields: dict[str, Any]) -> Target:
-    return Target(
-        fields["name"], fields["fd"], fields["data_offset"], fields["data_bytes"], fields["direct"]
-    )
+def _work(spec: RunSpec, folder: Path, targets: list[dict[str, Any]]) -> Work:
+    database = next((target["database"] for target in targets if "database" in target), None)
+    if database is None:
+        return StreamWork(spec, folder, targets, say)
+    if database["load"]:
+        return LoadWork(spec, folder, database, say)
+    return DatabaseWork(spec, folder, database)
 
 
 def main() -> int:

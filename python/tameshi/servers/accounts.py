@@ -61,10 +61,15 @@ def account_of(product: Product) -> Account:
 
 def require_reach(account: Account, folder: Path) -> None:
     """Refuses a folder that the account may not work in, and names what bars its way."""
+    require_passage(account, folder, "-w")
+
+
+def require_passage(account: Account, folder: Path, last: str = "-x") -> None:
+    """Refuses a folder that the account may not go into (or what else `last` asks of it)."""
     if not account.name:
         return
     for place in (*reversed(folder.parents), folder):
-        mode = "-w" if place == folder else "-x"
+        mode = last if place == folder else "-x"
         asked = account.running(["test", mode, str(place)])
         if subprocess.run(asked, stdin=subprocess.DEVNULL, check=False).returncode:
             raise GuardRefusal(

@@ -13,6 +13,7 @@ from pymysql.connections import Connection
 
 from tameshi.servers.installed import Program
 from tameshi.servers.shape import (
+    LOADING_POOL_BYTES,
     Address,
     Client,
     ClientError,
@@ -123,6 +124,12 @@ class Innodb(Product):
     def initial(self, options: Mapping[str, str]) -> list[str]:
         """Options that must stand already when the files are made."""
         return as_arguments({n: v for n, v in options.items() if _AT_INITIALISE.fullmatch(n)})
+
+    def loading(self, options: Mapping[str, str]) -> dict[str, str]:
+        """A pool of some size, and a log that is flushed each second."""
+        pool = options.get("innodb_buffer_pool_size", "0")
+        large = pool if pool.isdigit() and int(pool) > LOADING_POOL_BYTES else LOADING_POOL_BYTES
+        return {"innodb_buffer_pool_size": str(large), "innodb_flush_log_at_trx_commit": "0"}
 
     def command(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
         """No file of defaults, no network unless asked for, no buffer pool kept over a restart."""

@@ -16,6 +16,7 @@ from pg8000.native import Connection
 from tameshi.errors import BadInput
 from tameshi.servers.installed import Program
 from tameshi.servers.shape import (
+    LOADING_POOL_BYTES,
     Address,
     Client,
     ClientError,
@@ -94,6 +95,11 @@ class PostgreSQL(Product):
     def shaping(self, options: Mapping[str, str]) -> dict[str, str]:
         """What initdb fixes for good."""
         return {n: v for n, v in options.items() if n in _SHAPED_AT_INITIALISE}
+
+    def loading(self, options: Mapping[str, str]) -> dict[str, str]:
+        """Shared buffers of some size, few checkpoints, nothing flushed: the copy will be."""
+        quick = {"fsync": "off", "full_page_writes": "off", "max_wal_size": "4GB"}
+        return quick | {"shared_buffers": f"{LOADING_POOL_BYTES // 1024}kB"}
 
     def initialise(self, program: Program, home: Home, options: Mapping[str, str]) -> list[str]:
         """By initdb, beside the server's real place; nobody needs a password."""

@@ -117,7 +117,7 @@ class PrivateServer:
 
     `log` is a file in a folder of Tameshi's and keeps what the server says. The thread that starts
     it has to outlive it: the kernel kills the server when that thread ends, so that no server
-    outlives Tameshi.
+    outlives Tameshi. `loading` settings are the product's own for loading a data set.
     """
 
     def __init__(
@@ -128,10 +128,13 @@ class PrivateServer:
         log: Path,
         *,
         program: Program | None = None,
+        loading: bool = False,
     ) -> None:
         self.product = product
         self.program = program or program_of(product, engine)
         self.options = product.options(engine, self.program)
+        if loading:
+            self.options |= product.loading(self.options)
         self.home = directory.home
         self.directory = directory
         self._account = account_of(product)

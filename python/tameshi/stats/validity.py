@@ -54,10 +54,15 @@ REASONS = {
     "queue_full": "submitting blocks, the system's queue to the disk is full: {subject}",
     "memory": "most of it was answered by memory and not by the disk: {subject}",
     "shared": "something else used the disk: {subject}",
+    "client": "the client, not the database, was the limit: {subject}",
+    "counts": "client and server do not count the same number of statements: {subject}",
     "unseen": "no disk could be observed, which leaves open what was the limit: {subject}",
 }
 """What each code says as a reason of a verdict; figures stand in the finding."""
-INVALID = ("generator", "processors", "others", "own_latency")
+INVALID = ("generator", "processors", "others", "own_latency", "client")
+COUNTS_APART = 0.1
+"""Relative difference of the client's and the server's count of statements worth knowing: a window
+cuts the two at slightly different moments."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +159,34 @@ def findings(
         load_of(stream, windows[stream.name]) for stream in phase.streams if stream.name in windows
     ]
     return judge(loads, machine_of(samples, spans))
+
+
+def client_findings(
+    subject: str,
+    threads: int,
+    data: WindowData,
+    machine: Machine | None,
+    server_statements: float | None = None,
+) -> list[Finding]:
+    """Whether the clients of a program were the limit, and count what the server counts.
+
+    `data` is the program's window, `server_statements` a second are the server's own count. A
+    thread that is always busy never waits for an answer; clients that take half of a machine
+    without idle time leave too little to the server. Not for a database that lives in its client.
+    """
+    found: list[Finding] = []
+    cpu = sum(data.counters.get("load.cpu_ns", ())) / (threads * data.length_ns or 1)
+    starved = machine is not None and machine.idle <= MACHINE_IDLE
+    half = machine is not None and machine.own >= machine.processors / 2
+    if cpu >= BUSY or (starved and half):
+        figures = {"cpu": cpu, "idle": machine.idle if machine else 1.0}
+        found.append(Finding("client", subject, figures))
+    statements = sum(data.counters.get("statement.count", ())) / data.length_ns * 1e9
+    if server_statements and statements:
+        apart = abs(server_statements - statements) / statements
+        if apart > COUNTS_APART:
+            found.append(Finding("counts", subject, {"apart": apart}))
+    return found
 
 
 def judge(loads: Sequence[Load], machine: Machine | None) -> list[Finding]:

@@ -194,6 +194,7 @@ pub fn spec(phases: Vec<PhaseSpec>, storages: Vec<(String, u64)>) -> RunSpec {
         host: None,
         phases,
         engines: Default::default(),
+        database: None,
         events: Default::default(),
         rounds: vec![],
         unsupported: vec![],
@@ -215,6 +216,7 @@ pub fn phase(until: Until, streams: Vec<(&str, StreamSpec)>) -> PhaseSpec {
         name: "phase".into(),
         levels: indexmap::IndexMap::new(),
         streams: streams.into_iter().map(stream).collect(),
+        programs: vec![],
         ramp: Time(0),
         until,
     }

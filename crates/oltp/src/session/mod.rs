@@ -36,6 +36,11 @@ impl Session {
         })
     }
 
+    /// Whether opening a transaction is a statement of its own.
+    pub(crate) fn says_begin(&self) -> bool {
+        !matches!(self, Self::Mysql(session) if session.begins_by_itself())
+    }
+
     /// Opens a transaction.
     ///
     /// # Errors

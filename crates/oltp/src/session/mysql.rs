@@ -69,6 +69,10 @@ impl Mysql {
         Ok(Self { connection, texts: Arc::clone(&plan.texts), prepared, implicit, scratch: String::new() })
     }
 
+    pub(super) fn begins_by_itself(&self) -> bool {
+        self.implicit
+    }
+
     pub(super) fn begin(&mut self) -> Result<(), Failure> {
         if self.implicit { Ok(()) } else { self.plain("BEGIN") }
     }
@@ -99,7 +103,9 @@ impl Mysql {
                 receive(row.as_ref(column).unwrap_or(&Sent::NULL), *kind, reply);
             }
         }
-        reply.affected = result.affected_rows();
+        drop(result);
+        // Of the result itself it is known no more once its (no) rows were taken.
+        reply.affected = self.connection.affected_rows();
         Ok(())
     }
 

@@ -35,7 +35,7 @@ pub fn spec(folder: &Path, program: ProgramSpec, milliseconds: u64) -> OltpSpec 
         data_seed: 1,
         seed: 2,
         interval: Time(100_000_000),
-        phases: vec![Phase { name: "run".into(), ramp: Time(time.0 / 4), time }],
+        phases: vec![Phase { name: "run".into(), program: None, ramp: Time(time.0 / 4), time }],
         ledger: Some(Ledger { journal: folder.to_path_buf() }),
         loaders: 2,
     }

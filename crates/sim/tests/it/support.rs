@@ -328,6 +328,7 @@ pub fn spec(device: profile::Device, stream: StreamSpec, until: Until) -> RunSpe
         host: None,
         phases: vec![phase("steady", stream, until)],
         engines: Default::default(),
+        database: None,
         events: Default::default(),
         rounds: vec![],
         unsupported: vec![],
@@ -336,7 +337,14 @@ pub fn spec(device: profile::Device, stream: StreamSpec, until: Until) -> RunSpe
 
 pub fn phase(name: &str, stream: StreamSpec, until: Until) -> PhaseSpec {
     let stream = PhaseStream { name: "load".into(), storage: "disk".into(), stream };
-    PhaseSpec { name: name.into(), levels: IndexMap::new(), streams: vec![stream], ramp: Time(0), until }
+    PhaseSpec {
+        name: name.into(),
+        levels: IndexMap::new(),
+        streams: vec![stream],
+        programs: vec![],
+        ramp: Time(0),
+        until,
+    }
 }
 
 pub fn for_time(nanos: Nanos) -> Until {

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::Time;
 use tameshi_workload::StreamSpec;
+use tameshi_workload::program::ProgramSpec;
 pub use tameshi_workload::program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Ycsb};
 
 /// What may ask for work.
@@ -30,6 +31,19 @@ pub struct Workloads {
 }
 
 impl Workloads {
+    /// The program of this name, where it is given.
+    pub fn program(&self, name: &str) -> Option<ProgramSpec> {
+        match name {
+            "tpcc" => self.tpcc.clone().map(ProgramSpec::Tpcc),
+            "oltp" => self.oltp.clone().map(ProgramSpec::Oltp),
+            "key_update" => self.key_update.clone().map(ProgramSpec::KeyUpdate),
+            "scan" => self.scan.clone().map(ProgramSpec::Scan),
+            "ycsb" => self.ycsb.clone().map(ProgramSpec::Ycsb),
+            "document" => self.document.clone().map(ProgramSpec::Document),
+            _ => None,
+        }
+    }
+
     /// Names under which phases may call on what is given.
     pub fn names(&self) -> Vec<String> {
         let programs = [

@@ -129,11 +129,50 @@ fn a_run_spec_reads_back_what_it_wrote() {
 }
 
 #[test]
-fn the_worked_example_of_the_design_is_refused_only_for_what_is_not_there_yet() {
+fn the_worked_example_of_the_design_plans_with_its_database() {
     let text = include_str!("worked_example.toml");
     let plan = planned_in(text, World::Measured, &profiles()).expect("the form is complete");
     assert_eq!(plan.runs.len(), 2 * 2 * 3 * 3);
-    let unsupported = &plan.runs[0].unsupported;
-    assert!(unsupported.iter().any(|sentence| sentence.starts_with("engine.mysql")), "{unsupported:?}");
-    assert!(unsupported.iter().any(|sentence| sentence.starts_with("workload.tpcc")), "{unsupported:?}");
+    assert!(plan.runs.iter().all(|run| run.unsupported.is_empty()));
+    let storages: Vec<&str> =
+        plan.runs.iter().map(|run| run.database.as_ref().expect("it runs TPC-C").storage.as_str()).collect();
+    assert!(storages.contains(&"disk_array") && storages.contains(&"flash"), "{storages:?}");
+    assert!(
+        plan.runs.iter().all(|run| run.phases[0].programs[0].word() == "tpcc" && run.engines.contains_key("mysql"))
+    );
+    assert_eq!(plan.bytes_written_at_most, None, "nobody knows what a database writes");
+}
+
+const PROGRAM: &str = "title = \"P\"\nquestion = \"?\"\n[storage.disk]\nsize = \"1 GiB\"\n\
+    [workload.key_update]\ntables = 1\nrows = 10\nrow_size = \"300 B\"\nclients = 1\n\
+    [phase.p]\nworkload = [\"key_update\"]\nuntil = { time = \"1 s\" }\n";
+
+#[test]
+fn a_program_without_an_engine_runs_on_sqlite() {
+    let run = planned_in(PROGRAM, World::Measured, &profiles()).expect("plans").runs.remove(0);
+    assert_eq!(run.database.expect("has one").engine, "sqlite");
+    assert_eq!(run.engines.keys().collect::<Vec<_>>(), ["sqlite"]);
+}
+
+#[test]
+fn of_several_engines_the_one_in_use_is_the_runs() {
+    let two = format!("{PROGRAM}[engine.mariadb]\n[engine.postgresql]\n");
+    let error = planned_in(&two, World::Measured, &profiles()).expect_err("which?");
+    assert_eq!((error.key.as_str(), error.accepted.len()), ("use.engine", 2));
+    let used = format!("{two}[use]\nengine = \"postgresql\"\n");
+    let run = planned_in(&used, World::Measured, &profiles()).expect("plans").runs.remove(0);
+    assert_eq!(run.engines.keys().collect::<Vec<_>>(), ["postgresql"], "the others change nothing of the run");
+}
+
+#[test]
+fn an_axis_within_a_run_changes_clients_and_no_engine() {
+    let within = |set: &str, levels: &str| {
+        format!("{PROGRAM}[engine.mariadb]\n[axis.a]\nvaries = \"within\"\nset = \"{set}\"\nlevels = [{levels}]\n")
+    };
+    let clients = planned_in(&within("workload.key_update.clients", "1, 4"), World::Measured, &profiles());
+    let phases = clients.expect("plans").runs.remove(0).phases;
+    assert_eq!(phases.iter().map(|phase| phase.programs[0].clients()).collect::<Vec<_>>(), [1, 4]);
+    let pool = within("engine.mariadb.buffer_pool", "\"16 MiB\", \"32 MiB\"");
+    let error = planned_in(&pool, World::Measured, &profiles()).expect_err("a server would have to start anew");
+    assert!(error.message.contains("can't change the engine"), "{error}");
 }

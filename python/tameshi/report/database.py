@@ -1,0 +1,136 @@
+"""What a study found of its databases: the matrix of cells, response times by type, the checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tameshi.report.facts import ratio_of
+from tameshi.report.points import Point, View, freeze
+from tameshi.report.summary import Column, Row, Table, cell_name, shown
+from tameshi.report.text import Shown, Text
+
+COLUMNS = (
+    *("statement.rate", "transaction.rate", "transaction.tpmc", "server.hit_ratio"),
+    *("server.read_rate", "server.write_rate", "disk.read_rate", "disk.write_rate"),
+)
+"""Metrics of the matrix, where a study has them."""
+TIMES = ("mean", "p50", "p99", "p999", "max")
+
+
+def tables(view: View, text: Text) -> list[Table]:
+    """Every table of the section; none for a study without a database."""
+    cells = [cell for cell in view.cells if "database" in cell and cell["estimates"]]
+    if not cells:
+        return []
+    found = [_matrix(view, text, cells), _times(view, text, cells), _checks(text, cells)]
+    return [table for table in found if table.rows]
+
+
+def _of(view: View, cell: Mapping[str, Any]) -> list[Point]:
+    place = (cell["world"], cell["phase"], freeze(cell["levels"]))
+    return [p for p in view.points if (p.world, p.phase, p.levels) == place]
+
+
+def _matrix(view: View, text: Text, cells: Sequence[dict[str, Any]]) -> Table:
+    """A row for each cell; below each value how many times the first cell's it is."""
+    rows, first = [], dict[tuple[str, str], Point]()
+    present = {f"{p.operation}.{p.measure}" for cell in cells for p in _of(view, cell)}
+    metrics = [metric for metric in COLUMNS if metric in present]
+    for cell in cells:
+        points = _whole(_of(view, cell))
+        shown_cells = []
+        for metric in metrics:
+            point = points.get(metric)
+            base = first.setdefault((cell["phase"], metric), point) if point else None
+            shown_cells.append(_beside(view, text, point, base))
+        rows.append(Row(cell_name(text, cell), tuple(shown_cells)))
+    columns = [Column(text("column.cell"))]
+    columns += [Column(text.measure(metric)) for metric in metrics]
+    caption, note = text("table.database"), text("note.database")
+    return Table("database-matrix", caption, tuple(columns), tuple(rows), note, numeric=True)
+
+
+def _whole(points: Sequence[Point]) -> dict[str, Point]:
+    """By metric: of the program as a whole, or of whichever subject alone has it."""
+    found: dict[str, Point] = {}
+    for point in points:
+        metric = f"{point.operation}.{point.measure}"
+        if metric not in found or "." not in point.subject:
+            found[metric] = point
+    return found
+
+
+def _beside(view: View, text: Text, point: Point | None, base: Point | None) -> Shown:
+    if point is None:
+        return Shown(text("cell.none"))
+    value = shown(text, point).value
+    if base is None or point is base or point.measure == "hit_ratio" or not base.value:
+        return Shown(value)
+    ratio = ratio_of(view, point, base)
+    told = text.shown("ratio", ratio.value, None, None, ratio.runs).value if ratio else ""
+    return Shown(value, note=told)
+
+
+def _times(view: View, text: Text, cells: Sequence[dict[str, Any]]) -> Table:
+    """Response times of each type of transaction, in a group for each cell."""
+    rows = []
+    for cell in cells:
+        by_subject: dict[str, dict[str, Point]] = {}
+        for point in _of(view, cell):
+            if point.operation == "transaction":
+                by_subject.setdefault(point.subject, {})[point.measure] = point
+        for subject, points in by_subject.items():
+            found = [points.get("rate"), *(points.get(f"latency.{time}") for time in TIMES)]
+            values = [shown(text, p).value if p else text("cell.none") for p in found]
+            row = Row(text.name(subject), tuple(Shown(v) for v in values), cell_name(text, cell))
+            rows.append(row)
+    measures = ["transaction.rate", *(f"latency.{time}" for time in TIMES)]
+    columns = [Column(text("column.type")), *(Column(text.measure(m)) for m in measures)]
+    return Table("database-times", text("table.times"), tuple(columns), tuple(rows), numeric=True)
+
+
+def _checks(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
+    """What the checks of the data found, outages and errors, in each run."""
+    rows = [
+        Row(cell_name(text, cell), (Shown(said),))
+        for cell in cells
+        for said in _told(text, cell["database"])
+    ]
+    columns = (Column(text("column.cell")), Column(text("column.found")))
+    return Table("database-checks", text("table.checks"), columns, tuple(rows))
+
+
+def _told(text: Text, events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for event in events:
+        run = text("check.run", number=str(event["repetition"] + 1))
+        for said in _said(text, event):
+            yield f"{run} {said}"
+
+
+def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:
+    if event["kind"] == "check" and event["conditions"]:
+        broken = [c for c in event["conditions"] if c["broken"]]
+        held = len(event["conditions"]) - len(broken)
+        yield text("check.conditions", held=str(held), all=str(len(event["conditions"])))
+    if event["kind"] == "check" and event.get("ledger"):
+        numbers = ("acknowledged", "lost", "twice", "phantom", "ambiguous")
+        yield text("check.ledger", **{key: f"{event['ledger'][key]:,}" for key in numbers})
+    elif event["kind"] == "mix_audit":
+        judged = [f for f in event["findings"] if f["holds"] is not None]
+        outside = [f["name"] for f in judged if not f["holds"]]
+        if not judged:
+            yield text("check.mix_few")
+        elif outside:
+            yield text("check.mix_outside", names=", ".join(outside))
+        else:
+            yield text("check.mix", count=str(len(judged)))
+    elif event["kind"] == "outage":
+        outage = event["outage"]
+        success = outage["first_success_ns"]
+        gone = (success - outage["first_error_ns"]) / 1e9 if success else None
+        length = f"{gone:.2f} s" if gone is not None else text("check.to_the_end")
+        yield text("check.outage", length=length, unserved=f"{outage['unserved']:,.0f}")
+    elif event["kind"] == "errors":
+        by_code = event["by_code"].items()
+        yield text("check.errors", codes=", ".join(f"{code}: {n:,}" for code, n in by_code))

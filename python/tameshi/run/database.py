@@ -1,0 +1,134 @@
+"""The database of a run: loaded once and kept, restored for each run, started in the state asked.
+
+The thread that opens it has to stay until it is closed: a server dies with who started it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from tameshi.errors import RunFailed
+from tameshi.servers import states
+from tameshi.servers.datasets import DataSets, Facts
+from tameshi.servers.places import Place, Serving, data_of
+from tameshi.servers.private import DataDirectory, PrivateServer
+from tameshi.servers.shape import ClientError
+from tameshi.spec_types import RunSpec
+from tameshi.store import append_event
+
+LOG = "server.log"
+
+Progress = Callable[[str, Mapping[str, Any]], None]
+"""Told a stage and how far it is; it raises where the run is to be stopped."""
+
+
+class Database:
+    """A database on its storage, from an empty data directory to a server that answers."""
+
+    def __init__(
+        self,
+        spec: RunSpec,
+        folder: Path,
+        place: Place,
+        serving: Serving,
+        directory: DataDirectory,
+        progress: Progress,
+    ) -> None:
+        assert spec.database
+        self._spec = spec
+        self._folder = folder
+        self._serving = serving
+        self._directory = directory
+        self._progress = progress
+        self._sets = DataSets(place.sets)
+        self.server = self._made(loading=False)
+        self.facts = Facts(
+            serving.product.name,
+            serving.program.version,
+            serving.product.shaping(self.server.options),
+            data_of(spec.phases),
+            spec.database.seed,
+        )
+
+    def _made(self, *, loading: bool) -> PrivateServer:
+        return PrivateServer(
+            self._serving.product,
+            self._serving.engine,
+            self._directory,
+            self._folder / LOG,
+            program=self._serving.program,
+            loading=loading,
+        )
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the data set is there to be restored."""
+        return self._sets.find(self.facts) is not None
+
+    @contextmanager
+    def loading(self) -> Iterator[PrivateServer]:
+        """A server on an empty database; what is loaded meanwhile is brought to rest and kept."""
+        self._directory.empty()
+        server = self._made(loading=True)
+        self._progress("initialise", {})
+        server.initialise()
+        with server:
+            server.start()
+            yield server
+            self._progress("settle", {})
+            try:
+                with server.client(timeout_seconds=3600) as client:
+                    server.product.settle(client)
+            except ClientError as error:
+                where = str(server.home.folder)
+                raise RunFailed(f"the loaded database can't rest: {error}", where=where) from None
+        self._sets.keep(self.facts, server.home.data, self._copied)
+
+    def restore(self) -> None:
+        """Start over from the kept files."""
+        self._directory.empty()
+        self._sets.restore(self.facts, self.server.home.data, self._copied)
+
+    def start(self) -> None:
+        """Have the server up, in the state that the run asks for."""
+        self._progress("start", {"state": self._spec.start.value})
+        self.server.start()
+        states.enforce(self.server, self._spec.start)
+
+    def verify(self) -> None:
+        """Note what is in the caches; a state that is not what the run claims makes it invalid."""
+        found = states.look(self.server)
+        state = self._spec.start.value
+        append_event(self._folder, 0, "caches", start=state, **found.as_json())
+        for finding in states.verify(self._spec.start, found, self.server.product.embedded):
+            append_event(self._folder, 0, "finding", **finding)
+
+    def end(self) -> str | None:
+        """Stop the server cleanly; why the run is void, where that or the server failed."""
+        product = self.server.product
+        if not product.embedded and self.server.pid is None:
+            said = " / ".join(self.server.last_words()) or "it said nothing"
+            return f"{product.title} ended during the run. Found: {said}."
+        self.server.stop()
+        return None
+
+    def _copied(self, done_bytes: int, size_bytes: int) -> None:
+        self._progress("copy", {"done_bytes": done_bytes, "size_bytes": size_bytes})
+
+
+@contextmanager
+def opened(
+    spec: RunSpec, folder: Path, place: Place, serving: Serving, progress: Progress
+) -> Iterator[Database]:
+    """The database of a run, its directory claimed; nothing of it runs or takes room afterwards."""
+    with place.claim(serving.product) as directory:
+        database = Database(spec, folder, place, serving, directory, progress)
+        try:
+            yield database
+        finally:
+            database.server.kill()
+            with suppress(OSError):
+                directory.empty()

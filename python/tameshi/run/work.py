@@ -1,0 +1,227 @@
+"""What a worker does: streams on open storages, or programs on a database."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from tameshi._core import Execution, Oltp, Target, database_target
+from tameshi.spec_types import RunSpec
+from tameshi.store import append_event
+
+JOURNAL = "journal"
+"""The folder of the clients' journals in a run folder, where a ledger is kept."""
+
+Say = Callable[..., None]
+"""Tells the dispatcher one line: its kind and fields."""
+
+
+class Work(Protocol):
+    """One run's work, each part in a thread of its own while another watches or stops it."""
+
+    def prepare(self) -> dict[str, Any]:
+        """What comes before t0."""
+
+    def measure(self, t0_ns: int, backend: str) -> dict[str, Any]:
+        """All phases of the spec."""
+
+    def finish(self) -> dict[str, Any]:
+        """What comes after the last phase, unsampled."""
+
+    def progress(self) -> dict[str, Any]:
+        """Where it is."""
+
+    def stop(self) -> None:
+        """End soon."""
+
+
+class StreamWork:
+    """Streams: targets are laid out first, where nobody has written them yet."""
+
+    def __init__(
+        self, spec: RunSpec, folder: Path, targets: Sequence[Mapping[str, Any]], say: Say
+    ) -> None:
+        self._seed = spec.seed
+        self._say = say
+        self._execution = Execution(spec, folder)
+        self._unwritten = [_target(t) for t in targets if not t["laid_out"]]
+        self._targets = [_target(t) for t in targets]
+
+    def prepare(self) -> dict[str, Any]:
+        """Lay out what no run has written yet."""
+        for target in self._unwritten:
+            if self._execution.lay_out(target, self._seed):
+                self._say("laid_out", storage=target.name)
+        return {"status": "prepared"}
+
+    def measure(self, t0_ns: int, backend: str) -> dict[str, Any]:
+        """All phases of the spec."""
+        return self._execution.run(self._targets, t0_ns, backend)
+
+    def finish(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    def progress(self) -> dict[str, Any]:
+        """That of the core."""
+        return self._execution.progress()
+
+    def stop(self) -> None:
+        """The core closes its files."""
+        self._execution.stop()
+
+
+class DatabaseWork:
+    """Programs on a database that the dispatcher has started, from a data set that is there."""
+
+    def __init__(self, spec: RunSpec, folder: Path, database: Mapping[str, Any]) -> None:
+        self._folder = folder
+        self._checks = "tpcc" in words_of(spec) or database["ledger"]
+        self._ran = False
+        self._t0_ns = 0
+        if database["ledger"]:
+            (folder / JOURNAL).mkdir(exist_ok=True)
+        ledger = folder / JOURNAL if database["ledger"] else None
+        self._oltp = Oltp(oltp_spec(spec, database["address"], ledger))
+
+    def prepare(self) -> dict[str, Any]:
+        """Nothing: to look at the data would warm caches that are to be cold."""
+        return {}
+
+    def measure(self, t0_ns: int, backend: str) -> dict[str, Any]:
+        """All phases of the spec."""
+        self._t0_ns = t0_ns
+        done = self._oltp.execute(self._folder, t0_ns)
+        self._ran = done["status"] == "complete"
+        return done
+
+    def finish(self) -> dict[str, Any]:
+        """The conditions of consistency and the ledger, where there is one."""
+        if not (self._ran and self._checks):
+            return {}
+        found = self._oltp.check(fresh=False)
+        note_check(self._folder, time.monotonic_ns() - self._t0_ns, found)
+        return {"checked": found["holds"]}
+
+    def progress(self) -> dict[str, Any]:
+        """That of the driver."""
+        return self._oltp.progress()
+
+    def stop(self) -> None:
+        """Clients end after their transactions."""
+        self._oltp.stop()
+
+
+class LoadWork:
+    """Loading of all that the programs of a run need, and a check that it is whole."""
+
+    def __init__(self, spec: RunSpec, folder: Path, database: Mapping[str, Any], say: Say) -> None:
+        self._say = say
+        self._stopped = False
+        # The first of them makes the ledger's table.
+        first: dict[str, dict[str, Any]] = {}
+        for phase in spec.phases:
+            for program in phase.programs or ():
+                made = program.model_dump(mode="json", exclude_none=True)
+                first.setdefault(next(iter(made)), made)
+        ledgers = [folder / JOURNAL, *[None] * len(first)]
+        specs = [
+            oltp_spec(spec, database["address"], ledger) | {"program": program, "phases": []}
+            for program, ledger in zip(first.values(), ledgers, strict=False)
+        ]
+        self._words = list(first)
+        self._loads = [Oltp(one) for one in specs]
+        self._specs = specs
+
+    def prepare(self) -> dict[str, Any]:
+        """Load, and check TPC-C's conditions."""
+        holds = True
+        checks: dict[str, Any] = {}
+        for word, load, spec in zip(self._words, self._loads, self._specs, strict=True):
+            if self._stopped:
+                return {"status": "stopped"}
+            load.load()
+            if word == "tpcc":
+                checks = Oltp(spec | {"ledger": None}).check(fresh=True)
+                holds = holds and checks["holds"]
+        self._say("loaded", holds=holds, conditions=checks.get("conditions", []))
+        return {"status": "loaded"}
+
+    def measure(self, t0_ns: int, backend: str) -> dict[str, Any]:
+        """Nothing."""
+        return {"status": "loaded"}
+
+    def finish(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    def progress(self) -> dict[str, Any]:
+        """Rows so far."""
+        return {"rows": sum(load.loaded() for load in self._loads)}
+
+    def stop(self) -> None:
+        """What was begun is loaded to its end, unless the dispatcher kills the worker."""
+        self._stopped = True
+
+
+def words_of(spec: RunSpec) -> list[str]:
+    """The programs of a run, each once."""
+    found = (p for phase in spec.phases for p in phase.programs or ())
+    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in found))
+
+
+def oltp_spec(spec: RunSpec, address: Mapping[str, Any], ledger: Path | None) -> dict[str, Any]:
+    """A run's spec as the driver of databases reads it."""
+    assert spec.database
+    phases = []
+    for phase in spec.phases:
+        assert phase.until.time
+        (program,) = phase.programs or []
+        phases.append(
+            {
+                "name": phase.name,
+                "program": program.model_dump(mode="json", exclude_none=True),
+                "ramp": phase.ramp,
+                "time": phase.until.time.root,
+            }
+        )
+    return {
+        "target": database_target(address),
+        "program": phases[0]["program"],
+        "data_seed": spec.database.seed,
+        "seed": spec.seed,
+        "interval": spec.interval,
+        "phases": phases,
+        "ledger": {"journal": str(ledger)} if ledger else None,
+        "loaders": max(2, os.cpu_count() or 1),
+    }
+
+
+def note_check(folder: Path, t_ns: int, found: Mapping[str, Any]) -> None:
+    """What a check found, as an event, and as a finding where something does not hold."""
+    append_event(folder, t_ns, "check", **found)
+    broken = [c for c in found["conditions"] if c["broken"]]
+    reasons = [
+        f"the database is not consistent: condition {c['number']} of TPC-C's clause 3.3.2 is "
+        f"broken by {c['broken']} rows"
+        for c in broken
+    ]
+    ledger = found.get("ledger") or {}
+    reasons += [
+        f"{ledger[key]} acknowledged commits {what}"
+        for key, what in (("lost", "are not there"), ("twice", "are there twice"))
+        if ledger.get(key)
+    ]
+    if ledger.get("phantom"):
+        reasons.append(f"{ledger['phantom']} commits are there that nobody sent")
+    if reasons:
+        append_event(folder, t_ns, "finding", level="invalid", reasons=reasons)
+
+
+def _target(fields: Mapping[str, Any]) -> Target:
+    return Target(
+        fields["name"], fields["fd"], fields["data_offset"], fields["data_bytes"], fields["direct"]
+    )

@@ -1,0 +1,150 @@
+"""What a run's database is on this machine, and where it lives: found out before anything is made.
+
+Below the folder that a storage is bound to, `tameshi-NAME-db` is the data directory of one server
+at a time, and `tameshi-NAME-sets` holds the loaded data sets that runs start from.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tameshi import guard
+from tameshi.errors import BadInput
+from tameshi.servers.accounts import account_of, require_passage
+from tameshi.servers.catalog import product_named, program_of
+from tameshi.servers.installed import Program
+from tameshi.servers.private import DataDirectory, prepare_directory
+from tameshi.servers.shape import Product
+from tameshi.spec_types import Engine, PhaseSpec
+
+SHAPING: Mapping[str, Mapping[str, Any]] = {
+    "tpcc": {"warehouses": 1},
+    "oltp": {"tables": None, "rows": None},
+    "key_update": {"tables": None, "rows": None, "row_size": None},
+    "scan": {"size": None},
+    "ycsb": {"records": None},
+    "document": {"documents": None, "size": None},
+}
+"""The settings of each program that its data set depends on, with their defaults."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """The product that stands for a study's engine here, its program, and the settings."""
+
+    product: Product
+    program: Program
+    engine: Engine
+    replaced: str = ""
+    """The engine that the study names, where another one stands for it."""
+
+    def settled(self, engine: Engine) -> Serving:
+        """The same with the settings of one run."""
+        if self.replaced:  # another product's versions mean nothing here
+            engine = engine.model_copy(update={"version": None})
+        return replace(self, engine=engine)
+
+    def as_json(self) -> dict[str, Any]:
+        """For the environment of a run, of whose identity it is a part."""
+        told = {"product": self.product.name, "version": self.program.version}
+        path = {"program": self.program.path} if self.program.path else {}
+        return {**told, **path, **({"instead_of": self.replaced} if self.replaced else {})}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the databases of a storage live."""
+
+    storage: str
+    folder: Path
+    size_bytes: int
+    destroy: tuple[str, ...]
+    plan: guard.DirectoryPlan
+
+    @property
+    def directory(self) -> Path:
+        """The data directory."""
+        return self.folder / f"tameshi-{self.storage}-db"
+
+    @property
+    def sets(self) -> Path:
+        """The folder of kept data sets."""
+        return self.folder / f"tameshi-{self.storage}-sets"
+
+    def claim(self, product: Product) -> DataDirectory:
+        """The data directory, examined anew and claimed for one server."""
+        return prepare_directory(self.directory, product, self.size_bytes, self.destroy)
+
+    def remove(self) -> None:
+        """Delete the data directory and the data sets: they are ours."""
+        for folder in (self.directory, self.sets):
+            if folder.exists():
+                guard.remove_folder(folder)
+
+
+def serving_of(name: str, engine: Engine, bound: Mapping[str, str]) -> Serving:
+    """What runs for the engine `name` of a study; its settings are checked.
+
+    Raises `BadInput` where nothing fitting is installed, or a setting can't be.
+    """
+    product = product_named(bound.get(name, name))
+    replaced = name if product.name != name else ""
+    if replaced:
+        engine = engine.model_copy(update={"version": None})
+    if engine.dsn:
+        raise BadInput(
+            "a server that runs already is sampled by no world yet",
+            key=f"engine.{name}.dsn",
+            hint="Leave it out, and a private instance is started.",
+        )
+    program = program_of(product, engine)
+    product.options(engine, program)
+    return Serving(product, program, engine, replaced)
+
+
+def place_of(
+    storage: str, folder: Path, size_bytes: int, destroy: Sequence[str], serving: Sequence[Serving]
+) -> Place:
+    """Examines where the databases of a storage shall live; creates nothing.
+
+    Raises `BadInput` for a folder that is not there, `GuardRefusal` for one that may not be used,
+    or that the user as whom a server runs can't reach.
+    """
+    real = Path(os.path.realpath(folder))
+    if not real.is_dir():
+        raise BadInput(
+            "a database needs a directory",
+            where=str(folder),
+            found="a file" if real.exists() else "nothing",
+            accepted=["a directory on the storage, such as its mount point"],
+        )
+    plan = guard.check_data_directory(real / f"tameshi-{storage}-db", size_bytes, destroy)
+    for one in serving:
+        if not one.product.embedded:
+            require_passage(account_of(one.product), real)
+    return Place(storage, real, size_bytes, tuple(destroy), plan)
+
+
+def data_of(phases: Sequence[PhaseSpec]) -> dict[str, Any]:
+    """What of its programs decides a run's data set; raises `BadInput` where phases differ."""
+    found: dict[str, Any] = {}
+    for phase in phases:
+        for program in phase.programs or ():
+            ((word, settings),) = program.model_dump(mode="json").items()
+            shaping = SHAPING[word].items()
+            data = {
+                key: default if settings.get(key) is None else settings[key]
+                for key, default in shaping
+            }
+            if found.setdefault(word, data) != data:
+                raise BadInput(
+                    "the size of a data set can't change within a run",
+                    key=f"workload.{word}",
+                    found=f"{found[word]} and {data}",
+                    hint="Let its axis vary across runs.",
+                )
+    return found

@@ -1,0 +1,145 @@
+"""Estimates of a database and what drives it: statements, hit ratio, reads and writes, TpmC."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tameshi.stats import intervals
+from tameshi.stats.estimates import NANOSECONDS, Estimate, WindowData
+
+SERVER, CLIENT, DISK = "server", "client", "disk"
+"""Subjects besides the program and its kinds of transactions."""
+
+MINUTE_SECONDS = 60.0
+
+CLIENT_RATES = {
+    "statement.count": ("statement.rate", "1/s"),
+    "transaction.retries": ("transaction.retry_rate", "1/s"),
+    "transaction.failed": ("transaction.failure_rate", "1/s"),
+    "transaction.ambiguous": ("transaction.ambiguous_rate", "1/s"),
+}
+"""What the clients counted, by the counter: metric and unit."""
+SERVER_RATES = {
+    "server.statements": ("server.statement_rate", "1/s"),
+    "server.selects": ("server.select_rate", "1/s"),
+    "server.inserts": ("server.insert_rate", "1/s"),
+    "server.updates": ("server.update_rate", "1/s"),
+    "server.deletes": ("server.delete_rate", "1/s"),
+    "server.commits": ("server.commit_rate", "1/s"),
+    "server.reads": ("server.read_rate", "1/s"),
+    "server.read_bytes": ("server.read_bandwidth", "B/s"),
+    "server.pages_read": ("server.page_read_rate", "1/s"),
+    "server.writes": ("server.write_rate", "1/s"),
+    "server.written_bytes": ("server.write_bandwidth", "B/s"),
+    "server.pages_written": ("server.page_write_rate", "1/s"),
+    "server.fsyncs": ("server.fsync_rate", "1/s"),
+    "server.log_bytes": ("server.log_bandwidth", "B/s"),
+    "server.lock_waits": ("server.lock_wait_rate", "1/s"),
+}
+"""What the server counted."""
+PROCESS_RATES = {
+    "process.read_bytes": ("process.read_bandwidth", "B/s"),
+    "process.written_bytes": ("process.write_bandwidth", "B/s"),
+}
+"""What the kernel counted of a process; its processor time is apart."""
+DISK_RATES = {
+    "disk.reads": ("disk.read_rate", "1/s"),
+    "disk.read_bytes": ("disk.read_bandwidth", "B/s"),
+    "disk.writes": ("disk.write_rate", "1/s"),
+    "disk.written_bytes": ("disk.write_bandwidth", "B/s"),
+}
+"""What the kernel counted of the disks."""
+GAUGES = ("server.dirty_bytes", "server.checkpoint_age_bytes", "server.threads_running")
+
+
+def of_client(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
+    """Statements and what went wrong, of a whole program or of one kind of transaction."""
+    found = _rates(subject, CLIENT_RATES, runs)
+    if subject.endswith(".new_order") and runs:
+        found.append(_tpmc(subject, runs))
+    return found
+
+
+def of_server(runs: Sequence[WindowData]) -> list[Estimate]:
+    """The server's own counters, its hit ratio, and mean states."""
+    found = _rates(SERVER, SERVER_RATES, runs)
+    requests, misses = "server.page_requests", "server.page_misses"
+    asked = [run for run in runs if sum(run.counters.get(requests, ())) > 0]
+    if asked:
+        found.append(_share_left("server.hit_ratio", requests, misses, asked))
+    for gauge in GAUGES:
+        means = {
+            run.repetition: sum(values) / len(values)
+            for run in runs
+            if (values := run.counters.get(gauge))
+        }
+        if means:
+            unit = "B" if gauge.endswith("_bytes") else "1"
+            found.append(_plain(gauge, SERVER, unit, means))
+    return found
+
+
+def of_process(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
+    """Processors that a process kept busy, and bytes it had read and written."""
+    found = _rates(subject, PROCESS_RATES, runs)
+    kinds = ("process.cpu_user_ns", "process.cpu_system_ns")
+    busy = {
+        run.repetition: sum(sum(run.counters.get(kind, ())) for kind in kinds) / run.length_ns
+        for run in runs
+        if any(kind in run.counters for kind in kinds) and run.length_ns
+    }
+    return [*found, _plain("process.processors", subject, "1", busy)] if busy else found
+
+
+def of_disk(runs: Sequence[WindowData]) -> list[Estimate]:
+    """What the disks under the database did."""
+    return _rates(DISK, DISK_RATES, runs)
+
+
+def _rates(
+    subject: str, table: dict[str, tuple[str, str]], runs: Sequence[WindowData]
+) -> list[Estimate]:
+    """Rates of the counters that any run shows; one that shows none counts as zero."""
+    return [
+        _rate(metric, subject, unit, counter, runs)
+        for counter, (metric, unit) in table.items()
+        if any(counter in run.counters for run in runs)
+    ]
+
+
+def _rate(
+    metric: str, subject: str, unit: str, counter: str, runs: Sequence[WindowData]
+) -> Estimate:
+    values = {
+        run.repetition: sum(run.counters.get(counter, ())) / run.length_ns * NANOSECONDS
+        for run in runs
+        if run.length_ns
+    }
+    if len(values) != 1:
+        return _plain(metric, subject, unit, values)
+    (run,) = (run for run in runs if run.length_ns)
+    (value,) = values.values()
+    counts = run.counters.get(counter, ())
+    sampling = intervals.within(counts, run.lengths_ns[: len(counts)], value)
+    return Estimate(metric, subject, value, unit, sampling, values)
+
+
+def _tpmc(subject: str, runs: Sequence[WindowData]) -> Estimate:
+    """New-Order transactions a minute, those that were meant to be rolled back included."""
+    by_second = _rate("", subject, "", "transaction.count", runs)
+    values = {run: value * MINUTE_SECONDS for run, value in by_second.by_repetition.items()}
+    return _plain("transaction.tpmc", subject, "1/min", values)
+
+
+def _share_left(metric: str, whole: str, part: str, runs: Sequence[WindowData]) -> Estimate:
+    values = {
+        run.repetition: max(0.0, 1 - sum(run.counters.get(part, ())) / sum(run.counters[whole]))
+        for run in runs
+    }
+    return _plain(metric, SERVER, "1", values)
+
+
+def _plain(metric: str, subject: str, unit: str, values: dict[int, float]) -> Estimate:
+    each = list(values.values())
+    sampling = intervals.of_runs(each) if each else intervals.none("no run tells", 0)
+    return Estimate(metric, subject, intervals.centre(each or [0.0]), unit, sampling, values)
