@@ -77,10 +77,17 @@ def run(
         }
         for phase, name in enumerate(names)
     ]
-    phases = [SimpleNamespace(name=name, levels={}, streams=streams) for name in names]
+    phases = [
+        SimpleNamespace(name=name, levels={}, streams=streams, programs=None) for name in names
+    ]
     storage = {"disk": SimpleNamespace(scale=None)}
     spec = SimpleNamespace(
-        world=world, cell=cell or {}, repetition=repetition, phases=phases, storage=storage
+        world=world,
+        cell=cell or {},
+        repetition=repetition,
+        phases=phases,
+        storage=storage,
+        database=None,
     )
     verdict = {"level": "valid", "reasons": []}
     outcome = {"status": "complete", "windows": windows, "verdict": verdict}
