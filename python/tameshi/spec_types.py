@@ -606,6 +606,108 @@ class Verify(StrEnum):
     checksum = 'checksum'
 
 
+class Manner(StrEnum):
+    specification = 'specification'
+    tpcc_mysql = 'tpcc-mysql'
+
+
+class Waits(StrEnum):
+    none = 'none'
+    specification = 'specification'
+
+
+class Delivery(StrEnum):
+    at_once = 'at_once'
+    deferred = 'deferred'
+
+
+class OltpMix(StrEnum):
+    read_write = 'read_write'
+    read_only = 'read_only'
+    write_only = 'write_only'
+    point_select = 'point_select'
+    update_index = 'update_index'
+    update_non_index = 'update_non_index'
+    insert = 'insert'
+    delete = 'delete'
+
+
+class Popularity(StrEnum):
+    special = 'special'
+    uniform = 'uniform'
+    gaussian = 'gaussian'
+    pareto = 'pareto'
+    zipfian = 'zipfian'
+
+
+class KeyUpdate(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    tables: Annotated[int, Field(description='Number of tables.', ge=0)]
+    rows: Annotated[int, Field(description='Rows over all tables.', ge=0)]
+    row_size: Annotated[
+        str,
+        Field(
+            description='Bytes of a row.', pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$'
+        ),
+    ]
+    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
+    rate: Annotated[
+        Rate | None, Field(description='Updates per second in open loop; absent: closed loop.')
+    ] = None
+
+
+class Scan(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[
+        str,
+        Field(
+            description='Size of the table.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    clients: Annotated[int | None, Field(description='Connections that scan at once.', ge=0)] = 1
+
+
+class YcsbMix(StrEnum):
+    A = 'A'
+    B = 'B'
+    C = 'C'
+    D = 'D'
+    E = 'E'
+    F = 'F'
+
+
+class Document(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    documents: Annotated[
+        int,
+        Field(description='Documents that are there at the begin; clients go on ingesting.', ge=0),
+    ]
+    size: Annotated[
+        str,
+        Field(
+            description='Mean size of one.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    clients: Annotated[
+        int,
+        Field(description='Connections: the first half of them ingests, the others query.', ge=0),
+    ]
+    rate: Annotated[
+        Rate | None, Field(description='Operations per second in open loop; absent: closed loop.')
+    ] = None
+
+
 class Variable(StrEnum):
     iops = 'iops'
     bandwidth = 'bandwidth'
@@ -1062,6 +1164,122 @@ class Arrivals3(BaseModel):
     ramp: Ramp
 
 
+class ProgramSpec3(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    key_update: KeyUpdate
+
+
+class ProgramSpec4(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    scan: Scan
+
+
+class ProgramSpec6(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    document: Document
+
+
+class Tpcc(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    warehouses: Annotated[
+        int | None, Field(description='Size of the data set: warehouses.', ge=0)
+    ] = None
+    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
+    manner: Annotated[
+        Manner | None, Field(description='By the specification, or as the well-known tool does it.')
+    ] = 'specification'
+    waits: Annotated[
+        Waits | None,
+        Field(
+            description='Keying and think times; without them a connection starts its next transaction at once.'
+        ),
+    ] = 'none'
+    delivery: Annotated[
+        Delivery | None,
+        Field(
+            description='Deliveries at once, or queued and carried out in the background (manner `specification` only).'
+        ),
+    ] = 'at_once'
+    rate: Annotated[
+        Rate | None, Field(description='Transactions per second in open loop; absent: closed loop.')
+    ] = None
+
+
+class Oltp(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    mix: Annotated[OltpMix, Field(description="Which of sysbench's scripts.")]
+    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
+    tables: Annotated[int, Field(description='Number of tables.', ge=0)]
+    rows: Annotated[int, Field(description='Rows per table.', ge=0)]
+    rate: Annotated[
+        Rate | None, Field(description='Transactions per second in open loop; absent: closed loop.')
+    ] = None
+    popularity: Annotated[
+        Popularity | None, Field(description="Which keys are popular: sysbench's `--rand-type`.")
+    ] = 'special'
+    range_size: Annotated[int | None, Field(description='Rows in a range select.', ge=0)] = 100
+    point_selects: Annotated[
+        int | None, Field(description='Point selects in a transaction.', ge=0)
+    ] = 10
+    simple_ranges: Annotated[
+        int | None, Field(description='Selects of a range in a transaction.', ge=0)
+    ] = 1
+    sum_ranges: Annotated[
+        int | None, Field(description="Selects of a range's sum in a transaction.", ge=0)
+    ] = 1
+    order_ranges: Annotated[
+        int | None, Field(description='Selects of a sorted range in a transaction.', ge=0)
+    ] = 1
+    distinct_ranges: Annotated[
+        int | None,
+        Field(description="Selects of a range's different values in a transaction.", ge=0),
+    ] = 1
+    index_updates: Annotated[
+        int | None, Field(description='Updates of the indexed column in a transaction.', ge=0)
+    ] = 1
+    non_index_updates: Annotated[
+        int | None, Field(description='Updates of another column in a transaction.', ge=0)
+    ] = 1
+    delete_inserts: Annotated[
+        int | None,
+        Field(description='Deletes, each with an insert of the same key, in a transaction.', ge=0),
+    ] = 1
+    skip_trx: Annotated[
+        bool | None,
+        Field(
+            description="Every statement on its own, without a transaction around them: sysbench's `--skip-trx`."
+        ),
+    ] = False
+
+
+class Ycsb(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    mix: Annotated[YcsbMix, Field(description='A to F.')]
+    records: Annotated[int, Field(description='Records.', ge=0)]
+    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
+    rate: Annotated[
+        Rate | None, Field(description='Operations per second in open loop; absent: closed loop.')
+    ] = None
+
+
 class Engine(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1442,6 +1660,30 @@ class StreamSpec(BaseModel):
         Verify | None,
         Field(description='Whether written blocks carry a checksum that reads check.'),
     ] = 'off'
+
+
+class ProgramSpec1(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    tpcc: Tpcc
+
+
+class ProgramSpec2(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    oltp: Oltp
+
+
+class ProgramSpec5(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    ycsb: Ycsb
 
 
 class SteadyRule(BaseModel):
