@@ -981,6 +981,13 @@ class Simulated(BaseModel):
             pattern='^[0-9._]+ ?%$',
         ),
     ]
+    dead_channels: Annotated[
+        int | None, Field(description='Channels that have died behind each controller.', ge=0)
+    ] = None
+    worn_percent: Annotated[
+        int | None,
+        Field(description="Percent of its endurance behind it, instead of the profile's.", ge=0),
+    ] = None
 
 
 class XPointProfile(BaseModel):

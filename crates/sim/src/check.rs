@@ -1,7 +1,7 @@
 //! What of a run the simulated world can't do, said before it starts.
 
 use tameshi_spec::profile;
-use tameshi_spec::run::{Node, PhaseSpec, PhaseStream, RunSpec};
+use tameshi_spec::run::{Node, PhaseSpec, PhaseStream, RunSpec, StorageSpec};
 use tameshi_workload::Arrivals;
 use tameshi_workload::spec::{Access, Verify};
 
@@ -20,6 +20,7 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
             Some(node) => sentences.extend(storage_trouble(name, node, storage.size.0)),
         }
     }
+    sentences.extend(shared_otherwise(spec));
     for phase in &spec.phases {
         let name = &phase.name;
         if phase.until.time_at_most(phase.ramp).is_none() && phase.until.amount.is_none() {
@@ -32,6 +33,27 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     // A stream that runs in several phases would say the same thing each time.
     let mut seen = std::collections::BTreeSet::new();
     sentences.retain(|sentence| seen.insert(sentence.clone()));
+    sentences
+}
+
+/// Storages that share a drive, and differ in what can only be the drive's.
+fn shared_otherwise(spec: &RunSpec) -> Vec<String> {
+    let drive = |storage: &StorageSpec| match &storage.model {
+        Some(Node::Partition { function, of }) => Some((function.drive.clone()?, of.clone())),
+        _ => None,
+    };
+    let mut first = std::collections::BTreeMap::new();
+    let mut sentences = Vec::new();
+    for (name, storage) in &spec.storage {
+        let Some((drive, of)) = drive(storage) else { continue };
+        let (other, known) = first.entry(drive.clone()).or_insert_with(|| (name.clone(), of.clone()));
+        if *known != of {
+            sentences.push(format!(
+                "storage.{name}.partition.drive: drive `{drive}` is another one in storage `{other}`; give both the same \
+                 `scale`, `written` and `aged`"
+            ));
+        }
+    }
     sentences
 }
 

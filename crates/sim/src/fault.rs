@@ -16,10 +16,14 @@ pub(crate) const ERROR_AFTER: Nanos = 10_000_000;
 pub struct Loss {
     /// Commands that were not complete; they fail.
     pub outstanding: u64,
-    /// Writes that were complete, held only by something volatile, and are lost.
+    /// Writes that were complete, held only by something volatile, and are lost; of flash drives the mapping units.
     pub lost_writes: u64,
     /// Bytes of the storage that hold something older than what was acknowledged.
     pub lost_bytes: u64,
+    /// Longest time that a drive needed to bring its buffer to the flash; zero where none is protected.
+    pub flush_ns: Nanos,
+    /// Shortest time that its capacitor gave it; zero where none is protected.
+    pub hold_up_ns: Nanos,
 }
 
 impl Loss {
@@ -28,6 +32,11 @@ impl Loss {
         self.outstanding += other.outstanding;
         self.lost_writes += other.lost_writes;
         self.lost_bytes += other.lost_bytes;
+        self.flush_ns = self.flush_ns.max(other.flush_ns);
+        self.hold_up_ns = match (self.hold_up_ns, other.hold_up_ns) {
+            (0, only) | (only, 0) => only,
+            (one, other) => one.min(other),
+        };
     }
 }
 
@@ -149,8 +158,9 @@ impl Device {
             Self::Hdd(hdd) => hdd.lose_power(now),
             Self::Null(null) => null.lose_power(),
             Self::Volume(volume) => volume.lose_power(now),
-            // Capacitors let them finish what they have taken; nobody hears of it.
-            Self::Flash(_) | Self::XPoint(_) => Loss::default(),
+            Self::Flash(flash) => flash.lose_power(now),
+            // It finishes what it has taken; nobody hears of it.
+            Self::XPoint(_) => Loss::default(),
         }
     }
 }

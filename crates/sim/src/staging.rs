@@ -90,6 +90,7 @@ impl Staging {
             let fields = json!({
                 "event": name, "storage": storage, "outstanding": loss.outstanding,
                 "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes,
+                "flush_ns": loss.flush_ns, "hold_up_ns": loss.hold_up_ns,
             });
             ("power_cut", fields)
         };

@@ -6,7 +6,7 @@ use crate::document::{Source, Table};
 use crate::node::Node;
 use crate::profile::{Device, FlashProfile, Simulated};
 use crate::run::{PhaseSpec, StorageSpec};
-use crate::study::{Stack, Study};
+use crate::study::{Aged, Stack, Study};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind, Share, Size, Time};
 
@@ -30,14 +30,17 @@ pub(crate) fn apply(
     let stack = &study.storage[name];
     let visible = visible_share(model);
     let Device::Flash(flash) = model.drive_mut() else {
-        return match stack.scale.map(|_| "scale").or(stack.written.map(|_| "written")) {
+        return match of_storage_only(stack) {
             None => Ok((size, 1)),
             Some(key) => {
-                let message = "only flash drives are scaled, or differ by what was written before";
+                let message = "only flash drives are scaled, age, or differ by what was written before";
                 Err(source.error_at(table, &["storage", name, key], InputErrorKind::Conflict, message))
             }
         };
     };
+    if let Some(aged) = &stack.aged {
+        age(source, table, name, flash, aged)?;
+    }
     let most = flash.nand.pages_per_block.value;
     let scale = stack.scale.unwrap_or_else(|| automatic(study, flash, size));
     if !(1..=most).contains(&scale) {
@@ -51,11 +54,48 @@ pub(crate) fn apply(
     let scaled = Size(granules(size.0 / u64::from(scale)).clamp(GRANULE_BYTES.min(capacity), capacity));
     let scaled = if scale == 1 { size } else { scaled };
     let used = (u128::from(scaled.0) * u128::from(visible.0)).div_ceil(u128::from(capacity.max(1))) as u32;
+    let used = Share(used.min(Share::WHOLE.0));
     if let Device::Flash(flash) = model.drive_mut() {
-        flash.simulated =
-            Simulated { scale, written: stack.written.unwrap_or_default(), used: Share(used.min(1_000_000)) };
+        flash.simulated = Simulated { scale, written: stack.written.unwrap_or_default(), used, ..flash.simulated };
     }
     Ok((scaled, scale))
+}
+
+/// Gives a flash drive what use has done to it.
+fn age(
+    source: Source<'_>,
+    table: &Table<'_>,
+    name: &str,
+    flash: &mut FlashProfile,
+    aged: &Aged,
+) -> Result<(), InputError> {
+    let conflict = |key: &str, message: &str| {
+        Err(source.error_at(table, &["storage", name, "aged", key], InputErrorKind::Conflict, message))
+    };
+    if aged.worn_percent.is_some() && flash.read_retry.is_none() {
+        return conflict("worn_percent", "the drive's profile has no `read_retry`: wear would change nothing");
+    }
+    flash.simulated.worn_percent = aged.worn_percent;
+    if let Some(dead) = aged.dead_channels.filter(|&dead| dead > 0) {
+        if flash.controller.parity_channels.value == 0 {
+            return conflict("dead_channels", "without parity across its channels the drive would be dead, too");
+        }
+        let most = flash.controller.data_channels.value.saturating_sub(1);
+        if dead > most {
+            let path = ["storage", name, "aged", "dead_channels"];
+            let message = "no channel would be left for data";
+            let mut error = source.error_at(table, &path, InputErrorKind::BadValue, message);
+            error.accepted = vec![format!("at most {most}")];
+            return Err(error);
+        }
+        flash.simulated.dead_channels = dead;
+    }
+    match (&mut flash.buffer.power_loss_protection, aged.hold_up) {
+        (Some(protection), Some(hold_up)) => protection.hold_up.value = hold_up,
+        (None, Some(_)) => return conflict("hold_up", "the drive has no capacitor that could hold it up"),
+        (_, None) => {}
+    }
+    Ok(())
 }
 
 /// The scale of a study that states none: as large as leaves blocks of some pages and a drive of some size.
@@ -117,5 +157,5 @@ fn granules(bytes: u64) -> u64 {
 
 /// Whether a part of a stack says what only a storage can.
 pub(crate) fn of_storage_only(stack: &Stack) -> Option<&'static str> {
-    stack.scale.map(|_| "scale").or(stack.written.map(|_| "written"))
+    stack.scale.map(|_| "scale").or(stack.written.map(|_| "written")).or(stack.aged.map(|_| "aged"))
 }

@@ -68,6 +68,13 @@ TEXT: dict[str, tuple[str, str]] = {
         "writes lost ({bytes})",
         "{storage}の電源断：実行中の{outstanding}コマンドが失敗、応答済みの書き込み{writes}件（{bytes}）を喪失",
     ),
+    "timeline.power_cut_carried": (
+        "power cut at {storage}: {outstanding} commands under way fail; writing the buffer to the "
+        "flash needs {flush}, the capacitor holds {hold_up}; {writes} acknowledged writes lost "
+        "({bytes})",
+        "{storage}の電源断：実行中の{outstanding}コマンドが失敗。バッファの書き出しに{flush}、"
+        "キャパシタの保持は{hold_up}。応答済みの書き込み{writes}件（{bytes}）を喪失",
+    ),
     "mark.fail": ("fails", "故障"),
     "mark.replace": ("replaced", "交換"),
     "mark.rebuilt": ("rebuilt", "リビルド完了"),

@@ -118,6 +118,9 @@ def happening(event: Mapping[str, Any], text: Text) -> str:
             "outstanding": event["outstanding"],
             "writes": event["lost_writes"],
             "bytes": format_value("bytes", event["lost_bytes"]),
+            "flush": format_value("latency", event.get("flush_ns", 0)),
+            "hold_up": format_value("latency", event.get("hold_up_ns", 0)),
         }
+        kind = "power_cut_carried" if event.get("hold_up_ns") else kind
     fields |= {key: event[key] for key in ("member", "why", "status") if key in event}
     return text(f"timeline.{kind}", **fields)

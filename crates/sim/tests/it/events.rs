@@ -145,21 +145,28 @@ proptest! {
 }
 
 #[test]
-fn functions_of_one_drive_share_it() {
-    let of = plain();
-    let function = |index| {
-        let Node::Partition { of, function } = partition(of.clone(), 2, 8) else { panic!("a partition") };
-        let function = Function { drive: Some("card".into()), index, ..function };
-        Node::Partition { of, function }
+fn functions_of_one_drive_share_it_by_their_weights() {
+    let function = |index, weight: u32| {
+        let Node::Partition { of, function } = partition(plain(), 2, 8) else { panic!("a partition") };
+        let (drive, weight) = (Some("card".into()), Share(weight * 10_000));
+        Node::Partition { of, function: Function { drive, index, weight, ..function } }
     };
-    let mut spec = spec_of(function(0), reads(), for_time(2 * SECOND));
-    let alone = run(&spec).sum("read.count");
-    spec.storage.insert("other".into(), StorageSpec { model: Some(function(1)), ..spec.storage[0].clone() });
-    let mut second = spec.phases[0].streams[0].clone();
-    (second.name, second.storage) = ("second".into(), "other".into());
-    spec.phases[0].streams.push(second);
-    let both = run(&spec);
-    let of_first: u64 =
-        both.series.iter().filter(|row| row.3 == "read.count" && row.2 == "load").map(|row| row.4).sum();
-    assert_close(of_first as f64, alone as f64 / 2.0, 0.01, "half of one disk");
+    let saturating = StreamSpec { jobs: 4, ..reads() };
+    let alone = run(&spec_of(function(0, 20), saturating.clone(), for_time(SECOND))).sum("read.count");
+    assert_close(alone as f64, 1e9 / 30e3, 0.01, "nothing is set aside for who does not ask");
+    for weight in [20, 50, 70] {
+        let mut spec = spec_of(function(0, weight), saturating.clone(), for_time(SECOND));
+        let other = StorageSpec { model: Some(function(1, 100 - weight)), ..spec.storage[0].clone() };
+        spec.storage.insert("other".into(), other);
+        let mut second = spec.phases[0].streams[0].clone();
+        (second.name, second.storage) = ("second".into(), "other".into());
+        spec.phases[0].streams.push(second);
+        let left = run(&spec);
+        let of = |subject: &str| -> u64 {
+            left.series.iter().filter(|row| row.3 == "read.count" && row.2 == subject).map(|row| row.4).sum()
+        };
+        let (second, all) = (of("second"), left.sum("read.count"));
+        assert_close(all as f64, alone as f64, 0.01, "the drive does as much as for one");
+        assert_close(second as f64 / all as f64, f64::from(100 - weight) / 100.0, 0.01, "the second's share");
+    }
 }

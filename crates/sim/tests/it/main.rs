@@ -9,6 +9,7 @@ mod events;
 mod faults;
 mod flash;
 mod hosts;
+mod power_loss;
 mod profiles;
 mod queueing;
 mod runs;

@@ -49,6 +49,16 @@ pub struct Simulated {
     pub written: Written,
     /// Share of its addresses that the storage uses: what was written lies there.
     pub used: Share,
+    /// Channels that have died behind each controller.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dead_channels: u32,
+    /// Percent of its endurance behind it, instead of the profile's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worn_percent: Option<u32>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What was written to a flash drive before a run.
@@ -66,7 +76,7 @@ pub enum Written {
 
 impl Default for Simulated {
     fn default() -> Self {
-        Self { scale: 1, written: Written::Never, used: Share::WHOLE }
+        Self { scale: 1, written: Written::Never, used: Share::WHOLE, dead_channels: 0, worn_percent: None }
     }
 }
 

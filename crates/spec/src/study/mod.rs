@@ -14,7 +14,8 @@ pub use happening::{Event, Member, Published, Scalar, Window};
 pub use program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Trace, Workloads, Ycsb};
 pub use rounds::{Rounds, Tracked};
 pub use stack::{
-    Acknowledge, Cache, CacheKind, Link, OverProvisioned, Partition, Raid, ReadBalance, RebuildManner, Replica, Stack,
+    Acknowledge, Aged, Cache, CacheKind, Link, OverProvisioned, Partition, Raid, ReadBalance, RebuildManner, Replica,
+    Stack,
 };
 pub use until::{Amount, Until};
 

@@ -18,6 +18,9 @@ pub struct Stack {
     /// What was written to flash drives before the run, by the simulated drive's own rules but without taking time; absent: `never`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
+    /// What use has done to flash drives before the run; absent: what the profile says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aged: Option<Aged>,
     /// One drive: the name of a device profile.
     pub device: Option<String>,
     /// Striped members.
@@ -58,6 +61,22 @@ impl Stack {
     /// The kinds there are.
     pub const KINDS: [&'static str; 9] =
         ["device", "raid0", "raid1", "raid10", "raid5", "replica", "partition", "over_provisioned", "cache"];
+}
+
+/// What use has done to a flash drive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Aged {
+    /// Share of its endurance that the flash has behind it at the run's begin; may be above 100 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worn_percent: Option<u32>,
+    /// Channels that have died behind each controller, what was on them being rebuilt: data go round those that are left, one
+    /// fewer with each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dead_channels: Option<u32>,
+    /// Time that the capacitor still holds the drive up when power fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hold_up: Option<Time>,
 }
 
 /// An array of equal members.

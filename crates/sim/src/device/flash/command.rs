@@ -7,7 +7,7 @@ use tameshi_base::{Command, CommandKind, Nanos};
 /// A command that the drive holds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
-    command: Command,
+    pub(super) command: Command,
     submitted: Nanos,
     epoch: u64,
     /// Where its time went so far, but for what is only known at its end.
@@ -15,7 +15,7 @@ pub(super) struct Slot {
     /// When its data have crossed the link and the electronics have seen it.
     ready: Nanos,
     /// Mapping units that have no place in the buffer yet.
-    next: u64,
+    pub(super) next: u64,
     end: u64,
     /// Programs that it waits for.
     pub(super) programs: u32,
@@ -69,7 +69,7 @@ impl Flash {
 
     /// The controller of a mapping unit, and the unit's number there.
     #[inline]
-    fn route(&self, unit: u64) -> (usize, u32) {
+    pub(super) fn route(&self, unit: u64) -> (usize, u32) {
         let count = self.controllers.len() as u64;
         if count == 1 {
             return (0, unit as u32);

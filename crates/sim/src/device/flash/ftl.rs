@@ -174,6 +174,11 @@ impl Ftl {
         self.map[logical as usize].checked_sub(1)
     }
 
+    /// The logical unit that a physical one holds; `None` where it is stale, padded or erased.
+    pub fn holder(&self, physical: u32) -> Option<u32> {
+        self.back[physical as usize].checked_sub(1)
+    }
+
     /// Brings what [`Ftl::lookup`] and [`Ftl::write`] of a unit will need nearer to the processor.
     #[inline]
     pub fn prefetch(&self, logical: u32) {

@@ -48,7 +48,9 @@ impl Layout {
         let (nand, controller) = (&flash.nand, &flash.controller);
         let unit = flash.mapping_unit.value.0;
         let controllers = u64::from(controller.count.value);
-        let data = controller.data_channels.value;
+        // Each channel that died narrows the stripes by one, and takes its share of the flash with it.
+        let new_data = controller.data_channels.value;
+        let data = new_data.saturating_sub(flash.simulated.dead_channels).max(1);
         let (channels, dies) = (data + controller.parity_channels.value, controller.dies_per_channel.value);
         if channels * dies > u32::from(u16::MAX) {
             return Err(format!("{channels} channels of {dies} dies are more than can be simulated"));
@@ -61,7 +63,8 @@ impl Layout {
         let units_per_block = pages * units_per_page_row;
         let logical = flash.scaled_capacity().0.div_ceil(unit).div_ceil(controllers);
         let spare = u128::from(flash.over_provisioning.value.0);
-        let physical = (u128::from(logical) * (1_000_000 + spare) / 1_000_000) as u64;
+        let physical = u128::from(logical) * (1_000_000 + spare) / 1_000_000;
+        let physical = (physical * u128::from(data) / u128::from(new_data)) as u64;
         let blocks = physical.div_ceil(u64::from(units_per_block));
         let narrow = |what: &str, value: u64| {
             u32::try_from(value).map_err(|_| format!("{value} {what} are more than can be simulated; use a scale"))

@@ -18,6 +18,7 @@ mod command;
 mod die;
 pub mod ftl;
 mod layout;
+mod power_loss;
 mod reclaim;
 mod victims;
 
@@ -97,7 +98,11 @@ struct Times {
     read_overhead: Nanos,
     write_overhead: Nanos,
     depth: u32,
+    /// Mapping units of the buffer.
+    buffer_units: u64,
     protected: bool,
+    /// Time to write the full buffer to the flash when power fails, and time that the capacitor holds.
+    protection: Option<(Nanos, Nanos)>,
     /// Chance of a retry at the end of life, its time, share of life behind it, cycles of a life.
     retry: Option<(f64, Nanos, f64, f64)>,
     /// Time for which the power beyond idling carries a nanojoule, and nanojoules of a sense, a program and an erase.
@@ -384,7 +389,8 @@ impl Times {
         let retry = profile.read_retry.as_ref().map(|retry| {
             let share = |share: tameshi_base::Share| f64::from(share.0) / 1e6;
             let cycles = f64::from(nand.endurance_cycles.value);
-            (share(retry.at_end_of_life.value), retry.retry_time.value.0, share(retry.worn.value), cycles)
+            let worn = profile.simulated.worn_percent.map_or(share(retry.worn.value), |worn| f64::from(worn) / 100.0);
+            (share(retry.at_end_of_life.value), retry.retry_time.value.0, worn, cycles)
         });
         let power = profile.power.as_ref().map(|power| {
             // A milliwatt is a million nanojoules per second; a rate counts thousandths.
@@ -407,7 +413,13 @@ impl Times {
             read_overhead: controller.read_overhead.value.0,
             write_overhead: controller.write_overhead.value.0,
             depth: controller.queue_depth.value,
+            buffer_units: profile.buffer.size.value.0 / profile.mapping_unit.value.0,
             protected: profile.buffer.power_loss_protection.is_some(),
+            protection: profile
+                .buffer
+                .power_loss_protection
+                .as_ref()
+                .map(|of| (of.flush_time.value.0, of.hold_up.value.0)),
             retry,
             power,
         }

@@ -1,0 +1,119 @@
+//! Known answers of power cuts under flash drives: what was acknowledged and is lost, and what the capacitor carries.
+//!
+//! The drive has two controllers in turn, and four mapping units in a program unit.
+
+use crate::support::{command, flash, flash_drive, random_4k, sourced, unprotected};
+use tameshi_base::units::Time;
+use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_sim::Device;
+use tameshi_sim::fault::Loss;
+use tameshi_spec::profile::FlashProfile;
+
+const US: Nanos = 1000;
+
+fn drive(profile: FlashProfile) -> Device {
+    Device::new(&flash(profile)).expect("a drive")
+}
+
+fn write(id: u64, unit: u64) -> Command {
+    command(id, CommandKind::Write, unit * 4096, 4096)
+}
+
+/// Submits all at time zero, and lets time pass until `at`; returns how many have completed.
+fn after(device: &mut Device, commands: &[Command], at: Nanos) -> usize {
+    let mut done = vec![];
+    commands.iter().for_each(|command| device.submit(0, command));
+    device.advance(at, &mut done);
+    done.len()
+}
+
+fn ten() -> Vec<Command> {
+    (0..10).map(|unit| write(unit, unit)).collect()
+}
+
+#[test]
+fn an_unprotected_buffer_loses_all_that_is_acknowledged_and_not_programmed() {
+    let mut device = drive(unprotected(flash_drive(1 << 30)));
+    assert_eq!(after(&mut device, &ten(), 200 * US), 10, "acknowledged, while the first program takes 500 us");
+    let lost = Loss { lost_writes: 10, lost_bytes: 10 * 4096, ..Loss::default() };
+    assert_eq!(device.cut_power(200 * US), lost);
+
+    let mut device = drive(unprotected(flash_drive(1 << 30)));
+    after(&mut device, &ten(), 10_000 * US);
+    assert_eq!(device.cut_power(10_000 * US).lost_writes, 2, "each controller has programmed its four, one fills up");
+}
+
+#[test]
+fn what_was_not_acknowledged_is_not_counted_and_what_was_written_twice_is_counted_once() {
+    let mut device = drive(unprotected(flash_drive(1 << 30)));
+    assert_eq!(after(&mut device, &ten(), US), 0);
+    assert_eq!(device.cut_power(US), Loss::default());
+
+    let mut device = drive(unprotected(flash_drive(1 << 30)));
+    after(&mut device, &[write(0, 0), write(1, 0), write(2, 0)], 200 * US);
+    assert_eq!(device.cut_power(200 * US).lost_bytes, 4096);
+}
+
+#[test]
+fn what_was_flushed_or_forced_is_safe() {
+    let mut device = drive(unprotected(flash_drive(1 << 30)));
+    let flushed: Vec<Command> = ten().into_iter().chain([command(10, CommandKind::Flush, 0, 0)]).collect();
+    assert_eq!(after(&mut device, &flushed, 20_000 * US), 11);
+    assert_eq!(device.cut_power(20_000 * US), Loss::default());
+
+    let mut device = drive(unprotected(flash_drive(1 << 30)));
+    let forced: Vec<Command> = ten().into_iter().map(|of| Command { fua: true, ..of }).collect();
+    assert_eq!(after(&mut device, &forced, 200 * US), 0, "it waits for the flash");
+    assert_eq!(device.cut_power(200 * US), Loss::default());
+}
+
+#[test]
+fn a_capacitor_saves_as_much_as_it_holds_for() {
+    // Writing the whole buffer of 1024 units takes 80 ms: ten of them 781,250 ns.
+    for (hold_up, lost) in [(80_000, 0), (782, 0), (400, 5), (0, 10)] {
+        let mut profile = flash_drive(1 << 30);
+        if let Some(protection) = &mut profile.buffer.power_loss_protection {
+            protection.hold_up = sourced(Time(hold_up * US));
+        }
+        let mut device = drive(profile);
+        assert_eq!(after(&mut device, &ten(), 200 * US), 10);
+        let loss = device.cut_power(200 * US);
+        let expected = Loss {
+            lost_writes: lost,
+            lost_bytes: lost * 4096,
+            flush_ns: 781_250,
+            hold_up_ns: hold_up * US,
+            ..Loss::default()
+        };
+        assert_eq!(loss, expected, "held for {hold_up} us");
+    }
+}
+
+#[test]
+fn a_drive_that_lost_power_serves_on_and_keeps_its_maps_right() {
+    for profile in [flash_drive(256 << 20), unprotected(flash_drive(256 << 20))] {
+        let mut device = drive(profile);
+        let mut next = random_4k("power");
+        let (mut done, mut now) = (vec![], 0);
+        for round in 0..20u64 {
+            let before = done.len();
+            for id in 0..600 {
+                let of = next(round * 1000 + id);
+                device.submit(now, &write(of.id, of.offset_bytes / 4096 % (256 << 8)));
+            }
+            let until = now + 3_000 * US + round * 500 * US;
+            while let Some(at) = device.next_wake().filter(|&at| at <= until) {
+                device.advance(at, &mut done);
+            }
+            now = until;
+            let completed = (done.len() - before) as u64;
+            let loss = device.cut_power(now);
+            assert!(loss.lost_writes <= completed, "{loss:?} of {completed}");
+            assert_eq!(device.next_wake(), None, "at rest");
+        }
+        let Device::Flash(flash) = &device else { panic!("a flash drive") };
+        flash.check();
+        let ids: std::collections::BTreeSet<u64> = done.iter().map(|done| done.command.id).collect();
+        assert_eq!(ids.len(), done.len(), "nothing completes twice");
+    }
+}
