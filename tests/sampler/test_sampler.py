@@ -232,3 +232,24 @@ def test_intervals_follow_each_other_without_a_gap(folder: Path) -> None:
     assert all(dt_ns > 0 for _, dt_ns in times)
     for (before_ns, _), (t_ns, dt_ns) in pairwise(times):
         assert t_ns - dt_ns == before_ns
+
+
+def test_a_family_counts_all_below_and_keeps_what_the_ended_did(tmp_path):
+    def process(pid: int, parent: int, ticks: int) -> None:
+        folder = tmp_path / str(pid)
+        folder.mkdir(exist_ok=True)
+        fields = ["S", str(parent), *["0"] * 9, str(ticks), "0", *["0"] * 6, str(pid), "0"]
+        (folder / "stat").write_text(f"{pid} (a (b) c) {' '.join(fields)}\n")
+
+    def user() -> int:
+        return family.read(tmp_path, "server")["server"].values["process.cpu_user_ns"]
+
+    family = sampler.Family(10)
+    for pid, parent, ticks in ((10, 1, 5), (11, 10, 7), (12, 11, 100), (99, 1, 1000)):
+        process(pid, parent, ticks)
+    assert user() == 112 * TICK_NS
+    (tmp_path / "12" / "stat").unlink()
+    process(13, 10, 1)
+    assert user() == 113 * TICK_NS, "what 12 did is not taken back"
+    (tmp_path / "10" / "stat").unlink()
+    assert family.read(tmp_path, "server") == {}
