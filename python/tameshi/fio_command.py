@@ -55,7 +55,7 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
     if form not in FORMATS:
         message = "there is no such form of results"
         raise BadInput(message, where="--output-format", found=form, accepted=FORMATS)
-    if "readonly" in own and (writer := next((job for job in jobs if job.writes), None)):
+    if "readonly" in own and (writer := next((job for job in jobs if job.changes), None)):
         raise BadInput("--readonly, but this job writes", where=writer.text.where, key="rw")
     translation = fio.translate(jobs, name, _device(asked))
     if asked.study:

@@ -1663,6 +1663,9 @@ class StreamSpec(BaseModel):
     trim: Annotated[
         str | None, Field(description='Share of requests that are trims.', pattern='^[0-9._]+ ?%$')
     ] = '0 %'
+    trim_first: Annotated[
+        bool | None, Field(description='Whether each write waits for a trim of its range.')
+    ] = None
     verify: Annotated[
         Verify | None,
         Field(description='Whether written blocks carry a checksum that reads check.'),

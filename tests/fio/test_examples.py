@@ -16,6 +16,7 @@ from tameshi.errors import BadInput
 EXAMPLES = Path("/usr/share/doc/fio/examples")
 RUN = {
     "aio-read.fio": [],
+    "basic-verify.fio": ["--filename=stands-for-a-disk"],
     "fio-rand-RW.fio": ["--runtime=200ms"],
     "fio-rand-read.fio": ["--runtime=200ms"],
     "fio-rand-write.fio": ["--runtime=200ms"],

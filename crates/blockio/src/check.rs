@@ -67,7 +67,7 @@ fn spoiled(spec: &RunSpec, storage: &str) -> Vec<String> {
     let bytes = spec.storage[storage].size.0;
     let (checked, plain): (Vec<_>, Vec<_>) =
         streams_on(spec, storage).partition(|stream| stream.stream.verify != Verify::Off);
-    let changes = |stream: &&&PhaseStream| stream.stream.written() > Share(0) || stream.stream.trim > Share(0);
+    let changes = |stream: &&&PhaseStream| stream.stream.written() > Share(0) || stream.stream.trims();
     let pairs = checked.iter().flat_map(|checked| plain.iter().filter(changes).map(move |plain| (checked, plain)));
     let overlapping = pairs.filter(|(checked, plain)| {
         let (checked, plain) = (checked.stream.part(bytes), plain.stream.part(bytes));

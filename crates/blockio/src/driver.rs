@@ -235,8 +235,10 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             self.unstarted += 1;
             let pushed = self.queue.push(request);
             if pushed.map_err(|error| BlockError::system("submitting a request", error))? {
-                self.recorder.submitted(std::mem::take(&mut self.unstarted));
+                let (handed_over, before) = (std::mem::take(&mut self.unstarted), now);
                 now = self.clock.now();
+                self.recorder.submitted(handed_over);
+                self.recorder.handed_over(handed_over, now.saturating_sub(before));
             }
         }
         Ok(now)

@@ -122,6 +122,12 @@ impl Recorder {
         self.stats.ledger.submitted[batch_class(requests)] += 1;
     }
 
+    /// So many requests took so long to be handed over.
+    #[inline]
+    pub(crate) fn handed_over(&mut self, requests: u32, length: Nanos) {
+        self.stats.ledger.submission.add(requests, length);
+    }
+
     /// Counts a wait that brought so many completions.
     #[inline]
     pub(crate) fn completed(&mut self, completions: usize) {
@@ -172,7 +178,7 @@ impl Recorder {
 
 /// Whether the stream will record the operation.
 fn is_expected(operation: usize, spec: &StreamSpec) -> bool {
-    let (reads, trims, writes) = (spec.read.0 > 0, spec.trim.0 > 0, spec.written().0 > 0);
+    let (reads, trims, writes) = (spec.read.0 > 0, spec.trims(), spec.written().0 > 0);
     let flushed = spec.page_flush.is_some() || spec.sync.is_some_and(|sync| !sync.with_each_write());
     match OPERATIONS.get(operation) {
         Some(Operation::Read) => reads,

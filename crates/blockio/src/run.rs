@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use tameshi_base::random::derived_seed;
-use tameshi_base::{Nanos, Share};
+use tameshi_base::Nanos;
 use tameshi_record::{Clock as Boundaries, EndedBy, IntervalStats, Progress, RecordError, Rounds, RunStatus, Writer};
 use tameshi_spec::run::{PhaseSpec, PhaseStream, RoundsSpec, RunSpec};
 use tameshi_workload::spec::{Submission, Verify};
@@ -367,7 +367,7 @@ impl Run<'_> {
     fn chosen_for(&self, stream: &StreamSpec, target: &Target) -> Chosen {
         match stream.submission {
             Submission::PlainCalls => Chosen::Portable,
-            Submission::Auto if stream.trim > Share(0) && target.is_block_device() => Chosen::Portable,
+            Submission::Auto if stream.trims() && target.is_block_device() => Chosen::Portable,
             Submission::Auto | Submission::IoUring => self.chosen,
         }
     }

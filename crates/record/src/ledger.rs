@@ -110,8 +110,51 @@ impl ThreadUsage {
     }
 }
 
+/// How long requests took to be handed over, where that was a call of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Submission {
+    /// Requests.
+    pub count: u64,
+    /// Shortest, longest and sum, in ns.
+    pub ns_min: Nanos,
+    /// Longest.
+    pub ns_max: Nanos,
+    /// Sum over the requests.
+    pub ns_sum: u64,
+    /// Sum of the squares, in ns².
+    pub ns_squares: f64,
+}
+
+impl Submission {
+    /// So many requests were handed over together in `length`.
+    #[inline]
+    pub fn add(&mut self, requests: u32, length: Nanos) {
+        let requests = u64::from(requests);
+        let squares = length as f64 * length as f64 * requests as f64;
+        self.merge(&Self {
+            count: requests,
+            ns_min: length,
+            ns_max: length,
+            ns_sum: length * requests,
+            ns_squares: squares,
+        });
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.ns_min = match (self.count, other.count) {
+            (_, 0) => self.ns_min,
+            (0, _) => other.ns_min,
+            _ => self.ns_min.min(other.ns_min),
+        };
+        self.ns_max = self.ns_max.max(other.ns_max);
+        self.count += other.count;
+        self.ns_sum += other.ns_sum;
+        self.ns_squares += other.ns_squares;
+    }
+}
+
 /// All of it, of a job in an interval or of a stream in a part of a phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ledger {
     /// The slowest operations.
     pub slowest: Slowest,
@@ -119,6 +162,8 @@ pub struct Ledger {
     pub depth: [u64; CLASSES],
     /// Handovers to the system by how many requests they took.
     pub submitted: [u64; CLASSES],
+    /// How long handing over took.
+    pub submission: Submission,
     /// Waits by how many completions they brought.
     pub completed: [u64; CLASSES],
     /// What the threads used.
@@ -130,6 +175,7 @@ impl Ledger {
     pub fn merge(&mut self, other: &Self) {
         self.slowest.merge(&other.slowest);
         self.usage.merge(&other.usage);
+        self.submission.merge(&other.submission);
         let pairs = [
             (&mut self.depth, &other.depth),
             (&mut self.submitted, &other.submitted),
@@ -143,9 +189,13 @@ impl Ledger {
     /// As it stands in the event `stream_end`, without phase, stream and part.
     pub(crate) fn as_json(&self) -> Value {
         let slowest: Vec<Value> = self.slowest.list().iter().map(Slow::as_json).collect();
-        let usage = self.usage;
+        let (usage, submission) = (self.usage, self.submission);
         json!({
             "slowest": slowest, "depth": self.depth, "submitted": self.submitted, "completed": self.completed,
+            "submission": {
+                "count": submission.count, "ns_min": submission.ns_min, "ns_max": submission.ns_max,
+                "ns_sum": submission.ns_sum, "ns_squares": submission.ns_squares,
+            },
             "usage": {
                 "user_ns": usage.user_ns, "system_ns": usage.system_ns, "switches": usage.switches,
                 "major_faults": usage.major_faults, "minor_faults": usage.minor_faults,
@@ -188,6 +238,20 @@ mod tests {
         two.merge(&slowest);
         assert_eq!(two.list()[0].latency, 5000);
         assert_eq!(two.list()[1..], slowest.list()[..KEPT - 1]);
+    }
+
+    #[test]
+    fn submissions_add_up_request_by_request() {
+        let mut submission = Submission::default();
+        submission.merge(&Submission::default());
+        submission.add(2, 100);
+        submission.add(1, 700);
+        let mut other = Submission::default();
+        other.add(4, 50);
+        submission.merge(&other);
+        let squares = 2.0 * 100.0 * 100.0 + 700.0 * 700.0 + 4.0 * 50.0 * 50.0;
+        let expected = Submission { count: 7, ns_min: 50, ns_max: 700, ns_sum: 1100, ns_squares: squares };
+        assert_eq!(submission, expected);
     }
 
     #[test]

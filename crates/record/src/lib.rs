@@ -14,6 +14,6 @@ mod writer;
 
 pub use control::{Control, Progress, StreamProgress};
 pub use interval::{Clock, IntervalStats, Lateness, OpStats, Part, Rounds, Spent};
-pub use ledger::{Ledger, Slow, ThreadUsage};
+pub use ledger::{Ledger, Slow, Submission, ThreadUsage};
 pub use usage::{Resource, Usage};
 pub use writer::{EndedBy, RecordError, RunStatus, Writer};

@@ -24,9 +24,10 @@ const MOST_THETA_PERMILLE: u32 = 10_000;
 impl StreamSpec {
     /// The first thing of this description that no job can carry out, wherever it works.
     pub fn objection(&self) -> Option<Objection> {
+        let trims = || self.trim_objection();
         let writes = || self.group_objection().or_else(|| self.page_objection()).or_else(|| self.verify_objection());
         let times = || self.arrivals_objection().or_else(|| self.pauses_objection());
-        self.pattern_objection().or_else(times).or_else(writes)
+        self.pattern_objection().or_else(times).or_else(trims).or_else(writes)
     }
 
     /// The same of the part of the storage that it works on, `span_bytes` long.
@@ -145,6 +146,15 @@ impl StreamSpec {
         }
     }
 
+    fn trim_objection(&self) -> Option<Objection> {
+        let batched = self.page_flush.is_some() || matches!(self.sync, Some(Sync::GroupCommit { .. }));
+        (self.trim_first && batched).then(|| Objection {
+            key: "trim_first",
+            message: "a log's groups and batches of pages are written without trims".to_string(),
+            accepted: "single writes",
+        })
+    }
+
     fn verify_objection(&self) -> Option<Objection> {
         if self.verify == Verify::Off {
             return None;
@@ -152,7 +162,7 @@ impl StreamSpec {
         let whole = |size: Size| size.0.is_multiple_of(VERIFIED.0);
         let message = if !whole(self.offset) || !self.lengths().iter().all(|length| whole(length.size)) {
             "a block that is verified has 4 KiB, and this stream's requests lie across such blocks"
-        } else if self.trim > Share(0) {
+        } else if self.trims() {
             "nobody knows what a trimmed block holds"
         } else {
             return None;
@@ -220,7 +230,9 @@ mod tests {
         assert_eq!(key(stream.clone()), None);
         assert_eq!(key(StreamSpec { block_size: Size(2300), ..stream.clone() }), Some("verify"));
         assert_eq!(key(StreamSpec { offset: Size(512), ..stream.clone() }), Some("verify"));
-        assert_eq!(key(StreamSpec { trim: Share(1), ..stream }), Some("verify"));
+        assert_eq!(key(StreamSpec { trim: Share(1), ..stream.clone() }), Some("verify"));
+        assert_eq!(key(StreamSpec { trim_first: true, ..stream.clone() }), None, "it only reads");
+        assert_eq!(key(StreamSpec { trim_first: true, read: Share(0), ..stream }), Some("verify"));
     }
 
     #[test]

@@ -459,6 +459,37 @@ mod tests {
     }
 
     #[test]
+    fn a_write_that_waits_for_a_trim_goes_to_the_range_that_was_trimmed() {
+        let sync = Some(Sync::Fdatasync { every: 2 });
+        let spec = StreamSpec { trim_first: true, read: Share(300_000), queue_depth: 3, sync, ..StreamSpec::default() };
+        let mut job = Job::new(&spec, Placement { budget_bytes: Some(600 * 4096), ..place() });
+        let (mut now, mut trimmed, mut counts) = (0, [None; 3], [0; 5]);
+        while let Some(due) = job.next_due() {
+            now = due.max(now);
+            let mut slots = vec![];
+            while let Some(issue) = job.issue(now) {
+                let command = issue.command.expect("a command");
+                let range = (command.offset_bytes, command.length_bytes);
+                let last = &mut trimmed[issue.slot as usize];
+                match command.kind {
+                    CommandKind::Trim => assert_eq!(last.replace(range), None, "a write follows each trim"),
+                    CommandKind::Write => assert_eq!(last.take(), Some(range), "a trim comes before each write"),
+                    CommandKind::Read | CommandKind::Flush => assert_eq!(*last, None, "nothing comes between"),
+                }
+                slots.push(issue.slot);
+            }
+            now += 10;
+            for slot in slots {
+                counts[job.complete(slot, now).operation as usize] += 1;
+            }
+        }
+        assert!(job.is_done());
+        let [read, write, sync, _, trim] = counts;
+        assert_eq!((write, read + write), (trim, 600), "a budget counts what is written");
+        assert!(sync.abs_diff(write / 2) <= 3 && read > 100, "{counts:?}");
+    }
+
+    #[test]
     fn trims_have_their_share_of_all_and_reads_theirs_of_the_rest() {
         let spec = StreamSpec { trim: Share(200_000), read: Share(500_000), ..StreamSpec::default() };
         let mut job = Job::new(&spec, place());

@@ -12,6 +12,8 @@ struct Slot {
     submitted: Nanos,
     write_intended: Nanos,
     length_bytes: u32,
+    /// Where the write goes that waits for this trim.
+    write_offset: Option<u64>,
     writes_since_sync: u32,
     kind: Option<CommandKind>,
 }
@@ -25,8 +27,10 @@ pub(crate) struct Plain {
     /// Each write is durable at its own completion.
     durable: bool,
     slots: Vec<Slot>,
-    /// Slots whose write is complete and whose sync is due.
-    to_sync: VecDeque<(Nanos, u32)>,
+    /// Each write waits for a trim of its range.
+    trim_first: bool,
+    /// Slots whose trim is complete and whose write is due, or whose write is and whose sync is due.
+    to_follow: VecDeque<(Nanos, u32)>,
     outstanding: u32,
 }
 
@@ -40,7 +44,8 @@ impl Plain {
             sync_every: spec.sync.and_then(Sync::every),
             durable: spec.sync.is_some_and(Sync::with_each_write),
             slots: vec![Slot::default(); depth as usize],
-            to_sync: VecDeque::with_capacity(depth as usize),
+            trim_first: spec.trim_first,
+            to_follow: VecDeque::with_capacity(depth as usize),
             outstanding: 0,
         }
     }
@@ -51,7 +56,7 @@ impl Plain {
 
     #[inline]
     pub(crate) fn next_due(&self) -> Option<Nanos> {
-        match self.to_sync.front() {
+        match self.to_follow.front() {
             Some(&(at, _)) => Some(at),
             None => self.source.due(),
         }
@@ -63,12 +68,12 @@ impl Plain {
             return None;
         }
         self.outstanding += 1;
-        if let Some((intended, slot)) = self.to_sync.pop_front() {
-            let command = self.submit(slot, CommandKind::Flush, (0, 0), (intended, now));
+        if let Some((intended, slot)) = self.to_follow.pop_front() {
+            let command = self.follow(slot, (intended, now));
             return Some(Issue { slot, command: Some(command), intended, ready: intended, scheduled: false });
         }
         let start = self.source.start(now)?;
-        let kind = self.source.kind();
+        let mut kind = self.source.kind();
         let length_bytes = self.source.length();
         let offset_bytes = self.source.offset(length_bytes);
         self.source.spend(u64::from(length_bytes));
@@ -76,9 +81,24 @@ impl Plain {
             let state = &mut self.slots[start.who as usize];
             state.write_intended = start.intended;
             state.writes_since_sync += 1;
+            if self.trim_first {
+                state.write_offset = Some(offset_bytes);
+                kind = CommandKind::Trim;
+            }
         }
         let command = self.submit(start.who, kind, (offset_bytes, length_bytes), (start.intended, now));
         Some(Issue::started(start.who, Some(command), start))
+    }
+
+    /// What comes after a trim or a write that completed.
+    #[inline]
+    fn follow(&mut self, slot: u32, times: (Nanos, Nanos)) -> Command {
+        let state = &mut self.slots[slot as usize];
+        let length_bytes = state.length_bytes;
+        match state.write_offset.take() {
+            Some(offset_bytes) => self.submit(slot, CommandKind::Write, (offset_bytes, length_bytes), times),
+            None => self.submit(slot, CommandKind::Flush, (0, 0), times),
+        }
     }
 
     #[inline]
@@ -106,13 +126,14 @@ impl Plain {
         let service = now.saturating_sub(state.submitted);
         let bytes = u64::from(state.length_bytes);
         let sync_due = kind == CommandKind::Write && self.sync_every.is_some_and(|n| state.writes_since_sync >= n);
+        let write_due = kind == CommandKind::Trim && state.write_offset.is_some();
         let mut commit = (self.durable && kind == CommandKind::Write).then_some(latency);
         if kind == CommandKind::Flush {
             commit = Some(now.saturating_sub(state.write_intended));
             state.writes_since_sync = 0;
         }
-        if sync_due {
-            self.to_sync.push_back((now, slot));
+        if sync_due || write_due {
+            self.to_follow.push_back((now, slot));
         } else {
             self.source.finish(slot, now);
         }
@@ -124,6 +145,6 @@ impl Plain {
     }
 
     pub(crate) fn is_done(&self) -> bool {
-        self.source.is_exhausted() && self.outstanding == 0 && self.to_sync.is_empty()
+        self.source.is_exhausted() && self.outstanding == 0 && self.to_follow.is_empty()
     }
 }

@@ -67,8 +67,15 @@ pub struct StreamSpec {
     pub duplicate: Share,
     /// Share of requests that are trims.
     pub trim: Share,
+    /// Whether each write waits for a trim of its range.
+    #[serde(skip_serializing_if = "is_no")]
+    pub trim_first: bool,
     /// Whether written blocks carry a checksum that reads check.
     pub verify: Verify,
+}
+
+fn is_no(flag: &bool) -> bool {
+    !flag
 }
 
 fn is_none(time: &Time) -> bool {
@@ -102,6 +109,7 @@ impl Default for StreamSpec {
             compressible: Share(0),
             duplicate: Share(0),
             trim: Share(0),
+            trim_first: false,
             verify: Verify::Off,
         }
     }
@@ -427,6 +435,11 @@ impl StreamSpec {
     pub fn written(&self) -> Share {
         let rest = |share: Share| u64::from(Share::WHOLE.0.saturating_sub(share.0));
         Share((rest(self.read) * rest(self.trim)).div_ceil(u64::from(Share::WHOLE.0)) as u32)
+    }
+
+    /// Whether it trims anything.
+    pub fn trims(&self) -> bool {
+        self.trim > Share(0) || (self.trim_first && self.written() > Share(0))
     }
 
     /// Whether it syncs, in whatever way.

@@ -21,6 +21,13 @@ MOST_CLONES = 4096
 READS = {"read": "", "randread": "", "rw": "mixed", "readwrite": "mixed", "randrw": "mixed"}
 WRITES = {"write", "randwrite", "rw", "readwrite", "randrw", "trimwrite", "randtrimwrite"}
 TRIMS = {"trim", "randtrim", "trimwrite", "randtrimwrite"}
+TRIM_FIRST = {"trimwrite", "randtrimwrite"}
+CHECKSUMS = (
+    *("crc7", "crc16", "crc32", "crc32c", "crc32c-intel", "crc64", "md5", "meta", "xxhash"),
+    *("sha1", "sha224", "sha256", "sha384", "sha512"),
+    *("sha3-224", "sha3-256", "sha3-384", "sha3-512"),
+)
+"""Ways of verifying that tell a block that is not what was written there."""
 DIRECTIONS = [*READS, "write", "randwrite", *sorted(TRIMS)]
 
 
@@ -47,6 +54,8 @@ class Job:
     run_length: int
     read_ppm: int
     trim_ppm: int
+    trim_first: bool
+    """Each write waits for a trim of its range."""
     engine: str
     depth: int
     direct: bool
@@ -72,6 +81,8 @@ class Job:
     compress_ppm: int
     duplicate_ppm: int
     verify: bool
+    read_back: bool
+    """What it wrote is read and checked at the end."""
     stonewall: bool
     new_group: bool
     wait_for: str | None
@@ -102,6 +113,11 @@ class Job:
     def writes(self) -> bool:
         """Whether it writes anything."""
         return self.read_ppm + self.trim_ppm < values.WHOLE_PPM
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes its file: by writes or by trims."""
+        return self.read_ppm < values.WHOLE_PPM
 
 
 class _Reader:
@@ -178,7 +194,7 @@ def read_job(text: JobText) -> Job:
     direction, run_length = _direction(reader)
     read_ppm = _read_share(reader, direction)
     trim_ppm = values.WHOLE_PPM if direction in ("trim", "randtrim") else 0
-    mix = _mix(reader, read_ppm)
+    mix = _mix(reader, read_ppm, trim_ppm)
     engine, depth = _engine(reader)
     sizes = _sizes(reader)
     return Job(
@@ -190,6 +206,7 @@ def read_job(text: JobText) -> Job:
         run_length=run_length,
         read_ppm=read_ppm,
         trim_ppm=trim_ppm,
+        trim_first=direction in TRIM_FIRST,
         engine=engine,
         depth=depth,
         direct=_direct(reader),
@@ -215,6 +232,7 @@ def read_job(text: JobText) -> Job:
         else reader.percent_ppm("buffer_compress_percentage"),
         duplicate_ppm=reader.percent_ppm("dedupe_percentage"),
         verify=_verify(reader),
+        read_back=reader.flag("do_verify", True),
         stonewall=reader.flag("stonewall"),
         new_group=reader.flag("new_group"),
         wait_for=_wait_for(reader),
@@ -256,8 +274,6 @@ def _direction(reader: _Reader) -> tuple[str, int]:
     word, colon, rest = values.text(setting).partition(":")
     if word not in DIRECTIONS:
         raise bad(setting, "this is no kind of load", *DIRECTIONS)
-    if word in TRIMS:
-        raise reader.refuse("rw", "trims are not issued for fio's jobs yet")
     if not colon:
         return word, 1
     if not word.startswith("rand"):
@@ -280,7 +296,7 @@ def _read_share(reader: _Reader, direction: str) -> int:
     return values.WHOLE_PPM // 2
 
 
-def _mix(reader: _Reader, read_ppm: int) -> list[tuple[int, int]]:
+def _mix(reader: _Reader, read_ppm: int, trim_ppm: int) -> list[tuple[int, int]]:
     """Lengths with their shares; reads and writes of a mixed job must agree on them."""
     found = {key: reader.get(key) for key in ("bssplit", "bsrange", "bs")}
     setting = next((setting for setting in found.values() if setting), None)
@@ -299,7 +315,9 @@ def _mix(reader: _Reader, read_ppm: int) -> list[tuple[int, int]]:
             raise bad(setting, "this range has too many lengths", "up to 64 multiples of the least")
         return values.even_mix(low, high)
 
-    reads, writes, _ = (lengths(part) for part in values.directions(setting))
+    reads, writes, trims = (lengths(part) for part in values.directions(setting))
+    if trim_ppm:
+        return trims
     if 0 < read_ppm < values.WHOLE_PPM and reads != writes:
         raise reader.refuse(setting.key, "reads and writes of a job share one mix of lengths")
     return reads if read_ppm else writes
@@ -449,7 +467,13 @@ def _verify(reader: _Reader) -> bool:
     setting = reader.get("verify")
     if setting is None or off(setting):
         return False
-    raise reader.refuse("verify", "fio's verifying is not carried out yet")
+    if setting.value not in CHECKSUMS:
+        raise reader.refuse("verify", "blocks are checked by a checksum, not a pattern")
+    reader.notes.append(
+        f"{setting.where}: verify: each 4 KiB is checked by XXH3; what was written is read back at "
+        "the end, apart from the job's own figures"
+    )
+    return True
 
 
 def _percentiles(reader: _Reader) -> Sequence[float]:

@@ -75,7 +75,7 @@ NOTED = {
     "disable_clat": "every latency is recorded",
     "disable_slat": "every latency is recorded",
     "disable_bw_measurement": "bandwidth is recorded in every interval",
-    "slat_percentiles": "submission is not timed apart; clat and lat are the same time",
+    "slat_percentiles": "submission has a mean and extremes, and no percentiles",
     "disk_util": "the disk is always sampled",
     "significant_figures": "of fio's text output only; JSON has every figure",
     "unit_base": "of fio's text output only",
@@ -107,6 +107,8 @@ NOTED = {
     "serialize_overlap": "requests in flight may overlap, as those of several jobs do",
     "verify_fatal": "a block that can't be verified fails the run, always",
     "verify_async": "blocks are verified by the thread that read them",
+    "verify_dump": "a wrong block is named by its offset and stays where it is",
+    "verify_state_save": "what was written and acknowledged is in the record's journal, always",
     "error_dump": "an error is told in full",
     "exitall_on_error": "an error ends every job, always",
     "eta": "progress is shown where standard error is a terminal, in plain lines elsewhere",
@@ -141,7 +143,10 @@ _ENGINE = "it belongs to an engine of fio's that is not carried out here"
 _LIMIT = "a run is not ended by a limit on its rate"
 _TARGET = "looking for the load that meets a latency is a study of its own"
 _STEADY = "fio's criteria are not Tameshi's; a study's `until.steady` has those of SNIA"
-_VERIFY = "this way of verifying is not done"
+_TRIMMED = "trims are a job's own kind of load: rw=trim, randtrim, trimwrite, randtrimwrite"
+_CHECKED = "each 4 KiB carries its own stamp"
+_BETWEEN = "what was written is read back at the end, not in between"
+_EARLIER = "`tameshi verify` checks what an earlier run wrote, by its journal"
 _NETWORK = "fio's client and server are not spoken"
 
 REFUSED = {
@@ -247,21 +252,19 @@ REFUSED = {
     "ignore_zone_limits": _ZONES,
     "zone_reset_threshold": _ZONES,
     "zone_reset_frequency": _ZONES,
-    "experimental_verify": _VERIFY,
-    "verify_backlog": _VERIFY,
-    "verify_backlog_batch": _VERIFY,
-    "verify_dump": _VERIFY,
-    "verify_async_cpus": _VERIFY,
-    "verify_interval": _VERIFY,
-    "verify_offset": _VERIFY,
-    "verify_only": _VERIFY,
-    "verify_pattern": _VERIFY,
-    "verify_state_load": _VERIFY,
-    "verify_state_save": _VERIFY,
-    "trim_backlog": _VERIFY,
-    "trim_backlog_batch": _VERIFY,
-    "trim_percentage": _VERIFY,
-    "trim_verify_zero": _VERIFY,
+    "experimental_verify": _EARLIER,
+    "verify_backlog": _BETWEEN,
+    "verify_backlog_batch": _BETWEEN,
+    "verify_async_cpus": _PLACE,
+    "verify_interval": _CHECKED,
+    "verify_offset": _CHECKED,
+    "verify_only": _EARLIER,
+    "verify_pattern": _CHECKED,
+    "verify_state_load": _EARLIER,
+    "trim_backlog": _TRIMMED,
+    "trim_backlog_batch": _TRIMMED,
+    "trim_percentage": _TRIMMED,
+    "trim_verify_zero": _TRIMMED,
     "client": _NETWORK,
     "server": _NETWORK,
     "remote-config": _NETWORK,

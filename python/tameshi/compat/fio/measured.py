@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +34,36 @@ class Direction:
 
 
 @dataclass
+class Submission:
+    """How long requests took to be handed over, in ns, where that was a call of its own."""
+
+    count: int = 0
+    least: int = 0
+    most: int = 0
+    total: int = 0
+    squares: float = 0.0
+
+    def add(self, other: Mapping[str, Any]) -> None:
+        """The same of another stream, as `stream_end` tells it."""
+        if other["count"]:
+            least = other["ns_min"]
+            self.least = min(self.least, least) if self.count else least
+            self.most = max(self.most, other["ns_max"])
+            self.count += other["count"]
+            self.total += other["ns_sum"]
+            self.squares += other["ns_squares"]
+
+    def as_json(self) -> dict[str, Any]:
+        """In fio's form."""
+        mean = self.total / self.count if self.count else 0.0
+        spread = self.squares - self.count * mean * mean
+        deviation = math.sqrt(max(0.0, spread) / (self.count - 1)) if self.count > 1 else 0.0
+        least_and_most = {"min": self.least, "max": self.most}
+        spread_out = {"mean": round(mean, 6), "stddev": round(deviation, 6), "N": self.count}
+        return least_and_most | spread_out
+
+
+@dataclass
 class Measured:
     """One job, one clone, or a group of them, over the steady part of its phase."""
 
@@ -47,6 +78,7 @@ class Measured:
     submitted: list[int] = field(default_factory=lambda: [0] * CLASSES)
     completed: list[int] = field(default_factory=lambda: [0] * CLASSES)
     usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(USAGE, 0))
+    submission: Submission = field(default_factory=Submission)
 
     def direction(self, word: str) -> Direction:
         """What it did of one kind."""
@@ -138,6 +170,7 @@ def _add_end(found: Measured, end: Mapping[str, Any]) -> None:
     ):
         for place, count in enumerate(end[key]):
             classes[place] += count
+    found.submission.add(end["submission"])
     for key in USAGE:
         found.usage[key] += end["usage"][key]
 

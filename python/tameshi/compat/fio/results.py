@@ -11,7 +11,15 @@ from typing import Any
 from tameshi.compat.fio.bins import Latencies, middle_of
 from tameshi.compat.fio.job import Job
 from tameshi.compat.fio.jobfile import Setting
-from tameshi.compat.fio.measured import DIRECTIONS, NS, Direction, Measured, Record, disks
+from tameshi.compat.fio.measured import (
+    DIRECTIONS,
+    NS,
+    Direction,
+    Measured,
+    Record,
+    Submission,
+    disks,
+)
 from tameshi.compat.fio.translate import Stream, Translation
 from tameshi.store import SealedRun
 
@@ -133,11 +141,17 @@ def _direction(
         "total_ios": count,
         "short_ios": 0,
         "drop_ios": 0,
-        "slat_ns": _latency(Latencies()),
+        "slat_ns": _submission(measured, word).as_json(),
         "clat_ns": _latency(direction.latencies, job, job.clat_percentiles, bins),
         "lat_ns": _latency(direction.latencies, job, job.lat_percentiles, bins),
         **_samples(measured, direction, rates.get((measured.streams[0].group, word), 0.0)),
     }
+
+
+def _submission(measured: Measured, word: str) -> Submission:
+    """How long handing over took, where requests of one kind are all that was."""
+    kinds = [kind for kind in DIRECTIONS if measured.direction(kind).latencies.count]
+    return measured.submission if kinds == [word] else Submission()
 
 
 def _syncs(direction: Direction, job: Job, bins: bool) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import stat
@@ -16,6 +17,10 @@ from tameshi.errors import BadInput
 
 DIRECT_BYTES = 4096
 """A target past the page cache is a multiple of this long, so that every disk takes its end."""
+CHECKED_BYTES = 4096
+"""What is verified as one."""
+READ_BACK_BYTES = 1 << 20
+READ_BACK_DEPTH = 8
 SEED = 20_261_121
 """What repeatable jobs draw from, unless a job says `randseed`."""
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
@@ -102,6 +107,7 @@ def translate(jobs: Sequence[Job], name: str, device: str | None) -> Translation
             *(_storage(storage, device) for storage in builder.storages.values()),
             *tables,
             *_phase_tables(streams),
+            *_read_back(streams, builder),
         ]
     )
     paths = {storage.name: Path(path) for path, storage in builder.storages.items()}
@@ -198,10 +204,70 @@ def _stream(
     if job.sync:
         kind, every = job.sync
         lines.append(f"sync = {{ {kind} = {{ every = {every} }} }}" if every else 'sync = "dsync"')
-    for key, ppm in (("compressible", job.compress_ppm), ("duplicate", job.duplicate_ppm)):
+    if job.trim_first:
+        lines.append("trim_first = true")
+    if job.verify:
+        _refuse_unchecked(job, begin, device)
+        lines.append('verify = "checksum"')
+    shares = [("compressible", job.compress_ppm), ("duplicate", job.duplicate_ppm)]
+    for key, ppm in [("trim", job.trim_ppm), *shares]:
         if ppm:
             lines.append(f"{key} = {_share(ppm)}")
     return "\n".join(lines) + "\n"
+
+
+def _refuse_unchecked(job: Job, begin: int, device: str | None) -> None:
+    """Refuses a verifying job whose blocks could not be checked."""
+    setting = job.settings["verify"]
+    if device:
+        why = "a simulated drive holds no data to check"
+    elif begin % CHECKED_BYTES or any(length % CHECKED_BYTES for length, _ in job.mix):
+        why = "blocks of 4 KiB are checked, and this job's requests lie across them"
+    elif job.trim_ppm or job.trim_first:
+        why = "nobody knows what a trimmed block holds"
+    else:
+        return
+    message = f"this can't be carried out: {why}"
+    raise BadInput(message, where=setting.where, key="verify", found=setting.value or "set")
+
+
+def _read_back(streams: Sequence[Stream], builder: _Builder) -> Iterator[str]:
+    """A last phase that reads, and so checks, all that verifying jobs wrote."""
+    checked = [stream for stream in streams if stream.job.verify]
+    for stream in checked:
+        written = any(s.storage == stream.storage and s.job.writes for s in checked)
+        if not written:
+            message = "this can't be carried out: no job here writes what this one should check"
+            setting = stream.job.settings["verify"]
+            hint = "`tameshi verify` checks what an earlier run wrote."
+            raise BadInput(message, where=setting.where, key="verify", hint=hint)
+    names: list[str] = []
+    writers = [stream for stream in checked if stream.job.writes and stream.job.read_back]
+    for storage in dict.fromkeys(stream.storage for stream in writers):
+        of = [stream for stream in writers if stream.storage == storage]
+        parts = [_region(stream.job, stream.file, stream.clone, None) for stream in of]
+        begin = min(part[0] for part in parts)
+        span = max(sum(part) for part in parts) - begin
+        span -= span % CHECKED_BYTES
+        names.append(builder.unique(f"{storage}-read-back"))
+        access = "direct" if of[0].job.direct else "buffered"
+        lines = [
+            f"[workload.stream.{names[-1]}]",
+            f"storage = {quoted(storage)}",
+            'pattern = "sequential"',
+            'verify = "checksum"',
+            f"queue_depth = {READ_BACK_DEPTH}",
+            f"access = {quoted(access)}",
+            f"offset = {_bytes(begin)}",
+            f"span = {_bytes(span)}",
+            f"block_size = {_bytes(math.gcd(span, READ_BACK_BYTES))}",
+            f"amount = {_bytes(span)}",
+        ]
+        yield "\n".join(lines) + "\n"
+    if names:
+        workload = ", ".join(quoted(f"stream.{name}") for name in names)
+        until = f"until = {{ amount = {_bytes(1 << 62)} }}"
+        yield f"[phase.read-back]\nworkload = [{workload}]\n{until}\n"
 
 
 def _timing(job: Job, clones: int) -> list[str]:
