@@ -33,7 +33,12 @@ def broken_invariants(root: Path, architecture: str) -> Iterator[str]:
     for row in rows:
         if not NAMED_TEST.search(row):
             yield f"names no test as `path::name`: {row}"
-    for path, names in NAMED_TEST.findall(architecture):
+    yield from missing_tests(root, architecture)
+
+
+def missing_tests(root: Path, page: str) -> Iterator[str]:
+    """Tests that a page names and that do not exist."""
+    for path, names in NAMED_TEST.findall(page):
         name = names.rpartition("::")[2]
         text = text_of(root / path) if (root / path).is_file() else ""
         if not re.search(rf"\b(?:fn|def)\s+{name}\b", text or ""):
@@ -73,6 +78,14 @@ def broken_commands(
 def test_invariants_name_tests_that_exist(root):
     text = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
     assert list(broken_invariants(root, text)) == []
+
+
+def test_the_page_of_defects_names_a_test_for_each(root):
+    page = (root / "docs" / "validation" / "defects.md").read_text(encoding="utf-8")
+    rows = [row for row in page.splitlines() if row.startswith("| ")][1:]
+    unnamed = [row for row in rows if not NAMED_TEST.search(row) and "| the same (" not in row]
+    assert len(rows) > 10 and unnamed == []
+    assert list(missing_tests(root, page)) == []
 
 
 def test_targets_and_ci_are_there(root):

@@ -463,7 +463,7 @@ mod tests {
         let sync = Some(Sync::Fdatasync { every: 2 });
         let spec = StreamSpec { trim_first: true, read: Share(300_000), queue_depth: 3, sync, ..StreamSpec::default() };
         let mut job = Job::new(&spec, Placement { budget_bytes: Some(600 * 4096), ..place() });
-        let (mut now, mut trimmed, mut counts) = (0, [None; 3], [0; 5]);
+        let (mut now, mut trimmed, mut counts) = (0, [None; 3], [0u64; 5]);
         while let Some(due) = job.next_due() {
             now = due.max(now);
             let mut slots = vec![];

@@ -241,6 +241,16 @@ mod tests {
     }
 
     #[test]
+    fn sequential_jobs_begin_in_different_places() {
+        let spec = StreamSpec { pattern: Pattern::Sequential, jobs: 8, ..StreamSpec::default() };
+        let first = |job| {
+            let random = Random::named(5, &format!("s/{job}/offsets"));
+            Offsets::new(&spec, (0, 1 << 30), job, random, Random::named(5, "scatter")).next(4096)
+        };
+        assert_eq!((0..8).map(first).collect::<BTreeSet<u64>>().len(), 8);
+    }
+
+    #[test]
     fn sequential_requests_of_a_mix_follow_one_another_without_a_gap() {
         let mut offsets = offsets(Pattern::Sequential, (0, 100_000), &[512, 4096, 16_384], (0, 1));
         let mut expected = offsets.next(512) + 512;

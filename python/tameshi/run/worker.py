@@ -22,12 +22,15 @@ from tameshi.run.work import DatabaseWork, LoadWork, StreamWork, Work
 from tameshi.spec_types import RunSpec
 
 PROGRESS_SECONDS = 0.25
+_speaking = threading.Lock()
+"""Two threads speak: without it, one's line could end up within another's."""
 
 
 def say(kind: str, **fields: Any) -> None:
     """One line to the dispatcher; when nobody listens any more, there is nobody to tell."""
     try:
-        print(json.dumps({"kind": kind, **fields}), flush=True)
+        with _speaking:
+            print(json.dumps({"kind": kind, **fields}), flush=True)
     except (BrokenPipeError, ValueError):
         sys.stdout = None
 

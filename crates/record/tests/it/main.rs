@@ -78,6 +78,20 @@ fn jobs_of_a_stream_become_one_interval_whatever_order_they_report_in() {
 }
 
 #[test]
+fn jobs_weigh_in_a_streams_latency_by_their_operations() {
+    let folder = folder();
+    let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
+    writer.phase_begin(0, 0, &[("small", 2)]).expect("writes");
+    writer.interval(&interval(Part::Steady, 0, &[100; 99])).expect("writes");
+    writer.interval(&interval(Part::Steady, 0, &[10_100])).expect("writes");
+    writer.phase_end(1_000_000_000, 0, EndedBy::Time).expect("writes");
+    let summary = summarise(&read(&folder, "histograms/load.hlog")).expect("reads back");
+    let steady = &summary["0/steady/small/read"];
+    assert_eq!((steady.count, steady.min), (100, 100));
+    assert!((steady.mean - 200.0).abs() < 0.5, "not the mean of two means: {}", steady.mean);
+}
+
+#[test]
 fn a_log_cut_short_by_a_kill_reads_up_to_its_last_whole_line() {
     let folder = folder();
     let mut writer = Writer::open(folder.path(), Arc::default()).expect("opens");
