@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use tameshi_base::Nanos;
+use tameshi_base::random::derived_seed;
 use tameshi_record::{Clock as Boundaries, EndedBy, IntervalStats, Progress, RecordError, Rounds, RunStatus, Writer};
 use tameshi_spec::run::{PhaseSpec, PhaseStream, RoundsSpec, RunSpec};
 use tameshi_workload::spec::{Submission, Verify};

@@ -1,13 +1,13 @@
 //! Requests by io_uring: batched submission, registered file and buffers where the kernel takes them.
 
-use crate::arena::Arena;
+use crate::arena::{Arena, BLOCK};
 use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::portable::HOLE;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, Probe, opcode};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use tameshi_base::Nanos;
 
 /// Most bytes that the kernel takes as one registered buffer.
@@ -17,6 +17,9 @@ const MOST_REGISTERED: usize = 1 << 30;
 /// prepared, so that the first request waits for the last: measured, that costs a drive up to a fifth of its throughput
 /// at depth 32, and the requests' latencies would hold time that no drive spent.
 const BATCH: u32 = 2;
+
+/// What a record says of such a file.
+const STRAIGHT: &str = "straight to the kernel's threads, for the file has no way without blocking";
 
 /// Whether io_uring can do here what this crate needs of it.
 pub(crate) fn probe() -> io::Result<()> {
@@ -39,6 +42,8 @@ pub(crate) struct Uring {
     ring: IoUring,
     file: Fd,
     file_flags: Flags,
+    /// What reads and writes have besides.
+    transfer_flags: Flags,
     registered_buffers: bool,
     /// Requests that the kernel has not seen yet.
     pushed: u32,
@@ -56,8 +61,9 @@ impl Uring {
         let (base, bytes) = arena.whole();
         let buffer = libc::iovec { iov_base: base.cast(), iov_len: bytes };
         // SAFETY: the arena outlives the ring, or is leaked with it.
+        let blocking = takes_none_without_blocking(handle.as_raw_fd(), base);
         let buffers = bytes <= MOST_REGISTERED && unsafe { submitter.register_buffers(&[buffer]) }.is_ok();
-        for (taken, feature) in [(file, "registered file"), (buffers, "registered buffers")] {
+        for (taken, feature) in [(file, "registered file"), (buffers, "registered buffers"), (blocking, STRAIGHT)] {
             if taken {
                 features.push(feature.to_string());
             }
@@ -66,6 +72,7 @@ impl Uring {
             ring,
             file: Fd(if file { 0 } else { handle.as_raw_fd() }),
             file_flags: if file { Flags::FIXED_FILE } else { Flags::empty() },
+            transfer_flags: if blocking { Flags::ASYNC } else { Flags::empty() },
             registered_buffers: buffers,
             pushed: 0,
             _handle: handle,
@@ -89,8 +96,20 @@ impl Uring {
             (Kind::SyncData, _) => opcode::Fsync::new(self.file).flags(FsyncFlags::DATASYNC).build(),
             (Kind::SyncAll, _) => opcode::Fsync::new(self.file).build(),
         };
-        entry.flags(self.file_flags).user_data(u64::from(request.slot))
+        let transfer = matches!(request.kind, Kind::Read | Kind::Write | Kind::WriteDurable);
+        let flags = if transfer { self.file_flags | self.transfer_flags } else { self.file_flags };
+        entry.flags(flags).user_data(u64::from(request.slot))
     }
+}
+
+/// Whether the file has no way to be read or written without blocking, as on tmpfs. The kernel would try each request so,
+/// in vain, before it hands it to a thread of its own. Nothing is read: no file reaches to where this looks.
+fn takes_none_without_blocking(fd: RawFd, buffer: *mut u8) -> bool {
+    const NOWHERE: libc::off_t = 1 << 62;
+    let part = libc::iovec { iov_base: buffer.cast(), iov_len: BLOCK };
+    // SAFETY: the arena has a block at least, and nothing of it is in flight.
+    let found = unsafe { libc::preadv2(fd, &part, 1, NOWHERE, libc::RWF_NOWAIT) };
+    found < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EOPNOTSUPP)
 }
 
 /// The leanest ring that this kernel builds.
@@ -152,5 +171,22 @@ fn entered(result: io::Result<usize>) -> io::Result<()> {
             Err(error)
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_memory_has_no_way_without_blocking_and_one_on_a_disk_has() {
+        let mut block = [0u8; BLOCK];
+        let mut of = |path: &str| {
+            let file = tempfile::tempfile_in(path).expect("a file");
+            takes_none_without_blocking(file.as_raw_fd(), block.as_mut_ptr())
+        };
+        assert!(of("/dev/shm"));
+        assert!(!of(env!("CARGO_MANIFEST_DIR")));
+        assert_eq!(block, [0; BLOCK]);
     }
 }
