@@ -85,7 +85,7 @@ fn jobs_weigh_in_a_streams_latency_by_their_operations() {
     writer.interval(&interval(Part::Steady, 0, &[100; 99])).expect("writes");
     writer.interval(&interval(Part::Steady, 0, &[10_100])).expect("writes");
     writer.phase_end(1_000_000_000, 0, EndedBy::Time).expect("writes");
-    let summary = summarise(&read(&folder, "histograms/load.hlog")).expect("reads back");
+    let summary = summarise(&read(&folder, "histograms/load.hlog"), &Windows::new()).expect("reads back");
     let steady = &summary["0/steady/small/read"];
     assert_eq!((steady.count, steady.min), (100, 100));
     assert!((steady.mean - 200.0).abs() < 0.5, "not the mean of two means: {}", steady.mean);
