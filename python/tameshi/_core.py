@@ -13,6 +13,7 @@ from tameshi import _tameshi
 from tameshi.errors import RunFailed, StudyError
 from tameshi.spec_types import Plan, RunSpec, Time
 
+Rates = Mapping[tuple[tuple[str, str], ...], Sequence[float]]
 Profiles = Mapping[str, Sequence[tuple[str, str, str]]]
 """Profiles by kind (`devices`, `hosts`, `links`): name, file, text of each."""
 
@@ -39,9 +40,25 @@ def _translated() -> Iterator[None]:
         raise RunFailed(str(error)) from None
 
 
-def plan(name: str, file: str, text: str, *, world: str, quick: bool, profiles: Profiles) -> Plan:
-    """Plan a study's text for one world; raises `StudyError` at the place that can't be."""
-    request = json.dumps({"world": world, "quick": quick})
+def plan(
+    name: str,
+    file: str,
+    text: str,
+    *,
+    world: str,
+    quick: bool,
+    profiles: Profiles,
+    rates: Rates | None = None,
+) -> Plan:
+    """Plan a study's text for one world; raises `StudyError` at the place that can't be.
+
+    `rates`: those of a search so far (1/s), by the levels of a cell.
+    """
+    told = [
+        {"cell": dict(cell), "rates": [f"{rate:.3f} /s" for rate in of]}
+        for cell, of in (rates or {}).items()
+    ]
+    request = json.dumps({"world": world, "quick": quick, "rates": told})
     with _translated():
         planned = _tameshi.plan(
             name, file, text, request, {kind: list(of) for kind, of in profiles.items()}

@@ -111,6 +111,13 @@ def print_bounds(world: World, planned: Plan) -> None:
         f"{world.value}: {counted(len(planned.runs), 'run')} of {counted(cells, 'cell')}; "
         f"{time}; {written(world, planned)}"
     )
+    searched = planned.study.search
+    if searched:
+        shares, limit = searched.shares or (), searched.limit
+        then = f", then at most {searched.runs_at_most} for the limit" if limit else ""
+        out_console.print(
+            f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}"
+        )
     for run in planned.runs[:1]:
         for sentence in dict.fromkeys(_core.unsupported(run)):
             out_console.print(f"  not yet: {sentence}", style="yellow")

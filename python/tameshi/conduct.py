@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 
 from rich.console import Console
 
-from tameshi import guard, outputs, store
+from tameshi import _core, guard, outputs, searches, store
 from tameshi.bindings import Bindings
 from tameshi.preflight import Examined, examine
+from tameshi.results import results
 from tameshi.run.dispatcher import Session, Task, run_all, tasks_of
 from tameshi.run.display import for_console
-from tameshi.spec_types import Plan, World
+from tameshi.spec_types import Plan, Summary, World
 from tameshi.store import SealedRun
 from tameshi.study import StudyFile, plan
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A study that can be run here: nothing has been created yet."""
+    """A study that can be run here: nothing has been created yet.
+
+    `rates`: those that its search has come to, by world.
+    """
 
     study: StudyFile
     plans: Mapping[World, Plan]
     examined: Mapping[World, Examined]
+    quick: bool = False
+    rates: Mapping[World, _core.Rates] = field(default_factory=dict)
 
     def tasks(self) -> list[Task]:
         """Every run of every world."""
@@ -35,6 +41,37 @@ class Prepared:
             for world, planned in self.plans.items()
             for task in tasks_of(self.examined[world], planned.runs)
         ]
+
+    @property
+    def summary(self) -> Summary:
+        """The study's, with the rates of every world as levels."""
+        first, *others = (planned.study for planned in self.plans.values())
+        axes = {axis.name: axis for axis in first.axes}
+        for axis in (axis for other in others for axis in other.axes):
+            known = axes.setdefault(axis.name, axis)
+            levels = {*known.levels, *axis.levels}
+            if levels != set(known.levels):
+                axes[axis.name] = axis.model_copy(update={"levels": sorted(levels, key=float)})
+        return first.model_copy(update={"axes": list(axes.values())})
+
+    def searched(self, runs: Sequence[SealedRun]) -> Prepared | None:
+        """What follows from the runs of a search; None when it is over, or there is none."""
+        rates = dict(self.rates)
+        for world, planned in self.plans.items():
+            mine = [run for run in runs if run.spec.world is world]
+            cells = results(planned.study, mine)["cells"] if planned.study.search else ()
+            found = searches.next_rates(planned.study, cells, planned.runs)
+            before = self.rates.get(world, {})
+            rates[world] = {
+                cell: sorted({*of, *before.get(cell, ())}) for cell, of in found.items()
+            }
+        if all(rates.get(world, {}) == self.rates.get(world, {}) for world in self.plans):
+            return None
+        plans = {
+            world: plan(self.study, world.value, quick=self.quick, rates=rates[world])
+            for world in self.plans
+        }
+        return replace(self, plans=plans, rates=rates)
 
 
 @dataclass(frozen=True)
@@ -53,31 +90,44 @@ def prepare(
     plans = {world: plan(study, world.value, quick=quick) for world in worlds}
     where = str(study.path)
     examined = {world: examine(planned, world, bindings, where) for world, planned in plans.items()}
-    return Prepared(study, plans, examined)
+    return Prepared(study, plans, examined, quick)
 
 
 def conduct(
     prepared: Prepared, folder: Path, console: Console, *, jobs: int, reproduce: Sequence[str]
 ) -> Conducted:
-    """Run what remains of a study in its folder; results.json is rewritten after each run."""
-    tasks = prepared.tasks()
-    summary = next(iter(prepared.plans.values())).study
+    """Run what remains of a study in its folder; results.json is rewritten after each run.
+
+    A search goes on until the runs lead to no further rate.
+    """
+    current = prepared
     with store.locked_study(folder) as lock:
         guard.write_file(folder / "study.toml", prepared.study.text.encode())
-        outputs.write_summary(folder, summary, reproduce)
-        outputs.write_order(folder, [task.identity for task in tasks])
 
         def sealed() -> None:
-            outputs.write_results(folder, summary, outputs.read_runs(folder))
+            outputs.write_results(folder, current.summary, outputs.read_runs(folder))
 
         session = Session(folder, lock, for_console(console), sealed)
-        runs = _under_signals(session, tasks, jobs)
-    complete = len(runs) == len(tasks)
+
+        def work() -> list[SealedRun]:
+            nonlocal current
+            while True:
+                tasks = current.tasks()
+                outputs.write_summary(folder, current.summary, reproduce)
+                outputs.write_order(folder, [task.identity for task in tasks])
+                runs = run_all(session, tasks, jobs)
+                following = None if session.stopping.is_set() else current.searched(runs)
+                if following is None:
+                    return runs
+                current = following
+
+        runs = _under_signals(session, work)
+    complete = len(runs) == len(current.tasks())
     complete = complete and all(run.outcome["status"] == "complete" for run in runs)
     return Conducted(runs, complete, session.stopping.is_set())
 
 
-def _under_signals(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRun]:
+def _under_signals(session: Session, work: Callable[[], list[SealedRun]]) -> list[SealedRun]:
     """Ctrl-C and SIGTERM stop gently; a second Ctrl-C stops at once."""
 
     def stop(_signal: int, _frame: FrameType | None) -> None:
@@ -86,7 +136,7 @@ def _under_signals(session: Session, tasks: Sequence[Task], jobs: int) -> list[S
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return run_all(session, tasks, jobs)
+        return work()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

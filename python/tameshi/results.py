@@ -12,7 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from tameshi import _core
+from tameshi import _core, searches
+from tameshi.deviations import ledger
 from tameshi.paths import ROOT
 from tameshi.spec_types import PhaseSpec, Summary, World
 from tameshi.stats import programs, ratios, timeline, why
@@ -77,6 +78,8 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
         "cells": cells,
         "ratios": list(_ratios(axes, cells)),
         "published": _published(study, cells),
+        "method": ledger(study, runs),
+        "searches": list(searches.answers(study, cells)),
         "verdict": worst(cell["verdict"] for cell in cells),
     }
 

@@ -31,6 +31,48 @@ class Time(RootModel[str]):
     ]
 
 
+class Method(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    name: Annotated[str, Field(description='Its name and version.')]
+    deviations: Annotated[
+        list[str] | None,
+        Field(
+            description='Deviations that the study itself makes, as sentences; those of the run (a model, no purge, a virtual disk, the\nquick part …) are added to them.'
+        ),
+    ] = []
+
+
+class Spacing(StrEnum):
+    constant = 'constant'
+    poisson = 'poisson'
+
+
+class Share(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[
+        str, Field(description='a share from "0 %" to "100 %"', pattern='^[0-9._]+ ?%$')
+    ]
+
+
+class Limit(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    metric: Annotated[
+        str, Field(description='Latency metric of the registry, such as `read.latency.p999`.')
+    ]
+    below: Annotated[
+        str,
+        Field(description='It must stay below this.', pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$'),
+    ]
+
+
 class World(StrEnum):
     simulated = 'simulated'
     emulated = 'emulated'
@@ -108,6 +150,16 @@ class Scheduling(StrEnum):
     shortest_positioning = 'shortest_positioning'
 
 
+class Sourced6(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?%$')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
 class Cell(StrEnum):
     slc = 'slc'
     mlc = 'mlc'
@@ -160,6 +212,28 @@ class CleaningPolicy1(BaseModel):
         frozen=True,
     )
     choices: Choices
+
+
+class ReadRetry(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    at_end_of_life: Annotated[
+        Sourced6,
+        Field(
+            description='Share of senses that must be repeated once a block has seen its endurance; before, it grows with the square of the wear.'
+        ),
+    ]
+    retry_time: Annotated[
+        Sourced2, Field(description='Time of a repeated sense, new voltages included.')
+    ]
+    worn: Annotated[
+        Sourced6,
+        Field(
+            description="Share of its endurance that the flash has behind it at the run's begin."
+        ),
+    ]
 
 
 class Power(BaseModel):
@@ -295,6 +369,22 @@ class Lock(BaseModel):
     )
     read: Annotated[Sourced2, Field(description="For a read: a single request queue's lock.")]
     write: Annotated[Sourced2, Field(description="For a write: that, and a file's own lock.")]
+
+
+class Contention(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    free_threads: Annotated[
+        Sourced3,
+        Field(
+            description='So many threads disturb each other no more than the costs already hold.'
+        ),
+    ]
+    per_thread: Annotated[
+        Sourced6, Field(description='How much longer all work takes for each thread beyond them.')
+    ]
 
 
 class Driver(BaseModel):
@@ -795,6 +885,42 @@ class Window(BaseModel):
     ] = None
 
 
+class Search(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    stream: Annotated[str, Field(description='Name of the stream whose rate is varied.')]
+    arrivals: Annotated[Spacing | None, Field(description='How requests lie at a rate.')] = (
+        'poisson'
+    )
+    shares: Annotated[
+        list[Share] | None,
+        Field(
+            description='The curve: rates as shares of the closed-loop maximum.',
+            validate_default=True,
+        ),
+    ] = ['10 %', '30 %', '50 %', '70 %', '80 %', '90 %', '95 %']
+    limit: Annotated[
+        Limit | None,
+        Field(description='The latency that must not be exceeded; absent: only the curve.'),
+    ] = None
+    within: Annotated[
+        str | None,
+        Field(
+            description='How narrow the bracket around the answer becomes, as a share of it.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ] = '2 %'
+    runs_at_most: Annotated[int | None, Field(description='Most runs of the bisection.', ge=0)] = 16
+    budget: Annotated[
+        Time | None,
+        Field(
+            description="Time of all rates' runs together, up to which further rates are chosen where the curve bends most; absent: none."
+        ),
+    ] = None
+
+
 class NullProfile(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -836,16 +962,6 @@ class Zones(BaseModel):
         ),
     ]
     inner_rate: Annotated[Sourced4, Field(description='The same in the innermost zone.')]
-
-
-class Sourced6(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?%$')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
 class Sourced7(BaseModel):
@@ -943,28 +1059,6 @@ class Sourced10(BaseModel):
     ]
     source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class ReadRetry(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    at_end_of_life: Annotated[
-        Sourced6,
-        Field(
-            description='Share of senses that must be repeated once a block has seen its endurance; before, it grows with the square of the wear.'
-        ),
-    ]
-    retry_time: Annotated[
-        Sourced2, Field(description='Time of a repeated sense, new voltages included.')
-    ]
-    worn: Annotated[
-        Sourced6,
-        Field(
-            description="Share of its endurance that the flash has behind it at the run's begin."
-        ),
-    ]
 
 
 class Simulated(BaseModel):
@@ -1120,22 +1214,6 @@ class Sourced12(BaseModel):
     value: Annotated[Placement, Field(description='The value, with its unit.')]
     source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
-class Contention(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    free_threads: Annotated[
-        Sourced3,
-        Field(
-            description='So many threads disturb each other no more than the costs already hold.'
-        ),
-    ]
-    per_thread: Annotated[
-        Sourced6, Field(description='How much longer all work takes for each thread beyond them.')
-    ]
 
 
 class Pattern4(BaseModel):
@@ -1367,6 +1445,13 @@ class Summary(BaseModel):
     windows: Annotated[
         dict[str, Window], Field(description='Windows besides each phase and `all`.')
     ]
+    quick: Annotated[bool | None, Field(description='Whether only the quick part was planned.')] = (
+        False
+    )
+    method: Annotated[Method | None, Field(description='The published method that it follows.')] = (
+        None
+    )
+    search: Annotated[Search | None, Field(description='What is searched for.')] = None
 
 
 class Device1(BaseModel):

@@ -58,14 +58,18 @@ def profiles(kind: str, beside: Path | None = None) -> list[tuple[str, str, str]
     return [found[name] for name in sorted(found)]
 
 
-def plan(study: StudyFile, world: str, *, quick: bool) -> Plan:
-    """Plan a study for one world; raises `StudyError` at the place that can't be."""
+def plan(study: StudyFile, world: str, *, quick: bool, rates: _core.Rates | None = None) -> Plan:
+    """Plan a study for one world; raises `StudyError` at the place that can't be.
+
+    `rates`: those of its search so far, by cell.
+    """
     return _core.plan(
         study.name,
         str(study.path),
         study.text,
         world=world,
         quick=quick,
+        rates=rates,
         profiles={kind: profiles(kind, study.path) for kind in PROFILE_KINDS},
     )
 

@@ -14,5 +14,6 @@ pub mod profile;
 pub mod resolve;
 pub mod run;
 mod scale;
+pub mod search;
 mod stacks;
 pub mod study;

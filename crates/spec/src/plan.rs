@@ -7,7 +7,8 @@ use crate::happenings::Stage;
 use crate::phases::expand;
 use crate::resolve::{Profiles, resolve_database, resolve_engine, resolve_host, resolve_storages, unsupported};
 use crate::run::{PhaseSpec, RUN_SPEC_VERSION, RunSpec, World};
-use crate::study::{Phase, Published, Study, Varies, Window};
+use crate::search::{self, CellRates};
+use crate::study::{Method, Phase, Published, Search, Study, Varies, Window};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,9 @@ pub struct Request {
     pub world: World,
     /// Whether the study's `quick` part is merged in.
     pub quick: bool,
+    /// The rates of a search so far, by cell.
+    #[serde(default)]
+    pub rates: Vec<CellRates>,
 }
 
 /// A study, planned for one world.
@@ -56,6 +60,15 @@ pub struct Summary {
     pub published: Vec<Published>,
     /// Windows besides each phase and `all`.
     pub windows: IndexMap<String, Window>,
+    /// Whether only the quick part was planned.
+    #[serde(default)]
+    pub quick: bool,
+    /// The published method that it follows.
+    #[serde(default)]
+    pub method: Option<Method>,
+    /// What is searched for.
+    #[serde(default)]
+    pub search: Option<Search>,
 }
 
 /// An axis in a summary.
@@ -89,8 +102,18 @@ pub fn plan(name: &str, source: Source<'_>, request: &Request, profiles: &Profil
         resolved.push(resolve_cell(name, source, cell, &within, request.world, profiles)?);
     }
     let (study, _) = resolved.first().expect("a product of non-empty axes has a combination");
-    let summary = summarise(name, study, &axes);
+    let mut summary = Summary { quick: request.quick, ..summarise(name, study, &axes) };
     check::published(source, &document, &summary, &resolved[0].1)?;
+    if let Some(searched) = study.search.clone() {
+        search::check(source, &document, study, &resolved[0].1, &summary.axes)?;
+        summary.axes.extend(search::axis(&request.rates));
+        resolved = resolved
+            .iter()
+            .flat_map(|(study, run)| {
+                search::runs_of(&searched, run, &request.rates).into_iter().map(|run| (study.clone(), run))
+            })
+            .collect();
+    }
     let runs: Vec<RunSpec> = repetitions(&resolved).collect();
     Ok(Plan {
         study: summary,
@@ -179,6 +202,9 @@ fn summarise(name: &str, study: &Study, axes: &[AxisTable<'_>]) -> Summary {
         axes: axes.iter().map(axis).collect(),
         published: study.published.clone(),
         windows: study.window.clone(),
+        quick: false,
+        method: study.method.clone(),
+        search: study.search.clone(),
     }
 }
 

@@ -17,7 +17,7 @@ import jinja2
 from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
-from tameshi.report import database, interference, slowest, standing, timeline, why
+from tameshi.report import database, interference, limits, slowest, standing, timeline, why
 from tameshi.report.draw import draw
 from tameshi.report.figures import Figure, figures
 from tameshi.report.inputs import ReportInputs
@@ -82,12 +82,14 @@ def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
         "overview": overview(view, text),
         "matrices": matrices(view, text),
         "database": database.tables(view, text),
+        "limits": limits.table(view, text),
         "interference": interference.tables(view, text),
         "timeline": timeline.tables(view, text),
         "why": why.tables(view, text),
         "slowest": slowest.tables(inputs.slowest, text),
         "verdicts": standing.verdicts(view, text),
         "at_worst": at_worst(view),
+        "method": standing.method(view, text),
         "steady": standing.steady(view, text),
         "published": standing.published(view, text),
         "environments": standing.environments(inputs.environments, text),

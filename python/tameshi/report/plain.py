@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from tameshi.report import database, interference, slowest, standing, timeline, why
+from tameshi.report import database, interference, limits, slowest, standing, timeline, why
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.points import View, at_worst, read_results
 from tameshi.report.summary import Answer, Table, answers, matrices, overview
@@ -34,11 +34,15 @@ def sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str
     """Every table of the report, by the section it stands in, in the order of the page."""
     yield "answer", [overview(view, text)]
     yield "database", database.tables(view, text)
+    searched = limits.table(view, text)
+    yield "limits", [searched] if searched else []
     yield "interference", interference.tables(view, text)
     yield "timeline", timeline.tables(view, text)
     yield "why", why.tables(view, text)
     yield "slowest", slowest.tables(inputs.slowest, text)
     yield "verdicts", [standing.verdicts(view, text)]
+    followed = standing.method(view, text)
+    yield "method", [followed] if followed else []
     steady = standing.steady(view, text)
     yield "steady", [steady] if steady else []
     published = standing.published(view, text)

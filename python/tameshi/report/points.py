@@ -71,6 +71,8 @@ class View:
     ratios: tuple[dict[str, Any], ...]
     published: tuple[dict[str, Any], ...]
     verdict: dict[str, Any]
+    searches: tuple[dict[str, Any], ...] = ()
+    method: dict[str, Any] | None = None
 
     def in_phase(self, phase: str) -> tuple[Point, ...]:
         """The points of one phase, without what tells of a database beside its transactions."""
@@ -127,6 +129,8 @@ def read_results(results: dict[str, Any]) -> View:
         ratios=tuple(results.get("ratios", [])),
         published=tuple(results.get("published", [])),
         verdict=results.get("verdict") or {"level": "valid", "reasons": []},
+        searches=tuple(results.get("searches", [])),
+        method=results.get("method"),
     )
 
 

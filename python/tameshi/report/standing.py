@@ -87,6 +87,21 @@ def published(view: View, text: Text) -> Table | None:
     return Table("published", text("table.published"), columns, tuple(rows))
 
 
+def method(view: View, text: Text) -> Table | None:
+    """The published method that the study follows, and every deviation from it."""
+    if view.method is None:
+        return None
+    compliant = view.method["compliant"]
+    said = text("method.compliant" if compliant else "method.deviates")
+    told = view.method["deviations"] or [text("cell.none")]
+    rows = [
+        Row(str(place), (Shown(text.said(sentence)),)) for place, sentence in enumerate(told, 1)
+    ]
+    columns = (Column(text("column.number")), Column(text("column.deviation")))
+    caption = text("table.method", name=view.method["name"], said=said)
+    return Table("method", caption, columns, tuple(rows))
+
+
 def steady(view: View, text: Text) -> Table | None:
     """What was tracked over the rounds, and what both criteria made of it."""
     rows = [

@@ -26,7 +26,9 @@ TEXT: dict[str, tuple[str, str]] = {
     "section.numbers": ("All numbers", "全数値"),
     "section.verdicts": ("Is it valid?", "結果は有効か"),
     "section.timeline": ("What happened", "出来事の経過"),
+    "section.limits": ("How much load it bears", "どれだけの負荷に耐えるか"),
     "section.slowest": ("The slowest operations", "最も遅かった操作"),
+    "section.method": ("The method, and deviations from it", "準拠する方法と、そこからの逸脱"),
     "section.steady": ("Steady state", "定常状態"),
     "section.published": ("Beside published figures", "公表値との比較"),
     "section.environment": ("Environment", "環境"),
@@ -190,6 +192,20 @@ TEXT: dict[str, tuple[str, str]] = {
         "Cells by verdict, the worst first",
         "判定別のセル。悪いものから順",
     ),
+    "table.method": ("{name}: {said}", "{name}：{said}"),
+    "method.compliant": ("followed without a deviation", "逸脱なし"),
+    "method.deviates": ("not compliant, for these reasons", "非準拠。理由は以下のとおり"),
+    "table.limits": (
+        "The highest rate that keeps the latency below its limit, by bisection",
+        "レイテンシを上限未満に保つ最大の要求率（二分探索）",
+    ),
+    "note.limits": (
+        "At the lower bound the whole interval of the latency lies below the limit, at the upper "
+        "bound the whole of it at or above: the confidence is each bound's. The knee is the rate "
+        "at which the curve lies farthest from the line between its ends.",
+        "下限ではレイテンシの区間全体が上限値未満に、上限では区間全体が上限値以上にある。信頼度は"
+        "それぞれの境界のもの。屈曲点は、曲線が両端を結ぶ直線から最も離れる要求率。",
+    ),
     "table.steady": (
         "Rounds judged by the two criteria of the SNIA PTS: range and slope over the window",
         "SNIA PTSの2つの基準（区間内の変動幅と傾き）によるラウンドの判定",
@@ -207,6 +223,16 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.runs": ("Runs: complete / partial / failed", "実行：完了 / 一部 / 失敗"),
     "column.verdict": ("Verdict", "判定"),
     "column.reasons": ("Reasons", "理由"),
+    "column.load": ("Load", "負荷"),
+    "column.maximum": ("Closed-loop maximum", "閉ループの最大"),
+    "column.ceiling": ("Limit", "上限"),
+    "column.highest": ("Highest rate below it", "上限未満の最大要求率"),
+    "column.between": ("Between", "範囲"),
+    "column.confidence": ("Confidence", "信頼度"),
+    "column.knee": ("Knee", "屈曲点"),
+    "column.rates": ("Rates run", "実行した要求率の数"),
+    "column.number": ("No.", "番号"),
+    "column.deviation": ("Deviation", "逸脱"),
     "column.tracked": ("Tracked", "追跡対象"),
     "column.rounds": ("Rounds", "ラウンド"),
     "column.window_mean": ("Mean of the window", "区間の平均"),
@@ -222,6 +248,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.ours_to_published": ("Ours ÷ published", "今回 ÷ 公表"),
     "column.key": ("Key", "項目"),
     "column.value": ("Value", "値"),
+    "cell.below": ("{measure} < {limit}", "{measure} < {limit}"),
+    "cell.between": ("{low}–{high}", "{low}–{high}"),
     "cell.of_allowed": ("{found} of {allowed}", "{found}／{allowed}"),
     "cell.rounds": ("{first}–{last} of {made}", "{made}回中の{first}–{last}"),
     "cell.fit": ("{intercept} + {slope} × n", "{intercept} + {slope} × n"),
@@ -672,6 +700,24 @@ SAID = {
     "paired t on logarithms, by repetition": "繰り返しごとの対応のあるt、対数上",
     "Welch's t on logarithms, of the two sides' intervals": "両者の区間によるウェルチのt、対数上",
     "MOVER on logarithms, of the two sides' intervals": "両者の区間によるMOVER法、対数上",
+    # deviations from a published method
+    "shortened: only the quick part of the study was run": (
+        "短縮版：スタディのquick部分のみを実行"
+    ),
+    "simulated: a model of a drive and not a drive": "シミュレーション：実機ではなくモデル",
+    "simulated at a part of the capacity: one to {scale}": (
+        "容量を1/{scale}に縮小したシミュレーション"
+    ),
+    "the drive was not purged before the run": "実行前にドライブをパージしていない",
+    "a file of a file system and not a whole drive": "ドライブ全体ではなくファイル",
+    "a virtual disk, whose hardware is shared and unknown": (
+        "仮想ディスク。ハードウェアは共有されており不明"
+    ),
+    "the state of the write cache is unknown": "書き込みキャッシュの状態は不明",
+    "the write cache is on, as the specification for clients has it": (
+        "書き込みキャッシュは有効（クライアント向け仕様と同じ）"
+    ),
+    "a part of the drive is used, not all of it: {names}": "ドライブの一部のみを使用：{names}",
     # reasons of verdicts
     "steady state was not attained in {rounds} rounds: {names}": (
         "{rounds}ラウンドでは定常状態に達せず：{names}"

@@ -107,6 +107,7 @@ class _Common:
         self.remaining = Remaining()
 
     def begin(self, runs: int, finished: int, total_ns: int | None) -> None:
+        self.remaining = Remaining()
         self.remaining.total_ns = total_ns
         kept = f" ({finished} finished before)" if finished else ""
         self.say(f"{runs} runs to make{kept}")

@@ -4,15 +4,19 @@
 
 mod engine;
 mod happening;
+mod method;
 mod program;
 mod rounds;
+mod search;
 mod stack;
 mod until;
 
 pub use engine::{Doublewrite, Engine, Engines};
 pub use happening::{Event, Member, Published, Scalar, Window};
+pub use method::Method;
 pub use program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Trace, Workloads, Ycsb};
 pub use rounds::{Rounds, Tracked};
+pub use search::{Limit, Search, Spacing};
 pub use stack::{
     Acknowledge, Aged, Cache, CacheKind, Link, OverProvisioned, Partition, Raid, ReadBalance, RebuildManner, Replica,
     Stack,
@@ -72,6 +76,12 @@ pub struct Study {
     /// How runs are made.
     #[serde(default)]
     pub run: Run,
+    /// The published method that the study follows.
+    #[serde(default)]
+    pub method: Option<Method>,
+    /// A search for the rate that a stream can have.
+    #[serde(default)]
+    pub search: Option<Search>,
     /// Published figures that a cell reproduces.
     #[serde(default)]
     pub published: Vec<Published>,

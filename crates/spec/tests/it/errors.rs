@@ -96,6 +96,18 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
         InputErrorKind::BadValue,
     ),
     (
+        "search_of_a_stream_that_does_not_exist",
+        "[workload.stream.s]",
+        "[search]\nstream = \"t\"\n[workload.stream.s]",
+        InputErrorKind::UnknownName,
+    ),
+    (
+        "search_for_what_is_no_latency",
+        "[workload.stream.s]",
+        "[search]\nstream = \"s\"\nlimit = { metric = \"read.iops\", below = \"1 ms\" }\n[workload.stream.s]",
+        InputErrorKind::BadValue,
+    ),
+    (
         "rounds_without_an_end",
         "[workload.stream.s]",
         "[rounds.r]\nphases = [\"p\"]\n[workload.stream.s]",

@@ -1,8 +1,12 @@
 //! What a study plans to: cells, phases, seeds and bounds.
 
 use crate::support::{SMALL, planned, planned_in, profiles};
-use tameshi_base::Share;
+use tameshi_base::{Rate, Share};
+use tameshi_spec::document::Source;
+use tameshi_spec::plan::{Request, plan};
 use tameshi_spec::run::World;
+use tameshi_spec::search::CellRates;
+use tameshi_workload::Arrivals;
 
 fn with(text: &str) -> String {
     SMALL.replacen("[workload.stream.s]", &format!("{text}\n[workload.stream.s]"), 1)
@@ -175,4 +179,20 @@ fn an_axis_within_a_run_changes_clients_and_no_engine() {
     let pool = within("engine.mariadb.buffer_pool", "\"16 MiB\", \"32 MiB\"");
     let error = planned_in(&pool, World::Measured, &profiles()).expect_err("a server would have to start anew");
     assert!(error.message.contains("can't change the engine"), "{error}");
+}
+
+#[test]
+fn a_search_runs_its_maximum_in_closed_loop_and_then_each_rate_in_open_loop() {
+    let text = with("[search]\nstream = \"s\"\nlimit = { metric = \"read.latency.p999\", below = \"1 ms\" }");
+    let source = Source { file: "t.toml", text: &text };
+    let rates = vec![CellRates { cell: Default::default(), rates: vec![Rate(1_500), Rate(2_000_000)] }];
+    let request = Request { world: World::Simulated, quick: false, rates };
+    let planned = plan("t", source, &request, &profiles()).expect("plans");
+    let arrivals = |run: usize| planned.runs[run].phases[0].streams[0].stream.arrivals.clone();
+    assert_eq!((planned.runs.len(), arrivals(0)), (3, Arrivals::Closed));
+    assert_eq!(planned.runs[0].phases[0].name, "maximum");
+    assert_eq!(arrivals(2), Arrivals::Poisson { rate: Rate(2_000_000) });
+    assert_eq!(planned.runs[1].cell["rate"], "1.5");
+    let axis = planned.study.axes.last().expect("an axis of rates");
+    assert_eq!((axis.name.as_str(), &axis.levels[..]), ("rate", &["1.5".to_string(), "2000".to_string()][..]));
 }
