@@ -16,7 +16,16 @@ from tameshi.results import results
 from tameshi.spec_types import StreamSpec, World
 
 SECOND = 10**9
-STUDY = SimpleNamespace(name="s", title="S", question="?", axes=[], windows=None, published=None)
+STUDY = SimpleNamespace(
+    name="s",
+    title="S",
+    question="?",
+    axes=[],
+    windows=None,
+    published=None,
+    method=None,
+    search=None,
+)
 
 
 @dataclass(frozen=True)
