@@ -5,7 +5,7 @@
 //! Boundaries therefore change the order of nothing. At the phase's end nothing is issued any more.
 
 use crate::check;
-use crate::device::{Breakdown, DeviceCompletion};
+use crate::device::{Breakdown, Device, DeviceCompletion};
 use crate::digest::{Digest, Entry};
 use crate::due::Due;
 use crate::host::Step;
@@ -23,6 +23,9 @@ use tameshi_workload::{Job, Operation, Placement};
 const STOP_CHECK: u64 = 1 << 16;
 /// So many issues at one instant, beyond the slots there are, and time stands still.
 const STANDSTILL: u64 = 1 << 20;
+
+/// So many requests before their time a flash drive's map is brought near to the processor, and then what it points to.
+const LOOK_AHEAD: [usize; 2] = [16, 8];
 
 /// A job, its stream, and the device it works on.
 struct Seat {
@@ -271,6 +274,13 @@ impl<'a> Phase<'a> {
             }
         }
         self.due.set(seat, of.job.next_due());
+        if let Device::Flash(flash) = &world.devices[of.device] {
+            for (place, requests) in LOOK_AHEAD.into_iter().enumerate() {
+                if let Some((kind, offset_bytes)) = of.job.look_ahead(requests) {
+                    flash.prefetch(place, kind, offset_bytes);
+                }
+            }
+        }
         self.issued_at_once += 1;
         if self.issued_at_once > STANDSTILL + self.slots && !self.bounded {
             let stream = &self.spec.streams[usize::from(of.stream)];

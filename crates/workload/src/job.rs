@@ -155,6 +155,19 @@ impl Job {
         }
     }
 
+    /// What the job will do and where (first byte), so many reads, writes or trims from now, if it still issues so many;
+    /// `None` where that depends on what happens until then. It changes nothing of what is issued.
+    #[inline]
+    pub fn look_ahead(&mut self, requests: usize) -> Option<(CommandKind, u64)> {
+        match &mut self.0 {
+            Kind::Plain(plain) => {
+                let request = plain.look_ahead(requests);
+                Some((request.kind, request.offset_bytes))
+            }
+            Kind::Group(_) | Kind::Pages(_) => None,
+        }
+    }
+
     /// The command of `slot` completed at `now`.
     ///
     /// # Panics
@@ -178,6 +191,7 @@ impl Job {
     }
 
     /// Commands issued and not completed.
+    #[inline]
     pub fn outstanding(&self) -> u32 {
         match &self.0 {
             Kind::Plain(plain) => plain.outstanding(),
@@ -331,6 +345,28 @@ mod tests {
         assert!(job.is_done());
         let unserved = Job::new(&open, place()).unserved_before(1_000_000);
         assert_eq!(unserved, 4, "what lies behind its own end was never asked for");
+    }
+
+    #[test]
+    fn looking_ahead_tells_what_comes_and_changes_nothing() {
+        let spec = StreamSpec { read: Share(500_000), trim: Share(100_000), ..StreamSpec::default() };
+        let of = |issue: Issue| issue.command.map(|command| (command.kind, command.offset_bytes));
+        let (mut plain, mut seen) = (Job::new(&spec, place()), Job::new(&spec, place()));
+        let mut told = std::collections::VecDeque::new();
+        for now in 0..1000u64 {
+            let ahead = 1 + (now as usize * 7) % 20;
+            let request = seen.look_ahead(ahead).expect("a plain job knows");
+            told.resize(told.len().max(ahead), None);
+            assert!(told[ahead - 1].is_none_or(|before| before == request), "it does not change its mind");
+            told[ahead - 1] = Some(request);
+            let issues = [&mut plain, &mut seen].map(|job| job.issue(now).expect("due"));
+            assert_eq!(of(issues[0]), of(issues[1]));
+            if let Some(told) = told.pop_front().flatten() {
+                assert_eq!(Some(told), of(issues[1]));
+            }
+            plain.complete(issues[0].slot, now);
+            seen.complete(issues[1].slot, now);
+        }
     }
 
     #[test]

@@ -18,11 +18,21 @@ struct Slot {
     kind: Option<CommandKind>,
 }
 
+/// What a request does, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) kind: CommandKind,
+    pub(crate) offset_bytes: u64,
+    length_bytes: u32,
+}
+
 /// A job whose slots don't know of one another.
 #[derive(Debug)]
 pub(crate) struct Plain {
     stream: u16,
     source: Source,
+    /// Requests drawn before their time, for who looks ahead.
+    ahead: VecDeque<Request>,
     sync_every: Option<u32>,
     /// Each write is durable at its own completion.
     durable: bool,
@@ -41,6 +51,7 @@ impl Plain {
         Self {
             stream: place.stream,
             source: Source::new(spec, place, depth, 0),
+            ahead: VecDeque::new(),
             sync_every: spec.sync.and_then(Sync::every),
             durable: spec.sync.is_some_and(Sync::with_each_write),
             slots: vec![Slot::default(); depth as usize],
@@ -50,6 +61,7 @@ impl Plain {
         }
     }
 
+    #[inline]
     pub(crate) fn source(&self) -> &Source {
         &self.source
     }
@@ -73,9 +85,10 @@ impl Plain {
             return Some(Issue { slot, command: Some(command), intended, ready: intended, scheduled: false });
         }
         let start = self.source.start(now)?;
-        let mut kind = self.source.kind();
-        let length_bytes = self.source.length();
-        let offset_bytes = self.source.offset(length_bytes);
+        let Request { mut kind, offset_bytes, length_bytes } = match self.ahead.pop_front() {
+            Some(request) => request,
+            None => self.draw(),
+        };
         self.source.spend(u64::from(length_bytes));
         if kind == CommandKind::Write {
             let state = &mut self.slots[start.who as usize];
@@ -99,6 +112,23 @@ impl Plain {
             Some(offset_bytes) => self.submit(slot, CommandKind::Write, (offset_bytes, length_bytes), times),
             None => self.submit(slot, CommandKind::Flush, (0, 0), times),
         }
+    }
+
+    /// The next request: nothing that happens meanwhile changes it.
+    #[inline]
+    fn draw(&mut self) -> Request {
+        let kind = self.source.kind();
+        let length_bytes = self.source.length();
+        Request { kind, offset_bytes: self.source.offset(length_bytes), length_bytes }
+    }
+
+    #[inline]
+    pub(crate) fn look_ahead(&mut self, requests: usize) -> Request {
+        while self.ahead.len() < requests {
+            let request = self.draw();
+            self.ahead.push_back(request);
+        }
+        self.ahead[requests - 1]
     }
 
     #[inline]
@@ -140,10 +170,12 @@ impl Plain {
         Completion { operation: Operation::of(kind), bytes, latency, service, commit }
     }
 
+    #[inline]
     pub(crate) fn outstanding(&self) -> u32 {
         self.outstanding
     }
 
+    #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.source.is_exhausted() && self.outstanding == 0 && self.to_follow.is_empty()
     }

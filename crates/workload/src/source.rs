@@ -130,11 +130,10 @@ impl Source {
     pub(crate) fn finish(&mut self, who: u32, now: Nanos) {
         let from = now + self.think.next();
         // Pauses that differ end in another order than they begin.
-        let place = if self.free.back().is_none_or(|&(last, _)| last <= from) {
-            self.free.len()
-        } else {
-            self.free.partition_point(|&(other, _)| other <= from)
-        };
+        if self.free.back().is_none_or(|&(last, _)| last <= from) {
+            return self.free.push_back((from, who));
+        }
+        let place = self.free.partition_point(|&(other, _)| other <= from);
         self.free.insert(place, (from, who));
     }
 
@@ -186,7 +185,11 @@ impl Source {
     }
 
     /// Whether its own time is over: who is free, or scheduled, next comes too late.
+    #[inline]
     fn is_over(&self) -> bool {
+        if self.end == Nanos::MAX {
+            return false;
+        }
         let free_late = self.free.front().is_some_and(|&(free_from, _)| free_from >= self.end);
         free_late || self.schedule.as_ref().is_some_and(|schedule| schedule.next() >= self.end)
     }

@@ -8,8 +8,8 @@
 use super::barrier::Barrier;
 use super::flash::Pace;
 use super::{Breakdown, DeviceCompletion};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use crate::agenda::Agenda;
+use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::XPointProfile;
@@ -32,9 +32,8 @@ pub struct XPoint {
     host: VecDeque<(Command, Nanos, u64)>,
     slots: Vec<(DeviceCompletion, u64)>,
     free_slots: Vec<u32>,
-    /// Time, order and slot of what completes next.
-    events: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
-    scheduled: u64,
+    /// When each slot's command completes.
+    events: Agenda,
     barrier: Barrier,
     /// Time of all accesses, transfers and turns so far, those ahead included.
     busy: [Nanos; 3],
@@ -58,8 +57,7 @@ impl XPoint {
             host: VecDeque::new(),
             slots: Vec::new(),
             free_slots: Vec::new(),
-            events: BinaryHeap::with_capacity(1024),
-            scheduled: 0,
+            events: Agenda::new(),
             barrier: Barrier::default(),
             busy: [0; 3],
         }
@@ -89,9 +87,9 @@ impl XPoint {
 
     #[inline]
     pub(super) fn next_wake(&self) -> Option<Nanos> {
-        let event = self.events.peek().map(|Reverse((at, ..))| *at);
-        let flush = self.barrier.next();
-        event.zip(flush).map(|(event, flush)| event.min(flush)).or(event).or(flush)
+        let event = self.events.next();
+        let wake = self.barrier.next().map_or(event, |flush| event.min(flush));
+        (wake < Nanos::MAX).then_some(wake)
     }
 
     pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
@@ -103,7 +101,7 @@ impl XPoint {
                 completions.push(DeviceCompletion { command, submitted, at, breakdown, failed: false });
                 continue;
             }
-            let Some(Reverse((_, _, number))) = self.events.pop() else { return };
+            let Some((_, number)) = self.events.take() else { return };
             let (completion, epoch) = self.slots[number as usize];
             completions.push(completion);
             self.free_slots.push(number);
@@ -149,8 +147,7 @@ impl XPoint {
                 (self.slots.len() - 1) as u32
             }
         };
-        self.scheduled += 1;
-        self.events.push(Reverse((at, self.scheduled, number)));
+        self.events.add(at, number);
     }
 
     /// A command's access units on their channels, from `ready` on: when the last is over.

@@ -1,8 +1,10 @@
 //! The digest depends on the spec and the seed, and on nothing else.
 
 use crate::support::*;
-use tameshi_base::units::{Share, Time};
+use tameshi_base::units::{Share, Size, Time};
+use tameshi_spec::profile::{CleaningPolicy, FlashProfile, Power, ReadRetry, Simulated, Written};
 use tameshi_spec::run::RunSpec;
+use tameshi_workload::spec::SizeShare;
 use tameshi_workload::{Pattern, StreamSpec, Sync};
 
 fn mixed() -> RunSpec {
@@ -60,4 +62,63 @@ fn runs_before_and_beside_a_run_do_not_change_its_digest() {
 fn the_digest_is_the_one_of_every_machine() {
     // When a model changes on purpose, this changes with it; when a machine changes it, arithmetic is at fault.
     assert_eq!(run(&mixed()).digest, "ef9c4d5640aae362d957d5eecc068f5d");
+}
+
+/// Reads, writes and trims of several lengths at depth 100 on a drive that must reclaim, then reads alone.
+fn flash_run(drive: FlashProfile, sync: Option<Sync>) -> RunSpec {
+    let mix = [(4096, 400_000), (2048, 200_000), (16_384, 300_000), (6144, 100_000)];
+    let mix = mix.map(|(bytes, share)| SizeShare { size: Size(bytes), share: Share(share) });
+    let stream = StreamSpec {
+        read: Share(600_000),
+        trim: Share(50_000),
+        block_size_mix: Some(mix.to_vec()),
+        queue_depth: 20,
+        jobs: 5,
+        sync,
+        ..StreamSpec::default()
+    };
+    let simulated = Simulated { written: Written::Steady, ..Simulated::default() };
+    let device = flash(FlashProfile { simulated, ..drive });
+    let mut spec = spec(device, stream.clone(), for_amount(500_000_000));
+    let reads = StreamSpec { read: Share(1_000_000), trim: Share(0), sync: None, ..stream };
+    spec.phases.push(phase("reads", reads, for_amount(100_000_000)));
+    spec
+}
+
+/// The digest, and all numbers of the series in one.
+fn fingerprint(spec: &RunSpec) -> (String, u64) {
+    let left = run(spec);
+    let values = left.series.iter().fold(0u64, |all, (.., value)| all.wrapping_mul(0x0100_0000_01b3) ^ value);
+    (left.digest, values)
+}
+
+#[test]
+fn the_digests_of_flash_are_the_ones_of_every_machine() {
+    // As above: what makes the simulator faster changes nothing here.
+    let small = || flash_drive(256 << 20);
+    let mut hindered = unprotected(small());
+    hindered.read_retry = Some(ReadRetry {
+        at_end_of_life: sourced(Share(500_000)),
+        retry_time: sourced(Time(30_000)),
+        worn: sourced(Share(700_000)),
+    });
+    hindered.power = Some(Power {
+        idle_mw: sourced(4_000),
+        limit_mw: sourced(9_000),
+        read_nj: sourced(10_000),
+        program_nj: sourced(60_000),
+        erase_nj: sourced(200_000),
+    });
+    hindered.nand.suspend_time = None;
+    hindered.cleaning.separate_relocated = sourced(false);
+    hindered.cleaning.policy = sourced(CleaningPolicy::Choices { drawn: 3 });
+    let every_third = Some(Sync::Fdatasync { every: 3 });
+    let found = [(small(), None), (free_flash(small()), None), (hindered, every_third)]
+        .map(|(drive, sync)| fingerprint(&flash_run(drive, sync)));
+    let expected = [
+        ("01d83c1ddd5391ed7f328d9e131017c1", 10_548_197_135_450_315_614),
+        ("390672d6c73951546d5b099077f1485a", 7_155_904_472_721_036_929),
+        ("789ad3b1d9391b36a969f6404de3443d", 17_499_914_667_386_094_434),
+    ];
+    assert_eq!(found, expected.map(|(digest, values)| (digest.to_string(), values)));
 }

@@ -1,7 +1,8 @@
 //! A command's way through the drive.
 
 use super::die::{NONE, Pending};
-use super::{Breakdown, DeviceCompletion, Flash};
+use super::ftl::prefetch;
+use super::{Breakdown, Controller, DeviceCompletion, Flash};
 use tameshi_base::{Command, CommandKind, Nanos};
 
 /// A command that the drive holds.
@@ -79,6 +80,23 @@ impl Flash {
         ((stripe % count) as usize, ((stripe / count) * of + rest) as u32)
     }
 
+    /// Brings what a command that begins at `offset_bytes` will need nearer to the processor; without effect on anything
+    /// but the simulator's speed. First (`place` 0) the map, when that is there what it points to.
+    #[inline]
+    pub(crate) fn prefetch(&self, place: usize, kind: CommandKind, offset_bytes: u64) {
+        let (number, logical) = self.route(offset_bytes / self.times.unit_bytes);
+        let Controller { ftl, unprogrammed, .. } = &self.controllers[number];
+        if place == 0 {
+            return ftl.prefetch(logical);
+        }
+        let Some(physical) = ftl.lookup(logical) else { return };
+        match kind {
+            CommandKind::Read => prefetch(unprogrammed, self.layout.program_unit(physical).0 as usize),
+            CommandKind::Write | CommandKind::Trim => ftl.prefetch_inverse(physical),
+            CommandKind::Flush => {}
+        }
+    }
+
     /// When the controller of `unit` takes a command that wants to begin at `now`.
     #[inline]
     fn turn(&mut self, unit: u64, now: Nanos, time: Nanos) -> Nanos {
@@ -117,7 +135,7 @@ impl Flash {
         spent.controller = self.times.read_overhead;
         (spent.media, spent.garbage_collection, spent.link) = (last.media, last.garbage_collection, link);
         self.slots[number as usize].spent = spent;
-        self.schedule(at, u64::from(number));
+        self.schedule(at, number);
     }
 
     /// Senses one mapping unit, if it is on a die, and brings it to the controller.
@@ -130,7 +148,7 @@ impl Flash {
         let (program_unit, _) = self.layout.program_unit(physical);
         let (place, page) = self.layout.place(program_unit);
         let die = controller.first_die + u32::from(place.die);
-        if controller.filling.contains(&program_unit) || self.dies[die as usize].holds_in_buffer(program_unit) {
+        if controller.filling.contains(&program_unit) || controller.unprogrammed[program_unit as usize] > 0 {
             return nothing;
         }
         let time = self.times.read[usize::from(page)] + self.retries(number, physical);
@@ -217,7 +235,7 @@ impl Flash {
         slot.spent.media += media;
         slot.spent.garbage_collection += reclaimed;
         slot.spent.queue += waited - media - reclaimed;
-        self.schedule(at, u64::from(number));
+        self.schedule(at, number);
     }
 
     /// A program of the host's data is over: its place in the buffer is free.
@@ -254,7 +272,7 @@ impl Flash {
         spent.queue += turn - now;
         spent.controller = self.times.write_overhead;
         self.slots[number as usize].spent = spent;
-        self.schedule(turn + self.times.write_overhead, u64::from(number));
+        self.schedule(turn + self.times.write_overhead, number);
     }
 
     /// A command is over; the next one that waits in the host takes its place.

@@ -94,13 +94,6 @@ impl Die {
         }
     }
 
-    /// Whether a program unit's data are still in the buffer.
-    #[inline]
-    pub(super) fn holds_in_buffer(&self, unit: u32) -> bool {
-        let programs = |of: &Pending| of.unit == unit && of.kind != Kind::Sense;
-        self.now.as_ref().is_some_and(programs) || self.queue.iter().any(programs)
-    }
-
     /// A host read of `time` that wants to begin at `at`.
     #[inline]
     pub(super) fn read(&mut self, at: Nanos, unit: u32, time: Nanos, suspend: Option<Nanos>) -> Sensed {

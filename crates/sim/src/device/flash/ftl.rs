@@ -151,8 +151,8 @@ impl Ftl {
             ));
         }
         Ok(Self {
-            map: vec![NONE; shape.logical as usize],
-            back: vec![NONE; physical as usize],
+            map: nowhere(shape.logical as usize),
+            back: nowhere(physical as usize),
             units_per_block: shape.units_per_block,
             usable_units: shape.units_per_block,
             divide: Divide::by(shape.units_per_block),
@@ -179,10 +179,16 @@ impl Ftl {
         self.back[physical as usize].checked_sub(1)
     }
 
-    /// Brings what [`Ftl::lookup`] and [`Ftl::write`] of a unit will need nearer to the processor.
+    /// Brings a logical unit's place in the map nearer to the processor.
     #[inline]
     pub fn prefetch(&self, logical: u32) {
         prefetch(&self.map, logical as usize);
+    }
+
+    /// Brings nearer what [`Ftl::write`] of a unit that is at `physical` will change.
+    #[inline]
+    pub fn prefetch_inverse(&self, physical: u32) {
+        prefetch(&self.back, physical as usize);
     }
 
     /// The block of a physical unit.
@@ -420,9 +426,26 @@ impl Divide {
     }
 }
 
+/// So many zeros, on large pages of memory if the system has some: what is looked up at random would otherwise cost a walk
+/// through page tables each time. Untouched memory stays unused, but for the rest of a large page.
+fn nowhere(count: usize) -> Vec<u32> {
+    let zeros = vec![NONE; count];
+    #[cfg(target_os = "linux")]
+    {
+        const LARGE: usize = 2 << 20;
+        let begin = zeros.as_ptr().addr().next_multiple_of(LARGE);
+        let end = zeros.as_ptr_range().end.addr() / LARGE * LARGE;
+        if begin < end {
+            // SAFETY: advice about memory that belongs to the vector alone; it changes neither contents nor rights.
+            unsafe { libc::madvise(begin as *mut libc::c_void, end - begin, libc::MADV_HUGEPAGE) };
+        }
+    }
+    zeros
+}
+
 /// Asks the processor to load an element; without effect on anything but time.
 #[inline]
-fn prefetch(of: &[u32], index: usize) {
+pub(super) fn prefetch<T>(of: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(element) = of.get(index) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -110,6 +110,12 @@ impl Layout {
         (place, ((u32::from(place.kind) + block) % self.bits) as u8)
     }
 
+    /// Program units of one controller, parity left out.
+    pub(super) fn program_unit_count(&self) -> usize {
+        self.blocks as usize * self.places.len()
+    }
+
+    #[inline]
     pub(super) fn dies(&self) -> u32 {
         self.channels * self.dies_per_channel
     }

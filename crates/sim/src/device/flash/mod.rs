@@ -24,20 +24,19 @@ mod victims;
 
 use super::barrier::Barrier;
 use super::{Breakdown, DeviceCompletion};
+use crate::agenda::Agenda;
 use command::Slot;
 use die::{Die, Kind, NONE, Pending};
 use ftl::{Ftl, Work};
 use layout::Layout;
 pub(super) use layout::Pace;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::{FlashProfile, Simulated, Written};
 
-/// Marks the number of a die among the numbers of events.
-const DIE: u64 = 1 << 23;
-const NUMBER_BITS: u32 = 24;
+/// More dies, or more commands at once, are not simulated.
+const MOST: u64 = 1 << 23;
 
 /// A flash drive and all that it holds.
 #[derive(Debug)]
@@ -59,9 +58,8 @@ pub struct Flash {
     held: u32,
     slots: Vec<Slot>,
     free_slots: Vec<u32>,
-    /// Time, order of scheduling and number of what happens next.
-    events: BinaryHeap<Reverse<(Nanos, u64)>>,
-    scheduled: u64,
+    /// What happens next: to dies by their numbers, and behind them to slots.
+    events: Agenda,
     barrier: Barrier,
     /// Host programs, for the flushes of an unprotected drive.
     durable: Barrier,
@@ -126,6 +124,8 @@ struct Controller {
     erase_turn: u32,
     /// The program unit that is being moved, and its relocation.
     moving: (u32, u32),
+    /// For each program unit the programs that are not over: its data are still in the buffer.
+    unprogrammed: Vec<u8>,
     first_die: u32,
 }
 
@@ -149,11 +149,12 @@ impl Flash {
                 erase_debt: 0,
                 erase_turn: 0,
                 moving: (NONE, NONE),
+                unprogrammed: vec![0; layout.program_unit_count()],
                 first_die: number * dies,
             })
         };
         let depth = profile.controller.queue_depth.value;
-        if u64::from(dies) * u64::from(controllers) >= DIE || u64::from(depth) >= DIE {
+        if u64::from(dies) * u64::from(controllers) >= MOST || u64::from(depth) >= MOST {
             return Err("more dies or more commands at once than can be simulated".into());
         }
         Ok(Self {
@@ -168,8 +169,7 @@ impl Flash {
             held: 0,
             slots: Vec::new(),
             free_slots: Vec::new(),
-            events: BinaryHeap::with_capacity(1024),
-            scheduled: 0,
+            events: Agenda::new(),
             barrier: Barrier::default(),
             durable: Barrier::default(),
             relocations: reclaim::Relocations::default(),
@@ -206,11 +206,9 @@ impl Flash {
 
     #[inline]
     pub(super) fn next_wake(&self) -> Option<Nanos> {
-        let event = self.events.peek().map(|Reverse((at, _))| *at);
-        match (event, self.next_flush()) {
-            (Some(event), Some(flush)) => Some(event.min(flush)),
-            (event, flush) => event.or(flush),
-        }
+        let event = self.events.next();
+        let wake = self.next_flush().map_or(event, |flush| event.min(flush));
+        (wake < Nanos::MAX).then_some(wake)
     }
 
     #[inline]
@@ -221,7 +219,7 @@ impl Flash {
 
     pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         loop {
-            let event = self.events.peek().map_or(Nanos::MAX, |Reverse((at, _))| *at);
+            let event = self.events.next();
             let flush = self.next_flush().unwrap_or(Nanos::MAX);
             if event.min(flush) > now {
                 return;
@@ -230,20 +228,18 @@ impl Flash {
                 self.complete_flush(flush, completions);
                 continue;
             }
-            let Some(Reverse((at, number))) = self.events.pop() else { return };
-            let number = number & ((1 << NUMBER_BITS) - 1);
-            if number & DIE == 0 {
-                self.complete(number as u32, at, completions);
-            } else {
-                self.die_wakes((number & !DIE) as u32, at);
+            let Some((at, number)) = self.events.take() else { return };
+            match number.checked_sub(self.dies.len() as u32) {
+                Some(slot) => self.complete(slot, at, completions),
+                None => self.die_wakes(number, at),
             }
         }
     }
 
+    /// A command completes at `at`.
     #[inline]
-    fn schedule(&mut self, at: Nanos, number: u64) {
-        self.scheduled += 1;
-        self.events.push(Reverse((at, self.scheduled << NUMBER_BITS | number)));
+    fn schedule(&mut self, at: Nanos, slot: u32) {
+        self.events.add(at, self.dies.len() as u32 + slot);
     }
 
     /// What a die does may be over.
@@ -251,15 +247,27 @@ impl Flash {
         let die = &mut self.dies[number as usize];
         if die.end > at {
             let end = die.end;
-            return self.schedule(end, DIE | u64::from(number));
+            return self.events.add(end, number);
         }
         let Some(done) = die.now.take() else { return };
         match done.kind {
-            Kind::Host => self.host_programmed(&done, at),
+            Kind::Host => {
+                self.is_programmed(number, done.unit);
+                self.host_programmed(&done, at);
+            }
             Kind::Sense => self.sensed(done.tag, at),
-            Kind::Parity | Kind::Relocated | Kind::Erase => {}
+            Kind::Relocated => self.is_programmed(number, done.unit),
+            Kind::Parity | Kind::Erase => {}
         }
         self.start_next(number, at);
+    }
+
+    /// A program unit's data are on a die and have left the buffer; parity has no unit.
+    #[inline]
+    fn is_programmed(&mut self, die: u32, unit: u32) {
+        if unit != NONE {
+            self.controllers[(die / self.layout.dies()) as usize].unprogrammed[unit as usize] -= 1;
+        }
     }
 
     /// Gives a die something to do.
@@ -309,7 +317,7 @@ impl Flash {
         if *all > 1 << 36 {
             (*reclaiming, *all) = (*reclaiming / 2, *all / 2);
         }
-        self.schedule(end, DIE | u64::from(number));
+        self.events.add(end, number);
     }
 
     /// Writes the first `bytes` as if long ago: once from begin to end, then over again at random, so many times over.

@@ -7,7 +7,7 @@
 
 use super::die::{Kind, NONE};
 use super::ftl::Frontier;
-use super::{Barrier, BinaryHeap, Die, Flash, reclaim};
+use super::{Agenda, Barrier, Die, Flash, reclaim};
 use crate::fault::Loss;
 use std::collections::BTreeSet;
 use tameshi_base::{CommandKind, Nanos};
@@ -89,13 +89,14 @@ impl Flash {
         self.host.clear();
         self.slots.clear();
         self.free_slots.clear();
-        self.events = BinaryHeap::with_capacity(1024);
+        self.events = Agenda::new();
         (self.barrier, self.durable) = (Barrier::default(), Barrier::default());
         self.relocations = reclaim::Relocations::default();
         for number in 0..self.controllers.len() {
             self.close_open_units(number);
             let controller = &mut self.controllers[number];
             (controller.next_turn, controller.buffered, controller.moving) = (now, 0, (NONE, NONE));
+            controller.unprogrammed.fill(0);
         }
     }
 

@@ -73,7 +73,9 @@ impl Flash {
     /// Sends a program unit, and the parity of its stripe if it is the last, to their dies.
     fn program(&mut self, number: usize, unit: u32, pending: Pending, at: Nanos) {
         let (place, page) = self.layout.place(unit);
-        let first = self.controllers[number].first_die;
+        let controller = &mut self.controllers[number];
+        controller.unprogrammed[unit as usize] += 1;
+        let first = controller.first_die;
         self.enqueue(first + u32::from(place.die), Pending { page, ..pending }, at);
         if place.parity > 0 {
             let kind = if pending.kind == Kind::Host { Kind::Parity } else { Kind::Relocated };

@@ -1,0 +1,200 @@
+//! What happens when: the events of a device in the order of their times, and among equals in the order of asking.
+//!
+//! Near events lie in a ring of buckets (a calendar queue, Brown 1988), where putting one in and taking the first out cost
+//! the same however many there are; what is further ahead than the ring reaches waits in a heap.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use tameshi_base::Nanos;
+
+/// A bucket holds 2¹⁰ ns; the ring reaches 4 ms ahead, which is longer than a flash page takes to program.
+const BUCKET_BITS: u32 = 10;
+const BUCKETS: u64 = 4096;
+const WORDS: usize = BUCKETS as usize / 64;
+const NONE: u32 = u32::MAX;
+
+/// An event: whose it is, is its place among the nodes.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    at: Nanos,
+    sequence: u64,
+    /// The one that comes after it in its bucket.
+    next: u32,
+}
+
+/// Events, one at most for each number. No call allocates once the largest number is known.
+#[derive(Debug)]
+pub(crate) struct Agenda {
+    nodes: Vec<Node>,
+    /// First and last event of each bucket.
+    buckets: Vec<[u32; 2]>,
+    /// Which buckets hold something, and which words of that are not zero.
+    occupied: [u64; WORDS],
+    summary: u64,
+    /// The bucket, counted from time zero, that the last event was taken from: none lies before it.
+    base: u64,
+    /// The first event in the ring and when it is; at [`Nanos::MAX`] where there is none.
+    first: u32,
+    first_at: Nanos,
+    far: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
+    far_at: Nanos,
+    sequence: u64,
+}
+
+impl Agenda {
+    /// Nothing is to happen.
+    pub(crate) fn new() -> Self {
+        Self {
+            nodes: Vec::new(),
+            buckets: vec![[NONE; 2]; BUCKETS as usize],
+            occupied: [0; WORDS],
+            summary: 0,
+            base: 0,
+            first: NONE,
+            first_at: Nanos::MAX,
+            far: BinaryHeap::new(),
+            far_at: Nanos::MAX,
+            sequence: 0,
+        }
+    }
+
+    /// When the next event is; [`Nanos::MAX`] where none is.
+    #[inline]
+    pub(crate) fn next(&self) -> Nanos {
+        self.first_at.min(self.far_at)
+    }
+
+    /// Something happens to `number` at `at`, which is not before what was taken last; nothing else is to happen to it.
+    #[inline]
+    pub(crate) fn add(&mut self, at: Nanos, number: u32) {
+        self.sequence += 1;
+        let bucket = at >> BUCKET_BITS;
+        debug_assert!(bucket >= self.base, "events don't go back");
+        if bucket - self.base >= BUCKETS {
+            self.far.push(Reverse((at, self.sequence, number)));
+            self.far_at = self.far_at.min(at);
+            return;
+        }
+        if number as usize >= self.nodes.len() {
+            self.nodes.resize(number as usize + 1, Node { at: 0, sequence: 0, next: NONE });
+        }
+        self.insert((bucket % BUCKETS) as usize, Node { at, sequence: self.sequence, next: NONE }, number);
+        if at < self.first_at {
+            (self.first, self.first_at) = (number, at);
+        }
+    }
+
+    /// Puts an event behind all of its bucket that are not later.
+    #[inline]
+    fn insert(&mut self, place: usize, mut node: Node, number: u32) {
+        let [first, last] = self.buckets[place];
+        if first == NONE {
+            self.occupied[place / 64] |= 1 << (place % 64);
+            self.summary |= 1 << (place / 64);
+            self.buckets[place] = [number; 2];
+        } else if self.nodes[last as usize].at <= node.at {
+            self.nodes[last as usize].next = number;
+            self.buckets[place][1] = number;
+        } else if self.nodes[first as usize].at > node.at {
+            node.next = first;
+            self.buckets[place][0] = number;
+        } else {
+            let mut before = first as usize;
+            while self.nodes[self.nodes[before].next as usize].at <= node.at {
+                before = self.nodes[before].next as usize;
+            }
+            node.next = self.nodes[before].next;
+            self.nodes[before].next = number;
+        }
+        self.nodes[number as usize] = node;
+    }
+
+    /// Takes the next event: when, and to what number.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<(Nanos, u32)> {
+        if self.far_at <= self.first_at && self.is_far_first() {
+            return self.take_far();
+        }
+        let (at, number) = (self.first_at, self.first);
+        if number == NONE {
+            return None;
+        }
+        self.base = at >> BUCKET_BITS;
+        let place = (self.base % BUCKETS) as usize;
+        let next = self.nodes[number as usize].next;
+        self.first = if next == NONE {
+            self.buckets[place] = [NONE; 2];
+            self.occupied[place / 64] &= !(1 << (place % 64));
+            if self.occupied[place / 64] == 0 {
+                self.summary &= !(1 << (place / 64));
+            }
+            self.first_from(place)
+        } else {
+            self.buckets[place][0] = next;
+            next
+        };
+        self.first_at = if self.first == NONE { Nanos::MAX } else { self.nodes[self.first as usize].at };
+        Some((at, number))
+    }
+
+    /// The first event of the first bucket that holds one, in the order of the ring from `place` on.
+    #[inline]
+    fn first_from(&self, place: usize) -> u32 {
+        let here = self.occupied[place / 64] & (u64::MAX << (place % 64));
+        if here != 0 {
+            return self.buckets[place / 64 * 64 + here.trailing_zeros() as usize][0];
+        }
+        let after = self.summary & (u64::MAX << (place / 64) << 1);
+        let word = if after == 0 { self.summary } else { after }.trailing_zeros() as usize;
+        if word == WORDS {
+            return NONE;
+        }
+        self.buckets[word * 64 + self.occupied[word].trailing_zeros() as usize][0]
+    }
+
+    /// Whether, of two events at the same time, the one in the heap was asked for first.
+    #[cold]
+    fn is_far_first(&self) -> bool {
+        let Some(&Reverse((at, sequence, _))) = self.far.peek() else { return false };
+        at < self.first_at || sequence < self.nodes[self.first as usize].sequence
+    }
+
+    #[cold]
+    fn take_far(&mut self) -> Option<(Nanos, u32)> {
+        let Reverse((at, _, number)) = self.far.pop()?;
+        self.far_at = self.far.peek().map_or(Nanos::MAX, |Reverse((at, ..))| *at);
+        self.base = at >> BUCKET_BITS;
+        Some((at, number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn events_come_in_the_order_of_time_and_then_of_asking(
+            steps in proptest::collection::vec((any::<bool>(), 0u8..5, any::<u32>()), 1..400),
+        ) {
+            let (mut agenda, mut plain, mut idle) = (Agenda::new(), BinaryHeap::new(), Vec::new());
+            let (mut now, mut numbers) = (0u64, 0u32);
+            for (turn, (takes, kind, random)) in steps.into_iter().enumerate() {
+                if takes {
+                    let expected = plain.pop().map(|Reverse((at, _, number))| (at, number));
+                    prop_assert_eq!(agenda.take(), expected);
+                    idle.extend(expected.map(|(_, number)| number));
+                    now = expected.map_or(now, |(at, _)| at);
+                } else {
+                    let ahead = u64::from(random) % [3, 3000, 5_000_000, 200_000_000, 1][usize::from(kind)];
+                    let number = idle.pop().unwrap_or(numbers);
+                    numbers += u32::from(number == numbers);
+                    agenda.add(now + ahead, number);
+                    plain.push(Reverse((now + ahead, turn, number)));
+                }
+                prop_assert_eq!(agenda.next(), plain.peek().map_or(Nanos::MAX, |Reverse((at, ..))| *at));
+            }
+        }
+    }
+}
