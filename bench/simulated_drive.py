@@ -1,0 +1,277 @@
+"""What an I/O costs the simulator: a flash drive beside a bare map-and-reclaim loop, in CPU time.
+
+    python -m bench.simulated_drive [--pairs 3] [--large-pairs 1] [--write] [KIND …]
+
+Both do the same to as much flash at the same over-provisioning: random reads of 4 KiB, writes to an
+erased drive, writes in the steady state with garbage collection, 70 % reads beside such writes. The
+loop (`crates/sim/examples/bare_flash.rs`) draws a block and looks it up, or writes it and reclaims.
+The drive is a TLC NVMe profile at a capacity scale with 256 outstanding, run by `tameshi run`: all
+of its record is written, histograms, series, the parts of every latency and the digest. A row for
+the `null` device tells what of that is the load, virtual time and the record.
+Processor time is the worker's, from the begin of the measured phase to its end (what was written
+before the run is laid out in the phase before), and the loop's. A pair runs each once, in an order
+that alternates; a ratio is a geometric mean over pairs, with a 95 % interval from three pairs on.
+`--write` writes docs/validation/simulated-drive.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+
+import psutil
+from rich.console import Console
+from rich.table import Table
+from scipy.stats import t as student
+
+ROOT = Path(__file__).resolve().parents[1]
+PROFILE = "nvme-tlc-3.84tb"
+FLASH_GIB = 4096
+"""Simulated flash of the whole drive: 3.84 TB and 14.5 % of spare."""
+SIZES_GIB = (32, 512)
+DEPTH = 256
+KINDS = {
+    "reads": ("100 %", "once", 20),
+    "fresh-writes": ("0 %", "never", 7),
+    "steady-writes": ("0 %", "steady", 8),
+    "steady-mix": ("70 %", "steady", 12),
+}
+"""Share of reads, what was written before, millions of I/Os; fresh writes fit on 32 GiB."""
+PEERS = 90_000
+"""Requests per second of the fastest of the peers on one core (shared research notes, MQSim)."""
+STUDY = """
+title = "What a simulated I/O costs"
+question = "What does a simulated I/O cost?"
+[storage.disk]
+device = "DEVICE"
+EXTRA
+[workload.stream.s]
+queue_depth = DEPTH
+read = "READ"
+[phase.before]
+workload = ["stream.s"]
+until = { amount = "BEFORE B" }
+[phase.measured]
+workload = ["stream.s"]
+until = { amount = "AMOUNT B" }
+[run]
+interval = "100 ms"
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Nanoseconds of processor time for an I/O, and bytes of memory at the end."""
+
+    ns: float
+    memory: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kind on so much flash: means of both in ns, and the ratio of their speeds."""
+
+    kind: str
+    gib: int
+    bare_ns: float
+    drive_ns: float
+    ratio: tuple[float, float, float]
+    memory: int
+
+
+def study_text(kind: str, gib: int) -> str:
+    """The study of a kind, at the scale that leaves so much flash; amounts go with the scale."""
+    read, written, millions = KINDS[kind]
+    scale = FLASH_GIB // gib
+    text = STUDY.replace("DEVICE", PROFILE).replace("READ", read).replace("DEPTH", str(DEPTH))
+    text = text.replace("EXTRA", f'scale = {scale}\nwritten = "{written}"')
+    text = text.replace("BEFORE", str(DEPTH * 4096 * scale))
+    return text.replace("AMOUNT", str(millions * 1_000_000 * 4096 * scale))
+
+
+def null_text(millions: int) -> str:
+    """The same load on a device that costs nothing."""
+    text = STUDY.replace("DEVICE", "null").replace("READ", "100 %").replace("EXTRA", "")
+    text = text.replace("DEPTH", str(DEPTH)).replace("BEFORE", str(DEPTH * 4096))
+    return text.replace("AMOUNT", str(millions * 1_000_000 * 4096))
+
+
+def simulated(text: str, millions: int) -> Run:
+    """One study with one run; the worker is watched from outside."""
+    with tempfile.TemporaryDirectory() as scratch:
+        study, out = Path(scratch) / "speed.toml", Path(scratch) / "out"
+        study.write_text(text)
+        command = [sys.executable, "-m", "tameshi", "run", str(study), "--out", str(out)]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as cli:
+            begin, end, memory = watch(psutil.Process(cli.pid), out)
+            _, errors = cli.communicate()
+            if cli.returncode:
+                raise RuntimeError(errors.decode())
+    return Run((end - begin) * 1e9 / (millions * 1e6), memory)
+
+
+def watch(cli: psutil.Process, out: Path) -> tuple[float, float, int]:
+    """The worker's processor time at begin and end of the second phase, and its memory then."""
+    worker: psutil.Process | None = None
+    begin: float | None = None
+    end, memory = 0.0, 0
+    while cli.is_running() and cli.status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.005)
+        if worker is None:
+            commands = [(child, child.cmdline()) for child in cli.children(recursive=True)]
+            workers = [child for child, words in commands if "tameshi.run.worker" in words]
+            worker = workers[0] if workers else None
+            continue
+        events = "".join(path.read_text() for path in out.glob("runs/*/events.jsonl"))
+        if '"phase_begin","phase":1' not in events:
+            continue
+        try:
+            used = worker.cpu_times()
+            memory = max(memory, worker.memory_info().rss)
+        except psutil.Error:
+            break
+        end = used.user + used.system
+        begin = end if begin is None else begin
+        if '"phase_end","phase":1' in events:
+            break
+    if begin is None:
+        return 0.0, 0.0, 0
+    return begin, end, memory
+
+
+def build() -> Path:
+    """The bare loop's program, in the profile that the extension is built in."""
+    command = ["cargo", "build", "--quiet", "--locked", "-p", "tameshi-sim"]
+    told = [*command, "--example", "bare_flash", "--message-format", "json"]
+    lines = subprocess.run(told, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    made = (json.loads(line).get("executable") for line in lines.splitlines())
+    return Path(next(path for path in made if path))
+
+
+def bare(program: Path, kind: str, gib: int) -> float:
+    """Nanoseconds of an I/O of the loop."""
+    profile = ROOT / "profiles" / "devices" / f"{PROFILE}.toml"
+    words = [str(program), str(profile), str(FLASH_GIB // gib), f"{kind}={KINDS[kind][2]}"]
+    return float(json.loads(subprocess.check_output(words))["ns"])
+
+
+def row(program: Path, kind: str, gib: int, pairs: int) -> Row:
+    """Both, in turns."""
+    runs: list[Run] = []
+    loops: list[float] = []
+    text, millions = study_text(kind, gib), KINDS[kind][2]
+    for pair in range(pairs):
+        if pair % 2 == 0:
+            loops.append(bare(program, kind, gib))
+        runs.append(simulated(text, millions))
+        if pair % 2 == 1:
+            loops.append(bare(program, kind, gib))
+    ratio = interval([loop / run.ns for loop, run in zip(loops, runs, strict=True)])
+    memory = max(run.memory for run in runs)
+    return Row(kind, gib, fmean(loops), fmean(run.ns for run in runs), ratio, memory)
+
+
+def interval(ratios: Sequence[float]) -> tuple[float, float, float]:
+    """Geometric mean of ratios and its 95 % interval; without width where they are too few."""
+    logs = [math.log(ratio) for ratio in ratios]
+    middle = fmean(logs)
+    half = 0.0
+    if len(logs) >= 3:
+        half = float(student.ppf(0.975, len(logs) - 1)) * stdev(logs) / math.sqrt(len(logs))
+    return math.exp(middle), math.exp(middle - half), math.exp(middle + half)
+
+
+HEADINGS = ["flash", "load", "bare loop, ns", "drive, ns", "drive, I/Os per CPU-s", "drive's speed"]
+
+
+def cells(of: Row) -> list[str]:
+    """A row as texts."""
+    middle, low, high = (100 * ratio for ratio in of.ratio)
+    share = f"{middle:.0f} %" + (f" ({low:.0f}–{high:.0f})" if high > low else "")
+    rate = f"{1e3 / of.drive_ns:.1f} million"
+    name = of.kind.replace("-", " ")
+    return [f"{of.gib} GiB", name, f"{of.bare_ns:.0f}", f"{of.drive_ns:.0f}", rate, share]
+
+
+def memory_text(rows: Sequence[Row]) -> str:
+    """What simulated flash takes of memory, from the difference of the sizes."""
+    most = {gib: max((r.memory for r in rows if r.gib == gib), default=0) for gib in SIZES_GIB}
+    small, large = (most[gib] for gib in SIZES_GIB)
+    if not small or not large:
+        return "Memory needs both sizes."
+    per_gib = (large - small) / (SIZES_GIB[1] - SIZES_GIB[0])
+    per_unit = per_gib / (1 << 18)
+    return (
+        f"Memory: {per_gib * 1024 / 2**30:.2f} GiB for each TiB of flash, which is {per_unit:.2f}\n"
+        f"bytes for each 4 KiB of it, and {(small - SIZES_GIB[0] * per_gib) / 2**20:.0f} MiB of\n"
+        "program (the worker's resident memory at the two sizes)."
+    )
+
+
+def page(rows: Sequence[Row], floor: float, pairs: tuple[int, int]) -> str:
+    """The table as a page of docs/validation."""
+    slowest = max(r.drive_ns for r in rows)
+    lines = [
+        "# What an I/O costs the simulator",
+        "",
+        "<!-- written by `python -m bench.simulated_drive --write` -->",
+        "",
+        f"`{PROFILE}` with {DEPTH} outstanding through `tameshi run`, everything recorded, beside",
+        "a bare map-and-reclaim loop over as much flash at the same over-provisioning, which",
+        f"has no time and keeps no record; {pairs[0]} alternating pairs at {SIZES_GIB[0]} GiB,",
+        f"{pairs[1]} at {SIZES_GIB[1]} GiB. Nanoseconds of processor time for an I/O of 4 KiB; the",
+        "extension as `pip install` builds it (optimised, assertions on). *Drive's speed* is the",
+        "loop's time as a share of the drive's, with a 95 % interval from three pairs on.",
+        "",
+        "| " + " | ".join(HEADINGS) + " |",
+        "|" + "---|" * len(HEADINGS),
+        *("| " + " | ".join(cells(r)) + " |" for r in rows),
+        "",
+        f"The `null` device, which completes everything at once, takes {floor:.0f} ns: the load,",
+        "virtual time, the histogram, the parts of each latency and the digest, without a drive.",
+        "",
+        f"The slowest row does {1e9 / slowest / PEERS:.0f} times the {PEERS:,} requests a second",
+        "of the fastest setting of the fastest peer measured.",
+        "",
+        memory_text(rows),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure, print, and write on request."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kinds", nargs="*", choices=[*KINDS, []], default=list(KINDS))
+    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--large-pairs", type=int, default=1)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    pairs = (arguments.pairs, arguments.large_pairs)
+    console, program = Console(), build()
+    floor = simulated(null_text(20), 20).ns
+    rows = []
+    for gib, count in zip(SIZES_GIB, pairs, strict=True):
+        for kind in arguments.kinds if count else []:
+            rows.append(row(program, kind, gib, count))
+            console.print(*cells(rows[-1]), sep="  ")
+    table = Table(*HEADINGS)
+    for found in rows:
+        table.add_row(*cells(found))
+    console.print(table)
+    console.print(f"null device: {floor:.0f} ns\n{memory_text(rows)}")
+    if arguments.write:
+        path = ROOT / "docs" / "validation" / "simulated-drive.md"
+        path.write_text(page(rows, floor, pairs), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
