@@ -277,7 +277,7 @@ impl<'a> Phase<'a> {
         if let Device::Flash(flash) = &world.devices[of.device] {
             for (place, requests) in LOOK_AHEAD.into_iter().enumerate() {
                 if let Some((kind, offset_bytes)) = of.job.look_ahead(requests) {
-                    flash.prefetch(place, kind, offset_bytes);
+                    flash.prefetch(place, kind, offset_bytes + of.base_bytes);
                 }
             }
         }
