@@ -250,17 +250,20 @@ def page(rows: Sequence[Row], floor: float, pairs: tuple[int, int]) -> str:
 def main() -> None:
     """Measure, print, and write on request."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("kinds", nargs="*", choices=[*KINDS, []], default=list(KINDS))
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--large-pairs", type=int, default=1)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
+    kinds = arguments.kinds or list(KINDS)
+    if unknown := set(kinds) - set(KINDS):
+        parser.error(f"{', '.join(sorted(unknown))}: one of {', '.join(KINDS)}")
     pairs = (arguments.pairs, arguments.large_pairs)
     console, program = Console(), build()
     floor = simulated(null_text(20), 20).ns
     rows = []
     for gib, count in zip(SIZES_GIB, pairs, strict=True):
-        for kind in arguments.kinds if count else []:
+        for kind in kinds if count else []:
             rows.append(row(program, kind, gib, count))
             console.print(*cells(rows[-1]), sep="  ")
     table = Table(*HEADINGS)
