@@ -498,8 +498,9 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "caveat.scale": (
         "{phase} ran on flash drives with 1/{scale} of their capacity. On the drive it was tried"
-        " with, rates and means stayed within 1.6 % of those at 1/8 (docs/validation/capacity-scale.md);"
-        " maxima and standard deviations were not shown to stay.",
+        " with, rates and means stayed within 1.6 % of those at 1/8"
+        " (docs/validation/capacity-scale.md); maxima and standard deviations were not shown"
+        " to stay.",
         "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。検証したドライブでは、速度と平均は1/8の場合から"
         "1.6 %以内でした（docs/validation/capacity-scale.md）。"
         "最大値と標準偏差については確認していません。",
