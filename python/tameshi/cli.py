@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tameshi import _core, guard, outputs, predictions
+from tameshi import _core, devices_command, guard, outputs, predictions
 from tameshi.bindings import Bindings, read_bindings
 from tameshi.compare import Options, compare, exit_status, read_side
 from tameshi.conduct import Conducted, Prepared, conduct, prepare, remove_targets
@@ -38,6 +38,7 @@ from tameshi.verify import AFTER, described, verify
 INTERRUPTED = 130
 SHOWN_BLOCKS = 20
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.add_typer(devices_command.app, name="devices")
 out_console = Console(highlight=False)
 err_console = Console(stderr=True, highlight=False)
 
@@ -283,6 +284,7 @@ def predictions_command(
     if not listed:
         out_console.print(f"No study in {studies} lists published figures: nothing to predict.")
         return
+    calibrated: list[predictions.Calibration] = []
     for study in listed:
         prepared = prepare(study, [World.simulated], Bindings(), quick=False)
         own = out / study.name
@@ -290,8 +292,11 @@ def predictions_command(
         summary, _ = outputs.read_summary(own)
         found = outputs.write_results(own, summary, done.runs)
         made = predictions.predictions(study.name, found["published"], done.runs)
+        calibrated += predictions.calibrations(study.name, found["published"], done.runs)
         new, changed = predictions.record(folder, made, date.today())
         out_console.print(f"{study.name}: {new} new, {changed} changed, {len(made)} in all")
+    predictions.write_calibrations(folder / "calibration.csv", calibrated)
+    out_console.print(f"Beside {len(calibrated)} calibration figures: {folder / 'calibration.csv'}")
 
 
 @app.command("report")

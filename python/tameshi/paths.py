@@ -6,3 +6,4 @@ ROOT = Path(__file__).resolve().parents[2]
 PROFILES = ROOT / "profiles"
 STUDIES = ROOT / "studies"
 VALIDATION = ROOT / "docs" / "validation"
+PUBLISHED = ROOT / "published"

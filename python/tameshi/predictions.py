@@ -1,19 +1,22 @@
 """What we predict of published figures, written down once: docs/validation/predictions.csv.
 
 The first row committed for an id stays; when a later model says otherwise, a row goes into a file
-of the day it said so.
+of the day it said so. Figures that were known beforehand stand in calibration.csv beside ours.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, fields
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from tameshi.paths import PUBLISHED
 from tameshi.store import SealedRun
 
 
@@ -30,6 +33,24 @@ class Prediction:
     digest: str
 
 
+@dataclass(frozen=True)
+class Calibration:
+    """One figure that was known beforehand, and ours."""
+
+    id: str
+    unit: str
+    published: str
+    ours: str
+    deviation_percent: str
+    reason: str
+    study: str
+    cell: str
+    digest: str
+
+
+MET_PERCENT = 5.0
+"""So near a calibration figure counts as met."""
+MOST_DIGESTS = 4
 COLUMNS = [field.name for field in fields(Prediction)]
 
 
@@ -39,14 +60,45 @@ def predictions(
     """The predicted figures of a study's results; those that no cell predicts are left out."""
     found = []
     for figure in figures:
-        if figure["predicted"] is None:
+        if figure["predicted"] is None or figure["published"] is not None:
             continue
-        digests = sorted({run.outcome["digest"] for run in runs if _fits(run, figure["cell"])})
-        cell = ";".join(f"{axis}={level}" for axis, level in figure["cell"].items())
+        cell, digests = _place(figure["cell"], runs)
         value, low, high = (_number(figure[key]) for key in ("predicted", "low", "high"))
-        row = Prediction(figure["id"], value, low, high, study, cell, "+".join(digests))
+        row = Prediction(figure["id"], value, low, high, study, cell, digests)
         found.append(row)
     return found
+
+
+def calibrations(
+    study: str, figures: Iterable[dict[str, Any]], runs: Sequence[SealedRun]
+) -> list[Calibration]:
+    """The figures of a study's results that were known beforehand."""
+    reasons, found = exceptions(), []
+    for figure in figures:
+        if figure["predicted"] is not None and figure["published"]:
+            cell, digests = _place(figure["cell"], runs)
+            off = 100 * (float(_number(figure["predicted"])) / figure["published"] - 1)
+            reason = reasons.get(figure["id"], "") if abs(off) > MET_PERCENT else ""
+            values = (f"{figure['published']:.6g}", _number(figure["predicted"]), f"{off:+.1f}")
+            row = Calibration(figure["id"], figure["unit"], *values, reason, study, cell, digests)
+            found.append(row)
+    return found
+
+
+def exceptions() -> dict[str, str]:
+    """Why a calibration figure is not met, by its identity."""
+    told = tomllib.loads((PUBLISHED / "exceptions.toml").read_text(encoding="utf-8"))
+    groups = told["group"].values()
+    return {figure: group["because"] for group in groups for figure in group["figures"]}
+
+
+def _place(levels: dict[str, str], runs: Sequence[SealedRun]) -> tuple[str, str]:
+    """A cell and its runs' digests as they are written down; of many runs, a digest of theirs."""
+    digests = sorted({run.outcome["digest"] for run in runs if _fits(run, levels)})
+    joined = "+".join(digests)
+    if len(digests) > MOST_DIGESTS:
+        joined = hashlib.sha256(joined.encode()).hexdigest()[:32]
+    return ";".join(f"{axis}={level}" for axis, level in levels.items()), joined
 
 
 def _fits(run: SealedRun, cell: dict[str, str]) -> bool:
@@ -79,6 +131,16 @@ def read(path: Path) -> list[Prediction]:
         return []
     with path.open(newline="", encoding="utf-8") as file:
         return [Prediction(**row) for row in csv.DictReader(file)]
+
+
+def write_calibrations(path: Path, rows: Iterable[Calibration]) -> None:
+    """All calibration figures that studies reproduce, in place of what the file held."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([field.name for field in fields(Calibration)])
+    writer.writerows(astuple(row) for row in sorted(rows, key=lambda row: row.id))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text.getvalue(), encoding="utf-8")
 
 
 def append(path: Path, rows: Iterable[Prediction]) -> None:

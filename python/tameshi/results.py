@@ -5,7 +5,6 @@ A pure function of the records.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ import polars as pl
 
 from tameshi import _core, searches
 from tameshi.deviations import ledger
-from tameshi.paths import ROOT
+from tameshi.published import published
 from tameshi.spec_types import PhaseSpec, Summary, World
 from tameshi.stats import programs, ratios, timeline, why
 from tameshi.stats.estimates import RESOLUTION, Estimate, WindowData, estimates
@@ -33,7 +32,6 @@ RATIO_SUFFIXES = (
 PERCENTILE_SUFFIXES = (".p50", ".p99", ".p999")
 STORAGE, HOST = "storage.", "host"
 """Subjects of the load's series that are no streams: storages begin so, and the host."""
-CALIBRATION = ROOT / "published" / "calibration.csv"
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
         "axes": axes,
         "cells": cells,
         "ratios": list(_ratios(axes, cells)),
-        "published": _published(study, cells),
+        "published": published(study, cells),
         "method": ledger(study, runs),
         "searches": list(searches.answers(study, cells)),
         "verdict": worst(cell["verdict"] for cell in cells),
@@ -511,47 +509,3 @@ def _place(cell: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 def _side(estimate: Mapping[str, Any]) -> ratios.Side:
     by_repetition = {int(run): value for run, value in estimate["by_repetition"].items()}
     return ratios.Side(estimate["value"], Interval(**estimate["sampling"]), by_repetition)
-
-
-def _published(study: Summary, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Published figures beside ours; a figure whose value is not known here stays null."""
-    if not study.published:
-        return []
-    with CALIBRATION.open(newline="", encoding="utf-8") as file:
-        known = {row["id"]: row for row in csv.DictReader(file)}
-    rows = []
-    for figure in study.published:
-        cell = dict(figure.cell)
-        ours = _predicted(figure.metric, figure.phase, figure.window, cell, cells)
-        sampling = ours["sampling"] if ours else {}
-        row = known.get(figure.id)
-        rows.append(
-            {
-                "id": figure.id,
-                "cell": cell,
-                "metric": figure.metric,
-                "window": figure.window,
-                "unit": row["unit"] if row else None,
-                "published": float(row["value"]) if row else None,
-                "predicted": ours["value"] if ours else None,
-                "low": sampling.get("low"),
-                "high": sampling.get("high"),
-            }
-        )
-    return rows
-
-
-def _predicted(
-    metric: str,
-    phase: str | None,
-    window: str | None,
-    levels: Mapping[str, str],
-    cells: Sequence[Mapping[str, Any]],
-) -> Mapping[str, Any] | None:
-    for cell in cells:
-        fits = cell["world"] == "simulated" and phase in (None, cell["phase"])
-        if fits and all(cell["levels"].get(axis) == level for axis, level in levels.items()):
-            for estimate in cell["estimates"]:
-                if estimate["metric"] == metric and estimate["window"] == (window or cell["phase"]):
-                    return dict(estimate)
-    return None

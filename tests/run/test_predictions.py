@@ -9,9 +9,14 @@ from tameshi.predictions import Prediction, read, record
 
 PUBLISHED = """
 [[published]]
-id = "S0-0006"
+id = "S4-0028"
 cell = { read = "100 %", depth = 4 }
 metric = "read.iops"
+[[published]]
+id = "S0-0006"
+cell = { read = "100 %" }
+metric = "read.iops"
+derived = "most"
 """
 
 
@@ -34,9 +39,14 @@ def test_a_study_with_published_figures_is_predicted(study, tmp_path):
         assert done.returncode == 0, done.stderr
         assert told in done.stdout
     (made,) = read(tmp_path / "validation" / "predictions.csv")
-    assert (made.id, made.study, made.cell) == ("S0-0006", "small", "read=100 %;depth=4")
+    assert (made.id, made.study, made.cell) == ("S4-0028", "small", "read=100 %;depth=4")
     assert float(made.low) <= float(made.predicted) <= float(made.high)
     assert len(made.digest.split("+")) == 2, "one digest for each repetition"
+    with (tmp_path / "validation" / "calibration.csv").open() as file:
+        (known,) = csv.DictReader(file)
+    assert (known["id"], known["published"], known["reason"]) == ("S0-0006", "700", "")
+    off = 100 * (float(known["ours"]) / 700 - 1)
+    assert abs(float(known["deviation_percent"]) - off) < 0.1
 
 
 def test_the_first_prediction_stays_and_a_changed_one_goes_into_a_dated_file(tmp_path):

@@ -6,7 +6,7 @@ use crate::plan::Summary;
 use crate::profile::{DeviceProfile, HostProfile, Impossible, LinkProfile, Submission};
 use crate::resolve::{addressed, unknown_name};
 use crate::run::{HostSpec, RunSpec, SteadyRule};
-use crate::study::{Event, Phase, Rounds, Stack, Study, Until};
+use crate::study::{Derived, Event, Phase, Published, Rounds, Stack, Study, Until};
 use tameshi_base::{InputError, InputErrorKind, Rate, Share, Size};
 use tameshi_workload::spec::Access;
 use tameshi_workload::{Arrivals, Objection, StreamSpec, Sync};
@@ -377,8 +377,30 @@ pub(crate) fn same_engine(
     Err(error)
 }
 
+/// The axes that a figure of several cells names, by key.
+fn axes_of(figure: &Published) -> Vec<(&'static str, String)> {
+    match &figure.derived {
+        None | Some(Derived::Most) => vec![],
+        Some(Derived::MoreThan { cell }) => cell.keys().map(|axis| ("cell", axis.clone())).collect(),
+        Some(Derived::SameUpTo { axis, whatever, .. } | Derived::ApartFrom { axis, whatever, .. }) => {
+            vec![("axis", axis.clone()), ("whatever", whatever.clone())]
+        }
+    }
+}
+
 /// Published figures name levels and phases that exist.
-pub(crate) fn published(source: Source<'_>, table: &Table<'_>, study: &Summary, run: &RunSpec) -> Checked {
+pub(crate) fn published<'r>(
+    source: Source<'_>,
+    table: &Table<'_>,
+    study: &Summary,
+    runs: impl Iterator<Item = &'r RunSpec>,
+) -> Checked {
+    let mut phases: Vec<String> = vec![];
+    for phase in runs.flat_map(|run| &run.phases) {
+        if !phases.contains(&phase.name) {
+            phases.push(phase.name.clone());
+        }
+    }
     for (index, figure) in study.published.iter().enumerate() {
         let index = index.to_string();
         for (axis, level) in &figure.cell {
@@ -405,8 +427,14 @@ pub(crate) fn published(source: Source<'_>, table: &Table<'_>, study: &Summary, 
                 ));
             }
         }
-        let mut phases: Vec<String> = run.phases.iter().map(|phase| phase.name.clone()).collect();
-        phases.dedup();
+        if let Some((key, axis)) =
+            axes_of(figure).into_iter().find(|(_, axis)| study.axes.iter().all(|a| a.name != *axis))
+        {
+            let known = study.axes.iter().map(|known| known.name.clone()).collect();
+            let path = ["published", &index, "derived"];
+            let what = format!("axis (`{key}` of figure {})", figure.id);
+            return Err(unknown_name(source, table, &path, &what, &axis, known));
+        }
         if let Some(phase) = figure.phase.as_ref().filter(|phase| !phases.contains(phase)) {
             return Err(unknown_name(
                 source,
@@ -414,7 +442,7 @@ pub(crate) fn published(source: Source<'_>, table: &Table<'_>, study: &Summary, 
                 &["published", &index, "phase"],
                 &format!("phase (of figure {})", figure.id),
                 phase,
-                phases,
+                phases.clone(),
             ));
         }
     }

@@ -103,7 +103,7 @@ pub fn plan(name: &str, source: Source<'_>, request: &Request, profiles: &Profil
     }
     let (study, _) = resolved.first().expect("a product of non-empty axes has a combination");
     let mut summary = Summary { quick: request.quick, ..summarise(name, study, &axes) };
-    check::published(source, &document, &summary, &resolved[0].1)?;
+    check::published(source, &document, &summary, resolved.iter().map(|resolved| &resolved.1))?;
     if let Some(searched) = study.search.clone() {
         search::check(source, &document, study, &resolved[0].1, &summary.axes)?;
         summary.axes.extend(search::axis(&request.rates));

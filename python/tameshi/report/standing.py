@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tameshi.published import UNITS
 from tameshi.report.points import View, freeze, kind_of, unique
 from tameshi.report.summary import Column, Row, Table, cell_name, level_name
 from tameshi.report.text import Shown, Text, format_value
@@ -63,7 +64,11 @@ def published(view: View, text: Text) -> Table | None:
     for entry in view.published:
         metric = str(entry["metric"])
         measure = metric.partition(".")[2] or metric
-        known, ours = entry.get("published"), entry.get("predicted")
+        factor = UNITS.get(str(entry.get("unit")), 1.0)
+        known, ours, low, high = (
+            None if (value := entry.get(key)) is None else value * factor
+            for key in ("published", "predicted", "low", "high")
+        )
         where = entry.get("cell") or {}
         levels = (
             text("list.short").join(level_name(text, *pair) for pair in freeze(dict(where)))
@@ -76,9 +81,7 @@ def published(view: View, text: Text) -> Table | None:
             Shown(levels or text("cell.none")),
             Shown(text.measure(measure)),
             Shown(format_value(kind, known)) if known is not None else unknown,
-            text.shown(kind, ours, entry.get("low"), entry.get("high"), 0)
-            if ours is not None
-            else unknown,
+            text.shown(kind, ours, low, high, 0) if ours is not None else unknown,
             Shown(format_value("ratio", ours / known)) if known and ours is not None else unknown,
         )
         rows.append(Row(str(entry["id"]), cells))

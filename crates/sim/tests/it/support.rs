@@ -41,6 +41,7 @@ pub fn disk() -> HddProfile {
         zones: None,
         age_limit: None,
         write_cache: None,
+        power: None,
     }
 }
 
@@ -107,6 +108,7 @@ pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
             write_rate: sourced(Rate(300_000_000)),
             read_overhead: sourced(us(5)),
             write_overhead: sourced(us(5)),
+            transfer_rate: None,
             queue_depth: sourced(256),
             functions: None,
         },
@@ -169,6 +171,7 @@ pub fn xpoint() -> XPointProfile {
         },
         queue_depth: sourced(128),
         functions: None,
+        power: None,
     }
 }
 

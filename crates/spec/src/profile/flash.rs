@@ -173,6 +173,10 @@ pub struct Controller {
     pub read_overhead: Sourced<Time>,
     /// Time that a write spends in the electronics before it is acknowledged, beside others.
     pub write_overhead: Sourced<Time>,
+    /// Bytes per second that all controllers together move between host and buffers, both ways added up; absent: what the link
+    /// carries each way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer_rate: Option<Sourced<Rate>>,
     /// Commands the drive holds; more wait in the host.
     pub queue_depth: Sourced<u32>,
     /// Functions that guests can be given (SR-IOV); absent: one.

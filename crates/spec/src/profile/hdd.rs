@@ -1,6 +1,6 @@
 //! A hard disk's parameters.
 
-use super::Sourced;
+use super::{Drawn, Sourced};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Rate, Size, Time};
@@ -39,6 +39,9 @@ pub struct HddProfile {
     /// Volatile cache in which writes end; a flush, or force unit access, waits for the medium. Absent: writes end on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<Sourced<Size>>,
+    /// What the disk draws; absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Drawn>,
 }
 
 /// Zones of a disk, each with as many cylinders and a rate of its own, which falls evenly from zone to zone.

@@ -2,7 +2,7 @@
 //!
 //! The limits are wide, but a time, a rate or a size in the wrong unit, off by a factor of a thousand, lies outside.
 
-use super::{Device, FlashProfile, HddProfile, HostLink, Power, XPointProfile};
+use super::{Device, Drawn, FlashProfile, HddProfile, HostLink, Power, XPointProfile};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Size, Time};
 
@@ -81,7 +81,8 @@ fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
         let most = u64::from(hdd.cylinders.value);
         rates.into_iter().chain([Limit(u64::from(zones.count.value), at("count"), COUNT, 1, most)])
     });
-    let limits = limits.into_iter().chain(cache).chain(age).chain(zones).collect();
+    let drawn = hdd.power.iter().flat_map(|power| drawn("hdd", power));
+    let limits = limits.into_iter().chain(cache).chain(age).chain(zones).chain(drawn).collect();
     outside("hard disk", limits).or_else(|| {
         if hdd.seek_average.value < hdd.seek_min.value {
             return conflict(&["hdd", "seek_average"], "the mean seek is shorter than the shortest", "");
@@ -158,6 +159,10 @@ fn controller_limits(flash: &FlashProfile) -> Vec<Limit> {
             1 << 16,
         ),
     ];
+    let transfers = controller.transfer_rate.iter();
+    limits.extend(
+        transfers.map(|rate| Limit(rate.value.0, at("transfer_rate"), RATE, 10 * MB_PER_S, 256_000 * MB_PER_S)),
+    );
     limits.extend(controller.functions.iter().map(|functions| count("functions", functions.value, 1, 65_535)));
     limits.extend(protection.flat_map(|protection| {
         [("flush_time", &protection.flush_time), ("hold_up", &protection.hold_up)].map(|(key, time)| {
@@ -168,6 +173,11 @@ fn controller_limits(flash: &FlashProfile) -> Vec<Limit> {
 }
 
 const SHARE: Spell = |share| tameshi_base::Share(share as u32).to_string();
+
+fn drawn(model: &'static str, power: &Drawn) -> [Limit; 2] {
+    [("idle_mw", &power.idle_mw), ("active_mw", &power.active_mw)]
+        .map(|(key, of)| Limit(u64::from(of.value), vec![model, "power", key], COUNT, 1, 100_000))
+}
 
 fn power_limits(power: &Power) -> [Limit; 5] {
     [
@@ -230,5 +240,6 @@ fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
     ];
     limits.extend(link_limits("xpoint", &xpoint.link));
     limits.extend(xpoint.functions.iter().map(|f| Limit(u64::from(f.value), at("functions"), COUNT, 1, 65_535)));
+    limits.extend(xpoint.power.iter().flat_map(|power| drawn("xpoint", power)));
     outside("3D XPoint drive", limits)
 }

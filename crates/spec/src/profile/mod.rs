@@ -43,6 +43,16 @@ pub struct Sourced<T> {
     pub fitted_on: Option<String>,
 }
 
+/// What a drive draws, between idling and working all the time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Drawn {
+    /// Milliwatts of the idle drive.
+    pub idle_mw: Sourced<u32>,
+    /// Milliwatts while all of its medium works.
+    pub active_mw: Sourced<u32>,
+}
+
 /// A device profile file: what it is, and one model's parameters under the model's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -1,7 +1,7 @@
 //! A 3D XPoint drive's parameters: a medium that is written in place.
 
-use super::Sourced;
 use super::flash::HostLink;
+use super::{Drawn, Sourced};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Rate, Size, Time};
@@ -33,4 +33,7 @@ pub struct XPointProfile {
     /// Functions that guests can be given (SR-IOV); absent: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub functions: Option<Sourced<u32>>,
+    /// What the drive draws; absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Drawn>,
 }

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use tameshi_base::units::Time;
+use tameshi_base::units::{Share, Time};
 
 /// Something that happens during a run: a time, and exactly one thing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,11 +85,45 @@ pub struct Published {
     /// Phase it belongs to; absent: the only one.
     #[serde(default)]
     pub phase: Option<String>,
-    /// Metric of the registry.
+    /// Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes together.
     pub metric: String,
     /// Window it is taken over; absent: the phase.
     #[serde(default)]
     pub window: Option<String>,
+    /// What is made of several cells; absent: the figure is the metric's value in the one that `cell` names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub derived: Option<Derived>,
+}
+
+/// A figure that several cells make together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Derived {
+    /// The largest value among the cells that `cell` leaves open.
+    Most,
+    /// By how much the value exceeds that of another cell.
+    MoreThan {
+        /// Levels in which the other cell differs.
+        cell: IndexMap<String, Scalar>,
+    },
+    /// The greatest level of a numeric axis up to which another axis makes no difference.
+    SameUpTo {
+        /// The numeric axis.
+        axis: String,
+        /// The axis that makes no difference.
+        whatever: String,
+        /// How far its levels may lie apart, relative to the largest value.
+        within: Share,
+    },
+    /// The least level of a numeric axis from which on another axis makes a difference.
+    ApartFrom {
+        /// The numeric axis.
+        axis: String,
+        /// The axis that makes a difference.
+        whatever: String,
+        /// How far its levels lie apart at least, relative to the largest value.
+        beyond: Share,
+    },
 }
 
 /// A level's label as it may be written: a string or a number.

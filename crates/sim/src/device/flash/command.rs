@@ -114,8 +114,15 @@ impl Flash {
         let time = self.times.link[direction].time(bytes);
         let link = &mut self.link[if self.times.half_duplex { 0 } else { direction }];
         *link = now.max(*link) + time;
-        self.busy[1] += time;
-        ((from + time).max(*link), time)
+        let (mut until, mut begun) = (*link, *link - time);
+        if let Some(pace) = self.times.transfer {
+            let moving = pace.time(bytes);
+            self.moved = now.max(self.moved) + moving;
+            (until, begun) = (until.max(self.moved), begun.min(self.moved - moving));
+        }
+        self.busy[1] += until.saturating_sub(begun.max(self.crossed));
+        self.crossed = self.crossed.max(until);
+        ((from + time).max(until), time)
     }
 
     #[inline]
@@ -130,7 +137,12 @@ impl Flash {
                 last = fetched;
             }
         }
-        let (at, link) = self.cross(0, u64::from(command.length_bytes), now, last.at);
+        // Data cross the link as they come: once the last are there, one mapping unit is left to cross.
+        let bytes = u64::from(command.length_bytes);
+        let crossed = bytes.saturating_sub(self.times.unit_bytes);
+        let from = last.at.saturating_sub(self.times.link[0].time(crossed)).max(ready);
+        let (at, _) = self.cross(0, bytes, now, from);
+        let link = self.times.link[0].time(bytes).min(at - last.at);
         spent.queue += (turn - now) + last.queue + (at - last.at - link);
         spent.controller = self.times.read_overhead;
         (spent.media, spent.garbage_collection, spent.link) = (last.media, last.garbage_collection, link);

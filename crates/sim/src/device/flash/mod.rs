@@ -49,6 +49,9 @@ pub struct Flash {
     channels: Vec<Nanos>,
     /// Towards the host and towards the drive; only the first is used where data go one way at a time.
     link: [Nanos; 2],
+    /// When the electronics have moved, and the link has carried, either way, all they were asked so far.
+    moved: Nanos,
+    crossed: Nanos,
     /// Mapping units of the buffer that are free.
     buffer_free: u64,
     /// Writes that wait for the buffer.
@@ -74,7 +77,7 @@ pub struct Flash {
     before: Work,
     /// Bytes written before the run and passes at random; done when the first command comes.
     past: Option<(u64, u32)>,
-    /// Time that dies, links, controllers and channels have worked, what is ahead included.
+    /// Time that dies, the link (either way), controllers and channels have worked, what is ahead included.
     busy: [Nanos; 4],
     random: Random,
 }
@@ -91,6 +94,8 @@ struct Times {
     channel: Pace,
     link: [Pace; 2],
     half_duplex: bool,
+    /// What the electronics move both ways together, where that is less than the link carries.
+    transfer: Option<Pace>,
     read_turn: Pace,
     write_turn: Pace,
     read_overhead: Nanos,
@@ -163,6 +168,8 @@ impl Flash {
             dies: (0..dies * controllers).map(|_| Die::new()).collect(),
             channels: vec![0; (layout.channels * controllers) as usize],
             link: [0; 2],
+            moved: 0,
+            crossed: 0,
             buffer_free: profile.buffer.size.value.0 / profile.mapping_unit.value.0,
             for_buffer: VecDeque::new(),
             host: VecDeque::new(),
@@ -342,13 +349,12 @@ impl Flash {
         let dies =
             self.dies.iter().map(|die| ahead(die.read_until) + die.now.map_or(0, |_| ahead(die.end.max(die.begin))));
         let ahead_of_dies: Nanos = dies.sum();
-        let links = if self.times.half_duplex { 1 } else { 2 };
         let turns: Nanos = self.controllers.iter().map(|controller| ahead(controller.next_turn)).sum();
         let [media, link, controller, channels] = self.busy;
         usage.add(Resource::Media, self.dies.len() as u64, media.saturating_sub(ahead_of_dies));
         let transfers: Nanos = self.channels.iter().map(|&until| ahead(until)).sum();
         usage.add(Resource::Channels, self.channels.len() as u64, channels - transfers);
-        usage.add(Resource::Link, links, link - self.link.iter().map(|&until| ahead(until)).sum::<Nanos>());
+        usage.add(Resource::Link, 1, link.saturating_sub(ahead(self.crossed)));
         usage.add(Resource::Controller, self.controllers.len() as u64, controller - turns);
     }
 
@@ -416,6 +422,7 @@ impl Times {
             channel: Pace::per_second(controller.channel_rate.value),
             link: [profile.link.read_rate.value, profile.link.write_rate.value].map(Pace::per_second),
             half_duplex: profile.link.half_duplex.value,
+            transfer: controller.transfer_rate.as_ref().map(|rate| Pace::per_second(rate.value)),
             read_turn: Pace::per_second(controller.read_rate.value),
             write_turn: Pace::per_second(controller.write_rate.value),
             read_overhead: controller.read_overhead.value.0,

@@ -1,0 +1,176 @@
+"""What a drive does from fresh to steady, by simulation: random writes, then other work."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tameshi import _core
+from tameshi.devices.values import Described
+from tameshi.study import StudyFile, plan
+
+NANOSECONDS = 1e9
+OUTSTANDING = 256
+JOBS = 16
+PASSES = 3
+"""How often a flash drive's capacity is written: each block once, then at random."""
+POINTS = 60
+SIMULATED_BYTES = 4 << 30
+"""Capacity that a flash drive is scaled down to, as far as its blocks keep some pages."""
+PAGES_LEFT = 2
+OTHER_SECONDS = 30
+"""How long a drive without a past is written to."""
+
+SMALL = f"jobs = {JOBS}\nqueue_depth = {OUTSTANDING // JOBS}"
+LARGE = 'pattern = "sequential"\nblock_size = "1 MiB"\nqueue_depth = 16'
+STREAMS = {
+    "random_write_4k": f'read = "0 %"\n{SMALL}',
+    "random_read_4k": SMALL,
+    "random_70_30_8k": f'read = "70 %"\nblock_size = "8 KiB"\n{SMALL}',
+    "one_read_4k": "",
+    "one_write_4k": 'read = "0 %"',
+    "sequential_read_1m": LARGE,
+    "sequential_write_1m": f'read = "0 %"\n{LARGE}',
+}
+"""What is measured in the steady state, in this order, by name."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A stretch of the writing: share of the capacity and time before its end, and how it went."""
+
+    written: float
+    at_s: float
+    iops: float
+    latency_ns: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One stream in the steady state."""
+
+    name: str
+    iops: float
+    bytes_per_s: float
+    latency_ns: float
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What was found, and at which capacity scale."""
+
+    scale: int
+    ages: bool
+    points: tuple[Point, ...]
+    steady: tuple[Measured, ...]
+
+
+def behaviour(drive: Described) -> Behaviour | None:
+    """Simulate a drive from fresh to steady: some seconds, nothing left behind.
+
+    None for the model without any cost, of which there is nothing to see.
+    """
+    if drive.model == "null":
+        return None
+    scale = _scale(drive)
+    study = StudyFile(drive.name, drive.path.parent.parent / "devices.toml", _study(drive, scale))
+    (spec,) = plan(study, "simulated", quick=False).runs
+    with tempfile.TemporaryDirectory(prefix="tameshi-devices-") as name:
+        folder = Path(name)
+        for below in ("series", "histograms"):
+            (folder / below).mkdir()
+        _core.Execution(spec, folder).run([], 0, "auto")
+        with (folder / "series" / "load.csv").open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    by_stream = {stream: _intervals(rows, stream) for stream in ("fill", "age", *STREAMS)}
+    capacity = drive.capacity_bytes / scale
+    steady = tuple(_measured(stream, by_stream[stream]) for stream in STREAMS)
+    points = _points([*by_stream["fill"], *by_stream["age"]], capacity)
+    return Behaviour(scale, drive.model == "flash", tuple(points), steady)
+
+
+def _scale(drive: Described) -> int:
+    """A power of two that leaves some gigabytes and some pages of each block."""
+    if drive.model != "flash":
+        return 1
+    most = max(drive.number("nand.pages_per_block") // PAGES_LEFT, 1)
+    wanted = max(drive.capacity_bytes // SIMULATED_BYTES, 1)
+    return int(1 << (min(most, wanted).bit_length() - 1))
+
+
+def _study(drive: Described, scale: int) -> str:
+    """The study that asks: the writes that age it, then each stream for a while."""
+    lines = ['title = "What a drive does"', 'question = "What does it do from fresh to steady?"']
+    lines += ["[storage.drive]", f'device = "{drive.name}"']
+    capacity, writes = drive.capacity_bytes, STREAMS["random_write_4k"]
+    until = {"fill": f'time = "{OTHER_SECONDS} s"'}
+    if drive.model == "flash":
+        lines += [f"scale = {scale}"]
+        until = {
+            "fill": f'amount = "{capacity} B"',
+            "age": f'amount = "{(PASSES - 1) * capacity} B"',
+        }
+    for name, end in until.items():
+        pattern = "shuffled" if name == "fill" and len(until) > 1 else "random"
+        lines += [f"[workload.stream.{name}]", f'pattern = "{pattern}"', writes]
+        lines += [f"[phase.{name}]", f'workload = ["stream.{name}"]', f"until = {{ {end} }}"]
+    for name, keys in STREAMS.items():
+        lines += [f"[workload.stream.{name}]", keys]
+    # A hard disk needs longer than flash for as many requests.
+    ramp, time = ("1 s", "6 s") if drive.model == "hdd" else ("50 ms", "300 ms")
+    for name in STREAMS:
+        lines += [f"[phase.{name}]", f'workload = ["stream.{name}"]']
+        lines += [f'ramp = "{ramp}"', f'until.time = "{time}"']
+    interval = "500 ms" if drive.model == "hdd" else "25 ms"
+    return "\n".join([*lines, "[run]", f'interval = "{interval}"', ""])
+
+
+def _intervals(
+    rows: Iterable[Mapping[str, str]], stream: str
+) -> list[tuple[int, dict[str, float]]]:
+    """A stream's intervals in order: length in ns, and counters by metric."""
+    found: dict[tuple[int, int], dict[str, float]] = {}
+    for row in rows:
+        if row["subject"] == stream:
+            place = (int(row["t_ns"]), int(row["dt_ns"]))
+            found.setdefault(place, {})[row["metric"]] = float(row["value"])
+    return [(length, values) for (_, length), values in sorted(found.items())]
+
+
+def _sums(intervals: Iterable[tuple[int, dict[str, float]]]) -> tuple[float, float, float, float]:
+    """Seconds, operations, bytes and the sum of latencies of some intervals."""
+    of = list(intervals)
+
+    def total(suffix: str) -> float:
+        return sum(v.get(f"{kind}.{suffix}", 0.0) for _, v in of for kind in ("read", "write"))
+
+    return (
+        sum(ns for ns, _ in of) / NANOSECONDS,
+        total("count"),
+        total("bytes"),
+        total("latency_sum"),
+    )
+
+
+def _points(intervals: list[tuple[int, dict[str, float]]], capacity: float) -> Iterable[Point]:
+    """The intervals joined to stretches of equal numbers of bytes, as far as they are that fine."""
+    whole = sum(values.get("write.bytes", 0.0) for _, values in intervals)
+    joined: list[tuple[int, dict[str, float]]] = []
+    before = time = 0.0
+    for interval in intervals:
+        joined.append(interval)
+        seconds, count, moved, latency = _sums(joined)
+        last = interval is intervals[-1]
+        if count and (moved >= whole / POINTS or last):
+            before, time = before + moved, time + seconds
+            yield Point(before / capacity, time, count / seconds, latency / count)
+            joined = []
+
+
+def _measured(name: str, intervals: list[tuple[int, dict[str, float]]]) -> Measured:
+    """A stream's steady part: the second half of its intervals, so that ramps are left out."""
+    seconds, count, moved, latency = _sums(intervals[len(intervals) // 2 :])
+    return Measured(name, count / seconds, moved / seconds, latency / count if count else 0.0)

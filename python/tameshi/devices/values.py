@@ -1,0 +1,94 @@
+"""A profile's values, each with its source, in the order of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tameshi import _core
+from tameshi.errors import BadInput
+from tameshi.study import profiles, read_text
+
+NEAREST = 5
+
+
+@dataclass(frozen=True)
+class Value:
+    """One parameter: its key below the model, its value with the unit, where it comes from."""
+
+    key: str
+    value: str
+    source: str
+    fitted_on: str | None
+
+
+@dataclass(frozen=True)
+class Described:
+    """A device profile, checked."""
+
+    name: str
+    path: Path
+    description: str
+    model: str
+    capacity_bytes: int
+    device: Mapping[str, Any]
+    values: tuple[Value, ...]
+
+    def number(self, key: str) -> int:
+        """A parameter that is a plain number; 0 where the profile has none."""
+        return next((int(v.value) for v in self.values if v.key == key and v.value.isdigit()), 0)
+
+
+def names() -> list[str]:
+    """The device profiles that come with Tameshi."""
+    return [name for name, _, _ in profiles("devices")]
+
+
+def find(name: str) -> Described:
+    """A profile by its name, or by the path of a file of one's own; raises `BadInput`."""
+    path = Path(name)
+    if path.suffix == ".toml":
+        return described(path.stem, str(path), read_text(path, "a device profile"))
+    for known, file, text in profiles("devices"):
+        if known == name:
+            return described(known, file, text)
+    accepted = [known for known in names() if _alike(known, name)][:NEAREST] or names()
+    message = "there is no such device profile"
+    raise BadInput(message, where="devices show", found=name, accepted=accepted)
+
+
+def _alike(known: str, name: str) -> bool:
+    return any(len(part) > 1 and part in known for part in name.lower().split("-"))
+
+
+def described(name: str, file: str, text: str) -> Described:
+    """A profile's text, checked and taken apart; raises `StudyError` at what can't be."""
+    checked = _core.device_profile(name, file, text)
+    ((model, device),) = checked["device"].items()
+    values = tuple(_values(device))
+    capacity = _core.size_bytes(device["capacity"]["value"])
+    return Described(name, Path(file), checked["description"], model, capacity, device, values)
+
+
+def _values(table: Mapping[str, Any], above: str = "") -> Iterator[Value]:
+    for key, below in table.items():
+        place = f"{above}{key}"
+        if not isinstance(below, dict):
+            continue
+        if "source" in below:
+            yield Value(place, _written(below["value"]), below["source"], below.get("fitted_on"))
+        else:
+            yield from _values(below, f"{place}.")
+
+
+def _written(value: Any) -> str:
+    """A value as its file has it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(_written(each) for each in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_written(of)}" for key, of in value.items())
+    return str(value)

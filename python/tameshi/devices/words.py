@@ -1,0 +1,63 @@
+"""tidy: table. What `tameshi devices` says besides a profile's own words, in both languages."""
+
+from __future__ import annotations
+
+LANGUAGES = ("en", "ja")
+
+TEXT: dict[str, tuple[str, str]] = {
+    "profile": ("profile", "プロファイル"),
+    "model": ("model", "モデル"),
+    "capacity": ("capacity", "容量"),
+    "description": ("description", "説明"),
+    "parameter": ("parameter", "パラメータ"),
+    "value": ("value", "値"),
+    "source": ("source", "出典"),
+    "fitted_on": ("fitted on {ids}", "{ids}に合わせて設定"),
+    "values": ("Values and where they come from", "値とその出典"),
+    "behaviour": ("From fresh to steady", "新品から定常状態まで"),
+    "explained": (
+        "Simulated at {scale}: random writes of 4 KiB, 256 outstanding, "
+        "by how often the capacity was written.",
+        "シミュレーション({scale})：4 KiBランダム書き込み、同時256件。"
+        "横軸は容量に対する書き込み量。",
+    ),
+    "explained_by_time": (
+        "Simulated: random writes of 4 KiB, 256 outstanding, over time.",
+        "シミュレーション：4 KiBランダム書き込み、同時256件。横軸は時間。",
+    ),
+    "scaled": ("one {n}th of its capacity", "容量の{n}分の1"),
+    "whole": ("its full capacity", "全容量"),
+    "iops": ("writes per second", "毎秒の書き込み数"),
+    "latency": ("mean latency", "平均遅延"),
+    "steady": ("In the state that the writes left", "書き込み後の状態で"),
+    "work": ("work", "負荷"),
+    "rate": ("per second", "毎秒の回数"),
+    "bandwidth": ("bandwidth", "帯域"),
+    "random_write_4k": (
+        "random writes of 4 KiB, 256 outstanding",
+        "4 KiBランダム書き込み、同時256件",
+    ),
+    "random_read_4k": (
+        "random reads of 4 KiB, 256 outstanding",
+        "4 KiBランダム読み取り、同時256件",
+    ),
+    "random_70_30_8k": (
+        "8 KiB, 70 % reads, 256 outstanding",
+        "8 KiB、読み取り70 %、同時256件",
+    ),
+    "one_read_4k": ("one random read of 4 KiB at a time", "4 KiBランダム読み取り、1件ずつ"),
+    "one_write_4k": ("one random write of 4 KiB at a time", "4 KiBランダム書き込み、1件ずつ"),
+    "sequential_read_1m": (
+        "sequential reads of 1 MiB, 16 outstanding",
+        "1 MiB順次読み取り、同時16件",
+    ),
+    "sequential_write_1m": (
+        "sequential writes of 1 MiB, 16 outstanding",
+        "1 MiB順次書き込み、同時16件",
+    ),
+}
+
+
+def words(key: str, lang: str, **fields: object) -> str:
+    """A text of the table with its fields filled in."""
+    return TEXT[key][LANGUAGES.index(lang)].format(**fields)

@@ -1,0 +1,215 @@
+"""Published figures beside ours: the lists, units, what several cells make, how far we may be off.
+
+A figure's interval is not what chance does to a run, but how far the model may be off: what it was
+found to be off in comparable figures that are known, and what the parameters leave open
+(`published/uncertainty.toml`; docs/predictions.md has the method).
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import math
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tameshi.paths import PUBLISHED
+from tameshi.spec_types import Published, Summary
+
+Cell = Mapping[str, Any]
+Found = Mapping[str, float | None]
+
+SIMULATED = "simulated"
+UNITS = {
+    "IOPS": 1.0,
+    "tx/s": 1.0,
+    "query/s": 1.0,
+    "threads": 1.0,
+    "GB/s": 1e9,
+    "MB/s": 1e6,
+    "s": 1e9,
+    "ms": 1e6,
+    "us": 1e3,
+    "%": 0.01,
+}
+"""Units of the lists in those of our metrics: per second, bytes per second, ns, shares."""
+QUANTILE = 1.645
+"""Of the normal distribution: bounds of a 90 % interval."""
+TOGETHER = ("read", "write")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A line of the lists: its unit, and its value where that is known to us."""
+
+    unit: str
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """A class of figures: what they are compared with, and what the parameters leave open."""
+
+    comparable: Sequence[str]
+    parameters: float
+    because: str
+
+
+@functools.cache
+def listed() -> Mapping[str, Listed]:
+    """Every line of both lists by its identity."""
+    found = {}
+    for name in ("to-predict.csv", "calibration.csv"):
+        with (PUBLISHED / name).open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                found[row["id"]] = Listed(row["unit"], _number(row.get("value")))
+    return found
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None
+
+
+@functools.cache
+def uncertainties() -> Mapping[str, Uncertainty]:
+    """The class of each figure that has one, by its identity."""
+    told = tomllib.loads((PUBLISHED / "uncertainty.toml").read_text(encoding="utf-8"))
+    found: dict[str, Uncertainty] = {}
+    for of in told["class"].values():
+        share = float(of["parameters"].removesuffix("%")) / 100
+        one = Uncertainty(of["comparable"], share, of["because"])
+        found |= {figure: one for figure in of["figures"]}
+    return found
+
+
+def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """The study's published figures and ours, in the lists' units; null is what is not known."""
+    rows = [_row(study, figure, cells) for figure in study.published or ()]
+    off = {
+        row["id"]: math.log(row["predicted"] / row["published"])
+        for row in rows
+        if row["published"] and row["predicted"]
+    }
+    for row in rows:
+        of = uncertainties().get(row["id"])
+        if of and row["predicted"] is not None and row["published"] is None:
+            width = QUANTILE * math.hypot(calibration_error(of.comparable, off), of.parameters)
+            bounds = (row["predicted"] * math.exp(-width), row["predicted"] * math.exp(width))
+            row |= {"low": min(bounds), "high": max(bounds), "because": of.because}
+    return rows
+
+
+def calibration_error(comparable: Iterable[str], off: Mapping[str, float]) -> float:
+    """Root mean square of the logarithms of ours over published, of those that are known."""
+    known = [off[figure] ** 2 for figure in comparable if figure in off]
+    return math.sqrt(sum(known) / len(known)) if known else 0.0
+
+
+def _row(study: Summary, figure: Published, cells: Sequence[Cell]) -> dict[str, Any]:
+    line = listed().get(figure.id)
+    factor = UNITS.get(line.unit, 1.0) if line else 1.0
+    ours = _derived(study, figure, cells)
+    return {
+        "id": figure.id,
+        "cell": _levels(figure.cell),
+        "metric": figure.metric,
+        "window": figure.window,
+        "unit": line.unit if line else None,
+        "published": line.value if line else None,
+        "predicted": None if ours["value"] is None else ours["value"] / factor,
+        "low": None if ours["low"] is None else ours["low"] / factor,
+        "high": None if ours["high"] is None else ours["high"] / factor,
+        "because": None,
+    }
+
+
+def _levels(cell: Mapping[str, Any]) -> dict[str, str]:
+    return {axis: str(getattr(level, "root", level)) for axis, level in cell.items()}
+
+
+def _only(value: float | None) -> Found:
+    return {"value": value, "low": None, "high": None}
+
+
+def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
+    """What the cells that a figure names make of its metric."""
+    levels, of = _levels(figure.cell), figure.model_dump(mode="json", by_alias=True)["derived"]
+    fitting = [cell for cell in cells if _fits(cell, figure.phase, levels)]
+    if of is None:
+        return next((v for c in fitting if (v := _value(c, figure)) is not None), _only(None))
+    if of == "most":
+        found = [v for c in fitting if (v := _value(c, figure)) is not None]
+        return max(found, key=lambda v: v["value"] or 0.0, default=_only(None))
+    ((kind, given),) = of.items()
+    if kind == "more_than":
+        other = [c for c in cells if _fits(c, figure.phase, {**levels, **given["cell"]})]
+        pair = [next((_value(c, figure) for c in side), None) for side in (fitting, other)]
+        values = [each["value"] for each in pair if each and each["value"] is not None]
+        return _only(values[0] - values[1] if len(values) == 2 else None)
+    bound = _share(given["within" if kind == "same_up_to" else "beyond"])
+    apart = _apart(study, figure, fitting, given["axis"], given["whatever"])
+    if kind == "same_up_to":
+        same = [level for level, spread in apart if spread <= bound]
+        return _only(_before(apart, same))
+    return _only(next((level for level, spread in apart if spread >= bound), None))
+
+
+def _before(apart: Sequence[tuple[float, float]], same: Sequence[float]) -> float | None:
+    """The last level before the first that is not the same."""
+    found = None
+    for level, _ in apart:
+        if level not in same:
+            break
+        found = level
+    return found
+
+
+def _share(written: Any) -> float:
+    return float(str(written).removesuffix("%")) / 100
+
+
+def _apart(
+    study: Summary, figure: Published, cells: Sequence[Cell], axis: str, whatever: str
+) -> list[tuple[float, float]]:
+    """By level of the axis, in order: how far the other axis's levels lie apart."""
+    by_level: dict[float, dict[str, float]] = {}
+    for cell in cells:
+        value = (_value(cell, figure) or _only(None))["value"]
+        if value is not None:
+            place = by_level.setdefault(float(cell["levels"][axis]), {})
+            place[cell["levels"][whatever]] = value
+    known = {of.name: len(of.levels) for of in study.axes}
+    whole = {k: v for k, v in by_level.items() if len(v) == known[whatever]}
+    return [(k, 1 - min(v.values()) / max(v.values())) for k, v in sorted(whole.items())]
+
+
+def _fits(cell: Cell, phase: str | None, levels: Mapping[str, str]) -> bool:
+    fits = cell["world"] == SIMULATED and phase in (None, cell["phase"])
+    return fits and all(cell["levels"].get(axis) == level for axis, level in levels.items())
+
+
+def _value(cell: Cell, figure: Published) -> Found | None:
+    """A metric of a cell with its sampling interval; of `all`, without."""
+    window = figure.window or cell["phase"]
+    found = {e["metric"]: e for e in cell["estimates"] if e["window"] == window}
+    operation, _, measure = figure.metric.partition(".")
+    if operation != "all":
+        estimate = found.get(figure.metric)
+        if estimate is None:
+            return None
+        bounds = {key: estimate["sampling"].get(key) for key in ("low", "high")}
+        return {"value": estimate["value"], **bounds}
+    parts = [found.get(f"{each}.{measure}") for each in TOGETHER]
+    rates = [(found.get(f"{each}.iops") or {"value": 0.0})["value"] for each in TOGETHER]
+    if not any(parts):
+        return None
+    values = [part["value"] if part else 0.0 for part in parts]
+    if measure in ("iops", "bandwidth"):
+        return _only(sum(values))
+    weighted = sum(value * rate for value, rate in zip(values, rates, strict=True))
+    return _only(weighted / sum(rates))

@@ -1,0 +1,91 @@
+"""`tameshi devices`: every profile, every value with its source, and a drive that gets old."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from test_profiles import sourced
+
+PROFILES = Path(__file__).resolve().parents[2] / "profiles" / "devices"
+SMALL = """
+description = "A small drive"
+[device.xpoint]
+capacity = { value = "1 GB", source = "chosen" }
+access_unit = { value = "4 KiB", source = "chosen" }
+channels = { value = 4, source = "chosen" }
+read_time = { value = "5 us", source = "chosen" }
+write_time = { value = "5 us", source = "chosen" }
+read_overhead = { value = "5 us", source = "chosen" }
+write_overhead = { value = "5 us", source = "chosen" }
+command_rate = { value = "50000 /s", source = "chosen", fitted_on = "S0-0005" }
+queue_depth = { value = 64, source = "chosen" }
+[device.xpoint.link]
+read_rate = { value = "1000000000 /s", source = "chosen" }
+write_rate = { value = "1000000000 /s", source = "chosen" }
+half_duplex = { value = false, source = "chosen" }
+"""
+
+
+def devices(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tameshi", "devices", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_every_profile_is_listed():
+    done = devices()
+    assert done.returncode == 0, done.stderr
+    assert all(path.stem[:12] in done.stdout for path in PROFILES.glob("*.toml"))
+
+
+def test_a_flash_drive_is_shown_from_fresh_to_steady_with_every_value_and_its_source():
+    done = devices("show", "nytro-blp4-400g", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    profile = tomllib.loads((PROFILES / "nytro-blp4-400g.toml").read_text())
+    sources = [value["source"] for value in sourced(profile)]
+    assert sorted(value["source"] for value in shown["values"]) == sorted(sources)
+    assert all(value["value"] for value in shown["values"])
+    points = shown["behaviour"]["points"]
+    assert len(points) > 30
+    assert 2.9 < points[-1]["written"] < 3.1
+    fresh, steady = points[2]["iops"], points[-1]["iops"]
+    assert fresh > 2 * steady
+    found = {each["name"]: each for each in shown["behaviour"]["steady"]}
+    assert abs(found["random_write_4k"]["iops"] / steady - 1) < 0.1
+    assert found["random_read_4k"]["iops"] > 2 * steady
+    assert found["one_read_4k"]["latency_ns"] > found["one_write_4k"]["latency_ns"]
+
+
+def test_a_drive_without_a_past_stays_as_it_is_and_its_limits_show(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    shown = json.loads(devices("show", str(path), "--format", "json").stdout)
+    rates = [point["iops"] for point in shown["behaviour"]["points"]]
+    assert max(rates) / min(rates) < 1.05
+    assert all(abs(rate - 50_000) < 1_000 for rate in rates)
+    page = devices("show", str(path), "--format", "html").stdout
+    assert page.startswith("<!doctype html>")
+    assert page.count("<polyline") == 2
+    assert "S0-0005" in page
+    assert not re.search(r"""(src|href)=["']?http""", page)
+    told = devices("show", str(path))
+    assert "command_rate" in told.stdout
+    assert "fitted on S0-0005" in " ".join(told.stdout.replace("│", " ").split())
+    assert "█" in told.stdout
+    japanese = devices("show", str(path), "--lang", "ja").stdout
+    assert "新品から定常状態まで" in japanese
+
+
+def test_an_unknown_drive_and_a_profile_that_cannot_be_are_refused_with_what_is_accepted(tmp_path):
+    done = devices("show", "es3000-1200")
+    assert done.returncode != 0
+    assert "es3000-1.2t" in done.stderr
+    path = tmp_path / "wrong.toml"
+    path.write_text(SMALL.replace('read_time = { value = "5 us"', 'read_time = { value = "5 ms"'))
+    done = devices("show", str(path))
+    assert done.returncode != 0
+    assert "read_time" in done.stderr
+    assert devices("show", str(path), "--format", "pdf").returncode != 0

@@ -1,0 +1,108 @@
+"""Published figures beside ours: units, figures of several cells, and how far we may be off."""
+
+import math
+from typing import Any
+
+import pytest
+
+from tameshi import published
+from tameshi.published import Listed, Uncertainty
+from tameshi.spec_types import Published, Summary
+
+JOBS = ("1", "2", "4", "8")
+RATES = {"one": (10, 20, 30, 30), "two": (10, 20, 40, 60)}
+
+
+def cell(drives: str, jobs: str, **metrics: float) -> dict[str, Any]:
+    estimates = [
+        {"metric": name, "window": "p", "value": value, "sampling": {"low": None, "high": None}}
+        for name, value in metrics.items()
+    ]
+    levels = {"drives": drives, "jobs": jobs}
+    return {"world": "simulated", "phase": "p", "levels": levels, "estimates": estimates}
+
+
+CELLS = [
+    cell(drives, jobs, **{"read.iops": 1e3 * rate, "read.latency.mean": 1e6, "write.iops": 1e3})
+    for drives, rates in RATES.items()
+    for jobs, rate in zip(JOBS, rates, strict=True)
+]
+
+
+def study(*figures: dict[str, Any]) -> Summary:
+    axes = [
+        {"name": "drives", "varies": "across", "levels": list(RATES)},
+        {"name": "jobs", "varies": "within", "levels": list(JOBS)},
+    ]
+    return Summary.model_construct(
+        name="s",
+        axes=[type("Axis", (), axis) for axis in axes],
+        published=[Published.model_validate({"metric": "read.iops", **of}) for of in figures],
+    )
+
+
+@pytest.fixture
+def ours(monkeypatch):
+    listed = {
+        "known": Listed("IOPS", 25_000.0),
+        "asked": Listed("IOPS", None),
+        "slow": Listed("ms", None),
+        "threads": Listed("threads", None),
+    }
+    kinds = {"asked": Uncertainty(["known"], 0.1, "why")}
+    monkeypatch.setattr(published, "listed", lambda: listed)
+    monkeypatch.setattr(published, "uncertainties", lambda: kinds)
+
+    def of(*figures: dict[str, Any]) -> list[dict[str, Any]]:
+        return published.published(study(*figures), CELLS)
+
+    return of
+
+
+def test_a_figure_is_given_in_the_unit_of_the_list(ours):
+    place = {"drives": "one", "jobs": "1"}
+    (row,) = ours({"id": "slow", "cell": place, "metric": "read.latency.mean"})
+    assert (row["predicted"], row["unit"], row["published"]) == (1.0, "ms", None)
+
+
+def test_reads_and_writes_together(ours):
+    (row,) = ours({"id": "slow", "cell": {"drives": "one", "jobs": "4"}, "metric": "all.iops"})
+    assert row["predicted"] * 1e6 == 31_000
+
+
+def test_what_several_cells_make(ours):
+    apart = {"axis": "jobs", "whatever": "drives"}
+    rows = ours(
+        {"id": "known", "cell": {"drives": "two"}, "derived": "most"},
+        {
+            "id": "asked",
+            "cell": {"drives": "two", "jobs": "8"},
+            "derived": {"more_than": {"cell": {"drives": "one"}}},
+        },
+        {"id": "threads", "cell": {}, "derived": {"same_up_to": {**apart, "within": "10 %"}}},
+        {"id": "threads", "cell": {}, "derived": {"apart_from": {**apart, "beyond": "10 %"}}},
+    )
+    assert [row["predicted"] for row in rows] == [60_000, 30_000, 2, 4]
+
+
+def test_an_interval_adds_the_error_of_comparable_figures_to_what_parameters_leave_open(ours):
+    known, asked = ours(
+        {"id": "known", "cell": {"drives": "one", "jobs": "2"}},
+        {"id": "asked", "cell": {"drives": "two", "jobs": "4"}},
+    )
+    assert known["low"] is None
+    error = math.log(20 / 25)
+    width = 1.645 * math.hypot(error, 0.1)
+    assert asked["low"] == pytest.approx(40_000 * math.exp(-width))
+    assert asked["high"] == pytest.approx(40_000 * math.exp(width))
+    assert asked["because"] == "why"
+
+
+def test_every_figure_to_be_predicted_is_of_one_class_at_most_and_compared_with_known_ones():
+    lists = published.listed()
+    seen = published.uncertainties()
+    assert seen
+    for figure, of in seen.items():
+        assert lists[figure].value is None, figure
+        assert all(lists[other].value is not None for other in of.comparable), figure
+        assert 0 < of.parameters < 1
