@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tameshi import _core, devices_command, guard, outputs, predictions
+from tameshi import _core, calibrate, devices_command, guard, outputs, predictions
 from tameshi.bindings import Bindings, read_bindings
 from tameshi.compare import Options, compare, exit_status, read_side
 from tameshi.conduct import Conducted, Prepared, conduct, prepare, remove_targets
@@ -27,6 +27,8 @@ from tameshi.paths import STUDIES, VALIDATION
 from tameshi.report import (
     comparison_markdown,
     comparison_terminal,
+    fit_markdown,
+    fit_terminal,
     markdown,
     terminal,
     terminal_summary,
@@ -390,6 +392,86 @@ def compare_command(
     else:
         out_console.print(comparison_terminal(comparison.as_json(), lang))
     raise typer.Exit(exit_status(comparison, fail_on))
+
+
+@app.command("calibrate")
+def calibrate_command(
+    what: Annotated[
+        Path,
+        typer.Argument(
+            help="A file, directory or drive to measure; or results: a folder of `tameshi run`, "
+            "its results.json, or fio's JSON."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder of all it makes. [default: tameshi-results/cal-NAME]"),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name of the profile. [default: from WHAT]")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="volume, flash or hdd. [default: what fits best]"),
+    ] = None,
+    time: Annotated[
+        str, typer.Option("--time", help="What measuring may take, such as `5 min`.")
+    ] = "5 min",
+    size: Annotated[str, typer.Option("--size", help="How much of the target is used.")] = "1 GiB",
+    repetitions: Annotated[
+        int, typer.Option("--repetitions", min=1, help="Runs of each cell.")
+    ] = 3,
+    destroy: Annotated[
+        list[str] | None,
+        typer.Option("--destroy", help="As with `run`: what may be lost, by its exact name."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A third of the cells.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the file that was worked on.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Remove what an earlier call measured first.")
+    ] = False,
+    form: Annotated[str, typer.Option("--format", help="terminal or md.")] = "terminal",
+    lang: Annotated[str, typer.Option("--lang", help="en or ja.")] = "en",
+) -> None:
+    """Turn a drive, a file or results into a device profile, and say how well it fits."""
+    check_options([], Bindings(), lang)
+    check_word("--format", form, ["terminal", "md"])
+    if model is not None:
+        check_word("--model", model, list(calibrate.MODELS))
+    called = calibrate.plain_name(name or what.absolute().stem)
+    asked = calibrate.Asked(
+        *(what, out or Path("tameshi-results") / f"cal-{called}", called, model),
+        size_bytes=quantity("--size", size, _core.size_bytes),
+        budget_s=quantity("--time", time, _core.nanoseconds) / 1e9,
+        repetitions=repetitions,
+        quick=quick,
+        destroy=tuple(destroy or ()),
+        keep=keep,
+        fresh=fresh,
+    )
+    if not calibrate.is_results(what):
+        prepared = calibrate.measuring(asked)
+        announce(prepared)
+        reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
+        end(calibrate.measure(prepared, asked, err_console, reproduce))
+    done = calibrate.calibrate(asked, err_console)
+    if form == "md":
+        typer.echo(fit_markdown(done.document, lang), nl=False)
+    else:
+        out_console.print(fit_terminal(done.document, lang))
+    err_console.print(f"Profile: {done.profile.resolve()}", markup=False, soft_wrap=True)
+    err_console.print(f"Report: {done.report.resolve()}", markup=False, soft_wrap=True)
+
+
+def quantity(option: str, text: str, read: Callable[[str], int]) -> int:
+    """An option's value with its unit; raises `BadInput`."""
+    try:
+        value = read(text)
+    except TameshiError as error:
+        raise BadInput(error.message, where=option, found=text) from None
+    if value <= 0:
+        raise BadInput("this must be above zero", where=option, found=text)
+    return value
 
 
 def check_word(option: str, found: str, accepted: Sequence[str]) -> None:

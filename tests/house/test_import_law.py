@@ -53,7 +53,6 @@ MODULES = {
     "stats": {"_core"},
     "run": LOWER,
     "worker": {"run"},
-    "calibrate": LOWER,
     "published": {"_core"},
     "searches": {"stats", "study"},
     "deviations": {"_core"},
@@ -69,6 +68,7 @@ MODULES = {
     "ask": {"run"},
     "conduct": {"run", "outputs"},
     "fio_command": {"conduct", "compat"},
+    "calibrate": {"conduct", "compat"},
     "cli": {"conduct", "calibrate", "compare", "predictions", "fio_command", "ask"}
     | {"doctor", "verify", "devices_command"},
     "__main__": {"cli"},

@@ -43,21 +43,21 @@ def write_report(path: Path, inputs: ReportInputs, lang: str = "en") -> None:
 def render(inputs: ReportInputs, lang: str = "en") -> str:
     """The page as a string."""
     text, view = Text(lang), read_results(inputs.results)
-    scripts = {"plotly": get_plotlyjs(), "page": _asset("page.js")}
+    scripts = {"plotly": get_plotlyjs(), "page": asset("page.js")}
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     environment.filters |= {"spans": spans, "grouped": grouped, "sentence": sentence}
     drawn = [_drawn(figure, text) for figure in figures(view, inputs.percentiles, inputs.series)]
     whys = [_drawn(figure, text) for figure in why.figures(view)]
-    return environment.from_string(_asset("template.html")).render(
+    return environment.from_string(asset("template.html")).render(
         **_content(view, inputs, text),
         t=text,
         view=view,
         figures=drawn,
         why_figures=whys,
         plots=_json({str(f["id"]): f["plot"] for f in (*drawn, *whys)}),
-        style=Markup(_asset("style.css")),
+        style=Markup(asset("style.css")),
         scripts={name: Markup(script) for name, script in scripts.items()},
         script_hashes=[_hash(script) for script in scripts.values()],
     )
@@ -135,5 +135,6 @@ def _hash(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file of the report's, as text."""
     return resources.files("tameshi.report").joinpath(name).read_text(encoding="utf-8")

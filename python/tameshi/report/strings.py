@@ -88,6 +88,58 @@ TEXT: dict[str, tuple[str, str]] = {
         "the command of `{event}` ends with status {status}",
         "「{event}」のコマンド終了（状態{status}）",
     ),
+    # how well a calibrated profile fits
+    "fit.title": ("Profile {name}: how well it fits", "プロファイル{name}の適合度"),
+    "fit.model": ("Model: {model}, fitted on {basis}.", "モデル: {model}。適合の対象: {basis}。"),
+    "fit.answer.fitted": (
+        "Cells it was fitted on: {within} of {cells} rates within 10 %, median error {median}, "
+        "worst {worst}; {within_p50} of {cells} median latencies within 10 %.",
+        "適合に用いたセル: {cells}中{within}のレートが10 %以内、誤差の中央値{median}、"
+        "最大{worst}。レイテンシの中央値は{cells}中{within_p50}が10 %以内。",
+    ),
+    "fit.answer.held_out": (
+        "Cells held out: {within} of {cells} rates within 10 %, median error {median}, "
+        "worst {worst}; {within_p50} of {cells} median latencies within 10 %.",
+        "適合に用いなかったセル: {cells}中{within}のレートが10 %以内、誤差の中央値{median}、"
+        "最大{worst}。レイテンシの中央値は{cells}中{within_p50}が10 %以内。",
+    ),
+    "fit.cells": ("Cell by cell", "セルごとの結果"),
+    "fit.cell": ("Cell", "セル"),
+    "fit.rate": ("Operations per second", "毎秒の操作数"),
+    "fit.p50": ("Median latency", "レイテンシの中央値"),
+    "fit.p99": ("p99 latency", "p99レイテンシ"),
+    "fit.measured": ("measured", "実測"),
+    "fit.simulated": ("simulated", "シミュレーション"),
+    "fit.error": ("Error", "誤差"),
+    "fit.fitted": ("Fitted", "適合に使用"),
+    "fit.held_out": ("Held out", "適合に不使用"),
+    "fit.parameters": ("Parameters", "パラメーター"),
+    "fit.parameter": ("Parameter", "パラメーター"),
+    "fit.value": ("Value", "値"),
+    "fit.sure": ("Standard error", "標準誤差"),
+    "fit.by_cells": ("Told by the cells?", "セルから判るか"),
+    "fit.told": ("yes", "はい"),
+    "fit.not_told": ("no", "いいえ"),
+    "fit.considered": ("Models considered", "検討したモデル"),
+    "fit.kind": ("Model", "モデル"),
+    "fit.score": ("Score", "スコア"),
+    "fit.note.considered": (
+        "Misfit of the fitted cells, in squared standard deviations, and a penalty for each "
+        "parameter (BIC): the least is chosen. The error is the root mean square over "
+        "fitted cells.",
+        "適合に用いたセルの残差（標準偏差の二乗）とパラメーター数による罰則（BIC）。最小のものを選択。"
+        "誤差は適合に用いたセルの二乗平均平方根。",
+    ),
+    "fit.untold": ("What could not be told", "判らなかったこと"),
+    "fit.unsure": (
+        "{parameter}: the cells leave it open by a quarter or more, or press it against its bound",
+        "{parameter}: セルからは四分の一以上の幅でしか決まらないか、限界に達しています",
+    ),
+    "fit.findings": (
+        "Cells whose figures may not be the disk's",
+        "ディスク以外が影響した可能性のあるセル",
+    ),
+    "fit.left_out": ("Left out", "除外したもの"),
     # the slowest operations
     "table.slowest": ("Slowest operations of each stream", "各ストリームで最も遅かった操作"),
     "note.slowest": (

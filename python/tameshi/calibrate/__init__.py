@@ -1,0 +1,28 @@
+"""Profiles from measurements: a real disk or results become a device profile, and how well it fits.
+
+`design` is the measuring study, `recorded` and `fio_results` read what was measured into `cells`,
+`models` holds what can be fitted, `simulate` and `fit` fit it, `profile` writes it down, `command`
+puts them together. `docs/calibrate.md` is the page for users.
+"""
+
+from tameshi.calibrate.command import (
+    MODELS,
+    Asked,
+    Calibrated,
+    calibrate,
+    is_results,
+    measure,
+    measuring,
+    plain_name,
+)
+
+__all__ = [
+    "MODELS",
+    "Asked",
+    "Calibrated",
+    "calibrate",
+    "is_results",
+    "measure",
+    "measuring",
+    "plain_name",
+]

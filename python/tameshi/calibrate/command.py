@@ -1,0 +1,283 @@
+"""`tameshi calibrate`: from a target or from results to a profile and a report of its fit."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+
+from tameshi import _core, guard, store
+from tameshi.bindings import Bindings
+from tameshi.calibrate import design
+from tameshi.calibrate.cells import KINDS, Cell, Figures, with_held_out
+from tameshi.calibrate.fio_results import is_fio, read_fio
+from tameshi.calibrate.fit import Fitted, error_of, fit_all
+from tameshi.calibrate.models import candidates
+from tameshi.calibrate.profile import profile_text
+from tameshi.calibrate.recorded import Recorded, read_recorded
+from tameshi.conduct import Conducted, Prepared, conduct, prepare, remove_targets
+from tameshi.errors import BadInput
+from tameshi.report import fit_markdown, fit_page
+from tameshi.spec_types import World
+from tameshi.study import StudyFile, read_text
+
+FIT_VERSION = 1
+"""Form of fit.json; history: 1, the first."""
+MODELS = ("volume", "flash", "hdd")
+FEWEST = 3
+"""Cells without which there is nothing to fit."""
+SHORT_CAPACITY = 64
+"""Where the size of a disk is not known, it is this many times what was touched."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What `tameshi calibrate` was asked."""
+
+    what: Path
+    out: Path
+    name: str
+    model: str | None = None
+    size_bytes: int = 1 << 30
+    budget_s: float = 300.0
+    repetitions: int = 3
+    quick: bool = False
+    destroy: tuple[str, ...] = ()
+    keep: bool = False
+    fresh: bool = False
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """What came of it."""
+
+    document: Mapping[str, Any]
+    profile: Path
+    report: Path
+
+
+def is_results(path: Path) -> bool:
+    """Whether a path names results rather than a target: JSON, or a folder of `tameshi run`."""
+    if path.is_dir():
+        return (path / "results.json").exists() or (path / "summary.json").exists()
+    return path.suffix == ".json"
+
+
+def measuring(asked: Asked) -> Prepared:
+    """The measuring study, examined: nothing has been created yet."""
+    cells = len(design.QUICK if asked.quick else design.CELLS)
+    least = design.least_budget(cells, asked.repetitions)
+    if asked.budget_s < least:
+        raise BadInput(
+            f"{cells} cells, {asked.repetitions} times each, can't be measured in so short a time",
+            where="--time",
+            found=f"{asked.budget_s:.0f} s",
+            accepted=[f"{math.ceil(least)} s or more", "fewer --repetitions", "--quick"],
+        )
+    seconds = design.run_seconds(cells, asked.repetitions, asked.budget_s)
+    text = design.study_text(asked.size_bytes, seconds, asked.repetitions, quick=asked.quick)
+    study = StudyFile(design.NAME, asked.out / "study.toml", text)
+    bound = Bindings(storage={design.STORAGE: asked.what}, destroy=asked.destroy)
+    return prepare(study, [World.measured], bound, quick=False)
+
+
+def measure(
+    prepared: Prepared, asked: Asked, console: Console, reproduce: Sequence[str]
+) -> Conducted:
+    """Measures what is not measured yet; a later call with the same request goes on."""
+    if asked.fresh and asked.out.exists():
+        guard.remove_folder(asked.out)
+    done = conduct(prepared, asked.out, console, jobs=1, reproduce=reproduce)
+    if done.complete and not asked.keep:
+        remove_targets(prepared.examined.values())
+    return done
+
+
+def calibrate(asked: Asked, console: Console) -> Calibrated:
+    """Fits what was measured, and writes profile and report.
+
+    Raises `BadInput` for what is no result, or says too little.
+    """
+    recorded = _read(asked)
+    cells = _with_roles(recorded, asked)
+    if len([cell for cell in cells if not cell.held_out]) < FEWEST:
+        message = "so few cells fit anything"
+        raise BadInput(message, where=str(asked.what), found=f"{len(cells)} cells")
+    capacity = capacity_of(recorded.environment, cells)
+    models = candidates(cells, capacity, asked.model)
+    if not models:
+        message = "no model can be fitted: there is neither a cell of reads nor one of writes alone"
+        raise BadInput(message, where=str(asked.what))
+
+    def watch(model: str, simulated: int) -> None:
+        if simulated % 20 == 0:
+            console.print(f"fitting {model}: {simulated} candidates simulated", markup=False)
+
+    fits = fit_all(cells, models, watch)
+    basis = basis_of(asked, recorded, cells)
+    document = _document(asked, recorded, cells, fits, basis)
+    return _write(asked, fits[0], document, basis)
+
+
+def _read(asked: Asked) -> Recorded:
+    path = asked.what
+    if not is_results(path):
+        return read_recorded(asked.out)
+    if not path.is_dir():
+        text = read_text(path, "results.json of `tameshi run`, or fio's JSON")
+        start = text.find("{")
+        try:
+            document = json.loads(text[max(start, 0) :])
+        except ValueError as error:
+            raise BadInput("this is not JSON", where=str(path), found=str(error)) from None
+        if is_fio(document):
+            return read_fio(path, text)
+        if not isinstance(document, dict) or "cells" not in document:
+            accepted = ["results.json of `tameshi run`", "fio --output-format=json"]
+            raise BadInput("this holds no results", where=str(path), accepted=accepted)
+    return read_recorded(path)
+
+
+def _with_roles(recorded: Recorded, asked: Asked) -> list[Cell]:
+    """Held-out cells: by the design where that was measured, else by the rule."""
+    names = {cell.name for cell in recorded.cells}
+    if names <= {cell.name for cell in design.CELLS}:
+        return [replace(cell, held_out=cell.name in design.HELD_OUT) for cell in recorded.cells]
+    return with_held_out(recorded.cells)
+
+
+def capacity_of(environment: Mapping[str, Any], cells: Sequence[Cell]) -> int:
+    """The size of the disk behind the target, in bytes; a multiple of what was touched else."""
+    for target in environment.get("targets", {}).values():
+        size = (target.get("device") or {}).get("size_bytes")
+        if size:
+            return int(size)
+    return SHORT_CAPACITY * max(cell.size_bytes for cell in cells)
+
+
+def basis_of(asked: Asked, recorded: Recorded, cells: Sequence[Cell]) -> str:
+    """On what a profile was fitted, in a sentence's part."""
+    count = len([cell for cell in cells if not cell.held_out])
+    facts = [f"{count} cells", date.today().isoformat()]
+    environment = recorded.environment
+    if "fio" in environment:
+        facts.append(f"results of {environment['fio']}")
+    if environment.get("kernel"):
+        facts.append(f"Linux {environment['kernel']}")
+    for target in environment.get("targets", {}).values():
+        device = target.get("device") or {}
+        known = [device.get("model"), device.get("serial"), device.get("name")]
+        facts.append(" ".join(str(each) for each in known if each) or "a device not known")
+        if target.get("file_system"):
+            facts.append(f"through {target['file_system']}")
+    if environment.get("world") == "simulated":
+        facts.append(f"simulated: {environment.get('model', '')}")
+    return ", ".join(facts)
+
+
+def _document(
+    asked: Asked, recorded: Recorded, cells: Sequence[Cell], fits: Sequence[Fitted], basis: str
+) -> dict[str, Any]:
+    best = fits[0]
+    rows = [_row(cell, best.figures[cell.name]) for cell in cells]
+    return {
+        "schema_version": FIT_VERSION,
+        "name": asked.name,
+        "source": str(asked.what),
+        "basis": basis,
+        "model": best.model.kind,
+        "considered": [
+            {"model": fit.model.name, "score": round(fit.score, 2), "error": round(fit.error, 4)}
+            for fit in fits
+        ],
+        "parameters": [
+            {
+                "key": each.parameter.key,
+                "unit": each.parameter.unit,
+                "value": each.value,
+                "error": each.error,
+                "told": each.told,
+            }
+            for each in best.estimates
+        ],
+        "untold": list(best.model.untold),
+        "cells": rows,
+        "summary": {role: _summary(rows, role == "held_out") for role in ("fitted", "held_out")},
+        "left_out": recorded.left_out,
+    }
+
+
+def _row(cell: Cell, found: Mapping[str, Figures]) -> dict[str, Any]:
+    spread = cell.spread
+    low_high = {}
+    if spread is not None:
+        low_high = {"low": cell.rate * math.exp(-spread), "high": cell.rate * math.exp(spread)}
+    simulated = sum(found[kind].rate for kind in KINDS if kind in found)
+    return {
+        "cell": cell.name,
+        "held_out": cell.held_out,
+        "measured": {"rate": cell.rate, **low_high, **_latencies(cell.operations)},
+        "simulated": {"rate": simulated, **_latencies(found)},
+        "error": error_of(cell, found),
+        "findings": list(cell.findings),
+    }
+
+
+def _latencies(figures: Mapping[str, Figures]) -> dict[str, float | None]:
+    """Median and p99 of the kind with the most operations."""
+    kinds = [figures[kind] for kind in KINDS if kind in figures]
+    if not kinds:
+        return {"p50": None, "p99": None}
+    most = max(kinds, key=lambda each: each.rate)
+    return {"p50": most.quantile(0.5), "p99": most.quantile(0.99)}
+
+
+def _summary(rows: Sequence[Mapping[str, Any]], held_out: bool) -> dict[str, Any]:
+    errors = [abs(row["error"]) for row in rows if row["held_out"] == held_out]
+    medians = [
+        abs(row["simulated"]["p50"] / row["measured"]["p50"] - 1)
+        for row in rows
+        if row["held_out"] == held_out and row["measured"]["p50"] and row["simulated"]["p50"]
+    ]
+    return {
+        "cells": len(errors),
+        "within_10": len([error for error in errors if error <= 0.1]),
+        "median_error": median(errors) if errors else None,
+        "worst_error": max(errors, default=None),
+        "median_error_p50": median(medians) if medians else None,
+        "within_10_p50": len([error for error in medians if error <= 0.1]),
+    }
+
+
+def _write(asked: Asked, best: Fitted, document: Mapping[str, Any], basis: str) -> Calibrated:
+    guard.claim_folder(asked.out)
+    folder = asked.out / "profiles" / "devices"
+    folder.mkdir(parents=True, exist_ok=True)
+    profile = folder / f"{asked.name}.toml"
+    description = f"Calibrated by Tameshi: {basis}"
+    outside = {
+        "volume": "as much as was asked for, or nothing",
+        "flash": "of profile nvme-tlc-3.84tb",
+        "hdd": "of profile sas-15k-146gb",
+    }[best.model.kind]
+    text = profile_text(best, description, basis, outside)
+    _core.device_profile(asked.name, str(profile), text)
+    guard.write_file(profile, text.encode())
+    store.write_json(asked.out / "fit.json", document)
+    guard.write_file(asked.out / "fit.md", fit_markdown(document).encode())
+    report = asked.out / "fit.html"
+    guard.write_file(report, fit_page(document).encode())
+    return Calibrated(document, profile, report)
+
+
+def plain_name(wanted: str) -> str:
+    """A name that a profile can have."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", wanted).strip("-.") or "disk"

@@ -1,0 +1,206 @@
+"""Fits models to the fitted cells by simulating candidates, and chooses among them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from tameshi.calibrate.cells import KINDS, Cell, Figures
+from tameshi.calibrate.models import Model, Parameter
+from tameshi.calibrate.simulate import OPERATIONS, Simulator
+from tameshi.errors import RunFailed
+
+STEP = 0.05
+"""Step of a derivative, on the logarithm: wide, because simulations are grained."""
+PRIOR = 3.0
+"""Standard deviation of a parameter around its start, on the logarithm: factor 20 and back."""
+LEAST_SIGMA = 0.03
+UNKNOWN_SIGMA = 0.05
+MEDIAN_WEIGHT = 0.5
+TOLD = 0.25
+"""A parameter is told if its standard error is below this share of it."""
+MOST_STEPS = 12
+FINAL = 10
+"""How many times longer the simulation is that a fit is judged by."""
+IMPOSSIBLE = 10.0
+"""Residual of a cell that a candidate could not do."""
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A fitted parameter: its value, and its standard error as a share of it."""
+
+    parameter: Parameter
+    value: float
+    error: float
+
+    @property
+    def told(self) -> bool:
+        """Whether the cells tell it."""
+        inside = self.parameter.low * 1.05 < self.value < self.parameter.high / 1.05
+        return self.error < TOLD and inside
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model with its values, how well it does, and what each cell gives on it."""
+
+    model: Model
+    estimates: Sequence[Estimated]
+    score: float
+    """Sum of squared residuals and the Bayesian penalty of its parameters; least is best."""
+    error: float
+    """Root mean square of the logarithm of simulated over measured rates in fitted cells."""
+    figures: Mapping[str, Mapping[str, Figures]]
+    simulations: int
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The values by key."""
+        return {each.parameter.key: each.value for each in self.estimates}
+
+
+Watch = Callable[[str, int], None]
+"""Told a model's name and how many candidates were simulated, from time to time."""
+
+
+def fit_all(cells: Sequence[Cell], models: Sequence[Model], watch: Watch) -> list[Fitted]:
+    """Every model fitted to the cells that are not held out; the best first.
+
+    Raises `RunFailed` when none can be simulated.
+    """
+    found: list[Fitted] = []
+    reasons: list[str] = []
+    for model in models:
+        try:
+            found.append(_fit(cells, model, watch))
+        except RunFailed as error:
+            reasons.append(f"{model.name}: {error.message}")
+    if not found:
+        raise RunFailed(f"no model can be fitted: {'; '.join(reasons) or 'there is none'}")
+    return sorted(found, key=lambda fitted: fitted.score)
+
+
+def _fit(cells: Sequence[Cell], model: Model, watch: Watch) -> Fitted:
+    fitted = [cell for cell in cells if not cell.held_out]
+    simulator = Simulator(fitted, OPERATIONS)
+    starts = np.array([p.start for p in model.parameters])
+
+    def values(x: np.ndarray) -> dict[str, float]:
+        numbers = starts * np.exp(x)
+        return {p.key: float(n) for p, n in zip(model.parameters, numbers, strict=True)}
+
+    def residuals(x: np.ndarray) -> np.ndarray:
+        watch(model.name, simulator.simulated)
+        figures = simulator.figures(model.device(values(x)))
+        told = [r for cell, found in zip(fitted, figures, strict=True) for r in off(cell, found)]
+        return np.array([*told, *(x / PRIOR)])
+
+    low = np.array([math.log(p.low / p.start) for p in model.parameters]) - 1e-9
+    high = np.array([math.log(p.high / p.start) for p in model.parameters]) + 1e-9
+    residuals_of = _remembered(residuals)
+    solved = least_squares(
+        residuals_of,
+        np.zeros(len(starts)),
+        jac=_jacobian(residuals_of, high),
+        bounds=(low, high),
+        loss="soft_l1",
+        x_scale=1.0,
+        ftol=1e-3,
+        xtol=2e-3,
+        max_nfev=MOST_STEPS,
+    )
+    estimates = _estimates(model, values(solved.x), solved)
+    return _judged(cells, model, estimates, solved, simulator.simulated)
+
+
+def _remembered(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], Any]:
+    """The function, computed once for each point."""
+    known: dict[bytes, np.ndarray] = {}
+
+    def remembered(x: np.ndarray) -> np.ndarray:
+        key = x.tobytes()
+        if key not in known:
+            known[key] = function(x)
+        return known[key]
+
+    return remembered
+
+
+def _jacobian(
+    residuals: Callable[[np.ndarray], np.ndarray], high: np.ndarray
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Differences over a wide step, inward at the upper bound."""
+
+    def jacobian(x: np.ndarray) -> np.ndarray:
+        columns = []
+        for place in range(len(x)):
+            step = np.zeros(len(x))
+            step[place] = STEP if x[place] + STEP < high[place] else -STEP
+            columns.append((residuals(x + step) - residuals(x)) / step[place])
+        return np.array(columns).T
+
+    return jacobian
+
+
+def off(cell: Cell, found: Mapping[str, Figures]) -> list[float]:
+    """How far a simulated cell is from the measured one, in standard deviations, on logarithms."""
+    spread = UNKNOWN_SIGMA if cell.spread is None else cell.spread / 2
+    sigma = math.hypot(spread, LEAST_SIGMA)
+    rate = sum(found[kind].rate for kind in KINDS if kind in found)
+    residuals = [_log(rate, cell.rate) / sigma]
+    for kind in (*KINDS, "sync"):
+        there = cell.operations.get(kind)
+        median = there.quantile(0.5) if there else None
+        if median:
+            simulated = found[kind].quantile(0.5) if kind in found else None
+            residuals.append(MEDIAN_WEIGHT * _log(simulated or 0.0, median) / sigma)
+    return residuals
+
+
+def _log(one: float, other: float) -> float:
+    if one <= 0 or other <= 0:
+        return IMPOSSIBLE
+    return math.log(one / other)
+
+
+def _estimates(model: Model, values: Mapping[str, float], solved: Any) -> list[Estimated]:
+    """Standard errors from the curvature at the solution, no smaller than the misfit allows."""
+    count, parameters = solved.jac.shape
+    information = solved.jac.T @ solved.jac
+    misfit = 2 * solved.cost / max(count - 2 * parameters, 1)
+    covariance = np.linalg.pinv(information) * max(misfit, 1.0)
+    errors = np.sqrt(np.clip(np.diag(covariance), 0.0, None))
+    return [
+        Estimated(parameter, values[parameter.key], float(error))
+        for parameter, error in zip(model.parameters, errors, strict=True)
+    ]
+
+
+def _judged(
+    cells: Sequence[Cell],
+    model: Model,
+    estimates: Sequence[Estimated],
+    solved: Any,
+    simulations: int,
+) -> Fitted:
+    """Every cell, held out or not, in a simulation long enough to judge by."""
+    device = model.device({each.parameter.key: each.value for each in estimates})
+    found = Simulator(cells, OPERATIONS * FINAL).figures(device)
+    figures = {cell.name: each for cell, each in zip(cells, found, strict=True)}
+    errors = [error_of(cell, figures[cell.name]) for cell in cells if not cell.held_out]
+    squares = [math.log1p(max(error, -0.99)) ** 2 for error in errors]
+    count = len(solved.fun) - len(estimates)
+    score = 2 * solved.cost + len(estimates) * math.log(max(count, 2))
+    rms = math.sqrt(sum(squares) / max(len(squares), 1))
+    return Fitted(model, estimates, float(score), rms, figures, simulations)
+
+
+def error_of(cell: Cell, found: Mapping[str, Figures]) -> float:
+    """Simulated rate over measured, less one."""
+    return sum(found[kind].rate for kind in KINDS if kind in found) / cell.rate - 1.0

@@ -1,0 +1,72 @@
+"""A fitted device as a profile file: every value with its unit and its source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tameshi.calibrate.fit import Estimated, Fitted
+
+UNTOLD = "not told by what was measured"
+
+
+def profile_text(fitted: Fitted, description: str, basis: str, outside: str) -> str:
+    """The profile as TOML.
+
+    `basis` says on what it was fitted; `outside` where the values come from that no cell tells.
+    """
+    told = {each.parameter.key: each for each in fitted.estimates}
+    table = fitted.model.build(fitted.values)
+    lines = [f"description = {_text(description)}", ""]
+    lines += _table(["device", fitted.model.kind], table, told, basis, outside)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(
+    path: list[str],
+    table: Mapping[str, Any],
+    told: Mapping[str, Estimated],
+    basis: str,
+    outside: str,
+) -> Iterator[str]:
+    leaves = {key: value for key, value in table.items() if isinstance(value, tuple)}
+    yield f"[{'.'.join(path)}]"
+    for key, (value, parameter) in leaves.items():
+        yield f"{key} = {{ {_leaf(key, value, parameter, told, basis, outside)} }}"
+    yield ""
+    for key, value in table.items():
+        if key not in leaves:
+            yield from _table([*path, key], value, told, basis, outside)
+
+
+def _leaf(
+    key: str, value: Any, parameter: str, told: Mapping[str, Estimated], basis: str, outside: str
+) -> str:
+    said = f"value = {_value(value)}, source = "
+    estimate = told.get(parameter)
+    if key == "capacity":
+        return said + _text("the size of what was measured")
+    if not parameter:
+        return said + _text(f"{UNTOLD}; {outside}")
+    if estimate is None:
+        return said + f"{_text('chosen among others by the fit')}, fitted_on = {_text(basis)}"
+    percent = f"± {100 * estimate.error:.2g} %" if estimate.error < 1 else "by no means sure"
+    source = f"fitted, {percent}" if estimate.told else f"{UNTOLD}: fitted, {percent}"
+    return said + f"{_text(source)}, fitted_on = {_text(basis)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, list):
+        return "[" + ", ".join(_value(each) for each in value) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_value(each)}" for key, each in value.items()) + " }"
+    return _text(str(value))
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

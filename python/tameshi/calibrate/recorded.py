@@ -1,0 +1,148 @@
+"""Cells from results of `tameshi run`: a study folder, or the results.json in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import geometric_mean
+from typing import Any
+
+from tameshi import _core, outputs
+from tameshi.calibrate.cells import KINDS, Cell, Figures
+from tameshi.errors import BadInput
+from tameshi.results import results
+from tameshi.spec_types import PhaseSpec
+from tameshi.store import SealedRun
+
+COMMIT, SYNC = "commit", "sync"
+LEAST_COUNT = 20
+"""Operations below which a cell says nothing."""
+
+
+@dataclass
+class Recorded:
+    """What a study folder holds for a fit."""
+
+    cells: list[Cell]
+    environment: Mapping[str, Any]
+    left_out: list[str] = field(default_factory=list)
+    """Cells that can't be used, each with the reason."""
+
+
+def read_recorded(path: Path) -> Recorded:
+    """The cells of a study folder, of one world: measured where it has that, else simulated.
+
+    Raises `BadInput` where there is no study, or no cell that can be used.
+    """
+    folder = path if path.is_dir() else path.parent
+    try:
+        summary, _ = outputs.read_summary(folder)
+        runs = outputs.read_runs(folder)
+    except (BadInput, OSError):
+        message = "a results.json alone does not tell what was asked for"
+        accepted = ["a folder that `tameshi run` made, or the results.json in it"]
+        raise BadInput(message, where=str(path), accepted=accepted) from None
+    usable = [run for run in runs if run.outcome["status"] != "failed"]
+    worlds = {run.spec.world.value for run in usable}
+    world = "measured" if "measured" in worlds else "simulated"
+    usable = [run for run in usable if run.spec.world.value == world]
+    found = results(summary, usable)
+    recorded = Recorded([], usable[0].environment if usable else {})
+    for cell in found["cells"]:
+        of = _runs_of(cell, usable)
+        reason = unusable(of[0][1]) if of else "no run shows it"
+        name = name_of(cell)
+        made = None if reason else _cell(name, cell, of)
+        if made is None:
+            recorded.left_out.append(f"{name}: {reason or 'too little was done in it'}")
+        else:
+            recorded.cells.append(made)
+    if not recorded.cells:
+        reasons = "; ".join(recorded.left_out[:3]) or "no run is complete"
+        raise BadInput("no cell of this can be fitted", where=str(path), found=reasons)
+    return recorded
+
+
+def name_of(cell: Mapping[str, Any]) -> str:
+    """Phase and levels as one name; of the measuring study the level alone."""
+    levels = " ".join(str(level) for level in cell["levels"].values())
+    return f"{cell['phase']} {levels}".strip() if cell["phase"] != "cell" else levels
+
+
+def _runs_of(
+    cell: Mapping[str, Any], runs: Sequence[SealedRun]
+) -> list[tuple[SealedRun, PhaseSpec, int]]:
+    return [
+        (run, phase, index)
+        for run in runs
+        for index, phase in enumerate(run.spec.phases)
+        if phase.name == cell["phase"] and {**run.spec.cell, **phase.levels} == cell["levels"]
+    ]
+
+
+def unusable(phase: PhaseSpec) -> str:
+    """Why a phase is no cell of one plain stream in closed loop; empty if it is."""
+    if len(phase.streams) != 1:
+        return "several streams ran at once"
+    spec = phase.streams[0].stream
+    if spec.arrivals not in (None, "closed"):
+        return "an open loop has the rate it was given"
+    if spec.access is not None and spec.access.value == "buffered":
+        return "it went through the page cache"
+    if spec.think_time not in (None, "0 ns", "0 s") or spec.duty is not None:
+        return "the stream pauses"
+    return ""
+
+
+def _cell(
+    name: str, found: Mapping[str, Any], runs: Sequence[tuple[SealedRun, PhaseSpec, int]]
+) -> Cell | None:
+    phase = runs[0][1]
+    stream = phase.streams[0]
+    told = stream.stream.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    told.pop("storage", None)
+    estimates = {e["metric"]: e for e in found["estimates"] if e["window"] == found["phase"]}
+    operations = {}
+    for kind in (*KINDS, SYNC, COMMIT):
+        rate = estimates.get(f"{kind}.iops") or estimates.get(f"{kind}.rate")
+        mean = estimates.get(f"{kind}.latency.mean")
+        if not rate or not mean or not rate["value"]:
+            continue
+        curves = [c for c in (_curve(run, index, stream.name, kind) for run, _, index in runs) if c]
+        operations[kind] = Figures(
+            rate["value"],
+            mean["value"],
+            _together(curves),
+            _spread(rate["value"], rate["sampling"]),
+        )
+    if not any(kind in operations for kind in KINDS):
+        return None
+    size = _core.size_bytes(str(runs[0][0].spec.storage[stream.storage].size))
+    findings = tuple(found["verdict"]["reasons"]) if found["verdict"]["level"] != "valid" else ()
+    return Cell(name, told, size, operations, findings=findings)
+
+
+def _curve(run: SealedRun, index: int, stream: str, kind: str) -> list[tuple[float, float]]:
+    """Quantiles of one run, its shortest latency first."""
+    told = run.latencies().get(f"{index}/steady/{stream}/{kind}")
+    if not told or told["count"] < LEAST_COUNT:
+        return []
+    points = [(float(share), float(value)) for share, value in told["quantiles"]]
+    return [(0.0, float(told["min"])), *points]
+
+
+def _together(curves: Sequence[Sequence[tuple[float, float]]]) -> list[tuple[float, float]]:
+    """Geometric means over runs, share by share."""
+    if not curves:
+        return []
+    columns = zip(*curves, strict=True)
+    return [(c[0][0], geometric_mean([max(value, 1.0) for _, value in c])) for c in columns]
+
+
+def _spread(value: float, sampling: Mapping[str, Any]) -> float | None:
+    low, high = sampling.get("low"), sampling.get("high")
+    if not low or not high:
+        return None
+    return math.log(high / low) / 2 if value else None

@@ -1,0 +1,125 @@
+"""A candidate profile in virtual time: every cell once, and the figures that it gives."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tameshi import _core, store
+from tameshi.calibrate.cells import Cell, Figures
+from tameshi.errors import RunFailed
+from tameshi.spec_types import RunSpec
+
+OPERATIONS = 3_000
+"""Of a cell while fitting; ten times as many when the fit is judged."""
+ROUNDS = 24
+"""Least operations of a cell for each that is outstanding."""
+MOST_BYTES = 768 << 20
+STREAM = "s"
+
+
+class Simulator:
+    """Cells as one simulated run, whose device is exchanged from candidate to candidate."""
+
+    def __init__(self, cells: Sequence[Cell], operations: int = OPERATIONS) -> None:
+        self.cells = list(cells)
+        self.operations = operations
+        self.simulated = 0
+        """Candidates so far."""
+
+    def figures(self, device: Mapping[str, Any]) -> list[dict[str, Figures]]:
+        """What each cell gives on a device (as in a profile), by operation.
+
+        Raises `RunFailed` for a device that can't be simulated.
+        """
+        self.simulated += 1
+        spec = RunSpec.model_validate(self._spec(device))
+        with tempfile.TemporaryDirectory(prefix="tameshi-calibrate-") as place:
+            folder = Path(place)
+            for name in ("series", "histograms"):
+                (folder / name).mkdir()
+            _core.Execution(spec, folder).run([], 0, "auto")
+            events = store.read_events(folder)
+            logs = sorted((folder / "histograms").glob("*.hlog"))
+            latencies = _core.latencies("".join(log.read_text() for log in logs), {})
+        begins = {e["phase"]: e["t_ns"] for e in events if e["kind"] == "phase_begin"}
+        ends = {e["phase"]: e["t_ns"] for e in events if e["kind"] == "phase_end"}
+        if len(ends) != len(self.cells):
+            raise RunFailed("a cell of the simulation came to no end")
+        return [
+            _figures(index, (ends[index] - begins[index]) / 1e9, latencies)
+            for index in range(len(self.cells))
+        ]
+
+    def _spec(self, device: Mapping[str, Any]) -> dict[str, Any]:
+        size = max(cell.size_bytes for cell in self.cells)
+        plain = _plain(device)
+        if "flash" in plain:
+            plain["flash"]["simulated"] = _written_once(plain["flash"], size)
+        return {
+            "schema_version": 1,
+            "study": "calibrate",
+            "world": "simulated",
+            "cell": {},
+            "repetition": 0,
+            "seed": 5,
+            "start": "as-is",
+            "interval": "1 h",
+            "storage": {
+                "disk": {
+                    "size": f"{size} B",
+                    "model": {"device": {"profile": "candidate", "device": plain}},
+                }
+            },
+            "phases": [self._phase(cell) for cell in self.cells],
+            "unsupported": [],
+        }
+
+    def _phase(self, cell: Cell) -> dict[str, Any]:
+        stream = {**cell.stream, "storage": "disk"}
+        stream.setdefault("span", f"{cell.size_bytes} B")
+        operations = max(self.operations, ROUNDS * cell.depth)
+        room = max(MOST_BYTES // cell.block_bytes, ROUNDS * cell.depth)
+        amount = min(operations, room) * cell.block_bytes
+        return {
+            "name": "cell",
+            "levels": {"cell": cell.name},
+            "streams": [{"name": STREAM, "storage": "disk", "stream": stream}],
+            "ramp": "0 ns",
+            "until": {"amount": f"{amount} B"},
+        }
+
+
+def _plain(device: Mapping[str, Any]) -> dict[str, Any]:
+    """The device as the core reads it."""
+    return dict(json.loads(json.dumps(device)))
+
+
+def _written_once(flash: Mapping[str, Any], used: int) -> dict[str, Any]:
+    """How a flash drive is simulated: what is used is written, and the rest as small as can be."""
+    capacity = _core.size_bytes(flash["capacity"]["value"])
+    pages = flash["nand"]["pages_per_block"]["value"]
+    scale = 1
+    while scale * 2 <= pages // 8 and capacity // (scale * 2) >= 2 * used:
+        scale *= 2
+    percent = min(100.0, 100 * used * scale / capacity)
+    return {"scale": scale, "written": "once", "used": f"{percent:.4f} %"}
+
+
+def _figures(
+    index: int, seconds: float, latencies: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Figures]:
+    found = {}
+    for tag, told in latencies.items():
+        number, part, _, operation = tag.split("/")
+        if int(number) == index and part == "steady" and told["count"]:
+            points = [(float(share), float(value)) for share, value in told["quantiles"]]
+            found[operation] = Figures(
+                told["count"] / seconds if seconds else 0.0,
+                float(told["mean"]),
+                [(0.0, float(told["min"])), *points],
+            )
+    return found

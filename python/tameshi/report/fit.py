@@ -1,0 +1,158 @@
+"""How well a calibrated profile fits: cell by cell, what was told and what was not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+from rich.console import Group, RenderableType
+from rich.text import Text as RichText
+
+from tameshi.report.html import asset, grouped, spans
+from tameshi.report.plain import markdown_table, markdown_text, rich_table
+from tameshi.report.summary import Column, Row, Table
+from tameshi.report.text import Shown, Text, format_interval, format_value
+
+Document = Mapping[str, Any]
+_KINDS = {"time": "latency", "rate": "rate", "factor": "ratio"}
+
+
+def fit_terminal(document: Document, lang: str = "en") -> RenderableType:
+    """For a `rich` console: every table, then what could not be told, then the answer."""
+    text = Text(lang)
+    parts: list[RenderableType] = [rich_table(table) for table in tables(document, text)]
+    for heading, lines in lists(document, text):
+        parts.append(RichText(heading, style="bold"))
+        parts += [RichText(f"  {line}") for line in lines]
+    parts += [RichText(line) for line in answer(document, text)]
+    return Group(*parts)
+
+
+def fit_markdown(document: Document, lang: str = "en") -> str:
+    """The same in Markdown."""
+    text = Text(lang)
+    parts = [f"# {text('fit.title', name=document['name'])}"]
+    parts += [markdown_text(line) for line in answer(document, text)]
+    parts += [markdown_table(table) for table in tables(document, text)]
+    for heading, lines in lists(document, text):
+        parts.append(f"## {heading}")
+        parts.append("\n".join(f"- {markdown_text(line)}" for line in lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def fit_page(document: Document, lang: str = "en") -> str:
+    """The same as one HTML file that needs nothing else."""
+    text = Text(lang)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters |= {"spans": spans, "grouped": grouped}
+    return environment.from_string(asset("fit.html")).render(
+        t=text,
+        title=text("fit.title", name=document["name"]),
+        basis=document["basis"],
+        answer=answer(document, text),
+        tables=list(tables(document, text)),
+        lists=list(lists(document, text)),
+        style=Markup(asset("style.css")),
+    )
+
+
+def answer(document: Document, text: Text) -> list[str]:
+    """What was fitted, and how near it comes in cells it was fitted on and in others."""
+    lines = [text("fit.model", model=document["considered"][0]["model"], basis=document["basis"])]
+    for role in ("fitted", "held_out"):
+        summary = document["summary"][role]
+        if summary["cells"]:
+            lines.append(
+                text(
+                    f"fit.answer.{role}",
+                    within=summary["within_10"],
+                    cells=summary["cells"],
+                    median=_percent(summary["median_error"]),
+                    worst=_percent(summary["worst_error"]),
+                    within_p50=summary["within_10_p50"],
+                )
+            )
+    return lines
+
+
+def tables(document: Document, text: Text) -> Iterator[Table]:
+    """Cells, parameters, and the models that were considered."""
+    yield _cells(document, text)
+    yield _parameters(document, text)
+    yield Table(
+        "considered",
+        text("fit.considered"),
+        tuple(Column(text(f"fit.{key}")) for key in ("kind", "score", "error")),
+        tuple(
+            Row(each["model"], (Shown(f"{each['score']:.1f}"), Shown(_percent(each["error"]))))
+            for each in document["considered"]
+        ),
+        note=text("fit.note.considered"),
+        numeric=True,
+    )
+
+
+def lists(document: Document, text: Text) -> Iterator[tuple[str, list[str]]]:
+    """What could not be told, and what was left out."""
+    unsure = [each["key"] for each in document["parameters"] if not each["told"]]
+    told = [text("fit.unsure", parameter=key) for key in unsure]
+    yield text("fit.untold"), [*told, *document["untold"]]
+    findings = [
+        f"{row['cell']}: {text.said(reason)}"
+        for row in document["cells"]
+        for reason in row["findings"]
+    ]
+    if findings:
+        yield text("fit.findings"), findings
+    if document["left_out"]:
+        yield text("fit.left_out"), list(document["left_out"])
+
+
+def _cells(document: Document, text: Text) -> Table:
+    keys = ("rate", "rate", "error", "p50", "p50", "p99", "p99")
+    sides = ("measured", "simulated", "", "measured", "simulated", "measured", "simulated")
+    columns = [Column(text("fit.cell"))]
+    for key, side in zip(keys, sides, strict=True):
+        label = text(f"fit.{side}") if side else text("fit.error")
+        columns.append(Column(label, text(f"fit.{key}") if side else ""))
+    rows = []
+    for held_out in (True, False):
+        group = text("fit.held_out" if held_out else "fit.fitted")
+        for row in document["cells"]:
+            if row["held_out"] == held_out:
+                rows.append(Row(row["cell"], tuple(_figures(row)), group))
+    return Table("cells", text("fit.cells"), tuple(columns), tuple(rows), numeric=True)
+
+
+def _figures(row: Mapping[str, Any]) -> Iterator[Shown]:
+    measured, simulated = row["measured"], row["simulated"]
+    interval = ""
+    if "low" in measured:
+        interval = format_interval("rate", measured["rate"], measured["low"], measured["high"])
+    yield Shown(format_value("rate", measured["rate"]), interval=interval)
+    yield Shown(format_value("rate", simulated["rate"]))
+    yield Shown(f"{100 * row['error']:+.1f} %")
+    for key in ("p50", "p99"):
+        for side in (measured, simulated):
+            yield Shown(format_value("latency", side[key]) if side[key] else "–")
+
+
+def _parameters(document: Document, text: Text) -> Table:
+    rows = []
+    for each in document["parameters"]:
+        value = format_value(_KINDS[each["unit"]], each["value"])
+        sure = text("fit.told" if each["told"] else "fit.not_told")
+        error = f"± {100 * each['error']:.2g} %" if each["error"] < 1 else "> 100 %"
+        rows.append(Row(each["key"], (Shown(value), Shown(error), Shown(sure))))
+    columns = tuple(
+        Column(text(f"fit.{key}")) for key in ("parameter", "value", "sure", "by_cells")
+    )
+    return Table("parameters", text("fit.parameters"), columns, tuple(rows), numeric=True)
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %"

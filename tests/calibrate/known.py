@@ -1,0 +1,61 @@
+"""Devices whose parameters are known, and cells that they answer."""
+
+from dataclasses import replace
+from typing import Any
+
+from tameshi.calibrate.cells import Cell, with_held_out
+from tameshi.calibrate.simulate import Simulator
+
+CAPACITY = 64 << 30
+
+
+def value(of: Any) -> dict[str, Any]:
+    return {"value": of, "source": "known"}
+
+
+def points(*pairs: tuple[float, str]) -> dict[str, Any]:
+    return value([{"share": f"{share} %", "time": time} for share, time in pairs])
+
+
+def volume(*, rounds: bool) -> dict[str, Any]:
+    """A virtual disk: 11 and 9 us and 1.3 and 2.6 GB/s, behind latencies of about 30 and 20 us."""
+    table = {
+        "capacity": value("64 GiB"),
+        "parallel": value(256),
+        "flush": points((0, "300 us"), (50, "400 us"), (100, "600 us")),
+        "read": {
+            "latency": points((0, "20 us"), (50, "30 us"), (90, "60 us"), (100, "150 us")),
+            "command_time": value("11 us"),
+            "transfer_rate": value("1300000000 /s"),
+        },
+        "write": {
+            "latency": points((0, "15 us"), (50, "20 us"), (90, "50 us"), (100, "150 us")),
+            "command_time": value("9 us"),
+            "transfer_rate": value("2600000000 /s"),
+        },
+    }
+    if rounds:
+        table["rounds"] = value(True)
+    return {"volume": table}
+
+
+def cell(reads: int, block_kib: int, depth: int, **more: Any) -> Cell:
+    stream = {"read": f"{reads} %", "block_size": f"{block_kib} KiB", "queue_depth": depth, **more}
+    name = f"{reads}-{block_kib}-{depth}{'-sync' if more else ''}"
+    return Cell(name, stream, 256 << 20, {})
+
+
+SYNC = {"sync": {"fdatasync": {"every": 1}}, "pattern": "sequential"}
+GRID = [
+    *(cell(reads, 4, depth) for reads in (100, 0) for depth in (1, 2, 4, 8, 32)),
+    *(cell(reads, 128, depth) for reads in (100, 0) for depth in (1, 4, 16)),
+    cell(70, 4, 8),
+    cell(0, 4, 1, **SYNC),
+]
+
+
+def answered(device: dict[str, Any], cells: list[Cell], operations: int = 20_000) -> list[Cell]:
+    """The cells with what the device gives in them, by the rule partly held out."""
+    found = Simulator(cells, operations).figures(device)
+    told = [replace(c, operations=each) for c, each in zip(cells, found, strict=True)]
+    return with_held_out(told)

@@ -1,0 +1,174 @@
+"""`tameshi calibrate` as its user meets it: a file, fio's results, a study's, bad input."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tameshi import _core
+
+STUDY = """
+title = "A cloud's volume"
+question = "What does it do?"
+[storage.disk]
+device = "cloud-volume-1tb"
+size = "256 MiB"
+[workload.stream.s]
+[axis.kind]
+read = { workload.stream.s.read = "100 %" }
+write = { workload.stream.s.read = "0 %" }
+[axis.block]
+set = "workload.stream.s.block_size"
+levels = ["4 KiB", "256 KiB"]
+[axis.depth]
+varies = "within"
+set = "workload.stream.s.queue_depth"
+levels = [1, 4, 16, 64]
+[phase.p]
+workload = ["stream.s"]
+until = { time = "400 ms" }
+[run]
+interval = "20 ms"
+"""
+FIO_JOBS = """
+[global]
+filename=data
+size=32m
+direct=1
+ioengine=io_uring
+runtime=300ms
+time_based
+[read-1]
+stonewall
+rw=randread
+bs=4k
+[read-4]
+stonewall
+rw=randread
+bs=4k
+iodepth=4
+[read-large]
+stonewall
+rw=randread
+bs=128k
+iodepth=4
+[write-1]
+stonewall
+rw=randwrite
+bs=4k
+[write-4]
+stonewall
+rw=randwrite
+bs=4k
+iodepth=4
+fdatasync=1
+[two-files-at-once]
+stonewall
+rw=randread
+bs=4k
+rate_iops=50
+"""
+
+
+def tameshi(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tameshi", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
+
+
+def check_fit(folder: Path, name: str) -> dict:
+    """A fit's files are whole, and the profile can be used; returns fit.json."""
+    text = (folder / "profiles" / "devices" / f"{name}.toml").read_text()
+    profile = _core.device_profile(name, "x", text)
+    document = json.loads((folder / "fit.json").read_text())
+    assert document["model"] in profile["device"]
+    for cell in document["cells"]:
+        assert cell["measured"]["rate"] > 0
+        assert cell["simulated"]["rate"] > 0
+    for file in ("fit.html", "fit.md"):
+        shown = (folder / file).read_text()
+        assert all(cell["cell"] in shown for cell in document["cells"])
+    return document
+
+
+@pytest.mark.timeout(600)
+def test_a_file_is_measured_fitted_and_simulated_by_its_profile(tmp_path: Path) -> None:
+    words = ("calibrate", ".", "--quick", "--repetitions", "1", "--time", "24 s", "--name", "here")
+    done = tameshi(*words, "--size", "64 MiB", "--model", "volume", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = check_fit(tmp_path / "out", "here")
+    assert {cell["held_out"] for cell in document["cells"]} == {True, False}
+    assert not (tmp_path / "tameshi-disk.dat").exists()
+    study = STUDY.replace("cloud-volume-1tb", "here")
+    (tmp_path / "out" / "mine.toml").write_text(study)
+    ran = tameshi("run", "out/mine.toml", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_results_of_a_study_become_a_profile_that_gives_them_back(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    assert tameshi("run", "study.toml", "--out", "study", cwd=tmp_path).returncode == 0
+    done = tameshi(
+        "calibrate", "study/results.json", "--out", "out", "--name", "mine", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    document = check_fit(tmp_path / "out", "mine")
+    assert document["considered"][0]["model"] == "volume with limits"
+    assert document["summary"]["held_out"]["cells"] >= 4
+    assert document["summary"]["held_out"]["worst_error"] < 0.15
+    assert document["summary"]["held_out"]["median_error"] < 0.05
+    assert "simulated" in document["basis"]
+
+
+@pytest.mark.parametrize("form", ["json", "json+"])
+def test_fios_own_results_become_a_profile(tmp_path: Path, form: str) -> None:
+    (tmp_path / "jobs.fio").write_text(FIO_JOBS)
+    words = ["fio", f"--output-format={form}", "--output=fio.json", "jobs.fio"]
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    words = ("calibrate", "fio.json", "--out", "out", "--model", "volume", "--format", "md")
+    done = tameshi(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = check_fit(tmp_path / "out", "fio")
+    measured = {cell["cell"]: cell["measured"] for cell in document["cells"]}
+    told = {job["jobname"]: job for job in json.loads((tmp_path / "fio.json").read_text())["jobs"]}
+    assert set(measured) == set(told) - {"two-files-at-once"}
+    for name, cell in measured.items():
+        side = told[name]["write" if "write" in name else "read"]
+        assert cell["rate"] == pytest.approx(side["iops"], rel=1e-6)
+        assert cell["p99"] == side["clat_ns"]["percentile"]["99.000000"]
+    assert document["left_out"] == ["two-files-at-once: an open loop has the rate it was given"]
+    assert "# Profile fio: how well it fits" in done.stdout
+
+
+def test_what_is_no_result_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    cases = {
+        "broken.json": ("{", "this is not JSON"),
+        "other.json": ("{}", "this holds no results"),
+        "none.json": ('{"fio version": "fio-3.33", "jobs": []}', "no job of this can be fitted"),
+        "alone.json": ('{"schema_version": 1, "cells": []}', "does not tell what was asked for"),
+    }
+    for name, (text, message) in cases.items():
+        (tmp_path / name).write_text(text)
+        done = tameshi("calibrate", name, cwd=tmp_path)
+        assert done.returncode == 2, name
+        assert message in done.stderr, done.stderr
+    for words, message in {
+        ("absent.json",): "cannot be read",
+        (".", "--time", "3 s"): "can't be measured in so short a time",
+        (".", "--time", "soon"): "--time",
+        (".", "--model", "tape"): "there is no such choice",
+        (".", "--size", "0 B"): "this must be above zero",
+    }.items():
+        done = tameshi("calibrate", *words, cwd=tmp_path)
+        assert done.returncode == 2, words
+        assert message in done.stderr, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == set(cases)
+
+
+def test_a_foreign_file_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("dear to me")
+    done = tameshi("calibrate", "mine", cwd=tmp_path)
+    assert done.returncode == 2
+    assert (tmp_path / "mine").read_text() == "dear to me"
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]

@@ -1,0 +1,114 @@
+"""What is known comes back: devices of known parameters, simulated and fitted."""
+
+import tomllib
+from dataclasses import replace
+
+import pytest
+from known import CAPACITY, GRID, answered, cell, volume
+
+from tameshi import _core
+from tameshi.calibrate.cells import Cell, Figures
+from tameshi.calibrate.fit import error_of, fit_all
+from tameshi.calibrate.models import candidates
+from tameshi.calibrate.profile import profile_text
+from tameshi.paths import PROFILES
+
+KNOWN = {
+    "read.command_time": 11_000,
+    "read.transfer_rate": 1.3e9,
+    "write.command_time": 9_000,
+    "write.transfer_rate": 2.6e9,
+    "read.latency": 30_000,
+    "write.latency": 20_000,
+}
+
+
+def fitted(cells, only="volume", capacity=CAPACITY, names=None):
+    models = [
+        model for model in candidates(cells, capacity, only) if names is None or model.name in names
+    ]
+    return fit_all(cells, models, lambda name, count: None)
+
+
+@pytest.mark.parametrize("rounds", [True, False])
+def test_a_volume_gives_back_its_parameters_and_whether_it_works_in_rounds(rounds):
+    cells = answered(volume(rounds=rounds), GRID)
+    best, *others = fitted(cells, names=("volume", "volume in rounds"))
+    assert best.model.name == ("volume in rounds" if rounds else "volume")
+    assert best.score < others[0].score / 1.5
+    found = {each.parameter.key: each for each in best.estimates}
+    for key, known in KNOWN.items():
+        assert found[key].value == pytest.approx(known, rel=0.15), key
+        assert found[key].told, key
+    held_out = [each for each in cells if each.held_out]
+    assert len(held_out) >= 5
+    for each in held_out:
+        assert abs(error_of(each, best.figures[each.name])) < 0.05, each.name
+
+
+def test_a_disk_gives_back_its_speed_and_its_seeks():
+    profile = tomllib.loads((PROFILES / "devices" / "sas-15k-146gb.toml").read_text())["device"]
+    grid = [cell(100, kib, depth) for kib, depth in ((4, 1), (4, 2), (4, 8), (64, 1), (1024, 1))]
+    grid += [cell(100, 1024, 2, pattern="sequential"), cell(0, 4, 1), cell(0, 4, 8)]
+    size = _core.size_bytes(profile["hdd"]["capacity"]["value"])
+    grid = [replace(each, size_bytes=size // 2) for each in grid]
+    cells = answered(profile, grid, 4_000)
+    best = fitted(cells, "hdd", size)[0]
+    assert best.model.name == "hdd at 15000/min"
+    found = {each.parameter.key: each.value for each in best.estimates}
+    known = _core.nanoseconds(profile["hdd"]["seek_average"]["value"])
+    assert found["seek_average"] == pytest.approx(known, rel=0.1)
+
+
+def test_a_limit_is_found_where_there_is_one():
+    profile = tomllib.loads((PROFILES / "devices" / "cloud-volume-1tb.toml").read_text())
+    grid = [cell(reads, 4, depth) for reads in (100, 0) for depth in (1, 4, 16, 64)]
+    grid += [cell(reads, 256, depth) for reads in (100, 0) for depth in (1, 4, 16)]
+    best = fitted(answered(profile["device"], grid))[0]
+    assert best.model.name == "volume with limits"
+    found = {each.parameter.key: each.value for each in best.estimates}
+    assert found["limit.command_rate"] == pytest.approx(16_000, rel=0.05)
+    assert found["limit.byte_rate"] == pytest.approx(1e9, rel=0.05)
+
+
+def test_what_no_cell_tells_is_said():
+    cells = answered(volume(rounds=True), [cell(100, 4, depth) for depth in (1, 2, 4, 16)])
+    best = fitted(cells, names=("volume in rounds",))[0]
+    told = {each.parameter.key: each.told for each in best.estimates}
+    assert told["read.latency"]
+    assert "read.transfer_rate" not in told
+    untold = " ".join(best.model.untold)
+    for word in (
+        "write: the cells hold none",
+        "read.transfer_rate: all requests have one length",
+        "flush: no write was followed",
+        "more than 16",
+    ):
+        assert word in untold
+    flash = next(m for m in candidates(cells, CAPACITY, "flash") if m.kind == "flash")
+    assert "twice the capacity" in " ".join(flash.untold)
+
+
+def test_what_is_held_out_moves_no_parameter():
+    cells = answered(volume(rounds=True), GRID, 3_000)
+    wrong = [_doubled(each) if each.held_out else each for each in cells]
+    names = ("volume in rounds",)
+    assert fitted(cells, names=names)[0].values == fitted(wrong, names=names)[0].values
+
+
+def _doubled(of: Cell) -> Cell:
+    operations = {
+        kind: Figures(f.rate * 2, f.mean_ns / 2, [(s, v / 2) for s, v in f.quantiles])
+        for kind, f in of.operations.items()
+    }
+    return replace(of, operations=operations)
+
+
+def test_a_profile_says_of_each_value_where_it_comes_from():
+    cells = answered(volume(rounds=True), GRID, 3_000)
+    best = fitted(cells, names=("volume in rounds",))[0]
+    text = profile_text(best, "a test", "nine cells", "nothing")
+    read = _core.device_profile("test", "test.toml", text)["device"]["volume"]
+    assert read["read"]["command_time"]["fitted_on"] == "nine cells"
+    assert read["parallel"]["source"].startswith("not told by what was measured")
+    assert read["rounds"]["value"] is True
