@@ -18,6 +18,31 @@ class Varies(StrEnum):
     within = 'within'
 
 
+class MoreThan(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
+
+
+class Derived1(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    more_than: MoreThan
+
+
+class Share(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[
+        str, Field(description='a share from "0 %" to "100 %"', pattern='^[0-9._]+ ?%$')
+    ]
+
+
 class Time(RootModel[str]):
     model_config = ConfigDict(
         frozen=True,
@@ -48,15 +73,6 @@ class Method(BaseModel):
 class Spacing(StrEnum):
     constant = 'constant'
     poisson = 'poisson'
-
-
-class Share(RootModel[str]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[
-        str, Field(description='a share from "0 %" to "100 %"', pattern='^[0-9._]+ ?%$')
-    ]
 
 
 class Limit(BaseModel):
@@ -148,6 +164,15 @@ class Scheduling(StrEnum):
     fcfs = 'fcfs'
     elevator = 'elevator'
     shortest_positioning = 'shortest_positioning'
+
+
+class Drawn(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    idle_mw: Annotated[Sourced3, Field(description='Milliwatts of the idle drive.')]
+    active_mw: Annotated[Sourced3, Field(description='Milliwatts while all of its medium works.')]
 
 
 class Sourced6(BaseModel):
@@ -850,20 +875,52 @@ class AxisSummary(BaseModel):
     levels: Annotated[list[str], Field(description='Labels of its levels.')]
 
 
-class Published(BaseModel):
+class SameUpTo(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    id: Annotated[str, Field(description='Identity in the lists of published figures.')]
-    cell: Annotated[dict[str, str], Field(description='Level of each axis.')]
-    phase: Annotated[
-        str | None, Field(description='Phase it belongs to; absent: the only one.')
-    ] = None
-    metric: Annotated[str, Field(description='Metric of the registry.')]
-    window: Annotated[
-        str | None, Field(description='Window it is taken over; absent: the phase.')
-    ] = None
+    axis: Annotated[str, Field(description='The numeric axis.')]
+    whatever: Annotated[str, Field(description='The axis that makes no difference.')]
+    within: Annotated[
+        str,
+        Field(
+            description='How far its levels may lie apart, relative to the largest value.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ]
+
+
+class Derived2(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    same_up_to: SameUpTo
+
+
+class ApartFrom(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    axis: Annotated[str, Field(description='The numeric axis.')]
+    whatever: Annotated[str, Field(description='The axis that makes a difference.')]
+    beyond: Annotated[
+        str,
+        Field(
+            description='How far its levels lie apart at least, relative to the largest value.',
+            pattern='^[0-9._]+ ?%$',
+        ),
+    ]
+
+
+class Derived3(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    apart_from: ApartFrom
 
 
 class Window(BaseModel):
@@ -1010,6 +1067,12 @@ class Controller(BaseModel):
             description='Time that a write spends in the electronics before it is acknowledged, beside others.'
         ),
     ]
+    transfer_rate: Annotated[
+        Sourced4 | None,
+        Field(
+            description='Bytes per second that all controllers together move between host and buffers, both ways added up; absent: what the link\ncarries each way.'
+        ),
+    ] = None
     queue_depth: Annotated[
         Sourced3, Field(description='Commands the drive holds; more wait in the host.')
     ]
@@ -1119,6 +1182,9 @@ class XPointProfile(BaseModel):
     functions: Annotated[
         Sourced3 | None,
         Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
+    ] = None
+    power: Annotated[
+        Drawn | None, Field(description='What the drive draws; absent: not known.')
     ] = None
 
 
@@ -1430,28 +1496,31 @@ class Event(BaseModel):
     ] = None
 
 
-class Summary(BaseModel):
+class Published(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    name: Annotated[str, Field(description='Stem of its file.')]
-    title: Annotated[str, Field(description='Its title.')]
-    question: Annotated[str, Field(description='Its question.')]
-    axes: Annotated[list[AxisSummary], Field(description='Its axes, in order.')]
-    published: Annotated[
-        list[Published], Field(description='Published figures that its cells reproduce.')
+    id: Annotated[str, Field(description='Identity in the lists of published figures.')]
+    cell: Annotated[dict[str, str], Field(description='Level of each axis.')]
+    phase: Annotated[
+        str | None, Field(description='Phase it belongs to; absent: the only one.')
+    ] = None
+    metric: Annotated[
+        str,
+        Field(
+            description='Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes together.'
+        ),
     ]
-    windows: Annotated[
-        dict[str, Window], Field(description='Windows besides each phase and `all`.')
-    ]
-    quick: Annotated[bool | None, Field(description='Whether only the quick part was planned.')] = (
-        False
-    )
-    method: Annotated[Method | None, Field(description='The published method that it follows.')] = (
-        None
-    )
-    search: Annotated[Search | None, Field(description='What is searched for.')] = None
+    window: Annotated[
+        str | None, Field(description='Window it is taken over; absent: the phase.')
+    ] = None
+    derived: Annotated[
+        Literal['most'] | Derived1 | Derived2 | Derived3 | None,
+        Field(
+            description="What is made of several cells; absent: the figure is the metric's value in the one that `cell` names."
+        ),
+    ] = None
 
 
 class Device1(BaseModel):
@@ -1526,6 +1595,9 @@ class HddProfile(BaseModel):
             description='Volatile cache in which writes end; a flush, or force unit access, waits for the medium. Absent: writes end on it.'
         ),
     ] = None
+    power: Annotated[Drawn | None, Field(description='What the disk draws; absent: not known.')] = (
+        None
+    )
 
 
 class Nand(BaseModel):
@@ -1840,6 +1912,30 @@ class RoundsSpec(BaseModel):
     tracked: Annotated[
         list[TrackedItem] | None, Field(description='Indices of the phases that must be steady.')
     ] = None
+
+
+class Summary(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    name: Annotated[str, Field(description='Stem of its file.')]
+    title: Annotated[str, Field(description='Its title.')]
+    question: Annotated[str, Field(description='Its question.')]
+    axes: Annotated[list[AxisSummary], Field(description='Its axes, in order.')]
+    published: Annotated[
+        list[Published], Field(description='Published figures that its cells reproduce.')
+    ]
+    windows: Annotated[
+        dict[str, Window], Field(description='Windows besides each phase and `all`.')
+    ]
+    quick: Annotated[bool | None, Field(description='Whether only the quick part was planned.')] = (
+        False
+    )
+    method: Annotated[Method | None, Field(description='The published method that it follows.')] = (
+        None
+    )
+    search: Annotated[Search | None, Field(description='What is searched for.')] = None
 
 
 class Device2(BaseModel):
