@@ -184,7 +184,7 @@ pub const METRICS: &[Metric] = &[
     m("transaction.latency.p99", "ns", Latency, Lower, "response time, 99th percentile", "応答時間 p99"),
     m("transaction.latency.p999", "ns", Latency, Lower, "response time, 99.9th percentile", "応答時間 p99.9"),
     m("transaction.latency.max", "ns", Latency, Lower, "longest response time", "応答時間の最大"),
-    m("statement.rate", "1/s", Rate, Higher, "statements per second (QPS)", "QPS"),
+    m("statement.rate", "1/s", Rate, Higher, "statements per second (QPS)", "毎秒のステートメント数（QPS）"),
     m("transaction.tpmc", "1/min", Rate, Higher, "New-Order transactions per minute (TpmC)", "毎分のNew-Order数(TpmC)"),
     m("transaction.retry_rate", "1/s", Rate, Lower, "retries per second", "毎秒の再試行数"),
     m("transaction.failure_rate", "1/s", Rate, Lower, "failed transactions per second", "毎秒の失敗数"),
