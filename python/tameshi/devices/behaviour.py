@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -76,10 +77,13 @@ def behaviour(drive: Described) -> Behaviour | None:
     if drive.model == "null":
         return None
     scale = _scale(drive)
-    study = StudyFile(drive.name, drive.path.parent.parent / "devices.toml", _study(drive, scale))
-    (spec,) = plan(study, "simulated", quick=False).runs
     with tempfile.TemporaryDirectory(prefix="tameshi-devices-") as name:
         folder = Path(name)
+        beside = folder / "profiles" / "devices"
+        beside.mkdir(parents=True)
+        shutil.copyfile(drive.path, beside / f"{drive.name}.toml")
+        study = StudyFile(drive.name, folder / "devices.toml", _study(drive, scale))
+        (spec,) = plan(study, "simulated", quick=False).runs
         for below in ("series", "histograms"):
             (folder / below).mkdir()
         _core.Execution(spec, folder).run([], 0, "auto")
