@@ -86,7 +86,7 @@ def window(repetition: int, *, reads: float = 100, writes: float = 0, level: flo
         "write.latency_sum": [writes * 1e6] * 24,
     }
     quantiles = [[0.5, level * 1e6], [0.99, level * 3e6], [0.999, level * 5e6]]
-    latency = {"max": level * 9e6, "quantiles": quantiles}
+    latency = {"max": level * 9e6, "standard_deviation": level * 1e6, "quantiles": quantiles}
     latencies = {"read": latency} | ({"write": latency} if writes else {})
     return WindowData(24 * 10**9, [10**9] * 24, counters, latencies, repetition)
 
