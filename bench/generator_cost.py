@@ -164,7 +164,8 @@ def open_loop(study: Path, place: Path, out: Path) -> Lateness:
     """One run of an open-loop study."""
     iops = tameshi(study, place, "null", out).iops
     [log] = (out / "runs").glob("*/histograms/*.hlog")
-    [lag] = (v for k, v in _core.latencies(log.read_text()).items() if k.endswith("steady/s/lag"))
+    found = _core.latencies(log.read_text(), {})
+    [lag] = (told for key, told in found.items() if key.endswith("steady/s/lag"))
     at = dict(lag["quantiles"])
     return Lateness(iops, at[0.5], at[0.99], at[0.999])
 
