@@ -16,6 +16,7 @@ from tameshi.deviations import ledger
 from tameshi.published import published
 from tameshi.spec_types import PhaseSpec, Summary, World
 from tameshi.stats import programs, ratios, timeline, why
+from tameshi.stats.endurance import endurance
 from tameshi.stats.estimates import RESOLUTION, Estimate, WindowData, estimates
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
@@ -280,10 +281,12 @@ def _why(
         if subject == HOST or subject.startswith(STORAGE)
     }
     busy = [each for subject in sorted(subjects) for each in why.busy(subject, windows(subject))]
+    worn = [endurance(subject, windows(subject)) for subject in sorted(subjects)]
     return {
         "breakdown": breakdowns,
         "busy": busy if breakdowns else [],
         "bottleneck": why.bottleneck(breakdowns, busy),
+        "endurance": [each for each in worn if each],
     }
 
 

@@ -10,10 +10,12 @@ pub mod ledger;
 mod merge;
 pub mod metrics;
 pub mod usage;
+mod wear;
 mod writer;
 
 pub use control::{Control, Progress, StreamProgress};
 pub use interval::{Clock, IntervalStats, Lateness, OpStats, Part, Rounds, Spent};
 pub use ledger::{Ledger, Slow, Submission, ThreadUsage};
 pub use usage::{Resource, Usage};
+pub use wear::Wear;
 pub use writer::{EndedBy, RecordError, RunStatus, Writer};

@@ -9,7 +9,7 @@ use crate::stack;
 use crate::staging::{Staging, befallen};
 use serde_json::json;
 use tameshi_base::Nanos;
-use tameshi_record::{EndedBy, RecordError, RunStatus, Usage, Writer};
+use tameshi_record::{EndedBy, RecordError, RunStatus, Usage, Wear, Writer};
 use tameshi_spec::run::{Node, RoundsSpec, RunSpec};
 use tameshi_workload::steady::{Detector, Round, State};
 use thiserror::Error;
@@ -41,6 +41,8 @@ pub enum SimError {
 struct Used {
     usage: Usage,
     rebuilt_bytes: u64,
+    /// What its flash has gone through; `None` where there is none.
+    wear: Option<Wear>,
 }
 
 /// What lasts from phase to phase.
@@ -105,7 +107,8 @@ impl World {
             (None, Some(host)) => host.usage(self.now, &mut usage),
             (None, None) => {}
         }
-        Used { usage, rebuilt_bytes: self.devices.get(place).map_or(0, Device::rebuilt_bytes) }
+        let device = self.devices.get(place);
+        Used { usage, rebuilt_bytes: device.map_or(0, Device::rebuilt_bytes), wear: device.and_then(Device::wear) }
     }
 
     /// An interval ends and the next one begins: what was used in it goes into the record.
@@ -117,6 +120,10 @@ impl World {
             if after.rebuilt_bytes > before.rebuilt_bytes {
                 let rebuilt = after.rebuilt_bytes - before.rebuilt_bytes;
                 writer.counters((self.used_at, self.now), subject, &[("rebuild.bytes", rebuilt)])?;
+            }
+            if let Some(wear) = after.wear {
+                let rows = wear.rows(&before.wear.unwrap_or_default());
+                writer.counters((self.used_at, self.now), subject, &rows)?;
             }
             *before = after;
         }

@@ -17,7 +17,16 @@ import jinja2
 from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
-from tameshi.report import database, interference, limits, slowest, standing, timeline, why
+from tameshi.report import (
+    database,
+    endurance,
+    interference,
+    limits,
+    slowest,
+    standing,
+    timeline,
+    why,
+)
 from tameshi.report.draw import draw
 from tameshi.report.figures import Figure, figures
 from tameshi.report.inputs import ReportInputs
@@ -86,6 +95,7 @@ def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
         "interference": interference.tables(view, text),
         "timeline": timeline.tables(view, text),
         "why": why.tables(view, text),
+        "endurance": endurance.tables(view, text),
         "slowest": slowest.tables(inputs.slowest, text),
         "verdicts": standing.verdicts(view, text),
         "at_worst": at_worst(view),

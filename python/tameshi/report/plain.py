@@ -9,7 +9,16 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from tameshi.report import database, interference, limits, slowest, standing, timeline, why
+from tameshi.report import (
+    database,
+    endurance,
+    interference,
+    limits,
+    slowest,
+    standing,
+    timeline,
+    why,
+)
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.points import View, at_worst, read_results
 from tameshi.report.summary import Answer, Table, answers, matrices, overview
@@ -39,6 +48,7 @@ def sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str
     yield "interference", interference.tables(view, text)
     yield "timeline", timeline.tables(view, text)
     yield "why", why.tables(view, text)
+    yield "endurance", endurance.tables(view, text)
     yield "slowest", slowest.tables(inputs.slowest, text)
     yield "verdicts", [standing.verdicts(view, text)]
     followed = standing.method(view, text)

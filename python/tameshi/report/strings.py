@@ -22,6 +22,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "section.plots": ("Plots", "グラフ"),
     "section.why": ("Where the time goes", "時間の内訳"),
     "section.database": ("The database", "データベース"),
+    "section.endurance": ("What it does to the flash", "フラッシュへの影響"),
     "section.interference": ("Who disturbs whom", "誰が誰を妨げるか"),
     "section.numbers": ("All numbers", "全数値"),
     "section.verdicts": ("Is it valid?", "結果は有効か"),
@@ -228,6 +229,17 @@ TEXT: dict[str, tuple[str, str]] = {
         "Means over all operations; the parts add up to the latency.",
         "全操作の平均。内訳の合計はレイテンシに等しい。",
     ),
+    "table.endurance": (
+        "{phase}: write amplification, spare, and how long the cells last",
+        "{phase}：書き込み増幅、予備領域、寿命",
+    ),
+    "note.endurance": (
+        "Spare is a share of the capacity: effective as garbage collection finds it, nominal as"
+        " built. Cycles are the most of any block. Life is how long the whole drive's cells last at"
+        " this rate of programs.",
+        "予備領域は容量に対する割合（実効はガベージコレクションから見た値、公称は設計値）。"
+        "書き換え回数は最大のブロックの値。寿命はこの書き込み速度を続けた場合のドライブ全体の値。",
+    ),
     "table.interference": (
         "{world}: latency p99.9 alone, beside one other load, and beside all",
         "{world}：単独、他の1つと同居、すべてと同居でのレイテンシp99.9",
@@ -265,6 +277,12 @@ TEXT: dict[str, tuple[str, str]] = {
     "table.published": ("Published figures and ours", "公表値と今回の値"),
     "table.environment": ("Environment: {world}", "環境：{world}"),
     "column.mean": ("Mean latency", "平均レイテンシ"),
+    "column.amplification": ("Write amplification", "書き込み増幅"),
+    "column.spare.effective": ("Effective spare", "実効予備領域"),
+    "column.spare.nominal": ("Nominal spare", "公称予備領域"),
+    "column.cycles": ("Cycles", "書き換え回数"),
+    "column.life": ("Life", "寿命"),
+    "cell.years": ("{years} years", "{years}年"),
     "column.limit": ("Limited by", "律速要因"),
     "column.phase": ("Phase", "フェーズ"),
     "column.quantity": ("Quantity", "項目"),

@@ -23,7 +23,7 @@ pub use xpoint::XPoint;
 
 use crate::stack::{self, Array, Cache, Linked, Shared};
 use tameshi_base::{Command, Nanos};
-use tameshi_record::Usage;
+use tameshi_record::{Usage, Wear};
 use tameshi_spec::profile;
 
 /// Where a command's time went, in nanoseconds; the parts add up to its latency exactly.
@@ -171,6 +171,24 @@ impl Device {
             Self::Linked(linked) => linked.advance(now, completions),
             Self::Shared(shared) => shared.advance(now, completions),
             Self::Cache(cache) => cache.advance(now, completions),
+        }
+    }
+
+    /// What the flash in the device has gone through since the run's begin; `None` where no flash is.
+    pub fn wear(&self) -> Option<Wear> {
+        let mut wear = Wear::default();
+        self.add_wear(&mut wear);
+        (wear.blocks > 0).then_some(wear)
+    }
+
+    pub(crate) fn add_wear(&self, wear: &mut Wear) {
+        match self {
+            Self::Null(_) | Self::Hdd(_) | Self::XPoint(_) | Self::Volume(_) => {}
+            Self::Flash(flash) => wear.add(&flash.wear()),
+            Self::Array(array) => array.add_wear(wear),
+            Self::Linked(linked) => linked.inner().add_wear(wear),
+            Self::Shared(shared) => shared.inner().add_wear(wear),
+            Self::Cache(cache) => cache.inner().add_wear(wear),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::fault::{ERROR_AFTER, Loss, Rebuilt};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos};
-use tameshi_record::Usage;
+use tameshi_record::{Usage, Wear};
 use tameshi_spec::profile::{self, Written};
 use tameshi_spec::run::{Function, Link, Node, Rebuild};
 
@@ -455,6 +455,12 @@ impl Array {
     pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
         let devices = (0..self.members.count()).filter_map(|member| self.members.device(member));
         devices.for_each(|device| device.usage(now, usage));
+    }
+
+    /// What the members' flash has gone through.
+    pub(crate) fn add_wear(&self, wear: &mut Wear) {
+        let devices = (0..self.members.count()).filter_map(|member| self.members.device(member));
+        devices.for_each(|device| device.add_wear(wear));
     }
 
     /// Power fails under the array: what its members lose.

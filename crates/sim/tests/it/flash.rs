@@ -1,9 +1,13 @@
 //! Flash drives beyond the suite: what was written before a run, and channels that died.
 
-use crate::support::{assert_close, closed_loop_on, command, flash_drive};
+use crate::support::{
+    SECOND, assert_close, closed_loop_on, command, flash, flash_drive, for_amount, run, sourced, spec,
+};
+use tameshi_base::units::{Size, Time};
 use tameshi_base::{CommandKind, Share};
 use tameshi_sim::Device;
-use tameshi_spec::profile::{self, FlashProfile, Simulated, Written};
+use tameshi_spec::profile::{self, FlashProfile, Power, Simulated, Written};
+use tameshi_workload::StreamSpec;
 
 #[test]
 fn what_was_written_before_is_there_when_the_first_command_comes_and_counts_for_nothing() {
@@ -72,4 +76,55 @@ fn dead_channels_amplify_writes_as_the_over_provisioning_that_they_leave() {
 fn a_drive_without_room_for_its_data_after_a_channel_died_is_refused() {
     let why = Device::new(&profile::Device::Flash(raid_inside(2, 130_000))).expect_err("1.13 times 14/16 is below 1");
     assert!(why.contains("can't hold"), "{why}");
+}
+
+#[test]
+fn a_limit_of_power_holds_programs_back_to_what_it_carries() {
+    let rate = |limit_mw: u32| -> f64 {
+        let mut drive = flash_drive(256 << 20);
+        let (idle_mw, read_nj) = (sourced(5_000), sourced(1));
+        let (program_nj, erase_nj) = (sourced(200_000), sourced(1));
+        drive.power = Some(Power { idle_mw, limit_mw: sourced(limit_mw), read_nj, program_nj, erase_nj });
+        let device = Device::new(&profile::Device::Flash(drive)).expect("a drive");
+        let done = closed_loop_on(device, 256, 40_000, |id| command(id, CommandKind::Write, id * 4096, 4096));
+        let (first, last) = (&done[10_000], &done[39_999]);
+        29_999.0 * 1e9 / (last.at - first.at) as f64
+    };
+    // 4 units of 4 KiB in a program, and one program of parity for four: 0.25 mJ carry 4 units.
+    for watts in [1u32, 2] {
+        let expected = f64::from(watts) / 0.25e-3 * 4.0;
+        assert_close(rate(5_000 + watts * 1000), expected, 0.03, &format!("writes at {watts} W beyond idling"));
+    }
+    assert!(rate(500_000) > 2.0 * 2.0 / 0.25e-3 * 4.0, "and no limit that is high");
+}
+
+#[test]
+fn the_record_tells_what_the_flash_went_through() {
+    let drive = flash_drive(256 << 20);
+    let simulated = Simulated { scale: 4, written: Written::Steady, ..Simulated::default() };
+    let device = flash(FlashProfile { simulated, ..drive.clone() });
+    let written = 100_000_000 / 4096 * 4096;
+    let stream = StreamSpec { read: Share(0), queue_depth: 64, ..StreamSpec::default() };
+    let mut of = spec(device, stream, for_amount(written));
+    of.storage[0].size = Size(60 << 20);
+    of.interval = Time(SECOND / 100);
+    let left = run(&of);
+    let all = |metric: &str| -> Vec<u64> {
+        let rows = left.series.iter().filter(|(_, _, subject, name, _)| subject == "storage.disk" && name == metric);
+        rows.map(|(.., value)| *value).collect()
+    };
+    let sum = |metric: &str| all(metric).iter().sum::<u64>();
+    let last = |metric: &str| *all(metric).last().expect("a row");
+    assert_eq!(sum("flash.host_bytes"), written, "what was written before the run counts for nothing");
+    assert!(sum("flash.moved_bytes") > written / 10 && sum("flash.padded_bytes") == 0);
+    let physical = last("flash.physical_bytes");
+    assert!(last("flash.mapped_bytes") + last("flash.erased_bytes") < physical);
+    let cycles = last("flash.cycles_mean_permille") as f64 / 1000.0;
+    assert!(last("flash.cycles_max") as f64 >= cycles && cycles > 3.0, "{cycles}");
+    // 3000 cycles of four times as much flash, less those before the run; each interval takes what it programs.
+    let life = all("flash.life_bytes");
+    assert_close(life[0] as f64, (3000.0 - cycles) * physical as f64 * 4.0, 0.002, "what the cells still take");
+    let programmed = |row: usize| all("flash.host_bytes")[row] + all("flash.moved_bytes")[row];
+    let spent: u64 = (1..life.len()).map(programmed).sum();
+    assert_eq!(life[0] - life[life.len() - 1], spent);
 }

@@ -69,12 +69,17 @@ pub struct Work {
 }
 
 impl Work {
+    /// Units programmed.
+    pub fn programmed_units(&self) -> u64 {
+        self.host_units + self.moved_units + self.padded_units
+    }
+
     /// Flash units written for each unit the host wrote; 1 before it wrote any.
     pub fn write_amplification(&self) -> f64 {
         if self.host_units == 0 {
             return 1.0;
         }
-        (self.host_units + self.moved_units + self.padded_units) as f64 / self.host_units as f64
+        self.programmed_units() as f64 / self.host_units as f64
     }
 
     /// What was done since `before`.

@@ -32,7 +32,7 @@ use layout::Layout;
 pub(super) use layout::Pace;
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos, Random};
-use tameshi_record::{Resource, Usage};
+use tameshi_record::{Resource, Usage, Wear};
 use tameshi_spec::profile::{FlashProfile, Simulated, Written};
 
 /// More dies, or more commands at once, are not simulated.
@@ -80,6 +80,35 @@ pub struct Flash {
     /// Time that dies, the link (either way), controllers and channels have worked, what is ahead included.
     busy: [Nanos; 4],
     random: Random,
+    endurance: Endurance,
+}
+
+/// What the cells are good for.
+#[derive(Clone, Copy, Debug)]
+struct Endurance {
+    /// Cycles that a block takes, and of them those behind it at the run's begin.
+    cycles: u64,
+    worn: u64,
+    /// The drive has so many times less flash than the real one.
+    scale: u64,
+}
+
+impl Endurance {
+    fn new(profile: &FlashProfile) -> Self {
+        let cycles = u64::from(profile.nand.endurance_cycles.value);
+        let by_profile = profile.read_retry.as_ref().map_or(0, |retry| u64::from(retry.worn.value.0));
+        let millionths = profile.simulated.worn_percent.map_or(by_profile, |percent| u64::from(percent) * 10_000);
+        Self { cycles, worn: cycles * millionths / 1_000_000, scale: u64::from(profile.simulated.scale.max(1)) }
+    }
+
+    /// Bytes that the cells of the whole drive still take in programs: what was written before the run went to all of them,
+    /// what the run writes is as much as it would be on the whole drive.
+    fn left(&self, physical_bytes: u64, before_bytes: u64, since_bytes: u64) -> u64 {
+        let whole = |bytes: u64| u128::from(bytes) * u128::from(self.scale);
+        let all = u128::from(self.cycles.saturating_sub(self.worn)) * whole(physical_bytes);
+        let left = all.saturating_sub(whole(before_bytes)).saturating_sub(u128::from(since_bytes));
+        u64::try_from(left).unwrap_or(u64::MAX)
+    }
 }
 
 /// What of the profile time depends on.
@@ -187,6 +216,7 @@ impl Flash {
             past: past(profile),
             busy: [0; 4],
             random: Random::named(0, "flash/read_retry"),
+            endurance: Endurance::new(profile),
             layout,
         })
     }
@@ -361,6 +391,31 @@ impl Flash {
     /// What the translation layers have done since the run's begin.
     pub fn work_since_begin(&self) -> Work {
         self.work().since(&self.before)
+    }
+
+    /// What the flash has gone through since the run's begin, and how worn it is.
+    pub fn wear(&self) -> Wear {
+        let unit = self.times.unit_bytes;
+        let work = self.work_since_begin();
+        let mut wear = Wear {
+            host_bytes: work.host_units * unit,
+            moved_bytes: work.moved_units * unit,
+            padded_bytes: work.padded_units * unit,
+            ..Wear::default()
+        };
+        for controller in &self.controllers {
+            let (fill, erases) = (controller.ftl.fill(), controller.ftl.erases());
+            wear.physical_bytes += fill.physical * unit;
+            wear.logical_bytes += fill.logical * unit;
+            wear.mapped_bytes += fill.mapped * unit;
+            wear.erased_bytes += fill.erased * unit;
+            wear.blocks += erases.len() as u64;
+            wear.cycles += controller.ftl.work().erases;
+            wear.cycles_max = wear.cycles_max.max(erases.iter().max().map_or(0, |&cycles| u64::from(cycles)));
+        }
+        let (before, since) = (self.before.programmed_units() * unit, work.programmed_units() * unit);
+        wear.life_bytes = self.endurance.left(wear.physical_bytes, before, since);
+        wear
     }
 
     /// How full each controller's flash is.

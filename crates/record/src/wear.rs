@@ -1,0 +1,80 @@
+//! What flash went through: what was programmed for whom, how full it is, how worn.
+
+/// Counts since a run's begin and states now, of all flash behind one storage together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wear {
+    /// Programmed for the host.
+    pub host_bytes: u64,
+    /// Programmed by garbage collection.
+    pub moved_bytes: u64,
+    /// Left empty because something had to be durable at once.
+    pub padded_bytes: u64,
+    /// Flash, parity left out.
+    pub physical_bytes: u64,
+    /// Flash that can be addressed.
+    pub logical_bytes: u64,
+    /// Flash that holds something.
+    pub mapped_bytes: u64,
+    /// Flash that is erased.
+    pub erased_bytes: u64,
+    /// What the cells still take in programs, at full capacity.
+    pub life_bytes: u64,
+    /// Cycles of all blocks together.
+    pub cycles: u64,
+    /// Blocks.
+    pub blocks: u64,
+    /// Cycles of the most worn block.
+    pub cycles_max: u64,
+}
+
+impl Wear {
+    /// Another drive of the same storage.
+    pub fn add(&mut self, other: &Self) {
+        self.host_bytes += other.host_bytes;
+        self.moved_bytes += other.moved_bytes;
+        self.padded_bytes += other.padded_bytes;
+        self.physical_bytes += other.physical_bytes;
+        self.logical_bytes += other.logical_bytes;
+        self.mapped_bytes += other.mapped_bytes;
+        self.erased_bytes += other.erased_bytes;
+        self.life_bytes = self.life_bytes.saturating_add(other.life_bytes);
+        self.cycles += other.cycles;
+        self.blocks += other.blocks;
+        self.cycles_max = self.cycles_max.max(other.cycles_max);
+    }
+
+    /// By metric what an interval did that began with `before`, and the states at its end.
+    pub fn rows(&self, before: &Self) -> [(&'static str, u64); 10] {
+        [
+            ("flash.host_bytes", self.host_bytes.saturating_sub(before.host_bytes)),
+            ("flash.moved_bytes", self.moved_bytes.saturating_sub(before.moved_bytes)),
+            ("flash.padded_bytes", self.padded_bytes.saturating_sub(before.padded_bytes)),
+            ("flash.physical_bytes", self.physical_bytes),
+            ("flash.logical_bytes", self.logical_bytes),
+            ("flash.mapped_bytes", self.mapped_bytes),
+            ("flash.erased_bytes", self.erased_bytes),
+            ("flash.life_bytes", self.life_bytes),
+            ("flash.cycles_mean_permille", self.cycles.saturating_mul(1000).checked_div(self.blocks).unwrap_or(0)),
+            ("flash.cycles_max", self.cycles_max),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_of_the_interval_and_states_of_its_end() {
+        let before = Wear { host_bytes: 100, moved_bytes: 50, mapped_bytes: 7, ..Wear::default() };
+        let mut after = Wear { host_bytes: 300, moved_bytes: 50, mapped_bytes: 9, cycles: 3, blocks: 2, ..before };
+        let rows = after.rows(&before);
+        let of = |name: &str| rows.iter().find(|(metric, _)| *metric == name).map(|(_, value)| *value);
+        assert_eq!(of("flash.host_bytes"), Some(200));
+        assert_eq!(of("flash.moved_bytes"), Some(0));
+        assert_eq!(of("flash.mapped_bytes"), Some(9));
+        assert_eq!(of("flash.cycles_mean_permille"), Some(1500));
+        after.add(&Wear { cycles: 9, blocks: 1, cycles_max: 9, ..Wear::default() });
+        assert_eq!((after.cycles, after.blocks, after.cycles_max), (12, 3, 9));
+    }
+}

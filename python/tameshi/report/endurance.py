@@ -1,0 +1,50 @@
+"""What a load does to flash: write amplification, spare and life, a table for each phase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tameshi.report.points import Name, View, freeze
+from tameshi.report.summary import Column, Row, Table
+from tameshi.report.text import Shown, Text
+
+COLUMNS = ("cell", "amplification", "spare.effective", "spare.nominal", "cycles", "life")
+
+
+def tables(view: View, text: Text) -> list[Table]:
+    """One table for each phase in which flash was written."""
+    found = []
+    for phase in view.phases:
+        cells = [cell for cell in view.cells if cell["phase"] == phase]
+        told = [(cell, flash) for cell in cells for flash in cell.get("endurance") or ()]
+        told = [(cell, flash) for cell, flash in told if flash["write_amplification"] is not None]
+        if told:
+            rows = tuple(_row(view, text, cell, flash) for cell, flash in told)
+            columns = tuple(Column(text(f"column.{key}")) for key in COLUMNS)
+            caption = text("table.endurance", phase=text.name(phase))
+            note = text("note.endurance")
+            found.append(Table(f"endurance-{phase}", caption, columns, rows, note, numeric=True))
+    return found
+
+
+def _row(view: View, text: Text, cell: Mapping[str, Any], flash: Mapping[str, Any]) -> Row:
+    subject = str(flash["subject"]).removeprefix("storage.")
+    name: Name = (*(level for _, level in freeze(cell.get("levels", {}))), subject)
+    spare = flash["over_provisioning"]
+    life = flash["life_years"]
+    return Row(
+        text.names(name),
+        (
+            Shown(f"{flash['write_amplification']:.2f}"),
+            Shown(_percent(spare["effective"], text)),
+            Shown(_percent(spare["nominal"], text)),
+            Shown(str(flash["cycles_max"])),
+            Shown(text("cell.none") if life is None else text("cell.years", years=f"{life:.3g}")),
+        ),
+        group=text.world(cell["world"]) if len({c["world"] for c in view.cells}) > 1 else "",
+    )
+
+
+def _percent(share: float | None, text: Text) -> str:
+    return text("cell.none") if share is None else f"{100 * share:.1f} %"

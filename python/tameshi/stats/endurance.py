@@ -1,0 +1,64 @@
+"""What a load does to flash: amplification of writes, effective spare, and how long the cells last.
+
+Judged per cell over the steady window, from what each storage's flash drives wrote and erased.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tameshi.stats.estimates import WindowData
+from tameshi.stats.intervals import digits
+
+SECONDS_PER_YEAR = 365.25 * 86400
+COUNTED = ("host", "moved", "padded")
+"""What is programmed: for the host, by garbage collection, and left empty by flushes; bytes."""
+
+
+def endurance(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None:
+    """What a storage's flash went through over all windows of all runs together.
+
+    `over_provisioning` is spare as a share of the capacity: nominal as built, effective as garbage
+    collection finds it (erased flash holds nothing to reclaim, what is not mapped is spare), mean
+    of the intervals. `life_years` is how long the programs that are left last at this rate, on the
+    whole drive. None where no flash is.
+    """
+    physical = _mean(runs, "flash.physical_bytes")
+    if not physical:
+        return None
+    written = {part: sum(_total(run, f"flash.{part}_bytes") for run in runs) for part in COUNTED}
+    programmed = sum(written.values())
+    seconds = sum(run.length_ns for run in runs) / 1e9
+    mapped = _mean(runs, "flash.mapped_bytes")
+    erased = _mean(runs, "flash.erased_bytes")
+    logical = _mean(runs, "flash.logical_bytes")
+    left = _mean(runs, "flash.life_bytes")
+    yearly = programmed / seconds * SECONDS_PER_YEAR if seconds else 0.0
+    return {
+        "subject": subject,
+        **{f"{part}_bytes": int(size) for part, size in written.items()},
+        "write_amplification": digits(programmed / written["host"]) if written["host"] else None,
+        "over_provisioning": {
+            "nominal": digits(physical / logical - 1),
+            "effective": digits((physical - erased - mapped) / mapped) if mapped else None,
+        },
+        "cycles_mean": digits(_last(runs, "flash.cycles_mean_permille") / 1000),
+        "cycles_max": int(_last(runs, "flash.cycles_max")),
+        "life_years": digits(left / yearly) if yearly else None,
+    }
+
+
+def _total(run: WindowData, metric: str) -> float:
+    return float(sum(run.counters.get(metric, ())))
+
+
+def _mean(runs: Sequence[WindowData], metric: str) -> float:
+    """A state at the ends of intervals, in the mean over them."""
+    values = [float(value) for run in runs for value in run.counters.get(metric, ())]
+    return sum(values) / len(values) if values else 0.0
+
+
+def _last(runs: Sequence[WindowData], metric: str) -> float:
+    """The most that a growing state came to in any run."""
+    return max((float(value) for run in runs for value in run.counters.get(metric, ())), default=0)

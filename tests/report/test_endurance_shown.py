@@ -1,0 +1,42 @@
+"""What a load does to flash, as the report shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tameshi.report.endurance import tables
+from tameshi.report.points import read_results
+from tameshi.report.text import Text
+
+
+def results(amplification: float | None) -> dict[str, Any]:
+    flash = {
+        "subject": "storage.disk",
+        "write_amplification": amplification,
+        "over_provisioning": {"nominal": 0.145, "effective": 0.1312},
+        "cycles_mean": 3.1,
+        "cycles_max": 5,
+        "life_years": 4.2,
+    }
+    cell = {
+        "world": "simulated",
+        "phase": "steady",
+        "levels": {"depth": "16"},
+        "runs": {"complete": 1},
+        "estimates": [],
+        "endurance": [flash],
+    }
+    return {"study": {"name": "s", "title": "S", "question": "Why?"}, "cells": [cell]}
+
+
+@pytest.mark.parametrize(("lang", "years"), [("en", "4.2 years"), ("ja", "4.2年")])
+def test_each_storage_shows_amplification_both_spares_and_life(lang: str, years: str) -> None:
+    (table,) = tables(read_results(results(3.456)), Text(lang))
+    (row,) = table.rows
+    assert [cell.value for cell in row.cells] == ["3.46", "13.1 %", "14.5 %", "5", years]
+
+
+def test_what_wrote_nothing_is_not_shown() -> None:
+    assert tables(read_results(results(None)), Text("en")) == []

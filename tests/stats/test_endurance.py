@@ -1,0 +1,50 @@
+"""What a load does to flash, from the counts and states of the record."""
+
+from __future__ import annotations
+
+import pytest
+
+from tameshi.stats.endurance import SECONDS_PER_YEAR, endurance
+from tameshi.stats.estimates import WindowData
+
+SECOND = 10**9
+STATES = {
+    "flash.physical_bytes": 1250.0,
+    "flash.logical_bytes": 1000.0,
+    "flash.mapped_bytes": 800.0,
+    "flash.erased_bytes": 50.0,
+    "flash.cycles_mean_permille": 1500.0,
+    "flash.cycles_max": 4.0,
+}
+
+
+def window(host: float, moved: float, life: float) -> WindowData:
+    """One second in two intervals."""
+    counts = {"flash.host_bytes": [host, 0], "flash.moved_bytes": [0, moved]}
+    states = {name: [value, value] for name, value in STATES.items()}
+    return WindowData(
+        SECOND, [SECOND // 2] * 2, {**counts, **states, "flash.life_bytes": [life] * 2}, {}
+    )
+
+
+def test_amplification_spare_and_life_follow_from_their_definitions() -> None:
+    found = endurance("storage.d", [window(100, 150, 1e9), window(300, 250, 1e9)])
+    assert found is not None
+    assert (found["host_bytes"], found["moved_bytes"], found["padded_bytes"]) == (400, 400, 0)
+    assert found["write_amplification"] == 2.0
+    assert found["over_provisioning"] == {"nominal": 0.25, "effective": 0.5}
+    assert (found["cycles_mean"], found["cycles_max"]) == (1.5, 4)
+    # 800 bytes in two seconds.
+    assert found["life_years"] == pytest.approx(1e9 / (400 * SECONDS_PER_YEAR), rel=1e-5)
+
+
+def test_nothing_written_has_no_amplification_and_lasts() -> None:
+    found = endurance("storage.d", [window(0, 0, 1e9)])
+    assert found is not None
+    assert (found["write_amplification"], found["life_years"]) == (None, None)
+
+
+def test_a_storage_without_flash_has_none() -> None:
+    assert (
+        endurance("storage.d", [WindowData(SECOND, [SECOND], {"busy.media_ns": [5]}, {})]) is None
+    )
