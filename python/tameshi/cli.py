@@ -19,6 +19,7 @@ from rich.table import Table
 from tameshi import _core, calibrate, devices_command, guard, outputs, predictions
 from tameshi.bindings import Bindings, read_bindings
 from tameshi.compare import Options, compare, exit_status, read_side
+from tameshi.compat.databases import FORMS, as_form
 from tameshi.conduct import Conducted, Prepared, conduct, prepare, remove_targets
 from tameshi.doctor import as_json, doctor, render
 from tameshi.errors import BadInput, TameshiError
@@ -304,12 +305,22 @@ def predictions_command(
 @app.command("report")
 def report_command(
     folder: Annotated[Path, typer.Argument(help="A folder that `tameshi run` made.")],
-    form: Annotated[str, typer.Option("--format", help="html, md or terminal.")] = "html",
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="html, md or terminal; tpcc-mysql or sysbench: each run in that tool's layout.",
+        ),
+    ] = "html",
     lang: Annotated[str, typer.Option("--lang", help="en or ja.")] = "en",
 ) -> None:
     """Make results.json and the report anew from the runs of a study folder."""
     check_options([], Bindings(), lang)
-    check_word("--format", form, ["html", "md", "terminal"])
+    check_word("--format", form, ["html", "md", "terminal", *FORMS])
+    if form in FORMS:
+        outputs.read_summary(folder)
+        typer.echo(as_form(form, outputs.read_runs(folder)), nl=False)
+        return
     if form == "html":
         show(folder, lang)
         return

@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from tameshi import guard, store
+from tameshi import _core, guard, store
 from tameshi.errors import BadInput
 from tameshi.report import ReportInputs, write_report
-from tameshi.report.over_time import database_series
+from tameshi.report.over_time import RunWindow, database_series
 from tameshi.results import results
 from tameshi.spec_types import Summary
 from tameshi.store import SealedRun
@@ -128,19 +128,16 @@ def _curves(run: SealedRun) -> Iterable[dict[str, Any]]:
                 }
 
 
-def _windows_of_databases(
-    runs: Iterable[SealedRun],
-) -> Iterable[tuple[str, list[str], Mapping[str, Any], pl.DataFrame]]:
-    """Of the first run of each cell with a database, each window without levels of its own."""
-    seen = set[tuple[Any, ...]]()
+def _windows_of_databases(runs: Iterable[SealedRun]) -> Iterable[RunWindow]:
+    """Of each run with a database, each window without levels of its own."""
     for run in runs:
-        cell = (run.spec.world.value, *run.spec.cell.items())
-        if run.spec.database and cell not in seen:
-            seen.add(cell)
+        if run.spec.database:
             series = run.series()
+            interval_s = _core.nanoseconds(run.spec.interval) / NANOSECONDS
+            cell = list(run.spec.cell.values())
             for window in run.outcome["windows"]:
                 if not window["levels"]:
-                    yield run.spec.world.value, list(run.spec.cell.values()), window, series
+                    yield RunWindow(run.spec.world.value, cell, window, interval_s, series)
 
 
 def _slowest(run: SealedRun) -> Iterable[dict[str, Any]]:

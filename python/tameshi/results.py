@@ -238,7 +238,7 @@ def _sampled(frame: Any, repetition: int, subject: str | None, part: Stretch) ->
     return WindowData(int(times["dt_ns"].sum()), times["dt_ns"].to_list(), counters, {}, repetition)
 
 
-TOLD = ("check", "outage", "errors", "mix_audit", "caches", "loaded")
+TOLD = ("check", "outage", "errors", "mix_audit", "profile", "caches", "loaded")
 """Events of a run with a database that results.json holds."""
 
 
@@ -356,13 +356,14 @@ def _judged_clients(frames: _Frames, run: SealedRun, cell: Cell, part: Stretch) 
         return []
     machine = machine_of(frames.samples.iter_rows(), part.spans)
     server = _sampled(frames.server, run.spec.repetition, programs.SERVER, part)
-    counted = server.counters.get("server.statements", ())
-    rate = sum(counted) / server.length_ns * 1e9 if server.length_ns and counted else None
+    statements, transactions = programs.counted(server)
     found: list[Finding] = []
     for program in cell.spec.programs:
         ((word, settings),) = program.model_dump(mode="json").items()
         data = _window(frames, run.spec.repetition, cell.index, word, part)
-        found += client_findings(word, settings.get("clients") or 1, data, machine, rate)
+        found += client_findings(
+            word, settings.get("clients") or 1, data, machine, statements, transactions
+        )
     return found
 
 

@@ -76,6 +76,10 @@ def test_every_program_runs_on_every_product(
     assert found["holds"], found
     if program != "scan":
         assert found["ledger"]["acknowledged"] > 0
+    elif product == "mariadb":
+        ((profile,),) = ([event["profile"]] for event in events(tmp_path, "profile"))
+        assert profile["statements"] == done["completed"]
+        assert sum(stage["ns"] for stage in profile["stages"]) > 0
 
 
 @pytest.mark.parametrize("product", PRODUCTS)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tameshi.spec_types import PhaseStream, StreamSpec
-from tameshi.stats import validity
+from tameshi.stats import programs, validity
 from tameshi.stats.estimates import WindowData
 from tameshi.stats.validity import Load, Machine, judge, load_of, machine_of
 
@@ -207,3 +207,43 @@ def test_a_window_of_the_record_becomes_a_load() -> None:
     few = replace(data, latencies={"read": {**curve, "count": 2000}, "lag": curve})
     tails = load_of(PhaseStream(name="s", storage="disk", stream=spec), few).tails
     assert tails == {0.99: (50.0, 50.0)}, "of 2000 only two lie beyond the 99.9th percentile"
+
+
+def clients(cpu_ns: float = 0.0, **counters: float) -> WindowData:
+    """A second of two clients of a program."""
+    told = {"load.cpu_ns": [cpu_ns], **{k.replace("_", ".", 1): [v] for k, v in counters.items()}}
+    return WindowData(SECOND, [SECOND], told, {}, 0)
+
+
+def client_codes(data: WindowData, machine: Machine, **rates: float) -> list[str]:
+    found = validity.client_findings("oltp", 2, data, machine, **rates)
+    return [finding.code for finding in found]
+
+
+def test_clients_that_never_wait_for_the_database_make_its_figures_invalid() -> None:
+    assert client_codes(clients(1.0 * SECOND), QUIET) == []
+    (limit,) = validity.client_findings("oltp", 2, clients(1.82 * SECOND), QUIET)
+    assert (limit.code, limit.level) == ("client", "invalid")
+
+
+def test_clients_that_take_half_of_a_full_machine_make_its_figures_invalid() -> None:
+    full = replace(QUIET, idle=0.02, own=1.1)
+    assert client_codes(clients(1.1 * SECOND), full) == ["client"]
+    assert client_codes(clients(0.5 * SECOND), replace(full, own=0.5)) == []
+
+
+def test_counts_of_client_and_server_are_held_against_each_other() -> None:
+    data = clients(statement_count=1000.0, statement_ended=200.0)
+    assert client_codes(data, QUIET, server_statements=1080.0) == []
+    assert client_codes(data, QUIET, server_statements=1200.0) == ["counts"]
+    assert client_codes(data, QUIET, server_transactions=205.0) == []
+    assert client_codes(data, QUIET, server_transactions=150.0) == ["transactions"]
+
+
+def test_postgresqls_transactions_are_compared_over_windows_that_outlast_their_delay() -> None:
+    told = {"server.commits": [4000.0], "server.rollbacks": [100.0]}
+    long = WindowData(20 * SECOND, [20 * SECOND], told, {}, 0)
+    assert programs.counted(long) == (None, 205.0)
+    assert programs.counted(replace(long, length_ns=SECOND)) == (None, None)
+    counting = replace(long, counters=told | {"server.statements": [2000.0]})
+    assert programs.counted(counting) == (100.0, None)

@@ -5,6 +5,7 @@ use crate::failure::{Failure, Fate};
 use crate::journal::Journal;
 use crate::outage::Outages;
 use crate::plan::Plan;
+use crate::profile::Profile;
 use crate::session::Session;
 use crate::spec::Target;
 use std::collections::{BTreeMap, VecDeque};
@@ -27,25 +28,49 @@ const LATE: Nanos = 50_000;
 /// The operation of a transaction in interval statistics.
 pub(crate) const TRANSACTION: usize = 5;
 
-/// What is counted besides latencies, in an interval.
+/// What became of transactions of one kind, besides being completed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) statements: u64,
+pub(crate) struct Fates {
     pub(crate) retries: u64,
     pub(crate) rolled_back: u64,
     pub(crate) failed: u64,
     pub(crate) ambiguous: u64,
+}
+
+/// What is counted besides latencies, in an interval.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts {
+    /// Statements that read, that change, and that begin or end transactions.
+    pub(crate) reads: u64,
+    pub(crate) writes: u64,
+    pub(crate) others: u64,
+    /// Transactions that the database ended, a statement outside of any counting as one.
+    pub(crate) ended: u64,
+    pub(crate) reconnects: u64,
     pub(crate) cpu_ns: u64,
+    /// By kind of transaction.
+    pub(crate) kinds: Vec<Fates>,
 }
 
 impl Counts {
+    fn of(kinds: usize) -> Self {
+        Self { kinds: vec![Fates::default(); kinds], ..Self::default() }
+    }
+
     pub(crate) fn add(&mut self, other: &Self) {
-        self.statements += other.statements;
-        self.retries += other.retries;
-        self.rolled_back += other.rolled_back;
-        self.failed += other.failed;
-        self.ambiguous += other.ambiguous;
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.others += other.others;
+        self.ended += other.ended;
+        self.reconnects += other.reconnects;
         self.cpu_ns += other.cpu_ns;
+        self.kinds.resize(other.kinds.len(), Fates::default());
+        for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
+            mine.retries += theirs.retries;
+            mine.rolled_back += theirs.rolled_back;
+            mine.failed += theirs.failed;
+            mine.ambiguous += theirs.ambiguous;
+        }
     }
 }
 
@@ -64,6 +89,12 @@ pub(crate) struct Ending {
     /// Errors by code: how many, and the first of them.
     pub(crate) errors: BTreeMap<String, (u64, Failure)>,
     pub(crate) completed: u64,
+    /// Which client it was, transactions it completed after the ramp, and the time that they took.
+    pub(crate) client: u32,
+    pub(crate) steady: u64,
+    pub(crate) steady_ns: Nanos,
+    /// Of its statements after the ramp, where the server tells.
+    pub(crate) profile: Profile,
     pub(crate) problem: Option<crate::OltpError>,
 }
 
@@ -123,7 +154,7 @@ impl Worker {
         let empty = |kind| IntervalStats::new(task.phase, kind as u16, part, task.begin);
         Self {
             stats: (0..task.kinds).map(empty).collect(),
-            counts: Counts::default(),
+            counts: Counts::of(task.kinds),
             boundary: task.boundaries.boundary_after(task.begin),
             interval_begin: task.begin,
             cpu: 0,
@@ -133,7 +164,7 @@ impl Worker {
             ledger_reply: Reply::default(),
             ledger_number: 0,
             opened: 0,
-            ending: Ending::default(),
+            ending: Ending { client: task.number, ..Ending::default() },
             task,
         }
     }
@@ -257,7 +288,10 @@ impl Worker {
                 return;
             }
             let Broken { failure, committing } = match self.attempt() {
-                Ok(outcome) => return self.completed(kind, intended, start, outcome),
+                Ok(outcome) => {
+                    self.completed(kind, intended, start, outcome);
+                    return self.profile(kind);
+                }
                 Err(broken) => broken,
             };
             let fate = failure.fate;
@@ -265,7 +299,7 @@ impl Worker {
             match fate {
                 Fate::Retry if tries < MOST_TRIES => {
                     tries += 1;
-                    self.counts.retries += 1;
+                    self.counts.kinds[kind].retries += 1;
                     self.take_back();
                     self.task.client.again();
                 }
@@ -274,13 +308,13 @@ impl Worker {
                     self.task.session = None;
                     if committing {
                         // It may have happened: tried again, it might happen twice.
-                        self.counts.ambiguous += 1;
+                        self.counts.kinds[kind].ambiguous += 1;
                         return;
                     }
                     self.task.client.again();
                 }
                 Fate::Retry | Fate::Final => {
-                    self.counts.failed += 1;
+                    self.counts.kinds[kind].failed += 1;
                     self.take_back();
                     return;
                 }
@@ -291,8 +325,22 @@ impl Worker {
         }
     }
 
+    /// Asks where the time of a statement went. What can't be told is left out; a lost connection is met by the next one.
+    fn profile(&mut self, kind: usize) {
+        if !self.task.plan.profiled {
+            return;
+        }
+        let Some(Ok(Some(stages))) = self.task.session.as_mut().map(Session::profile) else { return };
+        self.counts.others += 1;
+        if self.stats[kind].part != Part::Ramp {
+            self.ending.profile.take(stages);
+        }
+    }
+
     fn take_back(&mut self) {
         let Some(session) = &mut self.task.session else { return };
+        self.counts.others += 1;
+        self.counts.ended += 1;
         if let Err(failure) = session.roll_back() {
             self.remember(failure);
             self.task.outages.lost(self.task.clock.now(), self.opened);
@@ -316,6 +364,7 @@ impl Worker {
                 Ok(session) => {
                     self.task.session = Some(session);
                     self.opened = self.task.clock.now();
+                    self.counts.reconnects += 1;
                     return true;
                 }
                 Err(failure) => {
@@ -342,21 +391,23 @@ impl Worker {
         loop {
             match self.task.client.next(&self.reply, &mut self.statement) {
                 Step::Begin { writes } => {
-                    self.counts.statements += u64::from(session.says_begin());
+                    self.counts.others += u64::from(session.says_begin());
                     session.begin(writes).map_err(broken(false))?;
                     (inside, wrote) = (true, false);
                 }
                 Step::Run => {
                     let writes = self.task.plan.writes(self.statement.shape);
                     wrote |= writes;
-                    self.counts.statements += 1;
+                    *(if writes { &mut self.counts.writes } else { &mut self.counts.reads }) += 1;
                     if inside || !writes {
+                        self.counts.ended += u64::from(!inside);
                         session.run(&self.statement, &mut self.reply).map_err(broken(false))?;
                     } else if self.task.ledger.is_some() {
                         session.begin(true).map_err(broken(false))?;
                         session.run(&self.statement, &mut self.reply).map_err(broken(false))?;
                         self.commit(session, true)?;
                     } else {
+                        self.counts.ended += 1;
                         session.run(&self.statement, &mut self.reply).map_err(broken(true))?;
                     }
                 }
@@ -365,7 +416,8 @@ impl Worker {
                     inside = false;
                 }
                 Step::Rollback => {
-                    self.counts.statements += 1;
+                    self.counts.others += 1;
+                    self.counts.ended += 1;
                     session.roll_back().map_err(broken(false))?;
                     inside = false;
                 }
@@ -389,7 +441,8 @@ impl Worker {
             written.map_err(|failure| Broken { failure, committing: false })?;
             numbered = Some(self.ledger_number);
         }
-        self.counts.statements += 1;
+        self.counts.others += 1;
+        self.counts.ended += 1;
         let committed = session.commit();
         if let (Some(number), Some((_, journal))) = (numbered, &mut self.task.ledger) {
             match &committed {
@@ -407,8 +460,12 @@ impl Worker {
         let stats = &mut self.stats[kind];
         stats.record(TRANSACTION, 0, now.saturating_sub(intended));
         stats.service_ns_sum += now.saturating_sub(start);
-        self.counts.rolled_back += u64::from(outcome == Outcome::RolledBack);
+        self.counts.kinds[kind].rolled_back += u64::from(outcome == Outcome::RolledBack);
         self.ending.completed += 1;
+        if stats.part != Part::Ramp {
+            self.ending.steady += 1;
+            self.ending.steady_ns += now.saturating_sub(intended);
+        }
         self.task.outages.completed(now, self.opened);
     }
 
@@ -439,7 +496,7 @@ impl Worker {
         let next = (0..self.task.kinds).map(fresh).collect();
         let mut stats = std::mem::replace(&mut self.stats, next);
         stats.iter_mut().for_each(|stats| stats.end = end);
-        let counts = std::mem::take(&mut self.counts);
+        let counts = std::mem::replace(&mut self.counts, Counts::of(self.task.kinds));
         let _ = self.task.sender.send(Message::Interval { stats, counts, begin: self.interval_begin, end });
         self.interval_begin = end;
     }

@@ -20,6 +20,8 @@ pub struct Plan {
     pub(crate) texts: Arc<Vec<Text>>,
     /// All statements stand in transactions, so that none needs to be opened where the product can do without.
     pub(crate) always_in_transaction: bool,
+    /// The server is asked where the time of each statement went, if it can tell.
+    pub(crate) profiled: bool,
 }
 
 /// A shape's SQL text and the kinds of what goes in and comes out.
@@ -56,13 +58,15 @@ impl Plan {
         };
         let texts = catalogue.shapes.iter().map(text).collect();
         let always_in_transaction = matches!(drives, ProgramSpec::Tpcc(_));
-        Self { ledger, texts: Arc::new(texts), catalogue: Arc::new(catalogue), always_in_transaction }
+        let profiled = matches!(drives, ProgramSpec::Scan(_));
+        Self { ledger, texts: Arc::new(texts), catalogue: Arc::new(catalogue), always_in_transaction, profiled }
     }
 
     /// No program: for queries of one's own.
     pub fn none() -> Self {
         let catalogue = Catalogue { tables: Vec::new(), shapes: Vec::new(), transactions: Vec::new() };
-        Self { catalogue: Arc::new(catalogue), ledger: None, texts: Arc::default(), always_in_transaction: false }
+        let (texts, catalogue) = (Arc::default(), Arc::new(catalogue));
+        Self { catalogue, ledger: None, texts, always_in_transaction: false, profiled: false }
     }
 
     /// Whether the shape changes the database.

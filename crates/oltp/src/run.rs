@@ -6,6 +6,7 @@ use crate::failure::{Failure, OltpError};
 use crate::journal::Journal;
 use crate::outage::Outages;
 use crate::plan::Plan;
+use crate::profile::Profile;
 use crate::session::Session;
 use crate::spec::OltpSpec;
 use serde_json::json;
@@ -229,14 +230,25 @@ impl Run<'_> {
 
     fn write_counts(&mut self, (begin, end): (Nanos, Nanos), counts: &Counts) -> Result<(), OltpError> {
         let rows = [
-            ("statement.count", counts.statements),
-            ("transaction.retries", counts.retries),
-            ("transaction.rolled_back", counts.rolled_back),
-            ("transaction.failed", counts.failed),
-            ("transaction.ambiguous", counts.ambiguous),
+            ("statement.count", counts.reads + counts.writes + counts.others),
+            ("statement.reads", counts.reads),
+            ("statement.writes", counts.writes),
+            ("statement.others", counts.others),
+            ("statement.ended", counts.ended),
+            ("load.reconnects", counts.reconnects),
             ("load.cpu_ns", counts.cpu_ns),
         ];
-        Ok(self.writer.counters((begin, end), self.drives.word(), &rows)?)
+        self.writer.counters((begin, end), self.drives.word(), &rows)?;
+        for (kind, fates) in self.kinds.iter().zip(&counts.kinds) {
+            let rows = [
+                ("transaction.retries", fates.retries),
+                ("transaction.rolled_back", fates.rolled_back),
+                ("transaction.failed", fates.failed),
+                ("transaction.ambiguous", fates.ambiguous),
+            ];
+            self.writer.counters((begin, end), kind, &rows)?;
+        }
+        Ok(())
     }
 
     fn finish(
@@ -244,14 +256,18 @@ impl Run<'_> {
         index: u32,
         end: Nanos,
         threads: u32,
-        endings: Vec<Ending>,
+        mut endings: Vec<Ending>,
         outages: &Outages,
     ) -> Result<EndedBy, OltpError> {
         let now = self.clock.now();
         if endings.len() < threads as usize {
             return Err(OltpError::Panicked(format!("{} of {threads} threads came to their end", endings.len())));
         }
-        let mut tally: Option<Tally> = None;
+        endings.sort_by_key(|ending| ending.client);
+        let steady = |of: fn(&Ending) -> u64| endings.iter().map(of).collect::<Vec<_>>();
+        let (done, spent) = (steady(|ending| ending.steady), steady(|ending| ending.steady_ns));
+        self.writer.event(now, "clients", json!({ "phase": index, "completed": done, "busy_ns": spent }))?;
+        let (mut tally, mut profile) = (None::<Tally>, Profile::default());
         let mut completed = 0;
         for ending in endings {
             if let Some(problem) = ending.problem {
@@ -262,6 +278,7 @@ impl Run<'_> {
                 *self.done.errors.entry(code).or_insert(0) += count;
                 self.last_error = Some(failure);
             }
+            profile.merge(ending.profile);
             if let Some(mine) = ending.tally {
                 tally.get_or_insert_default().merge(&mine);
             }
@@ -272,6 +289,9 @@ impl Run<'_> {
         }
         if !self.done.errors.is_empty() {
             self.writer.event(now, "errors", json!({ "phase": index, "by_code": self.done.errors }))?;
+        }
+        if profile.statements > 0 {
+            self.writer.event(now, "profile", json!({ "phase": index, "profile": profile }))?;
         }
         if let (Some(tally), ProgramSpec::Tpcc(spec)) = (tally, self.drives) {
             let findings = audit(&tally, u64::from(spec.warehouses.unwrap_or(1)));

@@ -293,7 +293,11 @@ pub(crate) fn unsupported(study: &Study, world: World) -> Vec<String> {
         events.map(|(name, event)| format!("event.{name}: this world does not stage `{}`", event.kinds().join(".")));
     let memory = study.host.iter().filter_map(|host| host.memory);
     let memory = memory.map(|_| "host.memory: no world models a host's memory yet".to_string());
-    trace.chain(events).chain(memory).collect()
+    let log =
+        study.uses.log.iter().map(|_| "use.log: no world keeps a redo log on a storage of its own yet".to_string());
+    let standby = study.uses.standby.iter();
+    let standby = standby.map(|_| "use.standby: no world keeps a standby on a storage of its own yet".to_string());
+    trace.chain(events).chain(memory).chain(log).chain(standby).collect()
 }
 
 /// Bytes that are addressed by a stream of `size` bytes of storage.

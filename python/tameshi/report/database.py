@@ -8,7 +8,7 @@ from typing import Any
 from tameshi.report.facts import ratio_of
 from tameshi.report.points import Point, View, freeze
 from tameshi.report.summary import Column, Row, Table, cell_name, shown
-from tameshi.report.text import Shown, Text
+from tameshi.report.text import Shown, Text, format_value
 
 COLUMNS = (
     *("statement.rate", "transaction.rate", "transaction.tpmc", "server.hit_ratio"),
@@ -23,7 +23,8 @@ def tables(view: View, text: Text) -> list[Table]:
     cells = [cell for cell in view.cells if "database" in cell and cell["estimates"]]
     if not cells:
         return []
-    found = [_matrix(view, text, cells), _times(view, text, cells), _checks(text, cells)]
+    found = [_matrix(view, text, cells), _times(view, text, cells)]
+    found += [_profile(text, cells), _checks(text, cells)]
     return [table for table in found if table.rows]
 
 
@@ -88,6 +89,31 @@ def _times(view: View, text: Text, cells: Sequence[dict[str, Any]]) -> Table:
     measures = ["transaction.rate", *(f"latency.{time}" for time in TIMES)]
     columns = [Column(text("column.type")), *(Column(text.measure(m)) for m in measures)]
     return Table("database-times", text("table.times"), tuple(columns), tuple(rows), numeric=True)
+
+
+PROFILED = ("ns", "cpu_user_ns", "cpu_system_ns", "blocks_in", "major_faults", "minor_faults")
+
+
+def _profile(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
+    """Where the server says the time of a mean statement went, stage by stage, of each cell."""
+    rows = []
+    for cell in cells:
+        told = [event["profile"] for event in cell["database"] if event["kind"] == "profile"]
+        statements = sum(profile["statements"] for profile in told)
+        stages: dict[str, dict[str, float]] = {}
+        for stage in (stage for profile in told for stage in profile["stages"]):
+            whole = stages.setdefault(stage["stage"], dict.fromkeys(PROFILED, 0.0))
+            for key in PROFILED:
+                whole[key] += stage[key] / statements
+        for name, means in stages.items():
+            values = [
+                format_value("latency", mean) if key.endswith("ns") else f"{mean:,.4g}"
+                for key, mean in means.items()
+            ]
+            rows.append(Row(name, tuple(map(Shown, values)), cell_name(text, cell)))
+    columns = [Column(text("column.stage")), *(Column(text(f"profile.{key}")) for key in PROFILED)]
+    caption, note = text("table.profile"), text("note.profile")
+    return Table("database-profile", caption, tuple(columns), tuple(rows), note, numeric=True)
 
 
 def _checks(text: Text, cells: Sequence[dict[str, Any]]) -> Table:

@@ -21,6 +21,7 @@ _MEASURE_DASHES = ("solid", "dot")
 _CURVE_DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 _PANEL_HEIGHT = {1: 300, 2: 240}
 _BAND = 0.13
+_BAND_OPACITY = 0.2
 # Kinds whose categories stand below each other, and the height of one in pixels.
 _FLAT = ("bar", "dot", "stack")
 _BAR_STEP, _STACK_STEP = 46, 26
@@ -43,6 +44,8 @@ def draw(figure: Figure, text: Text) -> dict[str, Any]:
     for place, panel in enumerate(figure.panels):
         where = {"row": place // figure.columns + 1, "col": place % figure.columns + 1}
         for series in panel.series:
+            for edge in _band(figure, series, text):
+                plot.add_trace(edge, **where)
             trace = _trace(figure, series, text, len(panel.series))
             name = str(trace.name)
             trace.update(legendgroup=name, showlegend=name not in listed and series.dash == 0)
@@ -247,7 +250,7 @@ def _trace(figure: Figure, series: Series, text: Text, together: int) -> Any:
 def _line_trace(
     figure: Figure, series: Series, common: dict[str, Any], marker: dict[str, Any], colour: str
 ) -> Any:
-    smooth = not series.low
+    smooth = not series.low or figure.kind == "step"
     return go.Scatter(
         **common,
         x=series.x,
@@ -260,8 +263,28 @@ def _line_trace(
             "dash": _dash(series, smooth),
             "shape": "vh" if figure.kind == "step" else "linear",
         },
-        error_y=_whiskers(series, colour),
+        error_y=None if smooth else _whiskers(series, colour),
     )
+
+
+def _band(figure: Figure, series: Series, text: Text) -> Iterator[Any]:
+    """The edges between which steps of several runs lie, filled, below their line."""
+    if figure.kind != "step" or not series.low:
+        return
+    group = escape(text.names(series.name), quote=False)
+    for values, fill in ((series.low, None), (series.high, "tonexty")):
+        yield go.Scatter(
+            x=series.x,
+            y=values,
+            mode="lines",
+            line={"width": 0, "shape": "vh"},
+            fill=fill,
+            fillcolor=_colour(series),
+            opacity=_BAND_OPACITY,
+            hoverinfo="skip",
+            showlegend=False,
+            legendgroup=group,
+        )
 
 
 def _dash(series: Series, smooth: bool) -> str:

@@ -286,7 +286,7 @@ def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
         Figure(
             f"series-{i}",
             _time_title(name, entries[0]),
-            Phrase("hint.series"),
+            _time_hint(entries),
             "step",
             Scale(Phrase("axis.time"), "number"),
             _time_scale(unit),
@@ -296,6 +296,12 @@ def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
         )
         for i, ((name, unit), entries) in enumerate(groups.items())
     ]
+
+
+def _time_hint(entries: Sequence[Mapping[str, Any]]) -> Phrase:
+    """Whether lines are of all repetitions or of the first."""
+    runs = [entry["runs"] for entry in entries if "runs" in entry]
+    return Phrase("hint.series_runs", {"runs": str(max(runs))}) if runs else Phrase("hint.series")
 
 
 def _time_panel(entry: Mapping[str, Any]) -> Panel:
@@ -318,21 +324,24 @@ def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
     ends = [float(t) for t in entry["t_s"]]
     # A commit is a write and its sync: their lines would lie on each other.
     committing = {n.removesuffix(" commit") for n in entry["values"] if n.endswith(" commit")}
-    kept = {
-        str(name): [(t, float(v)) for t, v in zip(ends, values, strict=True) if v is not None]
-        for name, values in entry["values"].items()
-        if name.removesuffix(" write") not in committing
-    }
+    lows, highs = entry.get("low", {}), entry.get("high", {})
+    kept: dict[str, list[tuple[float, ...]]] = {}
+    for name, values in entry["values"].items():
+        bounds = [lows.get(name, ()), highs.get(name, ())] if entry.get("runs", 1) > 1 else []
+        rows = zip(ends, values, *bounds, strict=True)
+        told = [tuple(map(float, row)) for row in rows if row[1] is not None]
+        if told and name.removesuffix(" write") not in committing:
+            kept[str(name)] = told
     return tuple(
-        _steps(tuple(name.split()), told, style)
-        for style, (name, told) in enumerate(kept.items())
-        if told
+        _steps(tuple(name.split()), told, style) for style, (name, told) in enumerate(kept.items())
     )
 
 
-def _steps(name: Name, told: Sequence[tuple[float, float]], style: int) -> Series:
-    times, values = zip(*told, strict=True)
-    return Series(name, (0.0, *times), (values[0], *values), (), (), style)
+def _steps(name: Name, told: Sequence[tuple[float, ...]], style: int) -> Series:
+    """Times, values, and where there are several runs their bounds."""
+    times, *columns = zip(*told, strict=True)
+    values, low, high = [*((column[0], *column) for column in columns), (), ()][:3]
+    return Series(name, (0.0, *times), values, low, high, style)
 
 
 def _time_scale(unit: str) -> Scale:

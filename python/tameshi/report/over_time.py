@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import polars as pl
@@ -11,23 +13,33 @@ NANOSECONDS = 1e9
 QPS, HITS, READS, WRITES = ("statements", "hit_ratio", "reads", "writes")
 
 
-def database_series(
-    runs: Iterable[tuple[str, Sequence[str], Mapping[str, Any], pl.DataFrame]],
-) -> Iterator[dict[str, Any]]:
-    """The figures' data from the first run of each cell: world, words of the cell, window, series.
+@dataclass(frozen=True)
+class RunWindow:
+    """A window of a run of a cell, whose levels are `cell`, and the run's series."""
 
-    Times run from the begin of the window's phase, its ramp included.
+    world: str
+    cell: Sequence[str]
+    window: Mapping[str, Any]
+    interval_s: float
+    series: pl.DataFrame
+
+
+def database_series(runs: Iterable[RunWindow]) -> Iterator[dict[str, Any]]:
+    """The figures' data: of each cell the mean of its runs, with the least and the greatest.
+
+    Times run from the begin of the window's phase, its ramp included, in whole intervals.
     """
-    groups: dict[tuple[str, str, str], dict[str, dict[float, float]]] = {}
-    for world, cell, window, series in runs:
-        begin, end = window["phase_begin_ns"], window["end_ns"]
-        inside = series.filter(pl.col("t_ns") > begin, pl.col("t_ns") - pl.col("dt_ns") < end)
-        for quantity, values in _quantities(inside, begin):
-            lines = groups.setdefault((world, str(window["name"]), quantity), {})
+    groups: dict[tuple[str, str, str], dict[str, list[dict[float, float]]]] = {}
+    for run in runs:
+        begin, end = run.window["phase_begin_ns"], run.window["end_ns"]
+        inside = run.series.filter(pl.col("t_ns") > begin, pl.col("t_ns") - pl.col("dt_ns") < end)
+        name = str(run.window["name"])
+        for quantity, values in _quantities(inside, begin, run.interval_s):
+            lines = groups.setdefault((run.world, name, quantity), {})
             if values:
-                lines.setdefault(" ".join(cell) or str(window["name"]), values)
+                lines.setdefault(" ".join(run.cell) or name, []).append(values)
     for (world, phase, quantity), lines in groups.items():
-        times = sorted({t for values in lines.values() for t in values})
+        times = sorted({t for runs in lines.values() for values in runs for t in values})
         if times:
             yield {
                 "world": world,
@@ -35,34 +47,38 @@ def database_series(
                 "quantity": quantity,
                 "unit_key": "share" if quantity == HITS else "iops",
                 "t_s": times,
-                "values": {name: [v.get(t) for t in times] for name, v in lines.items()},
+                "values": {name: _over(runs, times, fmean) for name, runs in lines.items()},
+                "low": {name: _over(runs, times, min) for name, runs in lines.items()},
+                "high": {name: _over(runs, times, max) for name, runs in lines.items()},
+                "runs": max(len(runs) for runs in lines.values()),
             }
 
 
-def _quantities(series: pl.DataFrame, begin_ns: int) -> Iterator[tuple[str, dict[float, float]]]:
-    load, server = (pl.col("source") == source for source in ("load", "server"))
-    yield QPS, _rate(series.filter(load), "statement.count", begin_ns)
-    told = series.filter(server)
+def _over(
+    runs: Sequence[Mapping[float, float]], times: Iterable[float], take: Any
+) -> list[float | None]:
+    """What `take` makes of all runs' values at each time; None where no run has one."""
+    found = ([run[t] for run in runs if t in run] for t in times)
+    return [take(values) if values else None for values in found]
+
+
+def _quantities(
+    series: pl.DataFrame, begin_ns: int, interval_s: float
+) -> Iterator[tuple[str, dict[float, float]]]:
+    def at(t_ns: int) -> float:
+        """Looks at the server and the disk come a little after the load's intervals end."""
+        return round(round((t_ns - begin_ns) / NANOSECONDS / interval_s) * interval_s, 3)
+
+    def rate(of: pl.DataFrame, metric: str) -> dict[float, float]:
+        whole = of.filter(metric=metric).group_by("t_ns")
+        summed = whole.agg(pl.col("value").sum(), pl.col("dt_ns").max()).sort("t_ns")
+        rows = ((t, v, dt) for t, v, dt in summed.iter_rows() if dt / NANOSECONDS > interval_s / 2)
+        return {at(t): value / dt * NANOSECONDS for t, value, dt in rows}
+
+    told = series.filter(source="server")
+    disk = series.filter(source="sampler")
+    yield QPS, rate(series.filter(source="load"), "statement.count")
     hits = told.filter(metric="server.hit_ratio")
-    yield HITS, {_at(t, begin_ns): v for t, v in hits.select("t_ns", "value").iter_rows()}
-    disk = series.filter(pl.col("source") == "sampler")
-    for quantity, own, of_disk in (
-        (READS, "server.reads", "disk.reads"),
-        (WRITES, "server.writes", "disk.writes"),
-    ):
-        yield quantity, _rate(told, own, begin_ns) or _rate(disk, of_disk, begin_ns)
-
-
-def _rate(series: pl.DataFrame, metric: str, begin_ns: int) -> dict[float, float]:
-    of = (
-        series.filter(metric=metric)
-        .group_by("t_ns")
-        .agg(pl.col("value").sum(), pl.col("dt_ns").max())
-    )
-    rows = of.sort("t_ns").iter_rows()
-    return {_at(t, begin_ns): value / dt * NANOSECONDS for t, value, dt in rows if dt}
-
-
-def _at(t_ns: int, begin_ns: int) -> float:
-    """Seconds, to a tenth: intervals of all cells end on one schedule, looks a little later."""
-    return round((t_ns - begin_ns) / NANOSECONDS, 1)
+    yield HITS, {at(t): v for t, v in hits.select("t_ns", "value").iter_rows()}
+    yield READS, rate(told, "server.reads") or rate(disk, "disk.reads")
+    yield WRITES, rate(told, "server.writes") or rate(disk, "disk.writes")

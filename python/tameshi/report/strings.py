@@ -361,7 +361,15 @@ TEXT: dict[str, tuple[str, str]] = {
         "Further right is rarer: each step is one more nine. Both axes are logarithmic.",
         "右へ行くほどまれな遅れ。1目盛りごとに9が1つ増える。両軸とも対数。",
     ),
-    "hint.series": ("One run, interval by interval.", "1回の実行を区間ごとに表示。"),
+    "hint.series": (
+        "The first run, interval by interval.",
+        "最初の実行を区間ごとに表示。",
+    ),
+    "hint.series_runs": (
+        "Each cell's mean over its runs (at most {runs}), interval by interval; the band spans the "
+        "least to the greatest of them.",
+        "各セルの全実行（最大{runs}回）の平均を区間ごとに表示。帯は最小から最大まで。",
+    ),
     "hint.bars": ("Whiskers: 95 % intervals.", "ひげは95 %区間。"),
     "hint.dots": (
         "Logarithmic axis, so points and not bars. Whiskers: 95 % intervals.",
@@ -432,6 +440,20 @@ TEXT: dict[str, tuple[str, str]] = {
     "measure.disk.write_rate": ("disk: writes / s", "ディスク：書き込み / 秒"),
     "measure.disk.read_bandwidth": ("disk: bytes read", "ディスク：読み取り帯域"),
     "measure.disk.write_bandwidth": ("disk: bytes written", "ディスク：書き込み帯域"),
+    "table.profile": ("Where the time of a statement went", "文の実行時間の内訳"),
+    "note.profile": (
+        "As the server's own profile tells it (SHOW PROFILE), mean of all statements after the "
+        "ramp. Blocks are of 512 bytes, as the kernel counts them for the server's thread.",
+        "サーバー自身のプロファイル（SHOW PROFILE）による、ランプ後の全文の平均。"
+        "ブロックは512バイトで、カーネルがサーバーのスレッドについて数えたもの。",
+    ),
+    "column.stage": ("stage", "段階"),
+    "profile.ns": ("time", "時間"),
+    "profile.cpu_user_ns": ("CPU, user", "CPU（ユーザー）"),
+    "profile.cpu_system_ns": ("CPU, kernel", "CPU（カーネル）"),
+    "profile.blocks_in": ("blocks in", "読み込みブロック"),
+    "profile.major_faults": ("major faults", "メジャーフォールト"),
+    "profile.minor_faults": ("minor faults", "マイナーフォールト"),
     "figure.over_time_statements": (
         "{phase}: statements per second (QPS) over time",
         "{phase}：QPS（文 / 秒）の時間変化",
@@ -816,6 +838,9 @@ SAID = {
     ),
     "client and server do not count the same number of statements: {subject}": (
         "クライアントとサーバーの文の計数が一致しない：{subject}"
+    ),
+    "client and server do not count the same number of transactions: {subject}": (
+        "クライアントとサーバーのトランザクションの計数が一致しない：{subject}"
     ),
     "the mix of transactions is off: {names}": "トランザクションのミックスが規定外：{names}",
     "the database is not consistent: condition {number} of TPC-C's clause 3.3.2 is broken by "

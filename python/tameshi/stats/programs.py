@@ -11,6 +11,8 @@ SERVER, CLIENT, DISK = "server", "client", "disk"
 """Subjects besides the program and its kinds of transactions."""
 
 MINUTE_SECONDS = 60.0
+TOLD_LATE_NS = 20_000_000_000
+"""From this length of a window on, a count told a second late is a twentieth off at most."""
 
 CLIENT_RATES = {
     "statement.count": ("statement.rate", "1/s"),
@@ -77,6 +79,21 @@ def of_server(runs: Sequence[WindowData]) -> list[Estimate]:
             unit = "B" if gauge.endswith("_bytes") else "1"
             found.append(_plain(gauge, SERVER, unit, means))
     return found
+
+
+def counted(server: WindowData) -> tuple[float | None, float | None]:
+    """Statements and transactions a second by the server's own count; None where it has none.
+
+    A server that counts statements counts no transaction of a statement on its own. PostgreSQL's
+    processes tell their transactions up to a second late, so that short windows say nothing.
+    """
+    statements = server.counters.get("server.statements")
+    if statements:
+        return sum(statements) / server.length_ns * NANOSECONDS, None
+    ended = [server.counters.get(f"server.{how}", ()) for how in ("commits", "rollbacks")]
+    if not ended[0] or server.length_ns < TOLD_LATE_NS:
+        return None, None
+    return None, sum(map(sum, ended)) / server.length_ns * NANOSECONDS
 
 
 def of_process(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:

@@ -56,6 +56,7 @@ REASONS = {
     "shared": "something else used the disk: {subject}",
     "client": "the client, not the database, was the limit: {subject}",
     "counts": "client and server do not count the same number of statements: {subject}",
+    "transactions": "client and server do not count the same number of transactions: {subject}",
     "unseen": "no disk could be observed, which leaves open what was the limit: {subject}",
 }
 """What each code says as a reason of a verdict; figures stand in the finding."""
@@ -167,12 +168,14 @@ def client_findings(
     data: WindowData,
     machine: Machine | None,
     server_statements: float | None = None,
+    server_transactions: float | None = None,
 ) -> list[Finding]:
     """Whether the clients of a program were the limit, and count what the server counts.
 
-    `data` is the program's window, `server_statements` a second are the server's own count. A
-    thread that is always busy never waits for an answer; clients that take half of a machine
-    without idle time leave too little to the server. Not for a database that lives in its client.
+    `data` is the program's window, `server_statements` and `server_transactions` a second are the
+    server's own counts, where it has them. A thread that is always busy never waits for an answer;
+    clients that take half of a machine without idle time leave too little to the server. Not for a
+    database that lives in its client.
     """
     found: list[Finding] = []
     cpu = sum(data.counters.get("load.cpu_ns", ())) / (threads * data.length_ns or 1)
@@ -181,11 +184,15 @@ def client_findings(
     if cpu >= BUSY or (starved and half):
         figures = {"cpu": cpu, "idle": machine.idle if machine else 1.0}
         found.append(Finding("client", subject, figures))
-    statements = sum(data.counters.get("statement.count", ())) / data.length_ns * 1e9
-    if server_statements and statements:
-        apart = abs(server_statements - statements) / statements
-        if apart > COUNTS_APART:
-            found.append(Finding("counts", subject, {"apart": apart}))
+    for code, counter, of_server in (
+        ("counts", "statement.count", server_statements),
+        ("transactions", "statement.ended", server_transactions),
+    ):
+        counted = sum(data.counters.get(counter, ())) / data.length_ns * 1e9
+        if of_server and counted:
+            apart = abs(of_server - counted) / counted
+            if apart > COUNTS_APART:
+                found.append(Finding(code, subject, {"apart": apart}))
     return found
 
 

@@ -7,6 +7,7 @@ mod wire;
 
 use crate::failure::Failure;
 use crate::plan::Plan;
+use crate::profile::Stage;
 use crate::spec::Target;
 use tameshi_workload::program::{Reply, Statement, Table, Values};
 
@@ -94,6 +95,18 @@ impl Session {
             Self::Sqlite(session) => session.run(statement, reply),
             Self::Mysql(session) => session.run(statement, reply),
             Self::Postgresql(session) => session.run(statement, reply),
+        }
+    }
+
+    /// Where the time of the statement before went, stage by stage; nothing where the server can't tell, or was not asked
+    /// to note it.
+    ///
+    /// # Errors
+    /// When the database refuses or is gone.
+    pub(crate) fn profile(&mut self) -> Result<Option<Vec<Stage>>, Failure> {
+        match self {
+            Self::Mysql(session) => session.profile(),
+            Self::Sqlite(_) | Self::Postgresql(_) => Ok(None),
         }
     }
 

@@ -2,10 +2,11 @@
 
 use super::super::failure::{Failure, Fate};
 use super::super::plan::{Plan, Text};
+use super::super::profile::{self, Stage};
 use super::super::spec::Server;
 use super::wire;
-use ::mysql::prelude::Queryable;
-use ::mysql::{Conn, OptsBuilder, Params, Value as Sent};
+use ::mysql::prelude::{Protocol, Queryable};
+use ::mysql::{Conn, OptsBuilder, Params, QueryResult, Value as Sent};
 use std::sync::Arc;
 use std::time::Duration;
 use tameshi_workload::program::{Kind, Reply, Statement, Table, Value, Values};
@@ -22,6 +23,8 @@ pub struct Mysql {
     prepared: Vec<Option<::mysql::Statement>>,
     /// Transactions begin by themselves.
     implicit: bool,
+    /// It notes where the time of each statement goes; statements go as text then, since it keeps no profile of others.
+    profiled: bool,
     scratch: String,
 }
 
@@ -65,8 +68,10 @@ impl Mysql {
         if implicit {
             connection.query_drop("SET autocommit = 0").map_err(|error| failure(&error))?;
         }
-        let prepared = vec![None; plan.texts.len()];
-        Ok(Self { connection, texts: Arc::clone(&plan.texts), prepared, implicit, scratch: String::new() })
+        // A server that was built without profiles refuses.
+        let profiled = plan.profiled && connection.query_drop("SET profiling = 1").is_ok();
+        let (texts, prepared) = (Arc::clone(&plan.texts), vec![None; plan.texts.len()]);
+        Ok(Self { connection, texts, prepared, implicit, profiled, scratch: String::new() })
     }
 
     pub(super) fn begins_by_itself(&self) -> bool {
@@ -88,6 +93,10 @@ impl Mysql {
     fn execute(&mut self, statement: &Statement, reply: &mut Reply) -> Result<(), ::mysql::Error> {
         let shape = statement.shape as usize;
         let text = &self.texts[shape];
+        if self.profiled && statement.parameters.is_empty() {
+            let result = self.connection.query_iter(&text.sql)?;
+            return take_rows(result, &text.results, reply);
+        }
         let prepared = match &mut self.prepared[shape] {
             Some(prepared) => &*prepared,
             empty => &*empty.insert(self.connection.prep(&text.sql)?),
@@ -95,18 +104,19 @@ impl Mysql {
         let values = statement.parameters.iter().zip(&text.parameters);
         let values: Vec<Sent> = values.map(|(value, kind)| sent(value, *kind)).collect();
         let parameters = if values.is_empty() { Params::Empty } else { Params::Positional(values) };
-        let mut result = self.connection.exec_iter(prepared, parameters)?;
-        reply.restart(text.results.len());
-        for row in result.by_ref() {
-            let row = row?;
-            for (column, kind) in text.results.iter().enumerate() {
-                receive(row.as_ref(column).unwrap_or(&Sent::NULL), *kind, reply);
-            }
-        }
-        drop(result);
+        let result = self.connection.exec_iter(prepared, parameters)?;
+        take_rows(result, &text.results, reply)?;
         // Of the result itself it is known no more once its (no) rows were taken.
         reply.affected = self.connection.affected_rows();
         Ok(())
+    }
+
+    pub(super) fn profile(&mut self) -> Result<Option<Vec<Stage>>, Failure> {
+        if !self.profiled {
+            return Ok(None);
+        }
+        let rows = self.query(profile::ASK)?;
+        Ok(Some(rows.iter().filter_map(|row| profile::stage(row)).collect()))
     }
 
     pub(super) fn query(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
@@ -142,6 +152,22 @@ impl Mysql {
         }
         failed.and_then(|()| connection.query_drop("COMMIT")).map_err(|error| failure(&error))
     }
+}
+
+/// Takes all rows of a result.
+fn take_rows<P: Protocol>(
+    mut result: QueryResult<'_, '_, '_, P>,
+    kinds: &[Kind],
+    reply: &mut Reply,
+) -> Result<(), ::mysql::Error> {
+    reply.restart(kinds.len());
+    for row in result.by_ref() {
+        let row = row?;
+        for (column, kind) in kinds.iter().enumerate() {
+            receive(row.as_ref(column).unwrap_or(&Sent::NULL), *kind, reply);
+        }
+    }
+    Ok(())
 }
 
 /// Appends a row as SQL literals. Texts of programs hold letters, digits and JSON's signs; quotes and backslashes are

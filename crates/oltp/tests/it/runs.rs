@@ -57,6 +57,10 @@ fn tpcc_leaves_a_record_by_kind_and_a_database_that_holds_all_conditions() {
     assert_eq!(total(folder.path(), "tpcc.", "transaction.count"), done.completed);
     assert!(total(folder.path(), "tpcc", "statement.count") > 10 * done.completed);
     assert!(total(folder.path(), "tpcc", "load.cpu_ns") > 0);
+    let kinds = ["reads", "writes", "others"].map(|kind| total(folder.path(), "tpcc", &format!("statement.{kind}")));
+    assert_eq!(kinds.iter().sum::<u64>(), total(folder.path(), "tpcc", "statement.count"));
+    assert!(kinds.iter().all(|kind| *kind > 0), "{kinds:?}");
+    assert!(total(folder.path(), "tpcc", "statement.ended") >= done.completed);
     let histograms = fs::read_to_string(folder.path().join("histograms/load.hlog")).expect("histograms");
     let latencies = tameshi_record::histograms::summarise(&histograms, &Default::default()).expect("readable");
     let counted: u64 = latencies.values().map(|latencies| latencies.count).sum();
@@ -91,6 +95,26 @@ fn a_lost_commit_a_doubled_one_and_a_broken_condition_are_found() {
     let broken: Vec<u32> = found.conditions.iter().filter(|c| c.broken > 0).map(|c| c.number).collect();
     assert_eq!(broken, [4, 6], "a line is missing");
     assert!(!found.holds);
+}
+
+#[test]
+fn what_becomes_of_transactions_is_counted_by_kind_and_what_each_client_did_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut spec = spec(folder.path(), ProgramSpec::Tpcc(tpcc(4, Manner::Specification, Delivery::AtOnce)), 1000);
+    spec.phases[0].ramp = tameshi_base::Time(0);
+    let program = loaded(&spec);
+    // A new order needs its stock; payments go on.
+    sql(&spec, &program, "DROP TABLE stock");
+    let done = run(&spec, &program, folder.path());
+    assert!(total(folder.path(), "tpcc.new_order", "transaction.failed") > 0, "{done:?}");
+    assert_eq!(total(folder.path(), "tpcc.payment", "transaction.failed"), 0);
+    assert!(total(folder.path(), "tpcc.payment", "transaction.count") > 0);
+    let events = fs::read_to_string(folder.path().join("events.jsonl")).expect("events");
+    let clients = events.lines().find(|line| line.contains("\"kind\":\"clients\"")).expect("told");
+    let clients: serde_json::Value = serde_json::from_str(clients).expect("an event");
+    let of = |key: &str| clients[key].as_array().expect("a list").iter().filter_map(|n| n.as_u64()).collect::<Vec<_>>();
+    assert_eq!((of("completed").len(), of("completed").iter().sum::<u64>()), (4, done.completed));
+    assert!(of("busy_ns").iter().all(|ns| *ns > 0));
 }
 
 #[test]
