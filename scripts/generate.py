@@ -37,6 +37,7 @@ PAGES = {
         "Every key of a study file. An axis level, and `quick`, may set any of them.",
     ),
     "device_profile": ("Device profiles", "Every key of a profile in `profiles/devices/`."),
+    "engine_profile": ("Engine profiles", "Every key of a profile in `profiles/engines/`."),
     "host_profile": ("Host profiles", "Every key of a profile in `profiles/hosts/`."),
 }
 

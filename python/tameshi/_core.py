@@ -15,7 +15,7 @@ from tameshi.spec_types import Plan, RunSpec, Time
 
 Rates = Mapping[tuple[tuple[str, str], ...], Sequence[float]]
 Profiles = Mapping[str, Sequence[tuple[str, str, str]]]
-"""Profiles by kind (`devices`, `hosts`, `links`): name, file, text of each."""
+"""Profiles by kind (`devices`, `hosts`, `links`, `engines`): name, file, text of each."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def verify(journal: Path, target: Target) -> dict[str, Any]:
 
 
 def schema(form: str) -> dict[str, Any]:
-    """The JSON schema of `study`, `device_profile`, `host_profile`, `run_spec` or `plan`."""
+    """The JSON schema of `study`, a profile (`device_profile` and so on), `run_spec` or `plan`."""
     with _translated():
         return dict(json.loads(_tameshi.schema(form)))
 

@@ -842,15 +842,67 @@ class Doublewrite(StrEnum):
     atomic = 'atomic'
 
 
-class DatabaseSpec(BaseModel):
+class PoolRules(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    engine: Annotated[str, Field(description='Its engine, which stands in `engines`.')]
-    storage: Annotated[str, Field(description='Name of the storage under its data.')]
-    seed: Annotated[
-        int, Field(description='Seed of its data set, the same for all repetitions.', ge=0)
+    size: Annotated[Sourced, Field(description="Its size where a study doesn't say.")]
+    usable: Annotated[
+        Sourced6,
+        Field(
+            description="Share of it that holds the data set's pages: the rest are descriptors, locks, the hash index, system pages."
+        ),
+    ]
+    old_blocks_time: Annotated[
+        Sourced2, Field(description='How long a page stays in the old sublist after its first use.')
+    ]
+    search_depth: Annotated[
+        Sourced3,
+        Field(
+            description='Pages at the end of the LRU list among which a clean one is looked for.'
+        ),
+    ]
+
+
+class FreePages(StrEnum):
+    user_batches = 'user_batches'
+    single_pages = 'single_pages'
+    page_cleaner = 'page_cleaner'
+
+
+class Adaptive(StrEnum):
+    redo_rate = 'redo_rate'
+    age = 'age'
+
+
+class ReadAhead(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    area: Annotated[
+        Sourced3,
+        Field(
+            description='Pages of an area at most; a small pool has smaller ones: the power of two from a 32nd of its pages.'
+        ),
+    ]
+    threshold: Annotated[
+        Sourced3,
+        Field(
+            description='Pages of an area that must have been used in order (innodb_read_ahead_threshold).'
+        ),
+    ]
+
+
+class ChangeBuffer(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    most: Annotated[Sourced6, Field(description='Its largest share of the pool.')]
+    per_leaf: Annotated[
+        Sourced3, Field(description='Changes that one leaf takes before it must be read.')
     ]
 
 
@@ -1470,6 +1522,62 @@ class Engine(BaseModel):
     ] = {}
 
 
+class EngineCosts(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    clock: Annotated[Sourced4, Field(description='Cycles per second at which the times hold.')]
+    statement: Annotated[
+        Sourced2,
+        Field(
+            description='A statement besides its pages and rows: protocol, parsing, locks of tables, and the client on the same host.'
+        ),
+    ]
+    commit: Annotated[Sourced2, Field(description='A commit besides its writes.')]
+    page_get: Annotated[
+        Sourced2,
+        Field(description='Finding and latching a page in the buffer pool, and searching it.'),
+    ]
+    row: Annotated[Sourced2, Field(description='Reading a row or changing it.')]
+    change: Annotated[
+        Sourced2, Field(description='What changing a row adds: undo, redo, its lock.')
+    ]
+    page_read: Annotated[
+        Sourced2, Field(description='Taking a page in: checksum, freeing a frame, the lists.')
+    ]
+    page_write: Annotated[
+        Sourced2,
+        Field(description='Writing a page: checksum, copy to the doublewrite buffer, the lists.'),
+    ]
+    round_trip: Annotated[
+        Sourced2,
+        Field(
+            description="From an answer's end to the next statement of the same client, without any processor here: network and the client's own\nmachine."
+        ),
+    ]
+
+
+class Sourced13(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[FreePages, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class Sourced14(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[Adaptive, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
 class Event(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1914,6 +2022,51 @@ class RoundsSpec(BaseModel):
     ] = None
 
 
+class Flushing(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    free_pages: Annotated[Sourced13, Field(description='Who makes free pages when there is none.')]
+    lru_scan_depth: Annotated[
+        Sourced3, Field(description='Pages that the end of the LRU list is kept clean or free for.')
+    ]
+    io_capacity: Annotated[
+        Sourced3, Field(description='Pages per second in the background (innodb_io_capacity).')
+    ]
+    io_capacity_max: Annotated[
+        Sourced3,
+        Field(description='Most pages per second in the background (innodb_io_capacity_max).'),
+    ]
+    adaptive: Annotated[
+        Sourced14,
+        Field(description='How many pages are flushed in a second for the sake of the log.'),
+    ]
+    most_dirty: Annotated[
+        Sourced6,
+        Field(description='Share of dirty pages from which they are flushed at the capacity.'),
+    ]
+    neighbours: Annotated[
+        Sourced9, Field(description='Dirty pages of the same 64 are flushed along.')
+    ]
+    doublewrite: Annotated[
+        Sourced9, Field(description='Pages written twice unless a study says otherwise.')
+    ]
+    batch: Annotated[Sourced3, Field(description='Pages of a batch in the doublewrite buffer.')]
+    single_slots: Annotated[
+        Sourced3,
+        Field(
+            description='Pages that single-page flushes have place for in the doublewrite buffer.'
+        ),
+    ]
+    retry: Annotated[
+        Sourced2,
+        Field(
+            description='How long a user thread sleeps when it found no page, from its second try on.'
+        ),
+    ]
+
+
 class Summary(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2138,6 +2291,32 @@ class Until(BaseModel):
     steady: Annotated[SteadyRule | None, Field(description='At steady state.')] = None
 
 
+class Innodb(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cpu: Annotated[EngineCosts, Field(description='Processor time of its work.')]
+    pool: Annotated[PoolRules, Field(description='The buffer pool.')]
+    flushing: Annotated[Flushing, Field(description='How pages are flushed.')]
+    redo_log: Annotated[
+        Sourced, Field(description="The redo log's size where a study doesn't say.")
+    ]
+    redo_extra: Annotated[
+        Sourced6,
+        Field(
+            description="Redo besides the model's own count of bytes, as a share of it: page splits, space management, undo pages."
+        ),
+    ]
+    read_ahead: Annotated[
+        ReadAhead | None, Field(description='Linear read-ahead; absent: none.')
+    ] = None
+    change_buffer: Annotated[
+        ChangeBuffer | None,
+        Field(description='The buffer of changes to secondary indexes; absent: none.'),
+    ] = None
+
+
 class Device3(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2200,6 +2379,21 @@ class PhaseSpec(BaseModel):
     until: Annotated[Until, Field(description='When it ends.')]
 
 
+class EngineModel1(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    innodb: Innodb
+
+
+class EngineModel(RootModel[EngineModel1]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[EngineModel1, Field(description='An engine model and its parameters.')]
+
+
 class DeviceModel(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2217,6 +2411,28 @@ class Node1(BaseModel):
         frozen=True,
     )
     device: DeviceModel
+
+
+class DatabaseSpec(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    engine: Annotated[str, Field(description='Its engine, which stands in `engines`.')]
+    storage: Annotated[str, Field(description='Name of the storage under its data.')]
+    seed: Annotated[
+        int, Field(description='Seed of its data set, the same for all repetitions.', ge=0)
+    ]
+    profile: Annotated[
+        str | None,
+        Field(description="Name of the engine's profile, where the database is simulated."),
+    ] = None
+    model: Annotated[
+        EngineModel | None,
+        Field(
+            description="The engine's model; absent where a real server runs, or where no model stands behind the product."
+        ),
+    ] = None
 
 
 class Plan(BaseModel):

@@ -43,6 +43,7 @@ PROFILE_KINDS = {
     "devices": "a device profile",
     "hosts": "a host profile",
     "links": "a link profile",
+    "engines": "an engine profile",
 }
 """Folders of profiles, and what a file in each is."""
 

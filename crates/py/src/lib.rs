@@ -13,7 +13,7 @@ use tameshi_record::histograms::{Windows, summarise};
 use tameshi_record::journal::Journal;
 use tameshi_spec::document::Source;
 use tameshi_spec::plan::{Plan, Request};
-use tameshi_spec::profile::{DeviceProfile, HostProfile};
+use tameshi_spec::profile::{DeviceProfile, EngineProfile, HostProfile};
 use tameshi_spec::resolve::Profiles;
 use tameshi_spec::run::{RunSpec, World};
 use tameshi_spec::study::Study;
@@ -53,7 +53,7 @@ fn plan(
 ) -> PyResult<String> {
     let request: Request = from_json(request)?;
     let mut of = |kind: &str| profiles.remove(kind).unwrap_or_default();
-    let profiles = Profiles { devices: of("devices"), hosts: of("hosts"), links: of("links") };
+    let profiles = Profiles { devices: of("devices"), hosts: of("hosts"), links: of("links"), engines: of("engines") };
     let planned = tameshi_spec::plan::plan(name, Source { file, text }, &request, &profiles);
     json(&planned.map_err(|error| study_error(&error))?)
 }
@@ -113,13 +113,14 @@ fn verify(py: Python<'_>, journal: PathBuf, target: execution::TargetTuple) -> P
     json(&examined.map_err(CoreError::new_err)?)
 }
 
-/// The JSON schema of one of the forms: `study`, `device_profile`, `host_profile`, `run_spec`, `plan`.
+/// The JSON schema of one of the forms: `study`, `device_profile`, `host_profile`, `engine_profile`, `run_spec`, `plan`.
 #[pyfunction]
 fn schema(form: &str) -> PyResult<String> {
     json(&match form {
         "study" => schemars::schema_for!(Study),
         "device_profile" => schemars::schema_for!(DeviceProfile),
         "host_profile" => schemars::schema_for!(HostProfile),
+        "engine_profile" => schemars::schema_for!(EngineProfile),
         "run_spec" => schemars::schema_for!(RunSpec),
         "plan" => schemars::schema_for!(Plan),
         other => return Err(CoreError::new_err(format!("there is no schema `{other}`"))),

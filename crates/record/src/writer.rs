@@ -21,6 +21,9 @@ use std::time::Duration;
 use tameshi_base::Nanos;
 use thiserror::Error;
 
+/// First line of each series.
+const HEADER: &[u8] = b"t_ns,dt_ns,subject,metric,value\n";
+
 /// The record could not be written.
 #[derive(Debug, Error)]
 #[error("cannot write the run's record: {0}")]
@@ -83,6 +86,8 @@ pub struct Writer {
     /// By stream and part, of the phase so far.
     ledgers: BTreeMap<(u16, Part), Ledger>,
     control: Arc<Control>,
+    /// `series/server.csv`, once a simulated server has something to tell.
+    server: Option<File>,
     bytes_written: u64,
     text: String,
     lines: Vec<u8>,
@@ -98,7 +103,7 @@ impl Writer {
         let append = |name: &str| OpenOptions::new().append(true).create(true).open(folder.join(name));
         let mut series = append("series/load.csv")?;
         if series.metadata()?.len() == 0 {
-            series.write_all(b"t_ns,dt_ns,subject,metric,value\n")?;
+            series.write_all(HEADER)?;
         }
         Ok(Self {
             folder: folder.to_path_buf(),
@@ -109,6 +114,7 @@ impl Writer {
             merger: Merger::default(),
             ledgers: BTreeMap::new(),
             control,
+            server: None,
             bytes_written: 0,
             text: String::new(),
             lines: Vec::new(),
@@ -231,6 +237,29 @@ impl Writer {
             writeln!(self.text, "{end},{length},{subject},{metric},{value}").expect("a string takes any text");
         }
         Ok(self.series.write_all(self.text.as_bytes())?)
+    }
+
+    /// What a simulated server counted from `begin` to `end`, by metric; a real one's sampler writes the same file.
+    ///
+    /// # Errors
+    /// When the file can't be opened or written.
+    pub fn server(&mut self, (begin, end): (Nanos, Nanos), rows: &[(&str, f64)]) -> Result<(), RecordError> {
+        use std::fmt::Write as _;
+        let file = match &mut self.server {
+            Some(file) => file,
+            none => {
+                let path = self.folder.join("series/server.csv");
+                let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+                file.write_all(HEADER)?;
+                none.insert(file)
+            }
+        };
+        self.text.clear();
+        let length = end.saturating_sub(begin);
+        for (metric, value) in rows {
+            writeln!(self.text, "{end},{length},server,{metric},{value}").expect("a string takes any text");
+        }
+        Ok(file.write_all(self.text.as_bytes())?)
     }
 
     fn write(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {

@@ -7,7 +7,7 @@ use tameshi_workload::spec::{Access, Verify};
 
 /// What of `spec` the simulated world can't do yet: a sentence each that begins with the key; empty when it can be run.
 ///
-/// `start` is accepted whatever it says: a device here has no cache that survives between runs. So are `compressible`
+/// `start` matters to databases only: a device here has no cache that survives between runs. So are `compressible`
 /// and `duplicate`: a device here stores data as they are, and what they hold changes nothing.
 pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     let mut sentences = spec.unsupported.clone();
@@ -21,13 +21,12 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
         }
     }
     sentences.extend(shared_otherwise(spec));
+    sentences.extend(crate::engine::unsupported(spec));
     for phase in &spec.phases {
         let name = &phase.name;
         if phase.until.time_at_most(phase.ramp).is_none() && phase.until.amount.is_none() {
             sentences.push(format!("phase.{name}.until: neither a time, an amount nor steady state ends this phase"));
         }
-        let programs = phase.programs.iter().map(|program| program.word());
-        sentences.extend(programs.map(|word| format!("workload.{word}: no database is simulated yet; measure this")));
         phase.streams.iter().for_each(|stream| stream_trouble(spec, phase, stream, &mut sentences));
     }
     // A stream that runs in several phases would say the same thing each time.

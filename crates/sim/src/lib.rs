@@ -8,6 +8,7 @@ mod check;
 pub mod device;
 mod digest;
 mod due;
+mod engine;
 pub mod fault;
 mod host;
 mod phase;

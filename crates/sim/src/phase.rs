@@ -8,6 +8,7 @@ use crate::check;
 use crate::device::{Breakdown, Device, DeviceCompletion};
 use crate::digest::{Digest, Entry};
 use crate::due::Due;
+use crate::engine::{Engine, Request};
 use crate::host::Step;
 use crate::run::{SimError, World, places};
 use serde_json::json;
@@ -19,6 +20,8 @@ use tameshi_spec::run::{PhaseSpec, RunSpec};
 use tameshi_workload::steady::{Detector, Round, State};
 use tameshi_workload::{Job, Operation, Placement};
 
+/// Place of a transaction among the operations of the record.
+const TRANSACTION: usize = 5;
 /// Completions between two looks at the switch that stops a run, a power of two.
 const STOP_CHECK: u64 = 1 << 16;
 /// So many issues at one instant, beyond the slots there are, and time stands still.
@@ -59,6 +62,9 @@ pub(crate) struct Phase<'a> {
     slots: u64,
     completed: u64,
     issued_at_once: u64,
+    /// Names of the streams and kinds of transactions, each with how many jobs; those of the engine come last.
+    names: Vec<String>,
+    interval_began: Nanos,
 }
 
 impl<'a> Phase<'a> {
@@ -90,12 +96,14 @@ impl<'a> Phase<'a> {
         let rounds = round.map_or(phase.round().map_or(Rounds::None, Rounds::Each), Rounds::Within);
         let clock = Clock::new(begin, phase.ramp.0, spec.interval.0).in_rounds(rounds);
         let detector = |rule| Detector::new(rule, phase.subjects(index as u32));
+        let mut names: Vec<String> = phase.streams.iter().map(|stream| stream.name.clone()).collect();
+        names.extend(phase.programs.iter().flat_map(Engine::kinds));
         let interval = |stream| IntervalStats::new(index as u32, stream, clock.part(begin), begin);
         Self {
             spec: phase,
             index: index as u32,
             due,
-            stats: (0..phase.streams.len() as u16).map(interval).collect(),
+            stats: (0..names.len() as u16).map(interval).collect(),
             clock,
             detector: phase.until.steady.map(detector),
             round: vec![Round::default(); phase.streams.len()],
@@ -107,6 +115,8 @@ impl<'a> Phase<'a> {
             seats,
             completed: 0,
             issued_at_once: 0,
+            names,
+            interval_began: begin,
         }
     }
 
@@ -117,16 +127,21 @@ impl<'a> Phase<'a> {
         world: &mut World,
         writer: &mut Writer,
     ) -> Result<(EndedBy, Vec<Round>), SimError> {
-        let streams: Vec<(&str, u32)> = self.spec.streams.iter().map(|stream| (stream.name.as_str(), 1)).collect();
+        let streams: Vec<(&str, u32)> = self.names.iter().map(|name| (name.as_str(), 1)).collect();
         writer.phase_begin(self.begin, self.index, &streams)?;
         if self.spec.ramp.0 == 0 {
             writer.phase_ramped(self.begin, self.index)?;
         }
         world.staging.phase_begins(self.index, self.begin);
+        let (mut threads, mut storage) = (Vec::new(), 0);
+        if let Some(engine) = &mut world.engine {
+            (threads, storage) = (engine.begin(self.begin, self.spec, self.seats.len()), engine.storage);
+        }
         if let Some(host) = &mut world.host {
-            host.begin(run, self.spec);
+            host.begin(run, self.spec, (storage, &threads));
         }
         world.note_usage();
+        self.serve_engine(world, true);
         let ended_by = self.work(world, writer)?;
         let end = world.now;
         if matches!(ended_by, EndedBy::Amount | EndedBy::Stopped) {
@@ -140,6 +155,7 @@ impl<'a> Phase<'a> {
             writer.interval(stats)?;
         }
         world.write_usage(writer)?;
+        self.write_engine(world, writer)?;
         writer.phase_end(end, self.index, ended_by)?;
         self.drain(world, writer)?;
         writer.event(world.now, "phase_drained", json!({ "phase": self.index }))?;
@@ -154,13 +170,13 @@ impl<'a> Phase<'a> {
                 return Ok(EndedBy::Amount);
             }
             let (wake, device) = world.first_wake();
-            let host = world.host_wake();
+            let (host, engine) = (world.host_wake(), world.engine_wake());
             let (mut due, seat) = self.due.first();
             if due >= self.end {
                 due = Nanos::MAX;
             }
             let event = world.staging.next();
-            let first = wake.min(due).min(host);
+            let first = wake.min(due).min(host).min(engine);
             if event <= first.min(boundary) && event < self.end {
                 self.enter(world, event.max(world.now));
                 world.stage(writer)?;
@@ -178,9 +194,12 @@ impl<'a> Phase<'a> {
                 }
                 self.rotate(world, writer)?;
                 boundary = self.clock.boundary_after(boundary).min(self.end);
-            } else if due <= wake.min(host) {
+            } else if due <= wake.min(host).min(engine) {
                 self.enter(world, due);
                 self.issue(world, seat)?;
+            } else if engine <= wake.min(host) {
+                self.enter(world, engine);
+                self.engine(world, true);
             } else if host <= wake {
                 self.enter(world, host);
                 if self.host(world, true) && writer.control().is_stopping() {
@@ -242,6 +261,7 @@ impl<'a> Phase<'a> {
             stats.restart(self.index, self.clock.part(now), now);
         }
         world.write_usage(writer)?;
+        self.write_engine(world, writer)?;
         if now == self.clock.ramped() {
             writer.phase_ramped(now, self.index)?;
         }
@@ -296,14 +316,15 @@ impl<'a> Phase<'a> {
         world.devices[device].advance(world.now, &mut world.completions);
         for done in world.completions.drain(..) {
             match &mut world.host {
-                None => self.finish(&mut world.digest, &done, recorded),
+                None => self.finish((&mut world.digest, &mut world.engine), &done, recorded),
                 Some(host) => {
                     if let Step::Done(done) = host.completed(&done) {
-                        self.finish(&mut world.digest, &done, recorded);
+                        self.finish((&mut world.digest, &mut world.engine), &done, recorded);
                     }
                 }
             }
         }
+        self.serve_engine(world, recorded);
         before / STOP_CHECK != self.completed / STOP_CHECK
     }
 
@@ -314,15 +335,34 @@ impl<'a> Phase<'a> {
         match step {
             Step::Waiting => {}
             Step::Submit(command, device) => world.devices[device].submit(world.now, &command),
-            Step::Done(done) => self.finish(&mut world.digest, &done, recorded),
+            Step::Worked(id) => {
+                if let Some(engine) = &mut world.engine {
+                    engine.computed(world.now, id);
+                }
+            }
+            Step::Done(done) => self.finish((&mut world.digest, &mut world.engine), &done, recorded),
         }
+        self.serve_engine(world, recorded);
         before / STOP_CHECK != self.completed / STOP_CHECK
     }
 
     /// A job's command is complete, or has failed: then it counts in nothing else.
     #[inline]
-    fn finish(&mut self, digest: &mut Digest, done: &DeviceCompletion, recorded: bool) {
+    fn finish(
+        &mut self,
+        (digest, engine): (&mut Digest, &mut Option<Box<Engine>>),
+        done: &DeviceCompletion,
+        recorded: bool,
+    ) {
         let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
+        if seat >= self.seats.len() {
+            digest.add(engines(done, seat, slot));
+            self.completed += 1;
+            if let Some(engine) = engine {
+                engine.completed(done);
+            }
+            return;
+        }
         let of = &mut self.seats[seat];
         let completion = of.job.complete(slot, done.at);
         digest.add(entry(done, of, slot, completion.latency));
@@ -354,13 +394,67 @@ impl<'a> Phase<'a> {
         }
     }
 
+    /// What happens in the engine by itself now.
+    fn engine(&mut self, world: &mut World, recorded: bool) {
+        if let Some(engine) = &mut world.engine {
+            engine.advance(world.now);
+        }
+        self.serve_engine(world, recorded);
+    }
+
+    /// Carries out what the engine asks for, and takes the transactions that have ended.
+    fn serve_engine(&mut self, world: &mut World, recorded: bool) {
+        let Some(engine) = &mut world.engine else { return };
+        let now = world.now;
+        while let Some(request) = engine.request() {
+            match (request, &mut world.host) {
+                (Request::Work { thread, time }, None) => engine.work_without_host(thread, time),
+                (Request::Work { thread, time }, Some(host)) => {
+                    let id = (self.seats.len() as u64 + u64::from(thread)) << 32;
+                    if let Step::Worked(id) = host.work(now, id, time) {
+                        engine.computed(now, id);
+                    }
+                }
+                (Request::Command(command), None) => world.devices[engine.device].submit(now, &command),
+                (Request::Command(command), Some(host)) => {
+                    if let Step::Submit(command, device) = host.issue(now, &command, engine.device) {
+                        world.devices[device].submit(now, &command);
+                    }
+                }
+            }
+        }
+        for ended in engine.ended.drain(..) {
+            let stream = (self.spec.streams.len() + ended.kind) as u16;
+            let kind = tameshi_base::CommandKind::Read;
+            let latency = ended.latency;
+            let entry = Entry { at: now, stream, job: 0, slot: 0, kind, offset_bytes: 0, latency, failed: false };
+            world.digest.add(entry);
+            if recorded {
+                self.stats[usize::from(stream)].record(TRANSACTION, 0, latency);
+            }
+        }
+    }
+
+    /// What the engine counted since the interval's begin goes into the record.
+    fn write_engine(&mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
+        let span = (self.interval_began, world.now);
+        self.interval_began = world.now;
+        if let (Some(engine), Some(drives)) = (&mut world.engine, self.spec.programs.first()) {
+            engine.write(span, drives.word(), writer)?;
+        }
+        Ok(())
+    }
+
     /// Lets what is outstanding complete, into the digest only; what the devices do for themselves goes on meanwhile.
     fn drain(&mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
+        if let Some(engine) = &mut world.engine {
+            engine.close();
+        }
         loop {
-            let ((wake, device), host) = (world.first_wake(), world.host_wake());
-            let (event, first) = (world.staging.next(), wake.min(host));
+            let ((wake, device), host, engine) = (world.first_wake(), world.host_wake(), world.engine_wake());
+            let (event, first) = (world.staging.next(), wake.min(host).min(engine));
             let outstanding = self.seats.iter().any(|seat| seat.job.outstanding() > 0);
-            if !outstanding && host == Nanos::MAX {
+            if !outstanding && host == Nanos::MAX && world.engine.as_ref().is_none_or(|engine| engine.is_at_rest()) {
                 return Ok(());
             }
             if event.min(first) == Nanos::MAX {
@@ -370,6 +464,8 @@ impl<'a> Phase<'a> {
             world.now = world.now.max(event.min(first));
             if event <= first {
                 world.stage(writer)?;
+            } else if engine <= wake.min(host) {
+                self.engine(world, false);
             } else if host <= wake {
                 self.host(world, false);
             } else {
@@ -419,6 +515,21 @@ pub(crate) fn tell_round(
         writer.event(now, "steady", told)?;
     }
     Ok(())
+}
+
+/// A completion of the engine's.
+fn engines(done: &DeviceCompletion, seat: usize, slot: u32) -> Entry {
+    let command = &done.command;
+    Entry {
+        at: done.at,
+        stream: u16::MAX,
+        job: seat as u32,
+        slot,
+        kind: command.kind,
+        offset_bytes: command.offset_bytes,
+        latency: done.at - done.submitted,
+        failed: done.failed,
+    }
 }
 
 #[inline]

@@ -3,12 +3,13 @@
 use crate::check;
 use crate::device::{Device, DeviceCompletion};
 use crate::digest::Digest;
+use crate::engine::Engine;
 use crate::host::Host;
 use crate::phase::{Phase, tell_round};
 use crate::stack;
 use crate::staging::{Staging, befallen};
 use serde_json::json;
-use tameshi_base::Nanos;
+use tameshi_base::{Nanos, Size};
 use tameshi_record::{EndedBy, RecordError, RunStatus, Usage, Wear, Writer};
 use tameshi_spec::run::{Node, RoundsSpec, RunSpec};
 use tameshi_workload::steady::{Detector, Round, State};
@@ -49,6 +50,8 @@ struct Used {
 pub(crate) struct World {
     /// The machine between jobs and devices, where it costs anything.
     pub(crate) host: Option<Host>,
+    /// The database engine, where programs work on one.
+    pub(crate) engine: Option<Box<Engine>>,
     /// One device per storage, in the spec's order, but one for all storages that share it.
     pub(crate) devices: Vec<Device>,
     pub(crate) staging: Staging,
@@ -82,8 +85,8 @@ impl World {
             names.iter().map(|name| (format!("storage.{name}"), Used::default())).collect();
         used.extend(host.iter().map(|_| ("host".to_string(), Used::default())));
         let (staging, completions) = (Staging::new(spec), Vec::with_capacity(1024));
-        let digest = Digest::new();
-        Ok(Self { host, devices, staging, places, names, digest, now: 0, completions, used, used_at: 0 })
+        let (engine, digest) = (engine(spec)?, Digest::new());
+        Ok(Self { host, engine, devices, staging, places, names, digest, now: 0, completions, used, used_at: 0 })
     }
 
     /// An interval begins: what was used before it is none of its business.
@@ -135,6 +138,12 @@ impl World {
     #[inline]
     pub(crate) fn host_wake(&self) -> Nanos {
         self.host.as_ref().map_or(Nanos::MAX, Host::next)
+    }
+
+    /// When something next happens in the engine by itself.
+    #[inline]
+    pub(crate) fn engine_wake(&self) -> Nanos {
+        self.engine.as_ref().map_or(Nanos::MAX, |engine| engine.next())
     }
 
     /// The next event befalls its storage.
@@ -261,6 +270,18 @@ fn repeat(
         }
     }
     Ok(true)
+}
+
+/// The engine of a run whose programs work on a database that its storage has room for.
+fn engine(spec: &RunSpec) -> Result<Option<Box<Engine>>, SimError> {
+    let (Some(engine), Some(database)) = (Engine::new(spec, &places(spec)), &spec.database) else { return Ok(None) };
+    let (bytes, size) = (engine.bytes(), spec.storage[&database.storage].size);
+    if bytes > size.0 {
+        let bytes = Size(bytes.next_multiple_of(1 << 20));
+        let why = format!("storage.{}.size: {size} are less than the {bytes} of log and data set", database.storage);
+        return Err(SimError::Unsupported(vec![why]));
+    }
+    Ok(Some(Box::new(engine)))
 }
 
 /// Carries out `spec` in virtual time from t0 = 0, writing its record; returns how it ended and its digest.

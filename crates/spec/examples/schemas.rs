@@ -3,7 +3,7 @@
 use std::path::Path;
 use tameshi_spec::{
     plan::Plan,
-    profile::{DeviceProfile, HostProfile},
+    profile::{DeviceProfile, EngineProfile, HostProfile},
     run::RunSpec,
     study::Study,
 };
@@ -14,6 +14,7 @@ fn main() -> std::io::Result<()> {
         ("study", schemars::schema_for!(Study)),
         ("device_profile", schemars::schema_for!(DeviceProfile)),
         ("host_profile", schemars::schema_for!(HostProfile)),
+        ("engine_profile", schemars::schema_for!(EngineProfile)),
         ("run_spec", schemars::schema_for!(RunSpec)),
         ("plan", schemars::schema_for!(Plan)),
     ];

@@ -3,7 +3,7 @@
 use crate::axes::AxisTable;
 use crate::document::{Source, Table, has_key};
 use crate::plan::Summary;
-use crate::profile::{DeviceProfile, HostProfile, Impossible, LinkProfile, Submission};
+use crate::profile::{DeviceProfile, EngineProfile, HostProfile, Impossible, LinkProfile, Submission};
 use crate::resolve::{addressed, unknown_name};
 use crate::run::{HostSpec, RunSpec, SteadyRule};
 use crate::study::{Derived, Event, Phase, Published, Rounds, Stack, Study, Until};
@@ -457,6 +457,11 @@ pub(crate) fn profile(source: Source<'_>, table: &Table<'_>, profile: &DevicePro
 /// Values of a host profile that no machine can have.
 pub(crate) fn host_profile(source: Source<'_>, table: &Table<'_>, profile: &HostProfile) -> Checked {
     refused(source, table, "host", crate::profile::impossible_host(&profile.host))
+}
+
+/// An engine profile's values.
+pub(crate) fn engine_profile(source: Source<'_>, table: &Table<'_>, profile: &EngineProfile) -> Checked {
+    refused(source, table, "engine", crate::profile::impossible_engine(&profile.engine))
 }
 
 /// What a study changes of its host.

@@ -103,6 +103,12 @@ pub fn plan(name: &str, source: Source<'_>, request: &Request, profiles: &Profil
     }
     let (study, _) = resolved.first().expect("a product of non-empty axes has a combination");
     let mut summary = Summary { quick: request.quick, ..summarise(name, study, &axes) };
+    if request.quick {
+        // The quick part may have other levels: figures of cells that it leaves out are left out.
+        let Summary { axes, published, .. } = &mut summary;
+        let known = |name: &String, level: &String| axes.iter().any(|a| a.name == *name && a.levels.contains(level));
+        published.retain(|figure| figure.cell.iter().all(|(axis, level)| known(axis, &level.0)));
+    }
     check::published(source, &document, &summary, resolved.iter().map(|resolved| &resolved.1))?;
     if let Some(searched) = study.search.clone() {
         search::check(source, &document, study, &resolved[0].1, &summary.axes)?;
@@ -165,7 +171,7 @@ fn resolve_cell(
         start: study.run.start,
         interval: study.run.interval,
         host: resolve_host(source, &cell.table, &study, world, profiles)?,
-        database: resolve_database(source, &cell.table, &study, &engines, &expanded.phases)?,
+        database: resolve_database(source, &cell.table, &study, &engines, &expanded.phases, (world, profiles))?,
         engines,
         events: Stage { source, table: &cell.table, study: &study, phases: &expanded.phases, storages: &storage }
             .events(world)?,

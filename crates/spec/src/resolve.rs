@@ -2,7 +2,7 @@
 
 use crate::document::{Source, Table, nearest};
 use crate::happenings::is_staged;
-use crate::profile::{DeviceProfile, HostProfile, LinkProfile};
+use crate::profile::{DeviceProfile, EngineProfile, HostProfile, LinkProfile};
 use crate::run::{DatabaseSpec, HostSpec, PhaseSpec, PhaseStream, StorageSpec, World};
 use crate::stacks::Place;
 use crate::study::{Engine, Phase, Study};
@@ -19,6 +19,8 @@ pub struct Profiles {
     pub links: Vec<(String, String, String)>,
     /// Of hosts.
     pub hosts: Vec<(String, String, String)>,
+    /// Of database engines.
+    pub engines: Vec<(String, String, String)>,
 }
 
 impl Profiles {
@@ -39,6 +41,33 @@ impl Profiles {
         Some(source.parse().and_then(|table| {
             let profile: HostProfile = source.typed(&table)?;
             crate::check::host_profile(source, &table, &profile)?;
+            Ok(profile)
+        }))
+    }
+
+    /// The name of the profile of a product in this version: the one whose version is the longest beginning of it; without a
+    /// version the newest.
+    pub fn engine_name(&self, product: &str, version: Option<&str>) -> Option<String> {
+        let numbers = |version: &str| version.split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u64>>();
+        let versions = self.engines.iter().filter_map(|(name, ..)| name.strip_prefix(product)?.strip_prefix('-'));
+        let begins = |whole: &str, begin: &str| {
+            whole.strip_prefix(begin).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let fits = versions.filter(|known| version.is_none_or(|asked| begins(asked, known)));
+        let best = fits.max_by_key(|known| (known.len() * usize::from(version.is_some()), numbers(known)))?;
+        Some(format!("{product}-{best}"))
+    }
+
+    /// Reads an engine profile.
+    ///
+    /// # Errors
+    /// In the profile's own file, at the first thing that can't be.
+    pub fn engine(&self, name: &str) -> Option<Result<EngineProfile, InputError>> {
+        let (_, file, text) = self.engines.iter().find(|(other, ..)| other == name)?;
+        let source = Source { file, text };
+        Some(source.parse().and_then(|table| {
+            let profile: EngineProfile = source.typed(&table)?;
+            crate::check::engine_profile(source, &table, &profile)?;
             Ok(profile)
         }))
     }
@@ -183,13 +212,41 @@ pub(crate) fn resolve_database(
     study: &Study,
     engines: &IndexMap<String, Engine>,
     phases: &[PhaseSpec],
+    (world, profiles): (World, &Profiles),
 ) -> Result<Option<DatabaseSpec>, InputError> {
     if phases.iter().all(|phase| phase.programs.is_empty()) {
         return Ok(None);
     }
     let engine = engines.keys().next().cloned().unwrap_or_default();
     let storage = used_storage(source, table, study, None, &["use", "storage"])?;
-    Ok(Some(DatabaseSpec { engine, storage, seed: study.run.seed }))
+    let mut database = DatabaseSpec { engine, storage, seed: study.run.seed, profile: None, model: None };
+    if world == World::Simulated {
+        engine_model(source, table, engines, &mut database, profiles)?;
+    }
+    Ok(Some(database))
+}
+
+/// The model behind a simulated database's engine, if there is one for the product.
+fn engine_model(
+    source: Source<'_>,
+    table: &Table<'_>,
+    engines: &IndexMap<String, Engine>,
+    database: &mut DatabaseSpec,
+    profiles: &Profiles,
+) -> Result<(), InputError> {
+    let product = database.engine.as_str();
+    let version = engines.get(product).and_then(|engine| engine.version.as_deref());
+    let Some(name) = profiles.engine_name(product, version) else {
+        let begin = format!("{product}-");
+        let known = profiles.engines.iter().filter_map(|(name, ..)| name.strip_prefix(&begin));
+        let known: Vec<String> = known.map(str::to_string).collect();
+        let (Some(version), false) = (version, known.is_empty()) else { return Ok(()) };
+        let path = ["engine", product, "version"];
+        return Err(unknown_name(source, table, &path, "profile of this version", version, known));
+    };
+    database.model = profiles.engine(&name).transpose()?.map(|profile| profile.engine);
+    database.profile = Some(name);
+    Ok(())
 }
 
 /// The storage that is named, or used, or the only one.

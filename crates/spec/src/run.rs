@@ -1,7 +1,7 @@
 //! The resolved RunSpec: everything one run needs, and nothing that depends on when or where it runs.
 
 pub use crate::node::{Cache, Function, Link, Node, Rebuild};
-use crate::profile::{HostModel, Submission};
+use crate::profile::{EngineModel, HostModel, Submission};
 use crate::study::{Engine, Event};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -103,6 +103,12 @@ pub struct DatabaseSpec {
     pub storage: String,
     /// Seed of its data set, the same for all repetitions.
     pub seed: u64,
+    /// Name of the engine's profile, where the database is simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// The engine's model; absent where a real server runs, or where no model stands behind the product.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<EngineModel>,
 }
 
 /// The simulated machine that jobs run on.

@@ -140,7 +140,8 @@ def run_one(session: Session, task: Task) -> None:
     try:
         environment = {**task.examined.environment, "findings": list(task.examined.findings)}
         store.begin_run(folder, task.spec, task.identity, environment)
-        failure = (_execute_programs if task.spec.database else _execute)(session, task, folder)
+        real = task.spec.database and task.spec.world is not World.simulated
+        failure = (_execute_programs if real else _execute)(session, task, folder)
     except TameshiError as error:
         failure = str(error)
     except OSError as error:

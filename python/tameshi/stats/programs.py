@@ -51,6 +51,16 @@ DISK_RATES = {
     "disk.written_bytes": ("disk.write_bandwidth", "B/s"),
 }
 """What the kernel counted of the disks."""
+CLIENT_TIMES = (
+    "processor",
+    "page_reads",
+    "free_pages",
+    "row_locks",
+    "log",
+    "log_space",
+    "thinking",
+)
+"""What the clients of a simulated server wait for: shares of all their time."""
 GAUGES = ("server.dirty_bytes", "server.checkpoint_age_bytes", "server.threads_running")
 
 
@@ -69,6 +79,7 @@ def of_server(runs: Sequence[WindowData]) -> list[Estimate]:
     asked = [run for run in runs if sum(run.counters.get(requests, ())) > 0]
     if asked:
         found.append(_share_left("server.hit_ratio", requests, misses, asked))
+    found += _shares_of_time(runs)
     for gauge in GAUGES:
         means = {
             run.repetition: sum(values) / len(values)
@@ -94,6 +105,27 @@ def counted(server: WindowData) -> tuple[float | None, float | None]:
     if not ended[0] or server.length_ns < TOLD_LATE_NS:
         return None, None
     return None, sum(map(sum, ended)) / server.length_ns * NANOSECONDS
+
+
+def _shares_of_time(runs: Sequence[WindowData]) -> list[Estimate]:
+    """Which mechanism limits: what share of the clients' time each takes."""
+    spent = {
+        run.repetition: {
+            name: sum(run.counters.get(f"server.time_{name}_ns", ())) for name in CLIENT_TIMES
+        }
+        for run in runs
+    }
+    told = {run: times for run, times in spent.items() if sum(times.values()) > 0}
+    return [
+        _plain(
+            f"server.time_{name}",
+            SERVER,
+            "1",
+            {run: times[name] / sum(times.values()) for run, times in told.items()},
+        )
+        for name in CLIENT_TIMES
+        if any(times[name] > 0 for times in told.values())
+    ]
 
 
 def of_process(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:

@@ -71,7 +71,21 @@ impl Path {
         stream: &PhaseStream,
         profile: Option<&str>,
     ) -> Self {
-        let (_, path) = model.chosen(asked, stream.stream.queue_depth).expect("the spec was checked: there is a way");
+        Self::at_depth(model, asked, stream.stream.queue_depth, profile)
+    }
+
+    /// Of a thread that keeps so many requests outstanding; where the host can't, as one that waits for each.
+    ///
+    /// # Panics
+    /// When the host has no path at all; the spec was checked.
+    pub(super) fn at_depth(
+        model: &HostModel,
+        asked: Option<Submission>,
+        queue_depth: u32,
+        profile: Option<&str>,
+    ) -> Self {
+        let way = model.chosen(asked, queue_depth).or_else(|_| model.chosen(None, 1));
+        let (_, path) = way.expect("the spec was checked: there is a way");
         let driver = profile.and_then(|name| {
             let named = model.driver.iter().filter(|(prefix, _)| name.starts_with(prefix.as_str()));
             named.max_by_key(|(prefix, _)| prefix.len()).map(|(_, driver)| driver)

@@ -16,7 +16,7 @@ use cores::{Cores, NONE, Thread, ThreadState};
 use costs::{Machine, Path};
 use station::Station;
 use std::collections::VecDeque;
-use tameshi_base::{Command, Nanos, Random};
+use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::Placement;
 use tameshi_spec::run::{HostSpec, PhaseSpec, RunSpec};
@@ -25,6 +25,9 @@ use tameshi_spec::run::{HostSpec, PhaseSpec, RunSpec};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Submit,
+    /// Work without a request: the thread computes.
+    Work,
+    Worked,
     Hypervisor,
     Device,
     Interrupt,
@@ -32,6 +35,10 @@ enum Stage {
     Complete,
     Done,
 }
+
+/// No command.
+const IDLE: Command =
+    Command { id: 0, kind: CommandKind::Flush, offset_bytes: 0, length_bytes: 0, fua: false, stream: 0 };
 
 /// A request under way.
 #[derive(Clone, Copy, Debug)]
@@ -41,9 +48,18 @@ struct Flight {
     stage: Stage,
     /// The next one of its thread.
     next: u32,
-    /// Worked for it by the host so far.
+    /// Worked for it by the host so far; before work without a request, how long that will take.
     host_ns: Nanos,
     done: Option<DeviceCompletion>,
+}
+
+/// What follows on what a thread has done.
+fn after(stage: Stage) -> Stage {
+    match stage {
+        Stage::Submit => Stage::Hypervisor,
+        Stage::Work => Stage::Worked,
+        _ => Stage::Done,
+    }
 }
 
 /// What the kernel has to do next for a request.
@@ -53,6 +69,8 @@ pub(crate) enum Step {
     Waiting,
     /// Hand the command to this storage's device.
     Submit(Command, usize),
+    /// The thread with this id has done the work that was asked of it.
+    Worked(u64),
     /// It is complete for its job, as the device said it, but at this time and with the host's work in it.
     Done(DeviceCompletion),
 }
@@ -99,8 +117,9 @@ impl Host {
         }
     }
 
-    /// A phase begins: each job of its streams, in their order, is a thread.
-    pub(crate) fn begin(&mut self, run: &RunSpec, phase: &PhaseSpec) {
+    /// A phase begins: each job of its streams, in their order, is a thread, and behind them those of the engine, each with
+    /// so many slots on the storage of that number.
+    pub(crate) fn begin(&mut self, run: &RunSpec, phase: &PhaseSpec, engine: (usize, &[u32])) {
         self.paths.clear();
         self.cores.threads.clear();
         let mut base = 0;
@@ -113,15 +132,19 @@ impl Host {
                 base += stream.stream.queue_depth;
             }
         }
-        let command = Command {
-            id: 0,
-            kind: tameshi_base::CommandKind::Flush,
-            offset_bytes: 0,
-            length_bytes: 0,
-            fua: false,
-            stream: 0,
-        };
-        let flight = Flight { command, storage: 0, stage: Stage::Done, next: NONE, host_ns: 0, done: None };
+        let (storage, threads) = engine;
+        let drive = run.storage.get_index(storage).and_then(|(_, storage)| storage.model.as_ref());
+        let drive = drive.map(|node| node.drive().0);
+        for &slots in threads {
+            // A client waits for its request; the page cleaner and read-ahead keep many outstanding.
+            let depth = if slots > 2 { slots } else { 1 };
+            let way = self.spec.submission.filter(|_| depth > 1 || self.spec.model.synchronous.is_none());
+            let way = way.filter(|&way| self.spec.model.chosen(Some(way), depth).is_ok());
+            self.paths.push(Path::at_depth(&self.spec.model, way, depth, drive));
+            self.cores.threads.push(Thread::new(base));
+            base += slots;
+        }
+        let flight = Flight { command: IDLE, storage: 0, stage: Stage::Done, next: NONE, host_ns: 0, done: None };
         self.flights.clear();
         self.flights.resize(base as usize, flight);
     }
@@ -132,6 +155,15 @@ impl Host {
         let flight = &mut self.flights[request as usize];
         *flight = Flight { command: *command, storage, stage: Stage::Submit, next: NONE, host_ns: 0, done: None };
         self.enter(now, request, Stage::Submit)
+    }
+
+    /// A thread of the engine computes for so long; `id` is that of a slot of its own.
+    pub(crate) fn work(&mut self, now: Nanos, id: u64, time: Nanos) -> Step {
+        let request = self.request(id);
+        let command = Command { id, ..IDLE };
+        self.flights[request as usize] =
+            Flight { command, storage: 0, stage: Stage::Work, next: NONE, host_ns: time, done: None };
+        self.enter(now, request, Stage::Work)
     }
 
     /// A device has completed a command.
@@ -202,13 +234,14 @@ impl Host {
         loop {
             self.flights[request as usize].stage = stage;
             stage = match stage {
-                Stage::Submit | Stage::Complete => {
+                Stage::Submit | Stage::Complete | Stage::Work => {
                     if self.task_ns(request) + self.hold_ns(request) + self.machine.context_switch > 0 {
                         self.queue(now, request);
                         return Step::Waiting;
                     }
-                    if stage == Stage::Submit { Stage::Hypervisor } else { Stage::Done }
+                    after(stage)
                 }
+                Stage::Worked => return Step::Worked(self.flights[request as usize].command.id),
                 Stage::Hypervisor => {
                     let cost = self.varied(self.machine.hypervisor);
                     if let (Some(station), true) = (&mut self.hypervisor, cost > 0) {
@@ -254,6 +287,7 @@ impl Host {
         let (flight, path) = (&self.flights[request as usize], &self.paths[self.seat(request)]);
         match flight.stage {
             Stage::Submit => path.submit(flight.command.kind, flight.command.length_bytes, self.machine.page),
+            Stage::Work => flight.host_ns,
             _ => path.complete,
         }
     }
@@ -336,11 +370,7 @@ impl Host {
         if let Some(request) = ended {
             // The thread stays for this instant: if it issues its next request now, it just goes on.
             self.cores.linger(core, now);
-            let next = match self.flights[request as usize].stage {
-                Stage::Submit => Stage::Hypervisor,
-                _ => Stage::Done,
-            };
-            return self.enter(now, request, next);
+            return self.enter(now, request, after(self.flights[request as usize].stage));
         }
         if self.cores.goes_on(core, now) {
             self.start(now, core, 0);

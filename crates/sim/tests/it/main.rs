@@ -5,6 +5,7 @@
 mod calibration;
 mod device_suite;
 mod disk_answers;
+mod engine;
 mod events;
 mod faults;
 mod flash;

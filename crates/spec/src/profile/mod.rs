@@ -1,5 +1,7 @@
 //! Device profiles: a model and its parameters, each with unit and source, one TOML file each.
 
+mod engine;
+mod engine_limits;
 mod flash;
 mod hdd;
 mod host;
@@ -11,6 +13,10 @@ mod volume;
 mod volume_limits;
 mod xpoint;
 
+pub use engine::{
+    Adaptive, ChangeBuffer, EngineCosts, EngineModel, EngineProfile, Flushing, FreePages, Innodb, PoolRules, ReadAhead,
+};
+pub(crate) use engine_limits::impossible_engine;
 pub use flash::{
     Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Nand, Power, PowerLossProtection,
     ReadRetry, Simulated, Written,

@@ -196,3 +196,20 @@ fn a_search_runs_its_maximum_in_closed_loop_and_then_each_rate_in_open_loop() {
     let axis = planned.study.axes.last().expect("an axis of rates");
     assert_eq!((axis.name.as_str(), &axis.levels[..]), ("rate", &["1.5".to_string(), "2000".to_string()][..]));
 }
+
+#[test]
+fn the_quick_part_leaves_out_figures_of_cells_that_it_leaves_out() {
+    let text = with(
+        "[axis.d]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n\
+         [[published]]\nid = \"S1\"\ncell = { d = 1 }\nmetric = \"read.iops\"\n\
+         [[published]]\nid = \"S2\"\ncell = { d = 2 }\nmetric = \"read.iops\"\n\
+         [quick]\naxis.d.levels = [2, 3]\n",
+    );
+    let source = Source { file: "t.toml", text: &text };
+    let figures = |quick: bool| {
+        let request = Request { world: World::Simulated, quick, rates: vec![] };
+        let planned = plan("t", source, &request, &profiles()).expect("plans");
+        planned.study.published.iter().map(|figure| figure.id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!((figures(false), figures(true)), (vec!["S1".into(), "S2".into()], vec!["S2".to_string()]));
+}

@@ -1,0 +1,510 @@
+//! Clients: each goes through the steps of its transactions, and waits where it must.
+
+use super::counters::{Count, Why};
+use super::locks::Asked;
+use super::plan::{Op, Plan};
+use super::pool::Found;
+use super::{Alarm, Ended, Engine, Logic, NONE, Purpose, REQUEST};
+use tameshi_base::{CommandKind, Nanos};
+use tameshi_spec::profile::FreePages;
+use tameshi_workload::program::{Client, Outcome, Reply, Shape, Statement, Step, Transaction};
+
+/// Redo of a merged change besides the change itself.
+const REDO_MERGE: u64 = 40;
+/// Virtual dates: 2020-01-01, in seconds since 1970.
+pub(super) const EPOCH: i64 = 1_577_836_800;
+
+/// Where a client is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// It may go on with the next step of its transaction.
+    Next,
+    /// It goes through its statement's plan.
+    Planned,
+    /// It works on a processor; then comes this.
+    Working(After),
+    /// It waits for a page, a frame, a lock or room in the log; then it goes on with the plan.
+    Waiting,
+    /// It waits for room in the log before its statement.
+    Space,
+    /// It waits for the log to be durable.
+    Log,
+    /// It flushes one page to have a free frame.
+    Single(u32, u64),
+    /// Its answer is on the way, or its next statement.
+    Away,
+    /// Its user types, and then the transaction begins.
+    Typing,
+    /// Its user thinks, and then types.
+    Thinking,
+    /// The phase is over.
+    Ended,
+}
+
+/// What comes after work on a processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    /// The statement has its reply.
+    Statement,
+    /// The commit goes to the log.
+    Commit,
+    /// The scan goes on.
+    Scan,
+    /// The copy of a page that is flushed alone is ready.
+    Single,
+}
+
+/// A client of the engine.
+#[derive(Debug)]
+pub(super) struct Seat {
+    pub(super) client: Client,
+    statement: Statement,
+    reply: Reply,
+    pub(super) plan: Plan,
+    /// Next step of the plan.
+    at: usize,
+    /// Next page of a scan.
+    scan: u32,
+    pub(super) stage: Stage,
+    pub(super) why: Why,
+    pub(super) since: Nanos,
+    transaction: Transaction,
+    began: Nanos,
+    pub(super) wrote: bool,
+    asks_locks: bool,
+    /// It waited since the statement was planned.
+    pub(super) waited: bool,
+    /// It has looked for a free frame so often.
+    pub(super) tries: u32,
+    /// Log position of its last change.
+    pub(super) lsn: u64,
+    /// Processor time that is due.
+    cpu: Nanos,
+    gets: u64,
+    pub(super) undo: Vec<super::tpcc::Undo>,
+}
+
+impl Seat {
+    pub(super) fn new(client: Client, now: Nanos) -> Self {
+        Self {
+            client,
+            statement: Statement::default(),
+            reply: Reply::default(),
+            plan: Plan::default(),
+            at: 0,
+            scan: NONE,
+            stage: Stage::Next,
+            why: Why::Processor,
+            since: now,
+            transaction: Transaction::default(),
+            began: now,
+            wrote: false,
+            asks_locks: false,
+            waited: false,
+            tries: 0,
+            lsn: 0,
+            cpu: 0,
+            gets: 0,
+            undo: Vec::new(),
+        }
+    }
+}
+
+impl Engine {
+    /// A client waits for something from now on; what it did before is accounted for.
+    pub(super) fn turns(&mut self, client: u32, stage: Stage, why: Why) {
+        let seat = &mut self.clients[client as usize];
+        self.counters.spent(seat.why, self.now - seat.since);
+        (seat.stage, seat.why, seat.since) = (stage, why, self.now);
+    }
+
+    /// Accounts for the time of all clients up to `end`.
+    pub(super) fn account(&mut self, end: Nanos) {
+        for seat in self.clients.iter_mut().filter(|seat| seat.stage != Stage::Ended) {
+            self.counters.spent(seat.why, end.saturating_sub(seat.since));
+            seat.since = end;
+        }
+    }
+
+    /// The client may go on with its plan.
+    pub(super) fn make_ready(&mut self, client: u32) {
+        self.turns(client, Stage::Planned, Why::Processor);
+        self.ready.push_back(client);
+    }
+
+    /// Clients whose users think when the phase ends are done.
+    pub(super) fn end_idle_clients(&mut self) {
+        for client in 0..self.clients.len() {
+            if matches!(self.clients[client].stage, Stage::Thinking | Stage::Typing) {
+                self.turns(client as u32, Stage::Ended, Why::Thinking);
+                self.active -= 1;
+            }
+        }
+    }
+
+    /// A client begins its next transaction, if there is one.
+    pub(super) fn begin_transaction(&mut self, client: u32) {
+        if self.closing {
+            self.turns(client, Stage::Ended, Why::Thinking);
+            self.active -= 1;
+            return;
+        }
+        let date = EPOCH + (self.now / 1_000_000_000) as i64;
+        let seat = &mut self.clients[client as usize];
+        seat.transaction = seat.client.begin(date);
+        let keying = seat.transaction.keying;
+        if keying > 0 {
+            self.turns(client, Stage::Typing, Why::Thinking);
+            self.alarm(self.now + keying, Alarm::Client(client));
+        } else {
+            self.started(client);
+        }
+    }
+
+    fn started(&mut self, client: u32) {
+        self.turns(client, Stage::Next, Why::Processor);
+        self.clients[client as usize].began = self.now;
+        self.ready.push_back(client);
+    }
+
+    /// A client's time has come.
+    pub(super) fn wake(&mut self, client: u32) {
+        match self.clients[client as usize].stage {
+            Stage::Thinking => self.begin_transaction(client),
+            Stage::Typing => self.started(client),
+            Stage::Away => self.committed(client),
+            Stage::Waiting => self.make_ready(client),
+            _ => {}
+        }
+    }
+
+    pub(super) fn go_on(&mut self, client: u32) {
+        match self.clients[client as usize].stage {
+            Stage::Next => self.next_step(client),
+            Stage::Planned => self.go_through(client),
+            Stage::Space => self.plan(client),
+            _ => {}
+        }
+    }
+
+    /// Asks the program for its next step.
+    fn next_step(&mut self, client: u32) {
+        loop {
+            let seat = &mut self.clients[client as usize];
+            match seat.client.next(&seat.reply, &mut seat.statement) {
+                Step::Begin { .. } => {}
+                Step::Run => return self.plan(client),
+                Step::Commit => {
+                    self.counters.one(Count::Statements);
+                    self.told[0] += 1;
+                    return self.begin_commit(client);
+                }
+                Step::Rollback => {
+                    self.counters.one(Count::Statements);
+                    (self.told[0], self.told[2]) = (self.told[0] + 1, self.told[2] + 1);
+                    return self.roll_back(client);
+                }
+                Step::Done(outcome) => {
+                    debug_assert!(!matches!(outcome, Outcome::Missing(_)), "{outcome:?}");
+                    if self.clients[client as usize].wrote {
+                        return self.begin_commit(client);
+                    }
+                    return self.finish(client);
+                }
+            }
+        }
+    }
+
+    fn finish(&mut self, client: u32) {
+        let seat = &mut self.clients[client as usize];
+        self.ended.push(Ended { kind: seat.transaction.kind, latency: self.now - seat.began });
+        let thinking = seat.transaction.thinking;
+        if thinking == 0 || self.closing {
+            self.begin_transaction(client);
+            return;
+        }
+        self.turns(client, Stage::Thinking, Why::Thinking);
+        self.alarm(self.now + thinking, Alarm::Client(client));
+    }
+
+    /// Plans the statement that the program has asked for.
+    fn plan(&mut self, client: u32) {
+        let shape = &self.catalogue.shapes[self.clients[client as usize].statement.shape as usize];
+        if shape.writes() && self.redo.age() > self.redo.most_age() {
+            self.turns(client, Stage::Space, Why::LogSpace);
+            self.space_waiters.push(client);
+            self.flush_for_the_log();
+            return;
+        }
+        let count = match shape {
+            Shape::Insert { .. } => Count::Inserts,
+            Shape::Update { .. } => Count::Updates,
+            Shape::Delete { .. } => Count::Deletes,
+            _ => Count::Selects,
+        };
+        self.counters.one(Count::Statements);
+        self.counters.one(count);
+        self.told[0] += 1;
+        self.turns(client, Stage::Planned, Why::Processor);
+        let seat = &mut self.clients[client as usize];
+        seat.plan.clear();
+        let Seat { statement, reply, plan, undo, .. } = &mut *seat;
+        Self::plan_into(&mut self.logic, &self.catalogue, &mut self.layout, (statement, reply, plan, undo));
+        seat.asks_locks = seat.plan.ops.iter().any(|op| matches!(op, Op::Lock(_)));
+        (seat.at, seat.scan, seat.waited, seat.gets) = (0, NONE, false, 0);
+        if seat.plan.changed > 0 {
+            // The undo record goes to a page of the client's own.
+            let page = self.layout.undo.0 + client * 4 % self.layout.undo.1;
+            seat.plan.ops.push(Op::Change(page, 60));
+        }
+        self.pool.grow(self.layout.next + 1);
+        self.go_through(client);
+    }
+
+    /// Plans a statement and answers it.
+    pub(super) fn plan_into(
+        logic: &mut Logic,
+        catalogue: &super::Catalogue,
+        layout: &mut super::Layout,
+        (statement, reply, plan, undo): (&Statement, &mut Reply, &mut Plan, &mut Vec<super::tpcc::Undo>),
+    ) {
+        match logic {
+            Logic::Plain(planner) => planner.statement(catalogue, layout, statement, plan, reply),
+            Logic::Tpcc(state) => state.statement(layout, statement, (plan, reply), undo),
+        }
+    }
+
+    /// Goes through the plan until it is done or has to wait.
+    fn go_through(&mut self, client: u32) {
+        loop {
+            let seat = &self.clients[client as usize];
+            let Some(&op) = seat.plan.ops.get(seat.at) else { return self.planned_is_done(client) };
+            let passed = match op {
+                Op::Get(page) => self.get(client, page).is_some(),
+                Op::Change(page, redo) => self.change(client, page, redo),
+                Op::Create(page, redo) => self.create(client, page, redo),
+                Op::Secondary(page, redo) => self.secondary(client, page, redo),
+                Op::Lock(row) => match self.locks.ask(client, row) {
+                    Asked::Granted => true,
+                    Asked::Waits => {
+                        self.counters.one(Count::LockWaits);
+                        self.clients[client as usize].waited = true;
+                        // Granted when it is woken: the step is done then.
+                        self.clients[client as usize].at += 1;
+                        self.turns(client, Stage::Waiting, Why::RowLock);
+                        return;
+                    }
+                    Asked::Deadlock => return self.deadlock(client),
+                },
+                Op::Scan(first, end, rows) => {
+                    if !self.scan(client, (first, end), rows) {
+                        return;
+                    }
+                    true
+                }
+            };
+            if !passed {
+                self.clients[client as usize].waited = true;
+                return;
+            }
+            let seat = &mut self.clients[client as usize];
+            (seat.at, seat.tries) = (seat.at + 1, 0);
+        }
+    }
+
+    /// All pages were there and all locks: what remains is the processor's time.
+    fn planned_is_done(&mut self, client: u32) {
+        let seat = &mut self.clients[client as usize];
+        if seat.waited && seat.asks_locks {
+            // What it says may have changed before it had its locks.
+            let (steps, rows, changed) = (seat.plan.ops.len(), seat.plan.rows, seat.plan.changed);
+            let Seat { statement, reply, plan, undo, .. } = &mut *seat;
+            Self::plan_into(&mut self.logic, &self.catalogue, &mut self.layout, (statement, reply, plan, undo));
+            seat.plan.ops.truncate(steps);
+            (seat.plan.rows, seat.plan.changed) = (rows, changed);
+        }
+        let (cpu, plan) = (&self.settings.cpu, &seat.plan);
+        let time = cpu.statement
+            + seat.gets * cpu.page_get
+            + plan.rows * cpu.row
+            + plan.changed * cpu.change
+            + std::mem::take(&mut seat.cpu);
+        seat.wrote |= plan.changed > 0;
+        self.begin_work(client, time, After::Statement);
+    }
+
+    pub(super) fn begin_work(&mut self, client: u32, time: Nanos, after: After) {
+        self.turns(client, Stage::Working(after), Why::Processor);
+        self.work(client, time);
+    }
+
+    /// A client's work on a processor is done.
+    pub(super) fn client_worked(&mut self, client: u32) {
+        let stage = self.clients[client as usize].stage;
+        let after = if let Stage::Working(after) = stage { Some(after) } else { Self::works_alone(stage) };
+        let Some(after) = after else { return };
+        match after {
+            After::Statement => {
+                let away = self.settings.cpu.round_trip;
+                if away == 0 {
+                    self.clients[client as usize].stage = Stage::Next;
+                    self.ready.push_back(client);
+                } else {
+                    self.turns(client, Stage::Away, Why::Thinking);
+                    self.alarm(self.now + away, Alarm::Client(client));
+                }
+            }
+            After::Commit => self.commit_logged(client),
+            After::Scan => {
+                self.clients[client as usize].stage = Stage::Planned;
+                self.ready.push_back(client);
+            }
+            After::Single => self.single_copied(client),
+        }
+    }
+
+    /// Has the page in the pool; `None` while the client waits for it.
+    fn get(&mut self, client: u32, page: u32) -> Option<u32> {
+        let first_try = self.clients[client as usize].tries == 0;
+        match self.pool.get(page, self.now) {
+            Found::Here(frame, first_use) => {
+                self.clients[client as usize].gets += 1;
+                self.counters.one(Count::PageRequests);
+                if first_use && self.settings.area.0 > 0 {
+                    self.look_ahead(page);
+                }
+                Some(frame)
+            }
+            Found::Coming(frame) => {
+                self.page_waiters.push((frame, client));
+                self.clients[client as usize].tries = 1;
+                self.turns(client, Stage::Waiting, Why::PageRead);
+                None
+            }
+            Found::Missing => {
+                if first_try {
+                    self.counters.one(Count::PageMisses);
+                }
+                self.read_page(client, page);
+                None
+            }
+        }
+    }
+
+    fn change(&mut self, client: u32, page: u32, redo: u16) -> bool {
+        // A page that was got by the step before is there still, as a rule: then this is no get of its own.
+        let Some(frame) = self.frame_for_change(client, page) else { return false };
+        let extra = u64::from(self.settings.model.redo_extra.value.0);
+        let bytes = u64::from(redo) + u64::from(redo) * extra / 1_000_000;
+        let (begin, lsn) = self.redo.append(bytes);
+        self.counters.add(Count::LogBytes, bytes);
+        self.pool.change(frame, begin, lsn);
+        self.clients[client as usize].lsn = lsn;
+        true
+    }
+
+    fn frame_for_change(&mut self, client: u32, page: u32) -> Option<u32> {
+        let seat = &self.clients[client as usize];
+        let just_got =
+            seat.at > 0 && matches!(seat.plan.ops[seat.at - 1], Op::Get(got) | Op::Change(got, _) if got == page);
+        match self.pool.frame(page) {
+            Some(frame) if just_got => Some(frame),
+            _ => self.get(client, page),
+        }
+    }
+
+    fn create(&mut self, client: u32, page: u32, redo: u16) -> bool {
+        if !self.pool.holds(page) {
+            let Some(frame) = self.free_frame(client) else { return false };
+            self.pool.put(frame, page, false, self.now);
+        }
+        self.change(client, page, redo)
+    }
+
+    fn secondary(&mut self, client: u32, page: u32, redo: u16) -> bool {
+        let (most, per_leaf) = self.settings.buffered;
+        let bufferable = !self.pool.holds(page)
+            && self.buffered_all < most
+            && u32::from(self.buffered[page as usize]) < per_leaf.min(250)
+            && self.clients[client as usize].tries == 0;
+        if !bufferable {
+            return self.change(client, page, redo);
+        }
+        // Into the change buffer's tree, which is in the order of the pages that it stands for.
+        let (first, pages) = self.layout.change_buffer;
+        let used = ((self.buffered_all / 200) as u32 + 1).min(pages);
+        let into = first + (u64::from(page) * u64::from(used) / self.buffered.len() as u64) as u32;
+        if !self.pool.holds(into) && self.buffered_all < 200 * u64::from(used) && !self.create(client, into, redo) {
+            return false;
+        }
+        if !self.change(client, into, redo) {
+            return false;
+        }
+        self.buffered[page as usize] += 1;
+        self.buffered_all += 1;
+        true
+    }
+
+    /// Goes on with a scan; `true` when it is at its end.
+    fn scan(&mut self, client: u32, (first, end): (u32, u32), rows: u16) -> bool {
+        let seat = &mut self.clients[client as usize];
+        if seat.scan == NONE {
+            seat.scan = first;
+        }
+        let page = seat.scan;
+        if page >= end {
+            return true;
+        }
+        if self.get(client, page).is_none() {
+            return false;
+        }
+        let seat = &mut self.clients[client as usize];
+        (seat.scan, seat.tries) = (page + 1, 0);
+        let cpu = &self.settings.cpu;
+        let time = cpu.page_get + u64::from(rows) * cpu.row + std::mem::take(&mut seat.cpu);
+        seat.gets -= 1;
+        self.begin_work(client, time, After::Scan);
+        false
+    }
+
+    /// Reads a page for a client, or waits for a frame to read it into.
+    fn read_page(&mut self, client: u32, page: u32) {
+        let Some(frame) = self.free_frame(client) else { return };
+        self.pool.put(frame, page, true, self.now);
+        self.page_waiters.push((frame, client));
+        let seat = &mut self.clients[client as usize];
+        (seat.cpu, seat.tries) = (seat.cpu + self.settings.cpu.page_read, 1);
+        self.turns(client, Stage::Waiting, Why::PageRead);
+        self.counters.one(Count::PagesRead);
+        self.reads_pending += 1;
+        let offset = self.page_offset(page);
+        self.command(client, REQUEST, CommandKind::Read, (offset, super::PAGE as u32), Purpose::PageRead(frame));
+    }
+
+    /// A page has come in: changes that were buffered for it are merged, and who waits goes on.
+    pub(super) fn page_arrived(&mut self, frame: u32) {
+        self.reads_pending -= 1;
+        self.pool.arrived(frame);
+        let page = self.pool.page(frame) as usize;
+        if let Some(buffered) = self.buffered.get_mut(page).filter(|buffered| **buffered > 0) {
+            let changes = u64::from(std::mem::take(buffered));
+            self.buffered_all -= changes;
+            let bytes = changes * (REDO_MERGE + super::plan::REDO_ENTRY);
+            let (begin, lsn) = self.redo.append(bytes);
+            self.counters.add(Count::LogBytes, bytes);
+            self.pool.change(frame, begin, lsn);
+        }
+        let mut at = 0;
+        while at < self.page_waiters.len() {
+            if self.page_waiters[at].0 == frame {
+                let (_, client) = self.page_waiters.remove(at);
+                self.make_ready(client);
+            } else {
+                at += 1;
+            }
+        }
+        if self.settings.free_pages == FreePages::UserBatches {
+            self.keep_margin();
+        }
+    }
+}

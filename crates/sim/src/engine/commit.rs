@@ -1,0 +1,130 @@
+//! The end of transactions: commits, the log that they wait for, and what is taken back.
+
+use super::client::{After, Stage};
+use super::counters::{Count, Why};
+use super::redo::Need;
+use super::settings::Commit;
+use super::{Engine, Logic, Purpose, REQUEST, Who};
+use tameshi_base::CommandKind;
+
+/// Redo of a commit: the transaction's state in its undo segment.
+const REDO_COMMIT: u64 = 120;
+
+impl Engine {
+    /// Commits a client's transaction: first the processor's part.
+    pub(super) fn begin_commit(&mut self, client: u32) {
+        self.counters.one(Count::Commits);
+        let seat = &mut self.clients[client as usize];
+        if seat.wrote {
+            let (_, lsn) = self.redo.append(REDO_COMMIT);
+            self.counters.add(Count::LogBytes, REDO_COMMIT);
+            seat.lsn = lsn;
+        }
+        let time = self.settings.cpu.commit;
+        self.begin_work(client, time, After::Commit);
+    }
+
+    /// The transaction is committed in memory: others may have its rows, and the log must be durable.
+    pub(super) fn commit_logged(&mut self, client: u32) {
+        self.release_locks(client);
+        self.clients[client as usize].undo.clear();
+        let wrote = std::mem::take(&mut self.clients[client as usize].wrote);
+        if !wrote || self.settings.commit != Commit::Durable {
+            return self.committed(client);
+        }
+        self.turns(client, Stage::Log, Why::Log);
+        self.want_log(self.clients[client as usize].lsn, Who::Client(client));
+    }
+
+    /// The log is durable as far as the client needs it.
+    pub(super) fn committed(&mut self, client: u32) {
+        self.turns(client, Stage::Next, Why::Processor);
+        self.ready.push_back(client);
+    }
+
+    /// Somebody needs the log durable: goes on at once, waits, or leads a flush.
+    pub(super) fn want_log(&mut self, lsn: u64, who: Who) {
+        match self.redo.need(lsn) {
+            Need::Durable => self.log_is_durable(who),
+            Need::Wait => self.log_waiters.push((lsn, who)),
+            Need::Lead { offset, bytes } => {
+                self.log_waiters.push((lsn, who));
+                self.counters.one(Count::LogWrites);
+                let thread = self.thread_of(who);
+                self.command(thread, REQUEST, CommandKind::Write, (offset, bytes), Purpose::LogWrite(who));
+            }
+        }
+    }
+
+    pub(super) fn log_flushed(&mut self) {
+        self.redo.flushed();
+        let mut at = 0;
+        let mut next = None;
+        while at < self.log_waiters.len() {
+            let (lsn, who) = self.log_waiters[at];
+            if self.redo.is_durable(lsn) {
+                self.log_waiters.remove(at);
+                self.log_is_durable(who);
+            } else {
+                next = next.or(Some(at));
+                at += 1;
+            }
+        }
+        // The first of those who came meanwhile leads the next flush, unless somebody has begun it.
+        if let Some(&(lsn, who)) = self.log_waiters.first()
+            && next.is_some()
+        {
+            let need = self.redo.need(lsn);
+            if let Need::Lead { offset, bytes } = need {
+                self.counters.one(Count::LogWrites);
+                let thread = self.thread_of(who);
+                self.command(thread, REQUEST, CommandKind::Write, (offset, bytes), Purpose::LogWrite(who));
+            }
+        }
+    }
+
+    fn log_is_durable(&mut self, who: Who) {
+        match who {
+            Who::Client(client) => match self.clients[client as usize].stage {
+                Stage::Single(..) => self.single_logged(client),
+                _ => self.committed(client),
+            },
+            Who::Batch(batch) => self.batch_logged(batch),
+            Who::LogThread => {}
+        }
+    }
+
+    /// Takes back what a transaction has changed.
+    pub(super) fn roll_back(&mut self, client: u32) {
+        self.counters.one(Count::Rollbacks);
+        let seat = &mut self.clients[client as usize];
+        let undone = seat.undo.len() as u64;
+        if let Logic::Tpcc(state) = &mut self.logic {
+            state.roll_back(&mut seat.undo);
+        }
+        seat.wrote = false;
+        let cpu = &self.settings.cpu;
+        let time = cpu.commit + undone * cpu.change;
+        self.release_locks(client);
+        self.begin_work(client, time, After::Statement);
+    }
+
+    /// The circle of waiting is broken here: the transaction is taken back and tried again with the same input.
+    pub(super) fn deadlock(&mut self, client: u32) {
+        self.counters.one(Count::Deadlocks);
+        self.told[1] += 1;
+        self.clients[client as usize].client.again();
+        self.roll_back(client);
+    }
+
+    fn release_locks(&mut self, client: u32) {
+        let mut woken = std::mem::take(&mut self.woken);
+        self.locks.release(client, &mut woken);
+        for next in woken.drain(..) {
+            let waited = self.now - self.clients[next as usize].since;
+            self.counters.add(Count::LockWaitNs, waited);
+            self.make_ready(next);
+        }
+        self.woken = woken;
+    }
+}

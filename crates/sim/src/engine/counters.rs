@@ -1,0 +1,163 @@
+//! What the engine counts in an interval, under the names of the metric registry that a real server's counters have.
+
+use tameshi_base::Nanos;
+
+/// A counter; the discriminant is its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Count {
+    Statements,
+    Selects,
+    Inserts,
+    Updates,
+    Deletes,
+    Commits,
+    Rollbacks,
+    PageRequests,
+    PageMisses,
+    ReadAheads,
+    PagesRead,
+    PagesWritten,
+    Reads,
+    ReadBytes,
+    Writes,
+    WrittenBytes,
+    Fsyncs,
+    LogBytes,
+    LogWrites,
+    LogFsyncs,
+    DoublewritePages,
+    Checkpoints,
+    LockWaits,
+    LockWaitNs,
+    Deadlocks,
+    PoolWaits,
+    TimeProcessor,
+    TimePageReads,
+    TimeFreePages,
+    TimeRowLocks,
+    TimeLog,
+    TimeLogSpace,
+    TimeThinking,
+}
+
+const COUNTS: usize = 33;
+/// Names in the order of [`Count`].
+const NAMES: [&str; COUNTS] = [
+    "server.statements",
+    "server.selects",
+    "server.inserts",
+    "server.updates",
+    "server.deletes",
+    "server.commits",
+    "server.rollbacks",
+    "server.page_requests",
+    "server.page_misses",
+    "server.page_read_aheads",
+    "server.pages_read",
+    "server.pages_written",
+    "server.reads",
+    "server.read_bytes",
+    "server.writes",
+    "server.written_bytes",
+    "server.fsyncs",
+    "server.log_bytes",
+    "server.log_writes",
+    "server.log_fsyncs",
+    "server.doublewrite_pages",
+    "server.checkpoints",
+    "server.lock_waits",
+    "server.lock_wait_ns",
+    "server.deadlocks",
+    "server.pool_waits",
+    "server.time_processor_ns",
+    "server.time_page_reads_ns",
+    "server.time_free_pages_ns",
+    "server.time_row_locks_ns",
+    "server.time_log_ns",
+    "server.time_log_space_ns",
+    "server.time_thinking_ns",
+];
+
+/// What a client waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// A processor, or it works on one.
+    Processor,
+    /// A page that is being read.
+    PageRead,
+    /// A free frame for a page.
+    FreePage,
+    /// A row's lock.
+    RowLock,
+    /// The log to be durable.
+    Log,
+    /// Room in the log.
+    LogSpace,
+    /// Nothing of the server's: its user thinks, or its answer is on the way.
+    Thinking,
+}
+
+/// The counters of an interval.
+#[derive(Clone, Debug)]
+pub(super) struct Counters {
+    values: [u64; COUNTS],
+}
+
+impl Counters {
+    pub(super) fn new() -> Self {
+        Self { values: [0; COUNTS] }
+    }
+
+    /// One more.
+    #[inline]
+    pub(super) fn one(&mut self, count: Count) {
+        self.values[count as usize] += 1;
+    }
+
+    /// So many more.
+    #[inline]
+    pub(super) fn add(&mut self, count: Count, more: u64) {
+        self.values[count as usize] += more;
+    }
+
+    /// So long spent with waiting for that.
+    #[inline]
+    pub(super) fn spent(&mut self, why: Why, time: Nanos) {
+        let count = match why {
+            Why::Processor => Count::TimeProcessor,
+            Why::PageRead => Count::TimePageReads,
+            Why::FreePage => Count::TimeFreePages,
+            Why::RowLock => Count::TimeRowLocks,
+            Why::Log => Count::TimeLog,
+            Why::LogSpace => Count::TimeLogSpace,
+            Why::Thinking => Count::TimeThinking,
+        };
+        self.values[count as usize] += time;
+    }
+
+    /// The value of a counter.
+    pub(super) fn get(&self, count: Count) -> u64 {
+        self.values[count as usize]
+    }
+
+    /// Metrics with their values, and zeros from now on.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = (&'static str, u64)> {
+        let values = std::mem::replace(&mut self.values, [0; COUNTS]);
+        NAMES.into_iter().zip(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_counter_is_in_the_registry() {
+        let known = |name: &str| tameshi_record::metrics::METRICS.iter().any(|metric| metric.name == name);
+        assert!(NAMES.iter().all(|name| known(name)), "{NAMES:?}");
+        let mut counters = Counters::new();
+        counters.spent(Why::Thinking, 5);
+        assert_eq!(counters.take().last(), Some(("server.time_thinking_ns", 5)));
+    }
+}

@@ -1,0 +1,505 @@
+//! Flushing: batches from the LRU list's end and from the list of dirty pages, single pages by user threads, the page
+//! cleaner's second, read-ahead, and merging the change buffer.
+//!
+//! A batch makes the log durable up to its newest change, copies its pages to the doublewrite buffer and syncs it, writes the
+//! pages in place, and syncs the data files. There is one batch from each list at a time, and one in the doublewrite buffer.
+
+use super::client::{After, Stage};
+use super::counters::{Count, Why};
+use super::layout::PAGE;
+use super::redo::Pace;
+use super::{AHEAD, Alarm, Engine, FIRST_ASYNC, NONE, Purpose, REQUEST, SECOND, Who};
+use tameshi_base::CommandKind;
+use tameshi_spec::profile::{Adaptive, FreePages};
+
+/// The batch from the LRU list's end.
+const LRU: usize = 0;
+/// The batch from the list of dirty pages.
+const LIST: usize = 1;
+/// Pages that are flushed together when they are neighbours.
+const NEIGHBOURS: u32 = 64;
+/// Share of the log from whose age on pages are flushed for it (innodb_adaptive_flushing_lwm), in hundredths.
+const AGE_LOW: u64 = 10;
+
+/// Where a batch is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Step {
+    #[default]
+    Idle,
+    Log,
+    Copying,
+    Doublewrite,
+    Writing,
+    Syncing,
+}
+
+/// Pages that are flushed together.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    step: Step,
+    /// Frames, and the log position of each one's last change.
+    pages: Vec<(u32, u64)>,
+    outstanding: u32,
+    /// Pages that still shall be flushed after this batch.
+    quota: u64,
+}
+
+impl Batch {
+    /// Whether nothing is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.step == Step::Idle
+    }
+}
+
+/// What the page cleaner remembers from second to second.
+#[derive(Debug, Default)]
+pub(super) struct Cleaner {
+    pace: Pace,
+    /// Pages flushed from each list in this second.
+    flushed: [u64; 2],
+    /// The same, smoothed.
+    usual: [f64; 2],
+}
+
+impl Engine {
+    /// A second is over.
+    pub(super) fn second(&mut self) {
+        self.alarm(self.now + SECOND, Alarm::Second);
+        for list in [LRU, LIST] {
+            let flushed = std::mem::take(&mut self.cleaner.flushed[list]) as f64;
+            let usual = &mut self.cleaner.usual[list];
+            *usual = (*usual * 7.0 + flushed) / 8.0;
+        }
+        let log_per_second = self.cleaner.pace.look(self.redo.lsn(), self.now);
+        if self.closing {
+            return;
+        }
+        self.batches[LIST].quota = self.batches[LIST].quota.max(self.pages_for_this_second(log_per_second));
+        self.begin_batch(LIST);
+        if self.settings.free_pages != FreePages::UserBatches {
+            self.begin_batch(LRU);
+        }
+        self.merge_changes();
+        let lsn = self.redo.lsn();
+        if !self.redo.is_durable(lsn) {
+            self.want_log(lsn, Who::LogThread);
+        }
+    }
+
+    /// Pages to flush from the list of dirty ones in this second.
+    fn pages_for_this_second(&self, log_per_second: f64) -> u64 {
+        let (settings, dirty) = (&self.settings, u64::from(self.pool.dirty()));
+        let too_dirty = dirty * 1_000_000 / u64::from(self.pool.frames()) > settings.most_dirty;
+        let capacity = settings.io_capacity;
+        match settings.model.flushing.adaptive.value {
+            // As many as turn over while the log runs full once, less what free pages make necessary anyway.
+            Adaptive::RedoRate if too_dirty => capacity,
+            Adaptive::RedoRate => {
+                let wanted = dirty as f64 * log_per_second / self.redo.capacity() as f64;
+                ((wanted - self.cleaner.usual[LRU]).max(0.0) as u64).min(capacity)
+            }
+            Adaptive::Age => {
+                let age = self.redo.age() * 100 / self.redo.hasty_age().max(1);
+                let boost = settings.io_capacity_max as f64 / capacity.max(1) as f64;
+                let by_age = if age > AGE_LOW { boost * age as f64 * (age as f64).sqrt() / 7.5 } else { 0.0 };
+                let percent = by_age.max(if too_dirty { 100.0 } else { 0.0 });
+                if percent == 0.0 {
+                    return 0;
+                }
+                let until = self.pool.oldest_change().unwrap_or(0) as f64 + log_per_second;
+                let old = self.pool.changed_before(until as u64, settings.io_capacity_max * 2);
+                let pages = (percent * capacity as f64 / 100.0 + self.cleaner.usual[LIST] + old as f64) / 3.0;
+                (pages as u64).min(settings.io_capacity_max)
+            }
+        }
+    }
+
+    /// The log is so full that pages are flushed as fast as they can be.
+    pub(super) fn flush_for_the_log(&mut self) {
+        if self.batches[LIST].is_idle() {
+            self.begin_batch(LIST);
+        }
+    }
+
+    /// Begins a batch, if there is none under way and something to flush.
+    fn begin_batch(&mut self, list: usize) {
+        if !self.batches[list].is_idle() {
+            return;
+        }
+        let most = self.settings.model.flushing.batch.value as usize;
+        let mut pages = std::mem::take(&mut self.batches[list].pages);
+        pages.clear();
+        if list == LRU {
+            self.collect_lru(most, &mut pages)
+        } else {
+            self.collect_list(most, &mut pages)
+        }
+        let is_empty = pages.is_empty();
+        let newest = pages.iter().map(|(_, lsn)| *lsn).max().unwrap_or(0);
+        self.batches[list].pages = pages;
+        if is_empty {
+            self.batches[list].quota = 0;
+            return;
+        }
+        self.batches[list].step = Step::Log;
+        self.want_log(newest, Who::Batch(list));
+    }
+
+    /// Dirty pages at the LRU list's end; clean ones there become free where the page cleaner keeps a stock of them.
+    fn collect_lru(&mut self, most: usize, pages: &mut Vec<(u32, u64)>) {
+        let depth = self.settings.lru_scan_depth;
+        let by_users = self.settings.free_pages == FreePages::UserBatches;
+        let scratch: Vec<(u32, bool)> = self.pool.lru_end(depth).collect();
+        for (frame, replaceable) in scratch {
+            if pages.len() >= most
+                || (!by_users && self.pool.free() + pages.len() as u32 >= depth.min(self.pool.frames() / 4))
+            {
+                break;
+            }
+            if replaceable {
+                if !by_users {
+                    self.pool.release(frame);
+                }
+            } else {
+                self.take_for_batch(frame, most, pages);
+            }
+        }
+    }
+
+    /// The pages that are dirty for longest.
+    fn collect_list(&mut self, most: usize, pages: &mut Vec<(u32, u64)>) {
+        let hasty = self.redo.age() > self.redo.hasty_age();
+        let quota = if hasty { most as u64 } else { self.batches[LIST].quota };
+        let most = most.min(quota as usize);
+        let scratch: Vec<u32> = self.pool.oldest_changes().take(most * 2).collect();
+        for frame in scratch {
+            if pages.len() >= most {
+                break;
+            }
+            self.take_for_batch(frame, most, pages);
+        }
+    }
+
+    /// Takes a page into a batch, with its dirty neighbours where they are flushed along.
+    fn take_for_batch(&mut self, frame: u32, most: usize, pages: &mut Vec<(u32, u64)>) {
+        let page = self.pool.page(frame);
+        if page == NONE || self.pool.writable(page).is_none() {
+            return;
+        }
+        let (first, last) = if self.settings.neighbours {
+            let area = NEIGHBOURS.min((self.pool.frames() / 16).max(1));
+            (page - page % area, page - page % area + area)
+        } else {
+            (page, page + 1)
+        };
+        pages.push((frame, self.pool.begin_write(frame)));
+        for other in first..last {
+            if pages.len() >= most {
+                return;
+            }
+            if let Some(frame) = self.pool.writable(other) {
+                pages.push((frame, self.pool.begin_write(frame)));
+            }
+        }
+    }
+
+    pub(super) fn batch_logged(&mut self, batch: usize) {
+        self.batches[batch].step = Step::Copying;
+        let time = self.batches[batch].pages.len() as u64 * self.settings.cpu.page_write;
+        let thread = self.thread_of(Who::Batch(batch));
+        self.work(thread, time);
+    }
+
+    pub(super) fn batch_worked(&mut self, batch: usize) {
+        if !self.settings.doublewrite {
+            return self.write_pages(batch);
+        }
+        self.batches[batch].step = Step::Doublewrite;
+        self.doublewrite_queue.push_back(batch);
+        if self.doublewrite_queue.len() == 1 {
+            self.write_doublewrite(batch);
+        }
+    }
+
+    fn write_doublewrite(&mut self, batch: usize) {
+        let pages = self.batches[batch].pages.len() as u64;
+        self.counters.add(Count::DoublewritePages, pages);
+        let offset = self.page_offset(0) - super::DOUBLEWRITE_BYTES;
+        let (thread, bytes) = (self.thread_of(Who::Batch(batch)), (pages * PAGE) as u32);
+        let purpose = Purpose::DoublewriteWrite(Who::Batch(batch));
+        self.command(thread, REQUEST, CommandKind::Write, (offset, bytes), purpose);
+    }
+
+    pub(super) fn doublewritten(&mut self, who: Who) {
+        match who {
+            Who::Batch(batch) => {
+                self.doublewrite_queue.pop_front();
+                self.write_pages(batch);
+                if let Some(&next) = self.doublewrite_queue.front() {
+                    self.write_doublewrite(next);
+                }
+            }
+            Who::Client(client) => self.write_single(client),
+            Who::LogThread => {}
+        }
+    }
+
+    fn write_pages(&mut self, batch: usize) {
+        let thread = self.thread_of(Who::Batch(batch));
+        let count = self.batches[batch].pages.len() as u32;
+        (self.batches[batch].step, self.batches[batch].outstanding) = (Step::Writing, count);
+        self.counters.add(Count::PagesWritten, u64::from(count));
+        for at in 0..count {
+            let (frame, _) = self.batches[batch].pages[at as usize];
+            let offset = self.page_offset(self.pool.page(frame));
+            let purpose = Purpose::PageWrite(Who::Batch(batch));
+            self.command(thread, FIRST_ASYNC + at, CommandKind::Write, (offset, PAGE as u32), purpose);
+        }
+    }
+
+    pub(super) fn page_written(&mut self, who: Who) {
+        if let Who::Batch(batch) = who {
+            self.batches[batch].outstanding -= 1;
+            if self.batches[batch].outstanding > 0 {
+                return;
+            }
+            self.batches[batch].step = Step::Syncing;
+        }
+        if self.settings.fsync {
+            self.flush_command(who, Purpose::DataSync(who), Count::Fsyncs);
+        } else {
+            self.data_synced(who);
+        }
+    }
+
+    pub(super) fn data_synced(&mut self, who: Who) {
+        match who {
+            Who::Batch(batch) => self.batch_done(batch),
+            Who::Client(client) => self.single_done(client),
+            Who::LogThread => {}
+        }
+    }
+
+    fn batch_done(&mut self, list: usize) {
+        let pages = std::mem::take(&mut self.batches[list].pages);
+        let frees = list == LRU && self.settings.free_pages != FreePages::UserBatches;
+        for &(frame, lsn) in &pages {
+            if self.pool.written(frame, lsn) && frees {
+                self.pool.release(frame);
+            }
+        }
+        let count = pages.len() as u64;
+        self.cleaner.flushed[list] += count;
+        let batch = &mut self.batches[list];
+        (batch.pages, batch.step, batch.quota) = (pages, Step::Idle, batch.quota.saturating_sub(count));
+        self.move_checkpoint();
+        self.wake_free_waiters();
+        if self.closing && self.active == 0 {
+            return;
+        }
+        let hasty = self.redo.age() > self.redo.hasty_age();
+        if list == LIST && (hasty || self.batches[LIST].quota > 0) {
+            self.begin_batch(LIST);
+        }
+        if list == LRU && frees && (!self.free_waiters.is_empty() || self.pool.free() < self.stock() / 2) {
+            self.begin_batch(LRU);
+        }
+    }
+
+    /// Free frames that the page cleaner aims at.
+    fn stock(&self) -> u32 {
+        self.settings.lru_scan_depth.min(self.pool.frames() / 4)
+    }
+
+    fn move_checkpoint(&mut self) {
+        if self.redo.checkpoint(self.pool.oldest_change()) {
+            self.counters.one(Count::Checkpoints);
+        }
+        if self.redo.age() <= self.redo.most_age() {
+            for client in std::mem::take(&mut self.space_waiters) {
+                self.clients[client as usize].waited = true;
+                self.ready.push_back(client);
+            }
+        }
+    }
+
+    fn wake_free_waiters(&mut self) {
+        while let Some(client) = self.free_waiters.pop_front() {
+            self.make_ready(client);
+        }
+    }
+
+    /// A frame for a page that a client needs; `None`: the client waits, and tries again.
+    pub(super) fn free_frame(&mut self, client: u32) -> Option<u32> {
+        let rules = &self.settings.model.pool;
+        if let Some(frame) = self.pool.take(rules.search_depth.value) {
+            if self.settings.free_pages != FreePages::UserBatches && self.pool.free() < self.stock() / 8 {
+                self.begin_batch(LRU);
+            }
+            return Some(frame);
+        }
+        let seat = &mut self.clients[client as usize];
+        seat.tries += 1;
+        let tries = seat.tries;
+        if tries == 1 {
+            self.counters.one(Count::PoolWaits);
+        }
+        match self.settings.free_pages {
+            FreePages::UserBatches | FreePages::PageCleaner => {
+                self.turns(client, Stage::Waiting, Why::FreePage);
+                self.free_waiters.push_back(client);
+                self.begin_batch(LRU);
+                if self.batches[LRU].is_idle() {
+                    self.free_waiters.pop_back();
+                    self.alarm(self.now + self.settings.model.flushing.retry.value.0, Alarm::Client(client));
+                }
+            }
+            FreePages::SinglePages => {
+                self.begin_batch(LRU);
+                if tries > 2 {
+                    self.clients[client as usize].tries = 1;
+                    self.turns(client, Stage::Waiting, Why::FreePage);
+                    self.alarm(self.now + self.settings.model.flushing.retry.value.0, Alarm::Client(client));
+                } else {
+                    self.begin_single(client);
+                }
+            }
+        }
+        None
+    }
+
+    /// User threads of old versions keep so many replaceable pages at the list's end.
+    pub(super) fn keep_margin(&mut self) {
+        let margin = NEIGHBOURS.min(self.settings.area.0.max(1)) + 5;
+        if self.pool.free() >= margin || !self.batches[LRU].is_idle() {
+            return;
+        }
+        let replaceable = self.pool.lru_end(2 * margin).filter(|(_, replaceable)| *replaceable).count() as u32;
+        if self.pool.free() + replaceable < margin {
+            self.begin_batch(LRU);
+        }
+    }
+
+    /// A user thread flushes the first dirty page from the LRU list's end by itself.
+    fn begin_single(&mut self, client: u32) {
+        let Some(frame) = self.pool.dirty_at_end(self.pool.frames()) else {
+            self.turns(client, Stage::Waiting, Why::FreePage);
+            self.alarm(self.now + self.settings.model.flushing.retry.value.0, Alarm::Client(client));
+            return;
+        };
+        let lsn = self.pool.begin_write(frame);
+        self.turns(client, Stage::Single(frame, lsn), Why::FreePage);
+        self.want_log(lsn, Who::Client(client));
+    }
+
+    pub(super) fn single_logged(&mut self, client: u32) {
+        if self.settings.doublewrite && self.singles >= self.settings.model.flushing.single_slots.value {
+            self.single_queue.push_back(client);
+            return;
+        }
+        self.singles += 1;
+        let time = self.settings.cpu.page_write;
+        self.work(client, time);
+    }
+
+    pub(super) fn single_copied(&mut self, client: u32) {
+        if !self.settings.doublewrite {
+            return self.write_single(client);
+        }
+        self.counters.one(Count::DoublewritePages);
+        let batch = u64::from(self.settings.model.flushing.batch.value);
+        let offset = self.page_offset(0) - super::DOUBLEWRITE_BYTES + (batch + u64::from(client % 8)) * PAGE;
+        let purpose = Purpose::DoublewriteWrite(Who::Client(client));
+        self.command(client, REQUEST, CommandKind::Write, (offset, PAGE as u32), purpose);
+    }
+
+    fn write_single(&mut self, client: u32) {
+        let Stage::Single(frame, _) = self.clients[client as usize].stage else { return };
+        self.counters.one(Count::PagesWritten);
+        let offset = self.page_offset(self.pool.page(frame));
+        let purpose = Purpose::PageWrite(Who::Client(client));
+        self.command(client, REQUEST, CommandKind::Write, (offset, PAGE as u32), purpose);
+    }
+
+    fn single_done(&mut self, client: u32) {
+        let Stage::Single(frame, lsn) = self.clients[client as usize].stage else { return };
+        if self.pool.written(frame, lsn) {
+            self.pool.release(frame);
+        }
+        self.cleaner.flushed[LRU] += 1;
+        self.singles -= 1;
+        self.move_checkpoint();
+        self.make_ready(client);
+        if let Some(next) = self.single_queue.pop_front() {
+            self.single_logged(next);
+        }
+    }
+
+    /// Linear read-ahead: at the first use of an area's last page the next area is read, if this one was used in order.
+    pub(super) fn look_ahead(&mut self, page: u32) {
+        let (area, skipped) = self.settings.area;
+        if !(page + 1).is_multiple_of(area) || self.reads_pending > self.pool.frames() / 2 {
+            return;
+        }
+        let unused = (page + 1 - area..=page).filter(|&page| !self.pool.was_used(page)).count() as u32;
+        if unused > skipped {
+            return;
+        }
+        let thread = self.clients.len() as u32 + 2;
+        for ahead in page + 1..(page + 1 + area).min(self.layout.next) {
+            if self.pool.holds(ahead) {
+                continue;
+            }
+            let Some(slot) = self.ahead_free.pop() else { return };
+            let Some(frame) = self.pool.take(self.settings.model.pool.search_depth.value) else {
+                self.ahead_free.push(slot);
+                return;
+            };
+            self.read_in_background(thread, slot, (frame, ahead));
+            self.counters.one(Count::ReadAheads);
+        }
+        debug_assert!(self.ahead_free.len() <= AHEAD as usize);
+    }
+
+    fn read_in_background(&mut self, thread: u32, slot: u32, (frame, page): (u32, u32)) {
+        self.pool.put(frame, page, true, self.now);
+        self.counters.one(Count::PagesRead);
+        self.reads_pending += 1;
+        let offset = self.page_offset(page);
+        self.command(thread, slot, CommandKind::Read, (offset, PAGE as u32), Purpose::PageRead(frame));
+    }
+
+    /// Leaves with buffered changes are read, one after the other: a twentieth of the capacity each second, or all of it when
+    /// the buffer is half full.
+    fn merge_changes(&mut self) {
+        if self.buffered_all == 0 {
+            return;
+        }
+        let hurry = self.buffered_all * 2 > self.settings.buffered.0;
+        let most = if hurry { self.settings.io_capacity } else { self.settings.io_capacity / 20 };
+        let (thread, pages) = (self.clients.len() as u32 + 2, self.buffered.len() as u32);
+        let mut merged = 0;
+        for _ in 0..pages {
+            if merged >= most.min(u64::from(AHEAD) / 2) {
+                return;
+            }
+            let page = self.merge_at;
+            self.merge_at = (self.merge_at + 1) % pages;
+            if self.buffered[page as usize] == 0 || self.pool.holds(page) {
+                continue;
+            }
+            let Some(slot) = self.ahead_free.pop() else { return };
+            let Some(frame) = self.pool.take(self.settings.model.pool.search_depth.value) else {
+                self.ahead_free.push(slot);
+                return;
+            };
+            self.read_in_background(thread, slot, (frame, page));
+            merged += 1;
+        }
+    }
+
+    /// What a client's work on a processor was for, when it flushes alone.
+    pub(super) fn works_alone(stage: Stage) -> Option<After> {
+        matches!(stage, Stage::Single(..)).then_some(After::Single)
+    }
+}

@@ -1,0 +1,289 @@
+//! Where rows lie: tables and indexes as B+trees of pages, laid out from the catalogue's row sizes as a bulk load leaves
+//! them, and growing at the ends of their groups.
+//!
+//! Pages are numbered densely, so that a page's frame is found in an array. A row has a *position*: its rank in the tree
+//! when it was loaded. Rows that come later at the end of a group (the orders of a district) stand on pages of their own
+//! behind the loaded ones; rows that come in between take the place of rows that went.
+
+use super::plan::Plan;
+use tameshi_workload::program::{Kind, Table};
+
+/// Bytes of a page.
+pub(super) const PAGE: u64 = 16 << 10;
+/// Of a page what holds records: without header, directory ends and trailer.
+const ROOM: u64 = PAGE - 128;
+/// Of it what a load fills: 15/16.
+const LOADED: u64 = ROOM / 16 * 15;
+/// Of a page what random inserts fill on average (ln 2).
+const SCATTERED: u64 = ROOM / 100 * 69;
+/// Transaction and roll pointer, record header, share of the page directory: what a clustered record has besides values.
+const CLUSTERED_EXTRA: u64 = 6 + 7 + 5 + 1;
+/// Record header, share of the page directory.
+const SECONDARY_EXTRA: u64 = 5 + 1;
+/// Page number and record header of an inner record.
+const INNER_EXTRA: u64 = 4 + 5 + 1;
+
+/// Bytes of a table's mean clustered record.
+pub(super) fn record_bytes(table: &Table) -> u64 {
+    let variable = |kind: Kind| matches!(kind, Kind::Text(_) | Kind::Json);
+    let lengths: u64 = table.columns.iter().map(|column| u64::from(variable(column.kind))).sum();
+    let nulls = u64::from(table.columns.iter().any(|column| column.null));
+    let hidden = if table.primary.is_empty() { 6 } else { 0 };
+    table.mean_row_bytes() + lengths + nulls + hidden + CLUSTERED_EXTRA
+}
+
+/// Bytes of an entry of a secondary index: its columns, and those of the primary key that it doesn't have.
+fn entry_bytes(table: &Table, columns: &[usize]) -> u64 {
+    let key = table.primary.iter().filter(|column| !columns.contains(column));
+    let all = columns.iter().chain(key);
+    all.map(|&column| u64::from(table.columns[column].mean_bytes)).sum::<u64>() + SECONDARY_EXTRA
+}
+
+fn key_bytes(table: &Table, columns: &[usize]) -> u64 {
+    columns.iter().map(|&column| u64::from(table.columns[column].mean_bytes)).sum::<u64>().max(6)
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Level {
+    first: u32,
+    /// Leaves under one of its pages.
+    leaves: u32,
+}
+
+/// A B+tree.
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    first: u32,
+    leaves: u32,
+    per_leaf: u64,
+    /// Root first.
+    inner: [Level; 3],
+    depth: usize,
+    /// Rows of a group when it was loaded.
+    group: u64,
+    /// Pages that each group got since.
+    grown: Vec<Vec<u32>>,
+    /// Bytes of a record.
+    pub(super) record: u64,
+}
+
+impl Tree {
+    fn new(next: &mut u32, rows: u64, (record, key): (u64, u64), filled: u64, groups: u64) -> Self {
+        let per_leaf = (filled / record).max(1);
+        let leaves = rows.div_ceil(per_leaf).max(1) as u32;
+        let first = *next;
+        *next += leaves;
+        let fan_out = (LOADED / (key + INNER_EXTRA)).max(2) as u32;
+        let (mut inner, mut depth, mut under) = ([Level::default(); 3], 0, 1u32);
+        let mut pages = leaves;
+        while pages > 1 && depth < 3 {
+            under = if depth == 2 { leaves } else { under.saturating_mul(fan_out) };
+            pages = leaves.div_ceil(under);
+            inner[depth] = Level { first: *next, leaves: under };
+            *next += pages;
+            depth += 1;
+        }
+        inner[..depth].reverse();
+        let groups = groups.max(1);
+        Self {
+            first,
+            leaves,
+            per_leaf,
+            inner,
+            depth,
+            group: rows / groups,
+            grown: vec![Vec::new(); groups as usize],
+            record,
+        }
+    }
+
+    /// Loaded pages, leaves and inner ones together.
+    pub(super) fn leaves(&self) -> (u32, u32) {
+        (self.first, self.leaves)
+    }
+
+    /// Rows on a leaf.
+    pub(super) fn per_leaf(&self) -> u64 {
+        self.per_leaf
+    }
+
+    /// The loaded leaf of a position.
+    #[inline]
+    pub(super) fn leaf(&self, position: u64) -> u32 {
+        self.first + ((position / self.per_leaf) as u32).min(self.leaves - 1)
+    }
+
+    /// The leaf of row `index` of a group, which must be there.
+    #[inline]
+    pub(super) fn leaf_in(&self, group: u64, index: u64) -> u32 {
+        if index < self.group {
+            return self.leaf(group * self.group + index);
+        }
+        let grown = &self.grown[group as usize];
+        let at = ((index - self.group) / self.per_leaf) as usize;
+        grown.get(at).or(grown.last()).copied().unwrap_or_else(|| self.leaf((group + 1) * self.group - 1))
+    }
+
+    /// The leaf on which row `index` of a group is put, and whether it is a new one.
+    pub(super) fn append(&mut self, group: u64, index: u64, next: &mut u32) -> (u32, bool) {
+        if index < self.group {
+            return (self.leaf(group * self.group + index), false);
+        }
+        let at = ((index - self.group) / self.per_leaf) as usize;
+        let grown = &mut self.grown[group as usize];
+        let is_new = at >= grown.len();
+        while at >= grown.len() {
+            grown.push(*next);
+            *next += 1;
+        }
+        (grown[at], is_new)
+    }
+
+    /// The way from the root to the leaves around a position.
+    #[inline]
+    pub(super) fn descend(&self, position: u64, plan: &mut Plan) {
+        let leaf = self.leaf(position) - self.first;
+        for level in &self.inner[..self.depth] {
+            plan.get(level.first + leaf / level.leaves);
+        }
+    }
+
+    /// The way from the root to the end of a group, or to a row in it.
+    #[inline]
+    pub(super) fn descend_in(&self, group: u64, index: u64, plan: &mut Plan) {
+        self.descend(group * self.group + index.min(self.group.saturating_sub(1)), plan);
+    }
+
+    /// The whole way to a row by its position.
+    #[inline]
+    pub(super) fn find(&self, position: u64, plan: &mut Plan) -> u32 {
+        self.descend(position, plan);
+        let leaf = self.leaf(position);
+        plan.get(leaf);
+        leaf
+    }
+}
+
+/// A table: its clustered tree and those of its secondary indexes.
+#[derive(Clone, Debug)]
+pub(super) struct Placed {
+    pub(super) clustered: Tree,
+    pub(super) secondary: Vec<Tree>,
+}
+
+/// All tables of a catalogue, and the next free page.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    pub(super) tables: Vec<Placed>,
+    /// Pages of undo logs, one for each client in turn.
+    pub(super) undo: (u32, u32),
+    /// Pages of the change buffer's tree.
+    pub(super) change_buffer: (u32, u32),
+    /// The next page that nobody has.
+    pub(super) next: u32,
+}
+
+impl Layout {
+    /// Lays out tables; `groups` tells into how many groups a table's rows are cut.
+    pub(super) fn new(tables: &[Table], clients: u32, change_buffer: u32, groups: impl Fn(usize) -> u64) -> Self {
+        // Page zero and its kin: headers of the tablespace and of the rollback segments.
+        let mut next = 8;
+        let placed = place(tables, &mut next, groups);
+        let undo = (next, clients.max(1) * 4);
+        let change_buffer = (undo.0 + undo.1, change_buffer.max(1));
+        Self { tables: placed, undo, change_buffer, next: change_buffer.0 + change_buffer.1 }
+    }
+
+    /// Lays out tables of another data set of the same server, behind all pages that there are.
+    pub(super) fn beside(&self, tables: &[Table], groups: impl Fn(usize) -> u64) -> Self {
+        let mut next = self.next;
+        let tables = place(tables, &mut next, groups);
+        Self { tables, undo: self.undo, change_buffer: self.change_buffer, next }
+    }
+}
+
+fn place(tables: &[Table], next: &mut u32, groups: impl Fn(usize) -> u64) -> Vec<Placed> {
+    let placed = tables.iter().enumerate().map(|(number, table)| {
+        let groups = groups(number);
+        let scattered = table.primary.first().is_some_and(|&key| matches!(table.columns[key].kind, Kind::Text(_)));
+        let filled = if scattered { SCATTERED } else { LOADED };
+        let sizes = (record_bytes(table), key_bytes(table, &table.primary));
+        let clustered = Tree::new(next, table.rows, sizes, filled, groups);
+        let secondary = table.indexes.iter().map(|index| {
+            let sizes = (entry_bytes(table, &index.columns), key_bytes(table, &index.columns));
+            Tree::new(next, table.rows, sizes, LOADED, groups)
+        });
+        Placed { secondary: secondary.collect(), clustered }
+    });
+    placed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tameshi_workload::program::{Program, ProgramSpec, Tpcc};
+
+    fn tpcc() -> Program {
+        let spec = Tpcc {
+            warehouses: Some(10),
+            clients: 1,
+            manner: Default::default(),
+            waits: Default::default(),
+            delivery: Default::default(),
+            rate: None,
+        };
+        Program::new(&ProgramSpec::Tpcc(spec), 1)
+    }
+
+    #[test]
+    fn pages_per_warehouse_are_near_those_of_a_loaded_server() {
+        let program = tpcc();
+        let tables = &program.catalogue().tables;
+        let layout = Layout::new(tables, 1, 1, |_| 1);
+        // Modelling facts, section 3: stock 2128, customer 1200 (25 rows a page), orders 100 or more.
+        let pages = |name: &str| {
+            let number = tables.iter().position(|table| table.name == name).expect("a table");
+            f64::from(layout.tables[number].clustered.leaves) / 10.0
+        };
+        assert!((pages("stock") / 2128.0 - 1.0).abs() < 0.03, "{}", pages("stock"));
+        assert!((pages("customer") / 1200.0 - 1.0).abs() < 0.05, "{}", pages("customer"));
+        assert!((pages("item") / 54.0 - 1.0).abs() < 0.25, "{}", pages("item"));
+    }
+
+    #[test]
+    fn no_two_trees_share_a_page_and_every_row_has_one() {
+        let program = tpcc();
+        let layout = Layout::new(&program.catalogue().tables, 4, 16, |_| 10);
+        let other = layout.beside(&program.catalogue().tables, |_| 10);
+        let tables = layout.tables.iter().chain(&other.tables);
+        let trees = tables.flat_map(|table| [&table.clustered].into_iter().chain(&table.secondary));
+        let mut spans: Vec<(u32, u32)> = trees
+            .flat_map(|tree| {
+                let inner = tree.inner[..tree.depth].iter();
+                let inner = inner.map(|level| (level.first, level.first + tree.leaves.div_ceil(level.leaves)));
+                [(tree.first, tree.first + tree.leaves)].into_iter().chain(inner)
+            })
+            .chain([layout.undo, layout.change_buffer].map(|(first, count)| (first, first + count)))
+            .collect();
+        spans.sort_unstable();
+        assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{spans:?}");
+        assert_eq!(spans.last().map(|span| span.1), Some(other.next));
+    }
+
+    #[test]
+    fn what_is_appended_to_a_group_is_found_there_again() {
+        let program = tpcc();
+        let mut layout = Layout::new(&program.catalogue().tables, 1, 1, |_| 100);
+        let (tree, next) = (&mut layout.tables[5].clustered, &mut layout.next);
+        let (loaded, mut pages) = (tree.group, Vec::new());
+        for index in loaded..loaded + 5 * tree.per_leaf {
+            let (page, is_new) = tree.append(7, index, next);
+            assert_eq!(is_new, pages.last() != Some(&page));
+            pages.push(page);
+            assert_eq!(tree.leaf_in(7, index), page);
+        }
+        pages.dedup();
+        assert_eq!(pages.len(), 5);
+        assert_eq!(tree.leaf_in(7, 0), tree.leaf(7 * loaded));
+    }
+}

@@ -1,0 +1,521 @@
+//! A simulated database engine: InnoDB under MySQL or MariaDB, page by page, in virtual time.
+//!
+//! Clients are the programs' own ([`tameshi_workload::program`]). A statement becomes a [`plan`] of page gets, changes and
+//! locks; its client goes through it, waits for pages that are not in the [`pool`], for locks, for the log, and spends its
+//! processor time on the host. Pages are flushed by the rules of the profile's version ([`flush`]). Rows are not kept: what
+//! replies must hold to touch the same rows as a real server stands in [`tpcc`].
+//!
+//! Programs of different data sets share the server: their tables lie one behind the other, and a phase works on those of
+//! its own program.
+//!
+//! The engine never waits: it is told what has happened ([`Engine::completed`], [`Engine::computed`], [`Engine::advance`]) and
+//! leaves [`Request`]s for the kernel to carry out. Requests for pages and log are commands to the run's device like those
+//! of jobs; a thread of the engine is a seat behind those of the jobs.
+//!
+//! Known simplifications: reads take no latches; purge costs nothing; the rows of a leaf that splits in its middle stay where
+//! they are; the binary log is off.
+
+mod client;
+mod commit;
+mod counters;
+mod flush;
+mod layout;
+mod locks;
+mod plan;
+mod pool;
+mod redo;
+#[cfg(test)]
+mod same_rows;
+mod settings;
+mod tpcc;
+mod warm;
+
+use crate::device::DeviceCompletion;
+use client::Seat;
+use counters::{Count, Counters};
+use flush::{Batch, Cleaner};
+use layout::{Layout, PAGE};
+use locks::Locks;
+use plan::Planner;
+use pool::{NONE, Pool};
+use redo::Redo;
+use settings::Settings;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_record::{RecordError, Writer};
+use tameshi_spec::run::{PhaseSpec, RunSpec, Start};
+use tameshi_workload::program::{Catalogue, Program, ProgramSpec, Seeds};
+
+pub(crate) use settings::unsupported;
+
+/// Bytes before the first page: the doublewrite buffer.
+const DOUBLEWRITE_BYTES: u64 = 4 << 20;
+/// Slots of a thread: slot zero is its work on a processor, then its synchronous request, then asynchronous ones.
+const REQUEST: u32 = 1;
+const FIRST_ASYNC: u32 = 2;
+/// Pages of read-ahead outstanding at most.
+const AHEAD: u32 = 256;
+const SECOND: Nanos = 1_000_000_000;
+
+/// What the kernel is asked to do for the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// Let a thread work for so long; then [`Engine::computed`].
+    Work {
+        /// The thread: its number among the engine's.
+        thread: u32,
+        /// For so long.
+        time: Nanos,
+    },
+    /// Hand the command to the storage; then [`Engine::completed`].
+    Command(Command),
+}
+
+/// What a command was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Nothing,
+    /// A page comes into a frame.
+    PageRead(u32),
+    LogWrite(Who),
+    LogSync(Who),
+    DoublewriteWrite(Who),
+    DoublewriteSync(Who),
+    /// A page of a batch, or a client's single one.
+    PageWrite(Who),
+    DataSync(Who),
+}
+
+/// Who does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Client(u32),
+    Batch(usize),
+    LogThread,
+}
+
+/// What happens at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Alarm {
+    /// A thread's work is done, where no host says so.
+    Worked(u32),
+    /// A client goes on after thinking, typing or sleeping.
+    Client(u32),
+    /// A second is over for the page cleaner and the log thread.
+    Second,
+}
+
+/// A transaction that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ended {
+    /// Its kind.
+    pub(crate) kind: usize,
+    /// From its begin to its end.
+    pub(crate) latency: Nanos,
+}
+
+/// What plans statements.
+#[derive(Debug)]
+enum Logic {
+    Plain(Planner),
+    Tpcc(Box<tpcc::State>),
+}
+
+/// The tables of a program that is not at work now.
+struct DataSet {
+    of: ProgramSpec,
+    layout: Layout,
+    logic: Logic,
+}
+
+/// An engine at work.
+pub(crate) struct Engine {
+    settings: Settings,
+    /// Number of the storage under it.
+    pub(crate) storage: usize,
+    /// Its device, and where the storage begins there.
+    pub(crate) device: usize,
+    base_bytes: u64,
+    /// Commands that are not complete.
+    outstanding: u64,
+    seeds: Seeds,
+    /// What the phase drives; its tables, and what plans its statements.
+    drives: ProgramSpec,
+    program: Program,
+    catalogue: Catalogue,
+    layout: Layout,
+    logic: Logic,
+    idle: Vec<DataSet>,
+    pool: Pool,
+    redo: Redo,
+    locks: Locks,
+    counters: Counters,
+    now: Nanos,
+    clients: Vec<Seat>,
+    /// First seat of the engine among all of the phase.
+    base: u64,
+    /// Per thread, its first slot.
+    slots: Vec<u32>,
+    purposes: Vec<Purpose>,
+    /// Clients that wait for the page that comes into a frame.
+    page_waiters: Vec<(u32, u32)>,
+    log_waiters: Vec<(u64, Who)>,
+    free_waiters: VecDeque<u32>,
+    space_waiters: Vec<u32>,
+    batches: [Batch; 2],
+    doublewrite_queue: VecDeque<usize>,
+    singles: u32,
+    single_queue: VecDeque<u32>,
+    cleaner: Cleaner,
+    ahead_free: Vec<u32>,
+    reads_pending: u32,
+    /// Changes buffered per leaf of the data set, by page.
+    buffered: Vec<u8>,
+    buffered_all: u64,
+    merge_at: u32,
+    ready: VecDeque<u32>,
+    woken: Vec<u32>,
+    alarms: BinaryHeap<Reverse<(Nanos, u64, Alarm)>>,
+    alarm_number: u64,
+    requests: VecDeque<Request>,
+    pub(crate) ended: Vec<Ended>,
+    /// Statements, retries and rollbacks of clients since the last interval.
+    told: [u64; 3],
+    /// Nothing new begins any more.
+    closing: bool,
+    active: usize,
+}
+
+fn groups(program: &Program, table: usize) -> u64 {
+    match program {
+        Program::Tpcc(of) => tpcc::groups(of, table),
+        _ => 1,
+    }
+}
+
+fn logic(program: &Program) -> Logic {
+    match program {
+        Program::Tpcc(of) => Logic::Tpcc(Box::new(tpcc::State::new(program, of))),
+        _ => Logic::Plain(Planner::new(program.catalogue())),
+    }
+}
+
+/// Data sets of later phases whose programs work on other tables than the first.
+fn other_data_sets(spec: &RunSpec, seed: u64, first: &ProgramSpec, layout: &Layout) -> Vec<DataSet> {
+    let mut sets: Vec<DataSet> = Vec::new();
+    for drives in spec.phases.iter().flat_map(|phase| &phase.programs) {
+        let mut known = std::iter::once(first).chain(sets.iter().map(|set| &set.of));
+        if known.all(|known| !settings::same_data(known, drives)) {
+            let program = Program::new(drives, seed);
+            let behind = sets.last().map_or(layout, |set| &set.layout);
+            let layout = behind.beside(&program.catalogue().tables, |table| groups(&program, table));
+            sets.push(DataSet { of: drives.clone(), layout, logic: logic(&program) });
+        }
+    }
+    sets
+}
+
+impl Engine {
+    /// The engine of a run, after its data sets were loaded and the server was started: with an empty pool, or warm.
+    pub(crate) fn new(spec: &RunSpec, places: &[(usize, u64)]) -> Option<Self> {
+        let settings = Settings::new(spec)?;
+        let database = spec.database.as_ref()?;
+        let first = spec.phases.iter().flat_map(|phase| &phase.programs).next()?;
+        let program = Program::new(first, database.seed);
+        let catalogue = program.catalogue().clone();
+        let most = spec.phases.iter().flat_map(|phase| &phase.programs).map(ProgramSpec::clients).max()?;
+        let buffer_pages = (settings.buffered.0 / 200) as u32;
+        let mut layout = Layout::new(&catalogue.tables, most, buffer_pages, |table| groups(&program, table));
+        let idle = other_data_sets(spec, database.seed, first, &layout);
+        layout.next = idle.last().map_or(layout.next, |set| set.layout.next);
+        let logic = logic(&program);
+        let mut pool = Pool::new(settings.frames, layout.next, 378, settings.old_blocks_time);
+        pool.grow(layout.next + 1);
+        let storage = spec.storage.get_index_of(&database.storage)?;
+        let (device, base_bytes) = places[storage];
+        let mut engine = Self {
+            storage,
+            device,
+            base_bytes,
+            outstanding: 0,
+            seeds: Seeds { data: database.seed, run: spec.seed },
+            redo: Redo::new(settings.log),
+            buffered: vec![0; layout.next as usize],
+            cleaner: Cleaner::default(),
+            settings,
+            drives: first.clone(),
+            program,
+            catalogue,
+            layout,
+            logic,
+            idle,
+            pool,
+            locks: Locks::new(0),
+            counters: Counters::new(),
+            now: 0,
+            clients: Vec::new(),
+            base: 0,
+            slots: Vec::new(),
+            purposes: Vec::new(),
+            page_waiters: Vec::new(),
+            log_waiters: Vec::new(),
+            free_waiters: VecDeque::new(),
+            space_waiters: Vec::new(),
+            batches: [Batch::default(), Batch::default()],
+            doublewrite_queue: VecDeque::new(),
+            singles: 0,
+            single_queue: VecDeque::new(),
+            ahead_free: Vec::new(),
+            reads_pending: 0,
+            buffered_all: 0,
+            merge_at: 0,
+            ready: VecDeque::new(),
+            woken: Vec::new(),
+            alarms: BinaryHeap::new(),
+            alarm_number: 0,
+            requests: VecDeque::new(),
+            ended: Vec::new(),
+            told: [0; 3],
+            closing: true,
+            active: 0,
+        };
+        if spec.start == Start::Warm {
+            engine.warm();
+        }
+        Some(engine)
+    }
+
+    /// Bytes of storage that log, doublewrite buffer and data set take when they are loaded.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.page_offset(self.layout.next)
+    }
+
+    fn page_offset(&self, page: u32) -> u64 {
+        self.settings.log.next_multiple_of(1 << 20) + DOUBLEWRITE_BYTES + u64::from(page) * PAGE
+    }
+
+    /// A phase begins: its clients connect. Returns the slots of each thread, for the host.
+    pub(crate) fn begin(&mut self, now: Nanos, phase: &PhaseSpec, base: usize) -> Vec<u32> {
+        self.now = now;
+        self.base = base as u64;
+        self.clients.clear();
+        let Some(drives) = phase.programs.first() else { return Vec::new() };
+        let count = drives.clients();
+        self.turn_to(drives);
+        let shared = self.program.shared();
+        self.clients
+            .extend((0..count).map(|number| Seat::new(self.program.client(number, count, self.seeds, &shared), now)));
+        self.locks = Locks::new(count as usize);
+        let batch = self.settings.model.flushing.batch.value;
+        let slots: Vec<u32> = std::iter::repeat_n(FIRST_ASYNC, count as usize)
+            .chain([FIRST_ASYNC + batch, FIRST_ASYNC + batch, FIRST_ASYNC + AHEAD, FIRST_ASYNC])
+            .collect();
+        self.slots.clear();
+        let mut first = 0;
+        for &number in &slots {
+            self.slots.push(first);
+            first += number;
+        }
+        self.purposes = vec![Purpose::Nothing; first as usize];
+        self.ahead_free = (FIRST_ASYNC..FIRST_ASYNC + AHEAD).rev().collect();
+        self.alarms.clear();
+        self.closing = false;
+        self.active = count as usize;
+        self.alarm(now + SECOND, Alarm::Second);
+        (0..count).for_each(|client| self.begin_transaction(client));
+        self.settle();
+        slots
+    }
+
+    /// A phase may have other statements than the one before, on the same tables or on others.
+    fn turn_to(&mut self, drives: &ProgramSpec) {
+        if self.drives == *drives {
+            return;
+        }
+        if !settings::same_data(&self.drives, drives) {
+            let next = self.layout.next;
+            let Some(set) = self.idle.iter_mut().find(|set| settings::same_data(&set.of, drives)) else { return };
+            std::mem::swap(&mut self.layout, &mut set.layout);
+            std::mem::swap(&mut self.logic, &mut set.logic);
+            set.of = self.drives.clone();
+            self.layout.next = next;
+        }
+        self.drives = drives.clone();
+        self.program = Program::new(drives, self.seeds.data);
+        self.catalogue = self.program.catalogue().clone();
+    }
+
+    /// The phase is over: transactions under way come to their end, no other begins.
+    pub(crate) fn close(&mut self) {
+        self.closing = true;
+        self.end_idle_clients();
+    }
+
+    /// When something next happens here by itself; [`Nanos::MAX`] when nothing will.
+    #[inline]
+    pub(crate) fn next(&self) -> Nanos {
+        if self.closing && self.active == 0 && self.batches.iter().all(Batch::is_idle) {
+            return Nanos::MAX;
+        }
+        self.alarms.peek().map_or(Nanos::MAX, |Reverse((at, ..))| *at)
+    }
+
+    /// Whether everything has come to its end after [`Engine::close`].
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.outstanding == 0 && self.next() == Nanos::MAX
+    }
+
+    /// Lets happen what happens at `now` by itself.
+    pub(crate) fn advance(&mut self, now: Nanos) {
+        self.now = now;
+        let Some(Reverse((_, _, alarm))) = self.alarms.pop() else { return };
+        match alarm {
+            Alarm::Worked(thread) => self.worked(thread),
+            Alarm::Client(client) => self.wake(client),
+            Alarm::Second => self.second(),
+        }
+        self.settle();
+    }
+
+    /// The next thing to do for the engine.
+    #[inline]
+    pub(crate) fn request(&mut self) -> Option<Request> {
+        self.requests.pop_front()
+    }
+
+    /// A thread's work shall take so long with nobody to do it on.
+    pub(crate) fn work_without_host(&mut self, thread: u32, time: Nanos) {
+        self.alarm(self.now + time, Alarm::Worked(thread));
+    }
+
+    /// A thread has worked.
+    pub(crate) fn computed(&mut self, now: Nanos, id: u64) {
+        self.now = now;
+        self.worked(((id >> 32) - self.base) as u32);
+        self.settle();
+    }
+
+    /// A command is complete.
+    pub(crate) fn completed(&mut self, done: &DeviceCompletion) {
+        self.now = done.at;
+        self.outstanding -= 1;
+        let (thread, slot) = (((done.command.id >> 32) - self.base) as usize, done.command.id as u32);
+        let at = (self.slots[thread] + slot) as usize;
+        let purpose = std::mem::replace(&mut self.purposes[at], Purpose::Nothing);
+        match purpose {
+            Purpose::Nothing => {}
+            Purpose::PageRead(frame) => {
+                if thread == self.clients.len() + 2 {
+                    self.ahead_free.push(slot);
+                }
+                self.page_arrived(frame);
+            }
+            Purpose::LogWrite(who) => self.flush_command(who, Purpose::LogSync(who), Count::LogFsyncs),
+            Purpose::LogSync(_) => self.log_flushed(),
+            Purpose::DoublewriteWrite(who) => self.flush_command(who, Purpose::DoublewriteSync(who), Count::Fsyncs),
+            Purpose::DoublewriteSync(who) => self.doublewritten(who),
+            Purpose::PageWrite(who) => self.page_written(who),
+            Purpose::DataSync(who) => self.data_synced(who),
+        }
+        self.settle();
+    }
+
+    /// Lets clients go on that may, until all of them wait.
+    fn settle(&mut self) {
+        while let Some(client) = self.ready.pop_front() {
+            self.go_on(client);
+        }
+    }
+
+    fn worked(&mut self, thread: u32) {
+        let clients = self.clients.len() as u32;
+        if thread < clients {
+            self.client_worked(thread);
+        } else {
+            self.batch_worked((thread - clients) as usize);
+        }
+    }
+
+    fn alarm(&mut self, at: Nanos, alarm: Alarm) {
+        self.alarm_number += 1;
+        self.alarms.push(Reverse((at, self.alarm_number, alarm)));
+    }
+
+    fn thread_of(&self, who: Who) -> u32 {
+        let clients = self.clients.len() as u32;
+        match who {
+            Who::Client(client) => client,
+            Who::Batch(batch) => clients + batch as u32,
+            Who::LogThread => clients + 3,
+        }
+    }
+
+    fn work(&mut self, thread: u32, time: Nanos) {
+        self.requests.push_back(Request::Work { thread, time });
+    }
+
+    /// Sends a command of a thread's slot.
+    fn command(&mut self, thread: u32, slot: u32, kind: CommandKind, (offset, bytes): (u64, u32), purpose: Purpose) {
+        match kind {
+            CommandKind::Read => {
+                self.counters.one(Count::Reads);
+                self.counters.add(Count::ReadBytes, u64::from(bytes));
+            }
+            CommandKind::Write => {
+                self.counters.one(Count::Writes);
+                self.counters.add(Count::WrittenBytes, u64::from(bytes));
+            }
+            CommandKind::Flush | CommandKind::Trim => {}
+        }
+        let at = (self.slots[thread as usize] + slot) as usize;
+        debug_assert_eq!(self.purposes[at], Purpose::Nothing, "the slot is taken");
+        self.purposes[at] = purpose;
+        let id = (self.base + u64::from(thread)) << 32 | u64::from(slot);
+        let offset = if kind == CommandKind::Flush { 0 } else { offset + self.base_bytes };
+        self.outstanding += 1;
+        let command = Command { id, kind, offset_bytes: offset, length_bytes: bytes, fua: false, stream: u16::MAX };
+        self.requests.push_back(Request::Command(command));
+    }
+
+    fn flush_command(&mut self, who: Who, purpose: Purpose, count: Count) {
+        self.counters.one(count);
+        let thread = self.thread_of(who);
+        self.command(thread, REQUEST, CommandKind::Flush, (0, 0), purpose);
+    }
+
+    /// The number of kinds of transactions, and their words.
+    pub(crate) fn kinds(drives: &ProgramSpec) -> Vec<String> {
+        let (word, program) = (drives.word(), Program::new(drives, 0));
+        let name = |kind: &&str| if word == *kind { word.to_string() } else { format!("{word}.{kind}") };
+        program.catalogue().transactions.iter().map(name).collect()
+    }
+
+    /// Writes what was counted from `begin` to `end`, and how things stand at the end.
+    pub(crate) fn write(
+        &mut self,
+        (begin, end): (Nanos, Nanos),
+        word: &str,
+        writer: &mut Writer,
+    ) -> Result<(), RecordError> {
+        self.account(end);
+        let [statements, retries, rolled_back] = std::mem::take(&mut self.told);
+        let rows = [
+            ("statement.count", statements),
+            ("transaction.retries", retries),
+            ("transaction.rolled_back", rolled_back),
+        ];
+        writer.counters((begin, end), word, &rows)?;
+        let (asked, missed) = (self.counters.get(Count::PageRequests), self.counters.get(Count::PageMisses));
+        let mut rows: Vec<(&str, f64)> = self.counters.take().map(|(name, value)| (name, value as f64)).collect();
+        let filled = self.pool.frames() - self.pool.free();
+        rows.extend([
+            ("server.pool_bytes", (u64::from(filled) * PAGE) as f64),
+            ("server.dirty_bytes", (u64::from(self.pool.dirty()) * PAGE) as f64),
+            ("server.checkpoint_age_bytes", self.redo.age() as f64),
+            ("server.lock_waiting", self.locks.waiting() as f64),
+        ]);
+        rows.extend((asked > 0).then(|| ("server.hit_ratio", 1.0 - missed as f64 / asked as f64)));
+        writer.server((begin, end), &rows)
+    }
+}

@@ -1,0 +1,590 @@
+//! The buffer pool: frames, the LRU list with its midpoint, the free list, and the list of dirty pages.
+//!
+//! The rules are InnoDB's (buf0lru.cc, buf0buf.cc): a page that was read enters at the head of the old sublist, which takes
+//! 3/8 of the list from 512 pages on; it becomes young when it is used again, in later versions not before a second has
+//! passed; a young page moves to the head only when it lies beyond the first quarter of the young ones. Dirty pages stand
+//! in the order in which they became dirty.
+
+use tameshi_base::Nanos;
+
+/// No page, no frame.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// From so many pages on the list has an old part (BUF_LRU_OLD_MIN_LEN).
+const OLD_LEAST: u32 = 512;
+/// How far the old part may be off its length (BUF_LRU_OLD_TOLERANCE).
+const OLD_TOLERANCE: u32 = 20;
+
+const OLD: u8 = 1;
+const READING: u8 = 2;
+const WRITING: u8 = 4;
+const DIRTY: u8 = 8;
+
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    page: u32,
+    /// Towards the LRU list's head; in the free list unused.
+    newer: u32,
+    older: u32,
+    dirty_newer: u32,
+    dirty_older: u32,
+    /// Evictions that had happened when it was last put at the head.
+    clock: u32,
+    /// Millisecond of the first use since it was read, plus one; zero: not used yet.
+    used: u32,
+    state: u8,
+    /// Log position of the first change since it was last written.
+    oldest: u64,
+    /// Log position of the last change.
+    newest: u64,
+}
+
+const EMPTY: Frame = Frame {
+    page: NONE,
+    newer: NONE,
+    older: NONE,
+    dirty_newer: NONE,
+    dirty_older: NONE,
+    clock: 0,
+    used: 0,
+    state: 0,
+    oldest: 0,
+    newest: 0,
+};
+
+/// Where a page is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// In this frame; the flag tells its first use.
+    Here(u32, bool),
+    /// On its way into this frame.
+    Coming(u32),
+    /// Not in the pool.
+    Missing,
+}
+
+/// A buffer pool.
+#[derive(Debug)]
+pub(super) struct Pool {
+    frame_of: Vec<u32>,
+    frames: Vec<Frame>,
+    free: Vec<u32>,
+    newest: u32,
+    oldest: u32,
+    /// First frame of the old part.
+    first_old: u32,
+    length: u32,
+    old_length: u32,
+    /// Old part of the list in 1024ths.
+    old_share: u32,
+    old_ms: u32,
+    evictions: u32,
+    dirty_newest: u32,
+    dirty_oldest: u32,
+    dirty: u32,
+}
+
+impl Pool {
+    /// An empty pool of so many frames for pages below `pages`; `old_share` in 1024ths.
+    pub(super) fn new(frames: u32, pages: u32, old_share: u32, old_time: Nanos) -> Self {
+        Self {
+            frame_of: vec![NONE; pages as usize],
+            frames: vec![EMPTY; frames as usize],
+            free: (0..frames).rev().collect(),
+            newest: NONE,
+            oldest: NONE,
+            first_old: NONE,
+            length: 0,
+            old_length: 0,
+            old_share,
+            old_ms: (old_time / 1_000_000) as u32,
+            evictions: 0,
+            dirty_newest: NONE,
+            dirty_oldest: NONE,
+            dirty: 0,
+        }
+    }
+
+    /// How long a page stays in the old part after its first use from now on, in milliseconds; returns what it was.
+    pub(super) fn set_old_time(&mut self, millis: u32) -> u32 {
+        std::mem::replace(&mut self.old_ms, millis)
+    }
+
+    /// There are pages up to this number now.
+    pub(super) fn grow(&mut self, pages: u32) {
+        if pages as usize > self.frame_of.len() {
+            self.frame_of.resize((pages as usize).next_multiple_of(1 << 14), NONE);
+        }
+    }
+
+    /// Frames in all.
+    pub(super) fn frames(&self) -> u32 {
+        self.frames.len() as u32
+    }
+
+    /// Frames that hold nothing.
+    pub(super) fn free(&self) -> u32 {
+        self.free.len() as u32
+    }
+
+    /// Frames whose page was changed and not yet written.
+    pub(super) fn dirty(&self) -> u32 {
+        self.dirty
+    }
+
+    /// Looks a page up and uses it.
+    #[inline]
+    pub(super) fn get(&mut self, page: u32, now: Nanos) -> Found {
+        let at = self.frame_of[page as usize];
+        if at == NONE {
+            return Found::Missing;
+        }
+        let frame = &mut self.frames[at as usize];
+        if frame.state & READING != 0 {
+            return Found::Coming(at);
+        }
+        let first = frame.used == 0;
+        // Before the first eviction nothing moves.
+        if self.evictions == 0 {
+            if first {
+                frame.used = (now / 1_000_000) as u32 + 1;
+            }
+            return Found::Here(at, first);
+        }
+        self.used(at, now);
+        Found::Here(at, first)
+    }
+
+    /// The rule of promotion.
+    #[inline]
+    fn used(&mut self, at: u32, now: Nanos) {
+        let frame = &mut self.frames[at as usize];
+        let is_young = self.evictions < frame.clock + self.length / 4 * (1024 - self.old_share) / 1024;
+        if frame.used != 0 && frame.state & OLD == 0 && is_young {
+            return;
+        }
+        let millis = (now / 1_000_000) as u32 + 1;
+        let before = frame.used;
+        if before == 0 {
+            frame.used = millis;
+        }
+        let promote = if self.old_ms > 0 && frame.state & OLD != 0 {
+            before != 0 && millis - before >= self.old_ms
+        } else {
+            !is_young
+        };
+        if promote {
+            self.remove(at);
+            self.add_newest(at);
+        }
+    }
+
+    /// The frame of a page that is in the pool, without using it.
+    #[inline]
+    pub(super) fn frame(&self, page: u32) -> Option<u32> {
+        let at = self.frame_of[page as usize];
+        (at != NONE && self.frames[at as usize].state & READING == 0).then_some(at)
+    }
+
+    /// Whether a page is in the pool or on its way.
+    #[inline]
+    pub(super) fn holds(&self, page: u32) -> bool {
+        self.frame_of[page as usize] != NONE
+    }
+
+    /// Whether a page is in the pool and was used.
+    #[inline]
+    pub(super) fn was_used(&self, page: u32) -> bool {
+        let at = self.frame_of[page as usize];
+        at != NONE && self.frames[at as usize].used != 0
+    }
+
+    /// A free frame, or that of a clean page among the last `depth` of the LRU list; `None` when there is neither.
+    pub(super) fn take(&mut self, depth: u32) -> Option<u32> {
+        if let Some(at) = self.free.pop() {
+            return Some(at);
+        }
+        let mut at = self.oldest;
+        for _ in 0..depth {
+            if at == NONE {
+                return None;
+            }
+            let frame = &self.frames[at as usize];
+            if frame.state & (READING | WRITING | DIRTY) == 0 {
+                self.evict(at);
+                return self.free.pop();
+            }
+            at = frame.newer;
+        }
+        None
+    }
+
+    /// The first frame from the LRU list's end, among the last `depth`, that is dirty and not being written.
+    pub(super) fn dirty_at_end(&self, depth: u32) -> Option<u32> {
+        let mut at = self.oldest;
+        for _ in 0..depth {
+            if at == NONE {
+                return None;
+            }
+            let frame = &self.frames[at as usize];
+            if frame.state & (DIRTY | WRITING | READING) == DIRTY {
+                return Some(at);
+            }
+            at = frame.newer;
+        }
+        None
+    }
+
+    /// Visits the LRU list from its end, at most `depth` frames: `(frame, replaceable)`.
+    pub(super) fn lru_end(&self, depth: u32) -> impl Iterator<Item = (u32, bool)> {
+        let step = |at: u32| (at != NONE).then_some(at);
+        let frames = std::iter::successors(step(self.oldest), move |&at| step(self.frames[at as usize].newer));
+        frames.take(depth as usize).map(|at| (at, self.frames[at as usize].state & (READING | WRITING | DIRTY) == 0))
+    }
+
+    /// Visits dirty frames, the one that is dirty for longest first.
+    pub(super) fn oldest_changes(&self) -> impl Iterator<Item = u32> {
+        let step = |at: u32| (at != NONE).then_some(at);
+        std::iter::successors(step(self.dirty_oldest), move |&at| step(self.frames[at as usize].dirty_newer))
+    }
+
+    /// Puts a page into a frame that was taken: on its way in when `reading`, else as a new page.
+    pub(super) fn put(&mut self, at: u32, page: u32, reading: bool, now: Nanos) {
+        let used = if reading { 0 } else { (now / 1_000_000) as u32 + 1 };
+        self.frames[at as usize] = Frame { page, used, state: if reading { READING } else { 0 }, ..EMPTY };
+        self.frame_of[page as usize] = at;
+        if reading { self.add_old(at) } else { self.add_newest(at) }
+    }
+
+    /// A page has come in.
+    pub(super) fn arrived(&mut self, at: u32) {
+        self.frames[at as usize].state &= !READING;
+    }
+
+    /// The page in a frame.
+    #[inline]
+    pub(super) fn page(&self, at: u32) -> u32 {
+        self.frames[at as usize].page
+    }
+
+    /// The frame of a page that is dirty and not being written.
+    pub(super) fn writable(&self, page: u32) -> Option<u32> {
+        let at = *self.frame_of.get(page as usize)?;
+        (at != NONE && self.frames[at as usize].state & (DIRTY | WRITING) == DIRTY).then_some(at)
+    }
+
+    /// The page in a frame is changed by the log record that ends at `lsn` and begins at `begin`.
+    #[inline]
+    pub(super) fn change(&mut self, at: u32, begin: u64, lsn: u64) {
+        let newest = self.dirty_newest;
+        let floor = if newest == NONE { 0 } else { self.frames[newest as usize].oldest };
+        let frame = &mut self.frames[at as usize];
+        frame.newest = lsn;
+        if frame.state & DIRTY != 0 {
+            return;
+        }
+        frame.state |= DIRTY;
+        frame.oldest = begin.max(floor);
+        (frame.dirty_older, frame.dirty_newer) = (newest, NONE);
+        match newest {
+            NONE => self.dirty_oldest = at,
+            newest => self.frames[newest as usize].dirty_newer = at,
+        }
+        self.dirty_newest = at;
+        self.dirty += 1;
+    }
+
+    /// A dirty page begins to be written; returns the log position that must be durable before.
+    pub(super) fn begin_write(&mut self, at: u32) -> u64 {
+        let frame = &mut self.frames[at as usize];
+        debug_assert_eq!(frame.state & (DIRTY | WRITING), DIRTY);
+        frame.state |= WRITING;
+        frame.newest
+    }
+
+    /// A page that was written up to `lsn` is clean, unless it was changed meanwhile: then the rest is dirty from there.
+    pub(super) fn written(&mut self, at: u32, lsn: u64) -> bool {
+        let frame = &mut self.frames[at as usize];
+        frame.state &= !WRITING;
+        let (newer, older, newest) = (frame.dirty_newer, frame.dirty_older, frame.newest);
+        frame.state &= !DIRTY;
+        match newer {
+            NONE => self.dirty_newest = older,
+            newer => self.frames[newer as usize].dirty_older = older,
+        }
+        match older {
+            NONE => self.dirty_oldest = newer,
+            older => self.frames[older as usize].dirty_newer = newer,
+        }
+        self.dirty -= 1;
+        if newest > lsn {
+            self.change(at, lsn, newest);
+            return false;
+        }
+        true
+    }
+
+    /// Frees the frame of a clean page, if nobody reads or writes it.
+    pub(super) fn release(&mut self, at: u32) -> bool {
+        let is_clean = self.frames[at as usize].state & (READING | WRITING | DIRTY) == 0;
+        if is_clean {
+            self.evict(at);
+        }
+        is_clean
+    }
+
+    /// How many dirty pages were first changed before `lsn`; counts no further than `most`.
+    pub(super) fn changed_before(&self, lsn: u64, most: u64) -> u64 {
+        let old = self.oldest_changes().take(most as usize);
+        old.take_while(|&at| self.frames[at as usize].oldest < lsn).count() as u64
+    }
+
+    /// Log position of the oldest change that is not written.
+    pub(super) fn oldest_change(&self) -> Option<u64> {
+        (self.dirty_oldest != NONE).then(|| self.frames[self.dirty_oldest as usize].oldest)
+    }
+
+    fn evict(&mut self, at: u32) {
+        self.remove(at);
+        self.evictions += 1;
+        self.frame_of[self.frames[at as usize].page as usize] = NONE;
+        self.frames[at as usize] = EMPTY;
+        self.free.push(at);
+    }
+
+    fn add_newest(&mut self, at: u32) {
+        let (newest, evictions) = (self.newest, self.evictions);
+        let frame = &mut self.frames[at as usize];
+        (frame.newer, frame.older, frame.clock) = (NONE, newest, evictions);
+        frame.state &= !OLD;
+        match newest {
+            NONE => self.oldest = at,
+            newest => self.frames[newest as usize].newer = at,
+        }
+        self.newest = at;
+        self.length += 1;
+        self.balance();
+    }
+
+    fn add_old(&mut self, at: u32) {
+        let behind = self.first_old;
+        if behind == NONE {
+            self.add_newest(at);
+            return;
+        }
+        // InnoDB puts it right behind the first of the old part.
+        let after = self.frames[behind as usize].older;
+        let frame = &mut self.frames[at as usize];
+        (frame.newer, frame.older) = (behind, after);
+        frame.state |= OLD;
+        self.frames[behind as usize].older = at;
+        match after {
+            NONE => self.oldest = at,
+            after => self.frames[after as usize].newer = at,
+        }
+        self.length += 1;
+        self.old_length += 1;
+        self.balance();
+    }
+
+    fn remove(&mut self, at: u32) {
+        let Frame { newer, older, state, .. } = self.frames[at as usize];
+        if self.first_old == at {
+            self.first_old = older;
+        }
+        if state & OLD != 0 {
+            self.old_length -= 1;
+        }
+        match newer {
+            NONE => self.newest = older,
+            newer => self.frames[newer as usize].older = older,
+        }
+        match older {
+            NONE => self.oldest = newer,
+            older => self.frames[older as usize].newer = newer,
+        }
+        self.length -= 1;
+        self.balance();
+    }
+
+    /// Keeps the old part at its share of the list.
+    fn balance(&mut self) {
+        if self.length < OLD_LEAST {
+            self.forget_old();
+            return;
+        }
+        let target = self.length * self.old_share / 1024;
+        if self.first_old == NONE {
+            // All of it is old at first; then it shrinks to its share.
+            self.first_old = self.newest;
+            let mut at = self.newest;
+            while at != NONE {
+                self.frames[at as usize].state |= OLD;
+                at = self.frames[at as usize].older;
+            }
+            self.old_length = self.length;
+        }
+        while self.old_length > target + OLD_TOLERANCE {
+            let frame = &mut self.frames[self.first_old as usize];
+            frame.state &= !OLD;
+            self.first_old = frame.older;
+            self.old_length -= 1;
+        }
+        while self.old_length + OLD_TOLERANCE < target {
+            self.first_old = self.frames[self.first_old as usize].newer;
+            self.frames[self.first_old as usize].state |= OLD;
+            self.old_length += 1;
+        }
+    }
+
+    fn forget_old(&mut self) {
+        let mut at = self.first_old;
+        while at != NONE {
+            self.frames[at as usize].state &= !OLD;
+            at = self.frames[at as usize].older;
+        }
+        (self.first_old, self.old_length) = (NONE, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, VecDeque};
+    use tameshi_base::Random;
+
+    /// Draws pages of a popularity that falls with the square root of the rank.
+    fn page(random: &mut Random, pages: u32) -> u32 {
+        let u = random.unit();
+        ((u * u) * f64::from(pages)) as u32
+    }
+
+    fn hits(frames: u32, pages: u32, draws: u32, old: Nanos) -> f64 {
+        let mut pool = Pool::new(frames, pages, 378, old);
+        let mut random = Random::named(1, "pool");
+        let mut hits = 0u32;
+        for draw in 0..draws {
+            let (page, now) = (page(&mut random, pages), Nanos::from(draw) * 100_000);
+            match pool.get(page, now) {
+                Found::Here(..) => hits += u32::from(draw >= draws / 2),
+                _ => {
+                    let at = pool.take(100).expect("all pages are clean");
+                    pool.put(at, page, true, now);
+                    pool.arrived(at);
+                    assert!(matches!(pool.get(page, now), Found::Here(_, true)));
+                }
+            }
+        }
+        f64::from(hits) / f64::from(draws - draws / 2)
+    }
+
+    /// Least recently used, exactly.
+    fn exact(frames: usize, pages: u32, draws: u32) -> f64 {
+        let (mut last, mut order): (BTreeMap<u32, u32>, VecDeque<(u32, u32)>) = Default::default();
+        let mut random = Random::named(1, "pool");
+        let mut hits = 0u32;
+        for draw in 0..draws {
+            let page = page(&mut random, pages);
+            hits += u32::from(last.insert(page, draw).is_some() && draw >= draws / 2);
+            order.push_back((page, draw));
+            while last.len() > frames {
+                let Some((page, at)) = order.pop_front() else { break };
+                if last.get(&page) == Some(&at) {
+                    last.remove(&page);
+                }
+            }
+        }
+        f64::from(hits) / f64::from(draws - draws / 2)
+    }
+
+    /// Che's approximation: a page stays for the time T in which as many different pages are asked for as there are frames.
+    fn che(frames: f64, pages: u32) -> f64 {
+        let count = f64::from(pages);
+        let share = |page: u32| ((f64::from(page) + 1.0) / count).sqrt() - (f64::from(page) / count).sqrt();
+        let there = |page: u32, time: f64| 1.0 - libm::exp(-share(page) * time);
+        let (mut low, mut high) = (0.0, 1e9);
+        for _ in 0..100 {
+            let middle = (low + high) / 2.0;
+            let held: f64 = (0..pages).map(|page| there(page, middle)).sum();
+            if held < frames { low = middle } else { high = middle }
+        }
+        (0..pages).map(|page| share(page) * there(page, low)).sum()
+    }
+
+    #[test]
+    fn the_hit_ratio_is_that_of_lru_and_of_ches_approximation() {
+        for frames in [200u32, 1000, 4000] {
+            let (found, exactly, che) =
+                (hits(frames, 10_000, 400_000, 0), exact(frames as usize, 10_000, 400_000), che(frames.into(), 10_000));
+            assert!((exactly - che).abs() < 0.004, "{frames} frames: exactly {exactly}, Che {che}");
+            assert!((found - exactly).abs() < 0.015, "{frames} frames: {found}, exactly {exactly}");
+        }
+    }
+
+    #[test]
+    fn a_scan_does_not_drive_out_what_was_used_again_after_a_second() {
+        let survivors = |old: Nanos| {
+            let mut pool = Pool::new(1000, 100_000, 378, old);
+            let mut now = 0;
+            let touch = |pool: &mut Pool, page, now| {
+                if pool.get(page, now) == Found::Missing {
+                    let at = pool.take(100).expect("all pages are clean");
+                    pool.put(at, page, true, now);
+                    pool.arrived(at);
+                    pool.get(page, now);
+                }
+            };
+            // Some pages that are used again and again, among others that fill the pool.
+            (0..1500).for_each(|page| touch(&mut pool, page, 0));
+            for _ in 0..5 {
+                now += 2_000_000_000;
+                (1000..1200).for_each(|page| touch(&mut pool, page, now));
+            }
+            (10_000..20_000).for_each(|page| touch(&mut pool, page, now + u64::from(page)));
+            (1000..1200).filter(|&page| pool.holds(page)).count()
+        };
+        assert_eq!(survivors(1_000_000_000), 200);
+        assert_eq!(survivors(0), 0);
+    }
+
+    #[test]
+    fn every_frame_is_free_or_in_the_list_and_dirty_pages_stand_in_their_order() {
+        let (frames, pages) = (700, 5000);
+        let mut pool = Pool::new(frames, pages, 378, 0);
+        let mut random = Random::named(2, "pool");
+        let mut writing: Vec<(u32, u64)> = Vec::new();
+        for step in 1..60_000u64 {
+            let page = page(&mut random, pages);
+            let found = match pool.get(page, step * 1_000_000) {
+                Found::Here(at, _) => Some(at),
+                _ => pool.take(frames).inspect(|&at| {
+                    pool.put(at, page, true, step);
+                    pool.arrived(at);
+                }),
+            };
+            match (found, random.below(4)) {
+                (Some(at), 0) => pool.change(at, step, step + 1),
+                (_, 1) => writing.extend(pool.dirty_at_end(frames).map(|at| (at, pool.begin_write(at)))),
+                (_, 2) if !writing.is_empty() => {
+                    let (at, lsn) = writing.swap_remove(0);
+                    pool.written(at, lsn);
+                }
+                _ => {}
+            }
+            if step % 5000 == 0 {
+                let listed: Vec<u32> = pool.lru_end(u32::MAX).map(|(at, _)| at).collect();
+                assert_eq!(listed.len() as u32 + pool.free(), frames);
+                assert!(listed.iter().all(|&at| pool.frame(pool.page(at)) == Some(at)));
+                let dirty: Vec<u32> = pool.oldest_changes().collect();
+                assert_eq!(dirty.len() as u32, pool.dirty());
+                assert!(
+                    dirty
+                        .windows(2)
+                        .all(|two| { pool.frames[two[0] as usize].oldest <= pool.frames[two[1] as usize].oldest })
+                );
+                let old = pool.frames.iter().filter(|frame| frame.state & OLD != 0).count() as u32;
+                assert_eq!(old, pool.old_length);
+            }
+        }
+    }
+}

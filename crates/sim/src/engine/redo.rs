@@ -1,0 +1,190 @@
+//! The redo log: positions, group commit, and how full it is.
+//!
+//! Whoever needs the log durable up to a position either leads a flush of all that there is, or waits for the flush under
+//! way and, where that doesn't reach far enough, for the next one.
+
+use tameshi_base::Nanos;
+
+/// Bytes of a log block, and what of them is payload (log0log.h).
+const BLOCK: u64 = 512;
+const PAYLOAD: u64 = 496;
+
+/// What somebody has to do to have the log durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Nothing.
+    Durable,
+    /// Wait for the flush under way.
+    Wait,
+    /// Write so many bytes at this place of the log, then flush.
+    Lead {
+        /// First byte, from the log's start.
+        offset: u64,
+        /// Whole blocks.
+        bytes: u32,
+    },
+}
+
+/// A redo log of a fixed size. Positions count bytes from the begin of the run.
+#[derive(Debug)]
+pub(super) struct Redo {
+    /// Everything logged.
+    lsn: u64,
+    durable: u64,
+    /// The flush under way reaches up to here.
+    reaches: Option<u64>,
+    capacity: u64,
+    /// Largest single write: the log buffer.
+    most: u64,
+    checkpoint: u64,
+}
+
+impl Redo {
+    /// A log of so many bytes.
+    pub(super) fn new(capacity: u64) -> Self {
+        Self { lsn: 0, durable: 0, reaches: None, capacity, most: 8 << 20, checkpoint: 0 }
+    }
+
+    /// Logs so many bytes; returns where they begin and end.
+    #[inline]
+    pub(super) fn append(&mut self, bytes: u64) -> (u64, u64) {
+        let begin = self.lsn;
+        self.lsn += bytes;
+        (begin, self.lsn)
+    }
+
+    /// Everything logged so far.
+    #[inline]
+    pub(super) fn lsn(&self) -> u64 {
+        self.lsn
+    }
+
+    /// Whether everything up to `lsn` is durable.
+    #[inline]
+    pub(super) fn is_durable(&self, lsn: u64) -> bool {
+        self.durable >= lsn
+    }
+
+    /// What must be done to have it durable up to `lsn`. Who leads must flush.
+    pub(super) fn need(&mut self, lsn: u64) -> Need {
+        if self.durable >= lsn {
+            return Need::Durable;
+        }
+        if self.reaches.is_some() {
+            return Need::Wait;
+        }
+        let to = self.lsn.min(self.durable + self.most);
+        self.reaches = Some(to);
+        let first = self.durable / PAYLOAD;
+        let blocks = to.div_ceil(PAYLOAD) - first;
+        let (offset, bytes) = (first * BLOCK % self.capacity, blocks * BLOCK);
+        // A write that would cross the end of the log is made at its begin: one write in thousands, of the same length.
+        let offset = if offset + bytes > self.capacity { 0 } else { offset };
+        Need::Lead { offset, bytes: bytes as u32 }
+    }
+
+    /// The flush under way is done.
+    pub(super) fn flushed(&mut self) {
+        self.durable = self.reaches.take().unwrap_or(self.durable);
+    }
+
+    /// Pages with changes older than `oldest` are all written (`None`: all pages are); returns whether that is news.
+    pub(super) fn checkpoint(&mut self, oldest: Option<u64>) -> bool {
+        let at = oldest.unwrap_or(self.lsn).max(self.checkpoint);
+        let moved = at > self.checkpoint;
+        self.checkpoint = at;
+        moved
+    }
+
+    /// Log that could not be overwritten yet, in bytes of payload.
+    #[inline]
+    pub(super) fn age(&self) -> u64 {
+        self.lsn - self.checkpoint
+    }
+
+    /// The log's size.
+    pub(super) fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Age at which changes must wait: 15/16 of nine tenths of the log (log_calc_max_ages).
+    #[inline]
+    pub(super) fn most_age(&self) -> u64 {
+        self.capacity / 10 * 9 / 16 * 15
+    }
+
+    /// Age from which pages are flushed as fast as they can be: 7/8 of nine tenths of the log.
+    #[inline]
+    pub(super) fn hasty_age(&self) -> u64 {
+        self.capacity / 10 * 9 / 8 * 7
+    }
+}
+
+/// How fast the log grows, smoothed over seconds.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    lsn: u64,
+    at: Nanos,
+    per_second: f64,
+}
+
+impl Pace {
+    /// Looks at the log at `now`; returns bytes per second.
+    pub(super) fn look(&mut self, lsn: u64, now: Nanos) -> f64 {
+        let elapsed = now.saturating_sub(self.at);
+        if elapsed >= 500_000_000 {
+            let rate = (lsn - self.lsn) as f64 * 1e9 / elapsed as f64;
+            self.per_second = if self.per_second == 0.0 { rate } else { (self.per_second * 7.0 + rate) / 8.0 };
+            (self.lsn, self.at) = (lsn, now);
+        }
+        self.per_second
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_logged_is_written_once_and_in_order() {
+        let mut redo = Redo::new(1 << 20);
+        let mut payload = 0;
+        for bytes in [100, 400, 5000, 1, 496] {
+            redo.append(bytes);
+            payload += bytes;
+            let lsn = redo.lsn();
+            let Need::Lead { bytes, .. } = redo.need(lsn) else { panic!("nobody leads") };
+            assert_eq!(u64::from(bytes) % BLOCK, 0);
+            assert_eq!(redo.need(lsn), Need::Wait);
+            redo.flushed();
+            assert!(redo.is_durable(lsn));
+        }
+        assert_eq!(redo.lsn(), payload);
+    }
+
+    #[test]
+    fn who_comes_during_a_flush_is_served_by_the_next_one_together_with_all_others() {
+        let mut redo = Redo::new(1 << 20);
+        let (_, first) = redo.append(100);
+        assert!(matches!(redo.need(first), Need::Lead { .. }));
+        let waiting: Vec<u64> = (0..20).map(|_| redo.append(50).1).collect();
+        assert!(waiting.iter().all(|&lsn| redo.need(lsn) == Need::Wait));
+        redo.flushed();
+        assert!(redo.is_durable(first) && !redo.is_durable(waiting[0]));
+        assert!(matches!(redo.need(waiting[3]), Need::Lead { .. }));
+        redo.flushed();
+        assert!(waiting.iter().all(|&lsn| redo.is_durable(lsn)));
+    }
+
+    #[test]
+    fn the_age_is_what_lies_between_checkpoint_and_end() {
+        let mut redo = Redo::new(1 << 20);
+        redo.append(1000);
+        assert!(redo.checkpoint(Some(300)));
+        assert!(!redo.checkpoint(Some(200)), "it never goes back");
+        assert_eq!(redo.age(), 700);
+        assert!(redo.checkpoint(None));
+        assert_eq!(redo.age(), 0);
+        assert!(redo.hasty_age() < redo.most_age() && redo.most_age() < redo.capacity());
+    }
+}

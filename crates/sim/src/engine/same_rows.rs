@@ -1,0 +1,99 @@
+//! The simulated engine touches the rows that the reference touches: the same program with the same seeds, statement by
+//! statement.
+
+use super::layout::Layout;
+use super::plan::Plan;
+use super::tpcc::{State, groups};
+use std::sync::Arc;
+use tameshi_workload::program::relation::Set;
+use tameshi_workload::program::tpcc::{Sizes, Tpcc};
+use tameshi_workload::program::{Catalogue, Manner, Memory, Program, Reply, Seeds, Shape, Statement, Step, Value};
+
+/// Fewer rows than the specification's, with the same structure.
+const SIZES: Sizes = Sizes { items: 500, districts: 3, customers: 60 };
+
+fn program(manner: Manner) -> (Program, Arc<Tpcc>) {
+    let spec = tameshi_workload::program::Tpcc {
+        warehouses: Some(2),
+        clients: 1,
+        manner,
+        waits: Default::default(),
+        delivery: Default::default(),
+        rate: None,
+    };
+    let tpcc = Arc::new(Tpcc::new(&spec, SIZES, 7));
+    (Program::Tpcc(Arc::clone(&tpcc)), tpcc)
+}
+
+/// The table and the key that a statement names, without values that it writes.
+fn touched(catalogue: &Catalogue, statement: &Statement) -> String {
+    let values: Vec<Value<'_>> = statement.parameters.iter().collect();
+    let key = match &catalogue.shapes[statement.shape as usize] {
+        Shape::Update { set, .. } => {
+            let given = set.iter().filter(|set| !matches!(set, Set::AddFixed(..))).count();
+            &values[given..]
+        }
+        Shape::Insert { table, .. } if catalogue.tables[*table].primary.is_empty() => &values[..5],
+        Shape::Insert { .. } => &values[..3],
+        _ => &values[..],
+    };
+    format!("{} {key:?}", statement.shape)
+}
+
+fn transaction(
+    client: &mut tameshi_workload::program::Client,
+    catalogue: &Catalogue,
+    mut execute: impl FnMut(&Step, &Statement, &mut Reply),
+) -> Vec<String> {
+    let (mut reply, mut statement, mut rows) = (Reply::default(), Statement::default(), Vec::new());
+    client.begin(1_000_000_000);
+    loop {
+        let step = client.next(&reply, &mut statement);
+        if let Step::Done(outcome) = step {
+            rows.push(format!("{outcome:?}"));
+            return rows;
+        }
+        execute(&step, &statement, &mut reply);
+        rows.push(match step {
+            Step::Run => touched(catalogue, &statement),
+            other => format!("{other:?}"),
+        });
+    }
+}
+
+#[test]
+fn tpcc_in_either_manner_touches_the_same_rows_as_the_reference() {
+    for manner in [Manner::Specification, Manner::TpccMysql] {
+        let (program, tpcc) = program(manner);
+        let catalogue = program.catalogue().clone();
+        let mut memory = Memory::new(&catalogue);
+        for chunk in program.chunks() {
+            program.populate(chunk, 1_000_000_000, |row| memory.load(chunk.table, row));
+        }
+        let mut state = State::new(&program, &tpcc);
+        let mut layout = Layout::new(&catalogue.tables, 1, 1, |table| groups(&tpcc, table));
+        let (mut plan, mut undo) = (Plan::default(), Vec::new());
+        let seeds = Seeds { data: 7, run: 3 };
+        let mut pair = [(); 2].map(|()| program.client(0, 1, seeds, &program.shared()));
+        let [real, simulated] = &mut pair;
+        for number in 0..1500 {
+            let expected = transaction(real, &catalogue, |step, statement, reply| match step {
+                Step::Run => assert!(memory.execute(statement, reply)),
+                Step::Commit => memory.commit(),
+                Step::Rollback => memory.roll_back(),
+                Step::Begin { .. } | Step::Done(_) => {}
+            });
+            let found = transaction(simulated, &catalogue, |step, statement, reply| match step {
+                Step::Run => {
+                    plan.clear();
+                    state.statement(&mut layout, statement, (&mut plan, reply), &mut undo);
+                    assert!(!plan.ops.is_empty());
+                }
+                Step::Commit => undo.clear(),
+                Step::Rollback => state.roll_back(&mut undo),
+                Step::Begin { .. } | Step::Done(_) => {}
+            });
+            assert_eq!(found, expected, "{manner:?}, transaction {number}");
+        }
+    }
+}

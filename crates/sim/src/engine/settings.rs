@@ -1,0 +1,227 @@
+//! What a run makes of an engine's profile: the study's settings in numbers of pages and bytes.
+
+use super::layout::PAGE;
+use tameshi_base::{Nanos, Size, Time};
+use tameshi_spec::profile::{EngineCosts, EngineModel, FreePages, Innodb};
+use tameshi_spec::run::{DatabaseSpec, HostSpec, RunSpec};
+use tameshi_spec::study::{Doublewrite, Engine};
+use tameshi_workload::program::{Delivery, ProgramSpec, Tpcc};
+
+/// The smallest pool that InnoDB accepts: a size of zero becomes this.
+const LEAST_POOL: u64 = 5 << 20;
+
+/// How commits treat the log (innodb_flush_log_at_trx_commit).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Commit {
+    /// Durable before the answer.
+    Durable,
+    /// Made durable once a second.
+    EachSecond,
+}
+
+/// An engine's settings.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    /// Frames of the pool.
+    pub(super) frames: u32,
+    /// Bytes of the redo log.
+    pub(super) log: u64,
+    pub(super) commit: Commit,
+    /// Pages go to the doublewrite buffer first.
+    pub(super) doublewrite: bool,
+    /// Data files are synced after each batch.
+    pub(super) fsync: bool,
+    pub(super) free_pages: FreePages,
+    pub(super) io_capacity: u64,
+    pub(super) io_capacity_max: u64,
+    pub(super) lru_scan_depth: u32,
+    pub(super) neighbours: bool,
+    /// Share of dirty pages from which they are flushed at the capacity, in millionths.
+    pub(super) most_dirty: u64,
+    pub(super) old_blocks_time: Nanos,
+    /// Pages of a read-ahead area, and how many of them may have been skipped; zero: no read-ahead.
+    pub(super) area: (u32, u32),
+    /// Most changes that the change buffer holds, and on one leaf; zero: there is none.
+    pub(super) buffered: (u64, u32),
+    pub(super) cpu: Costs,
+    pub(super) model: Innodb,
+}
+
+/// Processor time on the run's host, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    pub(super) statement: Nanos,
+    pub(super) commit: Nanos,
+    pub(super) page_get: Nanos,
+    pub(super) row: Nanos,
+    pub(super) change: Nanos,
+    pub(super) page_read: Nanos,
+    pub(super) page_write: Nanos,
+    /// No processor's time.
+    pub(super) round_trip: Nanos,
+}
+
+impl Costs {
+    fn new(costs: &EngineCosts, host: Option<&HostSpec>) -> Self {
+        let clock = host.map_or(costs.clock.value.0, |host| host.model.clock.value.0);
+        let here =
+            |time: Time| (u128::from(time.0) * u128::from(costs.clock.value.0) / u128::from(clock.max(1))) as Nanos;
+        Self {
+            statement: here(costs.statement.value),
+            commit: here(costs.commit.value),
+            page_get: here(costs.page_get.value),
+            row: here(costs.row.value),
+            change: here(costs.change.value),
+            page_read: here(costs.page_read.value),
+            page_write: here(costs.page_write.value),
+            round_trip: costs.round_trip.value.0,
+        }
+    }
+}
+
+/// The engine's model, as the run's database names it.
+fn named(spec: &RunSpec) -> Option<(&DatabaseSpec, &Engine, &Innodb)> {
+    let database = spec.database.as_ref()?;
+    let EngineModel::Innodb(model) = database.model.as_ref()?;
+    Some((database, spec.engines.get(&database.engine)?, model))
+}
+
+fn whole(engine: &Engine, key: &str) -> Option<u64> {
+    engine.options.get(key)?.parse().ok()
+}
+
+/// Options that the model knows, all whole numbers.
+const OPTIONS: [&str; 8] = [
+    "innodb_io_capacity",
+    "innodb_io_capacity_max",
+    "innodb_lru_scan_depth",
+    "innodb_flush_neighbors",
+    "innodb_old_blocks_time",
+    "innodb_read_ahead_threshold",
+    "innodb_max_dirty_pages_pct",
+    "innodb_change_buffer_max_size",
+];
+
+impl Settings {
+    /// The settings of a run with a simulated database.
+    pub(super) fn new(spec: &RunSpec) -> Option<Self> {
+        let (_, engine, model) = named(spec)?;
+        let (pool, flushing) = (&model.pool, &model.flushing);
+        let bytes = engine.buffer_pool.unwrap_or(pool.size.value).0.max(LEAST_POOL);
+        let pages = bytes / PAGE;
+        // So small a pool is nearly all pages: descriptors and locks come out of the server's other memory.
+        let usable = if pages < 1024 { 1_000_000 } else { u64::from(pool.usable.value.0) };
+        let frames = (pages * usable / 1_000_000) as u32;
+        let threshold = whole(engine, "innodb_read_ahead_threshold");
+        let area = model.read_ahead.as_ref().map_or((0, 0), |ahead| {
+            let area = (pages.div_ceil(32).max(1) as u32).next_power_of_two().min(ahead.area.value);
+            let threshold = threshold.map_or(ahead.threshold.value, |threshold| threshold as u32);
+            (area, ahead.area.value.saturating_sub(threshold).min(area))
+        });
+        let buffered = model.change_buffer.as_ref().map_or((0, 0), |buffer| {
+            let percent = whole(engine, "innodb_change_buffer_max_size");
+            let share = percent.map_or(u64::from(buffer.most.value.0), |percent| percent * 10_000);
+            // Some two hundred entries on a page of its tree.
+            (pages * share / 1_000_000 * 200, buffer.per_leaf.value)
+        });
+        let commit = match engine.commit.as_deref() {
+            None | Some("1" | "3") => Commit::Durable,
+            Some(_) => Commit::EachSecond,
+        };
+        Some(Self {
+            frames,
+            log: engine.redo_log.unwrap_or(model.redo_log.value).0.max(1 << 20),
+            commit,
+            doublewrite: engine.doublewrite.map_or(flushing.doublewrite.value, |mode| mode == Doublewrite::On),
+            fsync: engine.flush_method.as_deref() != Some("O_DIRECT_NO_FSYNC"),
+            free_pages: flushing.free_pages.value,
+            io_capacity: whole(engine, "innodb_io_capacity").unwrap_or(u64::from(flushing.io_capacity.value)),
+            io_capacity_max: whole(engine, "innodb_io_capacity_max")
+                .unwrap_or(u64::from(flushing.io_capacity_max.value)),
+            lru_scan_depth: whole(engine, "innodb_lru_scan_depth")
+                .map_or(flushing.lru_scan_depth.value, |depth| depth as u32),
+            neighbours: whole(engine, "innodb_flush_neighbors")
+                .map_or(flushing.neighbours.value, |neighbours| neighbours > 0),
+            most_dirty: whole(engine, "innodb_max_dirty_pages_pct")
+                .map_or(u64::from(flushing.most_dirty.value.0), |percent| percent * 10_000),
+            old_blocks_time: whole(engine, "innodb_old_blocks_time")
+                .map_or(pool.old_blocks_time.value.0, |millis| millis * 1_000_000),
+            area,
+            buffered,
+            cpu: Costs::new(&model.cpu, spec.host.as_ref()),
+            model: model.clone(),
+        })
+    }
+}
+
+/// What of a run's database can't be simulated: a sentence each.
+pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let Some(database) = &spec.database else { return sentences };
+    let name = &database.engine;
+    let Some((_, engine, _)) = named(spec) else {
+        sentences.push(format!("engine.{name}: this product is not simulated yet; `mysql` and `mariadb` are"));
+        return sentences;
+    };
+    let direct = matches!(engine.flush_method.as_deref(), Some("O_DIRECT" | "O_DIRECT_NO_FSYNC"));
+    if !direct {
+        sentences.push(format!(
+            "engine.{name}.flush_method: the simulated host has no page cache; say `O_DIRECT` or `O_DIRECT_NO_FSYNC`"
+        ));
+    }
+    let commits = [None, Some("0"), Some("1"), Some("2"), Some("3")];
+    if !commits.contains(&engine.commit.as_deref()) {
+        sentences.push(format!("engine.{name}.commit: must be 0, 1 or 2"));
+    }
+    for (option, value) in &engine.options {
+        if !OPTIONS.contains(&option.as_str()) {
+            sentences.push(format!(
+                "engine.{name}.options.{option}: the model does not know this option; it knows {}",
+                OPTIONS.join(", ")
+            ));
+        } else if value.parse::<u32>().is_err() {
+            sentences.push(format!("engine.{name}.options.{option}: `{value}` is no whole number"));
+        }
+    }
+    for phase in &spec.phases {
+        phase.programs.iter().for_each(|program| program_trouble(program, &mut sentences));
+        if phase.programs.len() > 1 {
+            sentences.push(format!("phase.{}.workload: one program runs at a time", phase.name));
+        }
+    }
+    let cuts = spec.events.iter().filter(|(_, event)| event.power_cut.is_some());
+    sentences.extend(cuts.map(|(name, _)| {
+        format!("event.{name}: recovery of a simulated database after a power cut is not modelled yet")
+    }));
+    sentences
+}
+
+/// Whether two programs work on the same tables.
+pub(super) fn same_data(one: &ProgramSpec, other: &ProgramSpec) -> bool {
+    match (one, other) {
+        (ProgramSpec::Tpcc(one), ProgramSpec::Tpcc(other)) => one.warehouses == other.warehouses,
+        (ProgramSpec::Oltp(one), ProgramSpec::Oltp(other)) => (one.tables, one.rows) == (other.tables, other.rows),
+        (ProgramSpec::KeyUpdate(one), ProgramSpec::KeyUpdate(other)) => {
+            (one.tables, one.rows, one.row_size) == (other.tables, other.rows, other.row_size)
+        }
+        (ProgramSpec::Scan(one), ProgramSpec::Scan(other)) => one.size == other.size,
+        (ProgramSpec::Ycsb(one), ProgramSpec::Ycsb(other)) => one.records == other.records,
+        _ => false,
+    }
+}
+
+fn program_trouble(program: &ProgramSpec, sentences: &mut Vec<String>) {
+    let word = program.word();
+    let mut refuse = |condition: bool, key: &str, why: &str| {
+        if condition {
+            sentences.push(format!("workload.{word}{key}: {why}"));
+        }
+    };
+    let deferred = matches!(program, ProgramSpec::Tpcc(Tpcc { delivery: Delivery::Deferred, .. }));
+    refuse(deferred, ".delivery", "deferred deliveries are not simulated yet");
+    refuse(program.rate().is_some(), ".rate", "an open loop of transactions is not simulated yet");
+    refuse(matches!(program, ProgramSpec::Document(_)), "", "a document database is not simulated yet");
+    refuse(program.clients() == 0, ".clients", "there is nobody to do it");
+    let wide = matches!(program, ProgramSpec::KeyUpdate(of) if of.row_size > Size(8000));
+    refuse(wide, ".row_size", "a row of more than half a page is not simulated yet");
+}

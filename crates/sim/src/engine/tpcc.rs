@@ -1,0 +1,597 @@
+//! TPC-C without its rows: what a reply needs to hold, so that the same rows are touched as on a real server, and the pages
+//! that they lie on.
+//!
+//! Of an order it is known whose it is, how many lines it has and, for the last ones of each district, which items; of a
+//! customer the rank among those of the last name, and whether the credit is bad. All else is never looked at by the
+//! transactions. A district is made from the data set's own seed when it is first touched.
+
+use super::layout::{Layout, Placed};
+use super::plan::Plan;
+use std::sync::Arc;
+use tameshi_workload::program::tpcc::schema::{sql, table};
+use tameshi_workload::program::tpcc::{Tpcc, last_name};
+use tameshi_workload::program::{Chunk, Program, Reply, Statement, Value};
+
+/// Orders of a district whose items are known, a power of two: Stock-Level looks at the last twenty.
+const RECENT: usize = 64;
+/// Most lines of an order.
+const LINES: usize = 15;
+/// Mean lines of an order: positions of lines are counted in it.
+const MEAN_LINES: u64 = 10;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Order {
+    customer: u16,
+    lines: u8,
+}
+
+/// What the transactions need to know of a district.
+#[derive(Debug)]
+struct District {
+    next: i64,
+    oldest: i64,
+    orders: Vec<Order>,
+    /// By customer, the latest order.
+    latest: Vec<u32>,
+    items: Box<[[u32; LINES]; RECENT]>,
+    items_known: bool,
+}
+
+/// A district's customers in the order of their last and first names.
+#[derive(Debug)]
+struct Names {
+    /// By the number of the last name, where its customers begin.
+    begin: Vec<u16>,
+    customers: Vec<u16>,
+    bad_credit: Vec<bool>,
+}
+
+/// What was changed and may have to be taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Undo {
+    Next(u32),
+    Order { district: u32, customer: u16, latest: u32 },
+    Delivered(u32),
+}
+
+/// TPC-C's data set in short.
+#[derive(Debug)]
+pub(super) struct State {
+    program: Program,
+    tpcc: Arc<Tpcc>,
+    districts: Vec<Option<Box<District>>>,
+    names: Vec<Option<Box<Names>>>,
+    /// Last names in alphabetical order, with their numbers.
+    last_names: Vec<(String, u16)>,
+    history: u64,
+    seen: Vec<u32>,
+}
+
+/// Into how many groups a table's rows are cut.
+pub(super) fn groups(tpcc: &Tpcc, number: usize) -> u64 {
+    match number {
+        table::CUSTOMER | table::NEW_ORDER | table::ORDERS | table::ORDER_LINE => {
+            tpcc.warehouses * tpcc.sizes.districts
+        }
+        _ => 1,
+    }
+}
+
+impl State {
+    pub(super) fn new(program: &Program, tpcc: &Arc<Tpcc>) -> Self {
+        let districts = (tpcc.warehouses * tpcc.sizes.districts) as usize;
+        let name = |number| {
+            let mut text = String::new();
+            last_name(number, &mut text);
+            (text, number as u16)
+        };
+        let mut last_names: Vec<(String, u16)> = (0..tpcc.sizes.last_names()).map(name).collect();
+        last_names.sort();
+        Self {
+            program: program.clone(),
+            tpcc: Arc::clone(tpcc),
+            districts: (0..districts).map(|_| None).collect(),
+            names: (0..districts).map(|_| None).collect(),
+            last_names,
+            history: 0,
+            seen: Vec::new(),
+        }
+    }
+
+    fn number(&self, w: i64, d: i64) -> usize {
+        ((w - 1) * self.tpcc.sizes.districts as i64 + d - 1) as usize
+    }
+
+    fn chunk(&self, table: usize, district: usize, rows: u64) -> Chunk {
+        Chunk { table, part: district as u64, rows }
+    }
+
+    fn district(&mut self, number: usize) -> &mut District {
+        if self.districts[number].is_none() {
+            let sizes = self.tpcc.sizes;
+            let mut orders = Vec::with_capacity(sizes.customers as usize * 2);
+            let mut latest = vec![0; sizes.customers as usize + 1];
+            self.program.populate(self.chunk(table::ORDERS, number, sizes.customers), 0, |row| {
+                let int = |column| if let Value::Int(value) = row.get(column) { value } else { 0 };
+                orders.push(Order { customer: int(3) as u16, lines: int(6) as u8 });
+                latest[int(3) as usize] = int(0) as u32;
+            });
+            let next = sizes.customers as i64 + 1;
+            let oldest = next - sizes.undelivered() as i64;
+            let items = Box::new([[0; LINES]; RECENT]);
+            self.districts[number] =
+                Some(Box::new(District { next, oldest, orders, latest, items, items_known: false }));
+        }
+        self.districts[number].as_deref_mut().expect("it was made")
+    }
+
+    fn order(&mut self, number: usize, o: i64) -> Order {
+        self.district(number).orders.get((o - 1) as usize).copied().unwrap_or_default()
+    }
+
+    /// A district that also knows the items of the last orders that were loaded.
+    fn district_with_items(&mut self, number: usize) -> &mut District {
+        let loaded = self.tpcc.sizes.customers;
+        let (next, known) = {
+            let district = self.district(number);
+            (district.next, district.items_known)
+        };
+        // Once the last twenty are all new, nothing of the load is looked at any more.
+        if !known && next <= loaded as i64 + 20 {
+            let mut items = [[0u32; LINES]; RECENT];
+            let first = loaded.saturating_sub(20) as i64;
+            self.program.populate(self.chunk(table::ORDER_LINE, number, loaded * MEAN_LINES), 0, |row| {
+                let int = |column| if let Value::Int(value) = row.get(column) { value } else { 0 };
+                if int(0) > first {
+                    items[int(0) as usize % RECENT][int(3) as usize - 1] = int(4) as u32;
+                }
+            });
+            let district = self.district(number);
+            for order in first + 1..=loaded as i64 {
+                district.items[order as usize % RECENT] = items[order as usize % RECENT];
+            }
+        }
+        let district = self.district(number);
+        district.items_known = true;
+        district
+    }
+
+    fn names(&mut self, number: usize) -> &Names {
+        if self.names[number].is_none() {
+            let sizes = self.tpcc.sizes;
+            let mut rows: Vec<(u16, String, u16)> = Vec::with_capacity(sizes.customers as usize);
+            let mut bad_credit = vec![false; sizes.customers as usize + 1];
+            let last_names = &self.last_names;
+            self.program.populate(self.chunk(table::CUSTOMER, number, sizes.customers), 0, |row| {
+                let (Value::Int(c), Value::Text(first), Value::Text(last)) = (row.get(0), row.get(3), row.get(5))
+                else {
+                    return;
+                };
+                let rank = last_names.partition_point(|(name, _)| name.as_str() < last) as u16;
+                rows.push((rank, first.to_string(), c as u16));
+                bad_credit[c as usize] = row.get(13) == Value::Text("BC");
+            });
+            rows.sort();
+            let begins = |rank: usize| rows.partition_point(|(other, ..)| usize::from(*other) < rank) as u16;
+            let begin = (0..=last_names.len()).map(begins).collect();
+            let customers = rows.into_iter().map(|(.., c)| c).collect();
+            self.names[number] = Some(Box::new(Names { begin, customers, bad_credit }));
+        }
+        self.names[number].as_deref().expect("it was made")
+    }
+
+    /// The customers of a last name: where they stand among the district's, and how many there are.
+    fn named(&mut self, number: usize, last: &str) -> (usize, usize) {
+        let rank = self.last_names.partition_point(|(name, _)| name.as_str() < last);
+        let names = self.names(number);
+        let (begin, end) = (usize::from(names.begin[rank]), usize::from(names.begin[rank + 1]));
+        (begin, end - begin)
+    }
+
+    /// Takes back what a transaction changed.
+    pub(super) fn roll_back(&mut self, undo: &mut Vec<Undo>) {
+        while let Some(change) = undo.pop() {
+            match change {
+                Undo::Next(district) => self.district(district as usize).next -= 1,
+                Undo::Order { district, customer, latest } => {
+                    let district = self.district(district as usize);
+                    district.orders.pop();
+                    district.latest[usize::from(customer)] = latest;
+                }
+                Undo::Delivered(district) => self.district(district as usize).oldest -= 1,
+            }
+        }
+    }
+
+    /// Plans a statement and answers it. Statements that ask for locks change nothing here, so that they may be answered
+    /// again once they have them.
+    pub(super) fn statement(
+        &mut self,
+        layout: &mut Layout,
+        statement: &Statement,
+        (plan, reply): (&mut Plan, &mut Reply),
+        undo: &mut Vec<Undo>,
+    ) {
+        let mut work = Work { layout, statement, plan, reply, undo };
+        work.reply.restart(1);
+        match statement.shape {
+            0..=7 => self.new_order(&mut work),
+            8..=18 => self.payment(&mut work),
+            19..=21 => self.order_status(&mut work),
+            22..=28 => self.delivery(&mut work),
+            29..=32 => self.stock_level(&mut work),
+            _ => {
+                let at = self.stock(work.int(0), work.int(1));
+                work.found(table::STOCK, at, true);
+                work.reply.width = 3;
+                work.reply.values.int(50).text("").text("");
+            }
+        }
+    }
+
+    fn stock(&self, w: i64, item: i64) -> u64 {
+        (w - 1) as u64 * self.tpcc.sizes.items + (item - 1) as u64
+    }
+
+    fn customer(&self, district: usize, c: i64) -> u64 {
+        district as u64 * self.tpcc.sizes.customers + (c - 1) as u64
+    }
+
+    fn new_order(&mut self, work: &mut Work<'_>) {
+        match work.statement.shape {
+            sql::CUSTOMER_AND_WAREHOUSE => {
+                let number = self.number(work.int(0), work.int(1));
+                work.found(table::CUSTOMER, self.customer(number, work.int(2)), false);
+                work.found(table::WAREHOUSE, (work.int(3) - 1) as u64, false);
+                work.reply.width = 4;
+                work.reply.values.int(0).text("").text("").int(0);
+            }
+            sql::DISTRICT_LOCKED => {
+                let number = self.number(work.int(0), work.int(1));
+                work.found(table::DISTRICT, number as u64, true);
+                work.reply.width = 2;
+                work.reply.values.int(self.district(number).next).int(0);
+            }
+            sql::DISTRICT_NEXT => {
+                let number = self.number(work.int(1), work.int(2));
+                self.district(number).next = work.int(0);
+                work.undo.push(Undo::Next(number as u32));
+                work.changed(table::DISTRICT, number as u64, 8);
+            }
+            sql::INSERT_ORDER => self.insert_order(work),
+            sql::INSERT_NEW_ORDER => {
+                let number = self.number(work.int(2), work.int(1)) as u64;
+                let at = self.undelivered(number, work.int(0));
+                let bytes = work.layout.tables[table::NEW_ORDER].clustered.record;
+                let page = work.layout.tables[table::NEW_ORDER].clustered.find(at, work.plan);
+                work.plan.insert(page, false, bytes);
+                work.reply.affected = 1;
+            }
+            sql::ITEM => {
+                let item = work.int(0) as u64;
+                let exists = item <= self.tpcc.sizes.items;
+                work.found(table::ITEM, item.min(self.tpcc.sizes.items) - 1, false);
+                work.reply.width = 3;
+                if exists {
+                    work.reply.values.int(100).text("").text("");
+                }
+            }
+            sql::UPDATE_STOCK => work.changed(table::STOCK, self.stock(work.int(3), work.int(4)), 32),
+            _ => {
+                let (o, number) = (work.int(0), self.number(work.int(2), work.int(1)));
+                let line = work.int(3);
+                self.district(number).items[o as usize % RECENT][(line - 1) as usize % LINES] = work.int(4) as u32;
+                let index = (o - 1) as u64 * MEAN_LINES + (line - 1) as u64;
+                work.append(table::ORDER_LINE, number as u64, index);
+            }
+        }
+    }
+
+    fn insert_order(&mut self, work: &mut Work<'_>) {
+        let (o, c, lines) = (work.int(0), work.int(3), work.int(6));
+        let number = self.number(work.int(2), work.int(1));
+        let district = self.district(number);
+        debug_assert_eq!(district.orders.len() as i64, o - 1);
+        let latest = std::mem::replace(&mut district.latest[c as usize], o as u32);
+        district.orders.push(Order { customer: c as u16, lines: lines as u8 });
+        district.items[o as usize % RECENT] = [0; LINES];
+        work.undo.push(Undo::Order { district: number as u32, customer: c as u16, latest });
+        work.append(table::ORDERS, number as u64, (o - 1) as u64);
+        let at = self.customer(number, c);
+        let Placed { secondary, .. } = &work.layout.tables[table::ORDERS];
+        secondary.iter().for_each(|tree| work.plan.entry(tree, at));
+    }
+
+    /// Where an undelivered order's row lies: the queue moves in a circle over the pages of its district.
+    fn undelivered(&self, district: u64, o: i64) -> u64 {
+        let room = self.tpcc.sizes.undelivered().max(1);
+        district * room + o as u64 % room
+    }
+
+    fn payment(&mut self, work: &mut Work<'_>) {
+        let shape = work.statement.shape;
+        match shape {
+            sql::PAY_WAREHOUSE => work.changed_locked(table::WAREHOUSE, (work.int(1) - 1) as u64, 12),
+            sql::WAREHOUSE | sql::DISTRICT => {
+                let is_warehouse = shape == sql::WAREHOUSE;
+                let number = if is_warehouse { 0 } else { self.number(work.int(0), work.int(1)) };
+                let at = if is_warehouse { (work.int(0) - 1) as u64 } else { number as u64 };
+                work.found(if is_warehouse { table::WAREHOUSE } else { table::DISTRICT }, at, false);
+                work.reply.width = 6;
+                (0..6).for_each(|_| {
+                    work.reply.values.text("");
+                });
+            }
+            sql::PAY_DISTRICT => {
+                let number = self.number(work.int(1), work.int(2));
+                work.changed_locked(table::DISTRICT, number as u64, 12);
+            }
+            sql::COUNT_BY_NAME | sql::BY_NAME => self.by_name(work),
+            sql::CUSTOMER_LOCKED | sql::CUSTOMER_DATA => {
+                let (number, c) = (self.number(work.int(0), work.int(1)), work.int(2));
+                work.found(table::CUSTOMER, self.customer(number, c), shape == sql::CUSTOMER_LOCKED);
+                if shape == sql::CUSTOMER_DATA {
+                    work.reply.values.text("");
+                    return;
+                }
+                let bad = self.names(number).bad_credit[c as usize];
+                work.reply.width = 14;
+                (0..14).for_each(|column| {
+                    work.reply.values.text(if column == 10 && bad { "BC" } else { "" });
+                });
+            }
+            sql::PAY_CUSTOMER | sql::PAY_BAD_CUSTOMER => {
+                let from = if shape == sql::PAY_CUSTOMER { 2 } else { 3 };
+                let number = self.number(work.int(from), work.int(from + 1));
+                let bytes = if shape == sql::PAY_CUSTOMER { 32 } else { 32 + 800 };
+                work.changed_locked(table::CUSTOMER, self.customer(number, work.int(from + 2)), bytes);
+            }
+            _ => {
+                let index = self.tpcc.warehouses * self.tpcc.sizes.districts * self.tpcc.sizes.customers + self.history;
+                self.history += 1;
+                work.append(table::HISTORY, 0, index);
+            }
+        }
+    }
+
+    fn by_name(&mut self, work: &mut Work<'_>) {
+        let number = self.number(work.int(0), work.int(1));
+        let Value::Text(last) = work.statement.parameters.get(2) else { return };
+        let (begin, count) = self.named(number, last);
+        let first = number as u64 * self.tpcc.sizes.customers + begin as u64;
+        let tree = &work.layout.tables[table::CUSTOMER].secondary[0];
+        tree.descend(first, work.plan);
+        let leaves = tree.leaf(first)..=tree.leaf(first + count.max(1) as u64 - 1);
+        leaves.for_each(|leaf| work.plan.get(leaf));
+        work.plan.rows += count as u64;
+        if work.statement.shape == sql::COUNT_BY_NAME {
+            work.reply.values.int(count as i64);
+            return;
+        }
+        work.reply.width = 4;
+        for at in begin..begin + count {
+            let c = i64::from(self.names(number).customers[at]);
+            work.found(table::CUSTOMER, self.customer(number, c), false);
+            work.reply.values.int(c).int(0).text("").text("");
+        }
+    }
+
+    fn order_status(&mut self, work: &mut Work<'_>) {
+        let number = self.number(work.int(0), work.int(1));
+        match work.statement.shape {
+            sql::CUSTOMER_BALANCE => {
+                work.found(table::CUSTOMER, self.customer(number, work.int(2)), false);
+                work.reply.width = 4;
+                work.reply.values.int(0).text("").text("").text("");
+            }
+            sql::LATEST_ORDER => {
+                let c = work.int(2);
+                let at = self.customer(number, c);
+                work.layout.tables[table::ORDERS].secondary[0].find(at, work.plan);
+                let latest = i64::from(self.district(number).latest[c as usize]);
+                work.found_in(table::ORDERS, number as u64, (latest - 1) as u64);
+                work.reply.width = 3;
+                work.reply.values.int(latest).int(0).int(0);
+            }
+            _ => {
+                let o = work.int(2);
+                let lines = self.lines(work, number, o);
+                work.reply.width = 5;
+                (0..lines * 5).for_each(|_| {
+                    work.reply.values.int(0);
+                });
+            }
+        }
+    }
+
+    /// Gets the pages of an order's lines; returns how many there are.
+    fn lines(&mut self, work: &mut Work<'_>, number: usize, o: i64) -> u64 {
+        let lines = u64::from(self.order(number, o).lines);
+        let first = (o - 1) as u64 * MEAN_LINES;
+        let tree = &work.layout.tables[table::ORDER_LINE].clustered;
+        tree.descend_in(number as u64, first, work.plan);
+        let (from, to) = (tree.leaf_in(number as u64, first), tree.leaf_in(number as u64, first + lines.max(1) - 1));
+        work.plan.get(from);
+        if to != from {
+            work.plan.get(to);
+        }
+        work.plan.rows += lines;
+        lines
+    }
+
+    fn delivery(&mut self, work: &mut Work<'_>) {
+        let shape = work.statement.shape;
+        // The parameters of updates come before the key.
+        let from = usize::from(matches!(shape, sql::CARRY | sql::DELIVER_LINES | sql::DELIVER_CUSTOMER));
+        let number = self.number(work.int(from), work.int(from + 1));
+        match shape {
+            sql::OLDEST => {
+                let (oldest, next) = (self.district(number).oldest, self.district(number).next);
+                work.found(table::NEW_ORDER, self.undelivered(number as u64, oldest), false);
+                work.plan.lock(table::NEW_ORDER, number as u64);
+                // A number that was taken and whose order is not there yet belongs to a transaction under way.
+                if oldest < next && (oldest as usize) <= self.district(number).orders.len() {
+                    work.reply.values.int(oldest);
+                }
+            }
+            sql::DELETE_NEW_ORDER => {
+                let o = work.int(2);
+                let district = self.district(number);
+                work.reply.affected = u64::from(district.oldest == o);
+                if district.oldest == o {
+                    district.oldest += 1;
+                    work.undo.push(Undo::Delivered(number as u32));
+                }
+                let at = self.undelivered(number as u64, o);
+                let page = work.layout.tables[table::NEW_ORDER].clustered.find(at, work.plan);
+                work.plan.delete(page);
+            }
+            sql::ORDER_CUSTOMER => {
+                let o = work.int(2);
+                let customer = self.order(number, o).customer;
+                work.found_in(table::ORDERS, number as u64, (o - 1) as u64);
+                work.reply.values.int(i64::from(customer));
+            }
+            sql::CARRY => {
+                let page = work.found_in(table::ORDERS, number as u64, (work.int(3) - 1) as u64);
+                work.plan.update(page, 8);
+                work.reply.affected = 1;
+            }
+            sql::DELIVER_LINES => self.deliver_lines(work, number),
+            sql::AMOUNT => {
+                let o = work.int(2);
+                self.lines(work, number, o);
+                work.reply.values.int(0);
+            }
+            _ => work.changed_locked(table::CUSTOMER, self.customer(number, work.int(3)), 20),
+        }
+    }
+
+    fn deliver_lines(&mut self, work: &mut Work<'_>, number: usize) {
+        let o = work.int(3);
+        let lines = self.lines(work, number, o);
+        work.plan.rows -= lines;
+        let first = (o - 1) as u64 * MEAN_LINES;
+        for index in first..first + lines {
+            let page = work.layout.tables[table::ORDER_LINE].clustered.leaf_in(number as u64, index);
+            work.plan.update(page, 16);
+        }
+        work.reply.affected = lines;
+    }
+
+    fn stock_level(&mut self, work: &mut Work<'_>) {
+        let (w, shape) = (work.int(0), work.statement.shape);
+        match shape {
+            sql::NEXT_ORDER => {
+                let number = self.number(w, work.int(1));
+                work.found(table::DISTRICT, number as u64, false);
+                work.reply.values.int(self.district(number).next);
+            }
+            sql::IS_LOW => {
+                work.found(table::STOCK, self.stock(w, work.int(1)), false);
+                work.reply.values.int(0);
+            }
+            _ => {
+                let number = self.number(w, work.int(1));
+                let (low, high) = (work.int(2).max(1), work.int(3));
+                self.recent_items(work, number, low, high);
+                if shape == sql::RECENT_ITEMS {
+                    self.seen.iter().for_each(|&item| {
+                        work.reply.values.int(i64::from(item));
+                    });
+                    return;
+                }
+                for at in 0..self.seen.len() {
+                    work.found(table::STOCK, self.stock(w, i64::from(self.seen[at])), false);
+                }
+                work.reply.values.int(0);
+            }
+        }
+    }
+
+    /// The different items of the orders from `low` to `high`, in order; and the pages of their lines.
+    fn recent_items(&mut self, work: &mut Work<'_>, number: usize, low: i64, high: i64) {
+        let mut seen = std::mem::take(&mut self.seen);
+        seen.clear();
+        let district = self.district_with_items(number);
+        let high = high.min(district.orders.len() as i64);
+        for o in low.max(high - RECENT as i64 + 1)..=high {
+            let lines = usize::from(district.orders[(o - 1) as usize].lines);
+            seen.extend(district.items[o as usize % RECENT][..lines.min(LINES)].iter().filter(|item| **item > 0));
+        }
+        work.plan.rows += seen.len() as u64;
+        seen.sort_unstable();
+        seen.dedup();
+        let tree = &work.layout.tables[table::ORDER_LINE].clustered;
+        let index = |o: i64| (o - 1).max(0) as u64 * MEAN_LINES;
+        tree.descend_in(number as u64, index(low), work.plan);
+        let mut last = None;
+        for o in low..=high {
+            let page = tree.leaf_in(number as u64, index(o));
+            if last != Some(page) {
+                work.plan.get(page);
+                last = Some(page);
+            }
+        }
+        self.seen = seen;
+    }
+}
+
+/// A statement that is being planned.
+struct Work<'a> {
+    layout: &'a mut Layout,
+    statement: &'a Statement,
+    plan: &'a mut Plan,
+    reply: &'a mut Reply,
+    undo: &'a mut Vec<Undo>,
+}
+
+impl Work<'_> {
+    fn int(&self, at: usize) -> i64 {
+        if let Value::Int(value) = self.statement.parameters.get(at) { value } else { 0 }
+    }
+
+    /// One row by its position.
+    fn found(&mut self, table: usize, position: u64, lock: bool) -> u32 {
+        let page = self.layout.tables[table].clustered.find(position, self.plan);
+        if lock {
+            self.plan.lock(table, position);
+        }
+        self.plan.rows += 1;
+        page
+    }
+
+    /// One row of a group.
+    fn found_in(&mut self, table: usize, group: u64, index: u64) -> u32 {
+        let tree = &self.layout.tables[table].clustered;
+        tree.descend_in(group, index, self.plan);
+        let page = tree.leaf_in(group, index);
+        self.plan.get(page);
+        self.plan.rows += 1;
+        page
+    }
+
+    /// A row whose lock is held already changes by so many bytes.
+    fn changed(&mut self, table: usize, position: u64, bytes: u64) {
+        let page = self.layout.tables[table].clustered.find(position, self.plan);
+        self.plan.update(page, bytes);
+        self.reply.affected = 1;
+    }
+
+    fn changed_locked(&mut self, table: usize, position: u64, bytes: u64) {
+        self.plan.lock(table, position);
+        self.changed(table, position, bytes);
+    }
+
+    /// A row comes to the end of a group.
+    fn append(&mut self, table: usize, group: u64, index: u64) {
+        let tree = &mut self.layout.tables[table].clustered;
+        tree.descend_in(group, index, self.plan);
+        let (page, is_new) = tree.append(group, index, &mut self.layout.next);
+        if !is_new {
+            self.plan.get(page);
+        }
+        self.plan.insert(page, is_new, tree.record);
+        self.reply.affected = 1;
+    }
+}

@@ -1,0 +1,155 @@
+//! Database engines: what a version of a product spends on processors, and how it keeps its pages.
+
+use super::Sourced;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tameshi_base::units::{Rate, Share, Size, Time};
+
+/// An engine profile file: what it is, and its parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EngineProfile {
+    /// Product and version in one sentence.
+    pub description: String,
+    /// The engine and its parameters.
+    pub engine: EngineModel,
+}
+
+/// An engine model and its parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum EngineModel {
+    /// InnoDB under MySQL or MariaDB.
+    Innodb(Box<Innodb>),
+}
+
+/// InnoDB in one version, with the server around it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Innodb {
+    /// Processor time of its work.
+    pub cpu: EngineCosts,
+    /// The buffer pool.
+    pub pool: PoolRules,
+    /// How pages are flushed.
+    pub flushing: Flushing,
+    /// The redo log's size where a study doesn't say.
+    pub redo_log: Sourced<Size>,
+    /// Redo besides the model's own count of bytes, as a share of it: page splits, space management, undo pages.
+    pub redo_extra: Sourced<Share>,
+    /// Linear read-ahead; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_ahead: Option<ReadAhead>,
+    /// The buffer of changes to secondary indexes; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change_buffer: Option<ChangeBuffer>,
+}
+
+/// Processor time of an engine's work. A host of another clock takes longer or shorter in proportion.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EngineCosts {
+    /// Cycles per second at which the times hold.
+    pub clock: Sourced<Rate>,
+    /// A statement besides its pages and rows: protocol, parsing, locks of tables, and the client on the same host.
+    pub statement: Sourced<Time>,
+    /// A commit besides its writes.
+    pub commit: Sourced<Time>,
+    /// Finding and latching a page in the buffer pool, and searching it.
+    pub page_get: Sourced<Time>,
+    /// Reading a row or changing it.
+    pub row: Sourced<Time>,
+    /// What changing a row adds: undo, redo, its lock.
+    pub change: Sourced<Time>,
+    /// Taking a page in: checksum, freeing a frame, the lists.
+    pub page_read: Sourced<Time>,
+    /// Writing a page: checksum, copy to the doublewrite buffer, the lists.
+    pub page_write: Sourced<Time>,
+    /// From an answer's end to the next statement of the same client, without any processor here: network and the client's own
+    /// machine.
+    pub round_trip: Sourced<Time>,
+}
+
+/// Rules of the buffer pool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoolRules {
+    /// Its size where a study doesn't say.
+    pub size: Sourced<Size>,
+    /// Share of it that holds the data set's pages: the rest are descriptors, locks, the hash index, system pages.
+    pub usable: Sourced<Share>,
+    /// How long a page stays in the old sublist after its first use.
+    pub old_blocks_time: Sourced<Time>,
+    /// Pages at the end of the LRU list among which a clean one is looked for.
+    pub search_depth: Sourced<u32>,
+}
+
+/// How pages are flushed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flushing {
+    /// Who makes free pages when there is none.
+    pub free_pages: Sourced<FreePages>,
+    /// Pages that the end of the LRU list is kept clean or free for.
+    pub lru_scan_depth: Sourced<u32>,
+    /// Pages per second in the background (innodb_io_capacity).
+    pub io_capacity: Sourced<u32>,
+    /// Most pages per second in the background (innodb_io_capacity_max).
+    pub io_capacity_max: Sourced<u32>,
+    /// How many pages are flushed in a second for the sake of the log.
+    pub adaptive: Sourced<Adaptive>,
+    /// Share of dirty pages from which they are flushed at the capacity.
+    pub most_dirty: Sourced<Share>,
+    /// Dirty pages of the same 64 are flushed along.
+    pub neighbours: Sourced<bool>,
+    /// Pages written twice unless a study says otherwise.
+    pub doublewrite: Sourced<bool>,
+    /// Pages of a batch in the doublewrite buffer.
+    pub batch: Sourced<u32>,
+    /// Pages that single-page flushes have place for in the doublewrite buffer.
+    pub single_slots: Sourced<u32>,
+    /// How long a user thread sleeps when it found no page, from its second try on.
+    pub retry: Sourced<Time>,
+}
+
+/// Who makes free pages when there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FreePages {
+    /// User threads flush a batch from the LRU list's end, one of them at a time (5.5).
+    UserBatches,
+    /// The page cleaner; a user thread that finds none flushes a single page itself (5.6 to 8.0).
+    SinglePages,
+    /// The page cleaner alone; user threads wait for it (MariaDB from 10.5 on).
+    PageCleaner,
+}
+
+/// How many pages are flushed in a second for the sake of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Adaptive {
+    /// As many as the log's growth makes necessary, at most the capacity (5.5).
+    RedoRate,
+    /// By the log's age and growth and the pages of late, at most the larger capacity (from 5.6 on).
+    Age,
+}
+
+/// Linear read-ahead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadAhead {
+    /// Pages of an area at most; a small pool has smaller ones: the power of two from a 32nd of its pages.
+    pub area: Sourced<u32>,
+    /// Pages of an area that must have been used in order (innodb_read_ahead_threshold).
+    pub threshold: Sourced<u32>,
+}
+
+/// The change buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChangeBuffer {
+    /// Its largest share of the pool.
+    pub most: Sourced<Share>,
+    /// Changes that one leaf takes before it must be read.
+    pub per_leaf: Sourced<u32>,
+}

@@ -1,0 +1,68 @@
+//! Values of an engine profile that no server can have; a time in the wrong unit, off by a factor of a thousand, lies outside.
+
+use super::engine::{EngineModel, Innodb};
+use super::limits::Impossible;
+use tameshi_base::InputErrorKind;
+use tameshi_base::units::{Rate, Share, Size, Time};
+
+/// A value, its place, its least and greatest, and how it is spelled.
+type Limit = (u64, [&'static str; 2], u64, u64, fn(u64) -> String);
+
+/// The first thing in an engine profile that can't be.
+pub(crate) fn impossible_engine(engine: &EngineModel) -> Option<Impossible> {
+    let EngineModel::Innodb(innodb) = engine;
+    let found = limits(innodb).into_iter().find(|(value, _, least, most, _)| !(least..=most).contains(&value));
+    let (_, [section, key], least, most, spell) = found?;
+    let path = ["innodb", section, key, "value"].into_iter().filter(|part| !part.is_empty()).collect();
+    let message = format!("no engine has this for its {}", key.replace('_', " "));
+    let accepted = format!("{} to {}", spell(least), spell(most));
+    Some(Impossible { path, kind: InputErrorKind::BadValue, message, accepted })
+}
+
+fn limits(innodb: &Innodb) -> Vec<Limit> {
+    let time: fn(u64) -> String = |nanos| Time(nanos).to_string();
+    let size: fn(u64) -> String = |bytes| Size(bytes).to_string();
+    let share: fn(u64) -> String = |millionths| Share(millionths as u32).to_string();
+    let count: fn(u64) -> String = |count| count.to_string();
+    let (cpu, pool, flushing) = (&innodb.cpu, &innodb.pool, &innodb.flushing);
+    let whole = u64::from(Share::WHOLE.0);
+    let rate: fn(u64) -> String = |rate| Rate(rate).to_string();
+    let costs = [
+        (cpu.statement.value, "statement"),
+        (cpu.commit.value, "commit"),
+        (cpu.page_get.value, "page_get"),
+        (cpu.row.value, "row"),
+        (cpu.change.value, "change"),
+        (cpu.page_read.value, "page_read"),
+        (cpu.page_write.value, "page_write"),
+    ];
+    let mut limits: Vec<Limit> =
+        costs.into_iter().map(|(cost, key)| (cost.0, ["cpu", key], 0, 10_000_000, time)).collect();
+    limits.extend([
+        (cpu.clock.value.0, ["cpu", "clock"], 100_000_000_000, 10_000_000_000_000, rate),
+        (cpu.round_trip.value.0, ["cpu", "round_trip"], 0, 1_000_000_000, time),
+        (pool.size.value.0, ["pool", "size"], 5 << 20, 1 << 44, size),
+        (u64::from(pool.usable.value.0), ["pool", "usable"], whole / 2, whole, share),
+        (pool.old_blocks_time.value.0, ["pool", "old_blocks_time"], 0, 3_600_000_000_000, time),
+        (u64::from(pool.search_depth.value), ["pool", "search_depth"], 1, 100_000, count),
+        (u64::from(flushing.lru_scan_depth.value), ["flushing", "lru_scan_depth"], 1, 1 << 20, count),
+        (u64::from(flushing.io_capacity.value), ["flushing", "io_capacity"], 1, 1 << 30, count),
+        (u64::from(flushing.io_capacity_max.value), ["flushing", "io_capacity_max"], 1, 1 << 30, count),
+        (u64::from(flushing.most_dirty.value.0), ["flushing", "most_dirty"], 0, whole, share),
+        // The doublewrite buffer's place holds 256 pages: a batch and the single ones.
+        (u64::from(flushing.batch.value), ["flushing", "batch"], 1, 240, count),
+        (u64::from(flushing.single_slots.value), ["flushing", "single_slots"], 1, 8, count),
+        (flushing.retry.value.0, ["flushing", "retry"], 1_000, 10_000_000_000, time),
+        (innodb.redo_log.value.0, ["", "redo_log"], 1 << 20, 1 << 44, size),
+        (u64::from(innodb.redo_extra.value.0), ["", "redo_extra"], 0, whole, share),
+    ]);
+    if let Some(ahead) = &innodb.read_ahead {
+        limits.push((u64::from(ahead.area.value), ["read_ahead", "area"], 1, 64, count));
+        limits.push((u64::from(ahead.threshold.value), ["read_ahead", "threshold"], 0, 64, count));
+    }
+    if let Some(buffer) = &innodb.change_buffer {
+        limits.push((u64::from(buffer.most.value.0), ["change_buffer", "most"], 0, whole / 2, share));
+        limits.push((u64::from(buffer.per_leaf.value), ["change_buffer", "per_leaf"], 1, 250, count));
+    }
+    limits
+}
