@@ -1169,7 +1169,7 @@ class Sourced10(BaseModel):
         frozen=True,
     )
     value: Annotated[
-        Literal['greedy'] | Literal['fifo'] | CleaningPolicy1 | Literal['random'],
+        Literal['greedy'] | Literal['fifo'] | CleaningPolicy1 | Literal['random'] | Literal['cost_benefit'],
         Field(description='The value, with its unit.'),
     ]
     source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
@@ -1756,6 +1756,12 @@ class Cleaning(BaseModel):
     separate_relocated: Annotated[
         Sourced9, Field(description='Whether relocated data go to blocks of their own.')
     ]
+    separate_hot: Annotated[
+        Sourced6 | None,
+        Field(
+            description="Hot data lie apart from cold ones, the host's as well as the relocated: hot is what is written again within this share of as\nmany writes as the drive has mapping units. Needs `separate_relocated`; absent: they are not told apart."
+        ),
+    ] = None
 
 
 class VolumeService(BaseModel):

@@ -41,6 +41,7 @@ fn layer(drive: &FlashProfile) -> (Ftl, u32) {
         units_per_block,
         reserve_blocks: drive.cleaning.reserve_blocks.value,
         separate: drive.cleaning.separate_relocated.value,
+        hot_within: None,
         policy: drive.cleaning.policy.value,
     };
     (Ftl::new(shape, Random::named(1, "victims")).expect("a layer"), logical)

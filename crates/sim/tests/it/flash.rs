@@ -1,12 +1,17 @@
 //! Flash drives beyond the suite: what was written before a run, and channels that died.
 
 use crate::support::{
-    SECOND, assert_close, closed_loop_on, command, flash, flash_drive, for_amount, run, sourced, spec,
+    SECOND, assert_close, closed_loop_on, command, flash, flash_drive, for_amount, leaf, raid1, raid5, run, sourced,
+    spec, unprotected,
 };
+use std::collections::BTreeMap;
 use tameshi_base::units::{Size, Time};
-use tameshi_base::{CommandKind, Share};
-use tameshi_sim::Device;
-use tameshi_spec::profile::{self, FlashProfile, Power, Simulated, Written};
+use tameshi_base::{Command, CommandKind, Random, Share};
+use tameshi_sim::stack::watched;
+use tameshi_sim::{Device, DeviceCompletion};
+use tameshi_spec::profile::{self, CleaningPolicy, FlashProfile, Power, Simulated, Written};
+use tameshi_spec::run::Node;
+use tameshi_spec::study::ReadBalance;
 use tameshi_workload::StreamSpec;
 
 #[test]
@@ -127,4 +132,112 @@ fn the_record_tells_what_the_flash_went_through() {
     let programmed = |row: usize| all("flash.host_bytes")[row] + all("flash.moved_bytes")[row];
     let spent: u64 = (1..life.len()).map(programmed).sum();
     assert_eq!(life[0] - life[life.len() - 1], spent);
+}
+
+/// Half writes, half reads, of 2 to 64 KiB, with trims, flushes and force unit access.
+fn mix(bytes: u64, seed: u64) -> impl FnMut(u64) -> Command {
+    let mut random = Random::named(seed, "mix");
+    move |id| {
+        let kind = match random.below(100) {
+            0..50 => CommandKind::Write,
+            50..98 => CommandKind::Read,
+            98 => CommandKind::Trim,
+            _ => CommandKind::Flush,
+        };
+        let length = [2048, 4096, 8192, 65_536][random.below(4) as usize];
+        let offset = random.below(bytes / u64::from(length)) * u64::from(length);
+        Command { fua: kind == CommandKind::Write && random.below(50) == 0, ..command(id, kind, offset, length) }
+    }
+}
+
+/// Keeps 256 of a mix outstanding until `count` have been issued and all have completed; after a third of them `happens`.
+fn to_the_end(
+    device: &mut Device,
+    bytes: u64,
+    count: u64,
+    happens: impl Fn(&mut Device, u64),
+) -> Vec<DeviceCompletion> {
+    let (mut next, mut done, mut issued, mut now, mut befell) = (mix(bytes, 9), vec![], 0, 0, false);
+    while done.len() < count as usize {
+        while issued < count && issued - (done.len() as u64) < 256 {
+            device.submit(now, &next(issued));
+            issued += 1;
+        }
+        if !befell && done.len() as u64 >= count / 3 {
+            befell = true;
+            happens(device, now);
+        }
+        now = device.next_wake().expect("commands are outstanding");
+        device.advance(now, &mut done);
+    }
+    done
+}
+
+fn each_once(name: &str, done: &[DeviceCompletion], count: u64) {
+    let mut times: BTreeMap<u64, u32> = BTreeMap::new();
+    done.iter().for_each(|completion| *times.entry(completion.command.id).or_default() += 1);
+    assert_eq!(times.len() as u64, count, "{name}: none is lost");
+    assert!(times.values().all(|&times| times == 1), "{name}: none completes twice");
+    for d in done {
+        assert!(!d.failed && d.breakdown.total() == d.at - d.submitted, "{name}: {d:?}");
+    }
+}
+
+/// A drive in its steady state, as large as the reserve leaves it spare.
+fn in_steady_state(mut drive: FlashProfile) -> FlashProfile {
+    drive.nand.pages_per_block = sourced(16);
+    drive.simulated = Simulated { written: Written::Steady, ..Simulated::default() };
+    drive
+}
+
+fn cleaned_by(policy: CleaningPolicy) -> FlashProfile {
+    let mut drive = in_steady_state(flash_drive(256 << 20));
+    drive.cleaning.policy = sourced(policy);
+    drive
+}
+
+fn hot_apart(mut drive: FlashProfile) -> FlashProfile {
+    drive.cleaning.separate_hot = Some(sourced(Share(250_000)));
+    drive
+}
+
+#[test]
+fn every_command_of_a_mix_completes_once_while_the_drive_reclaims_at_depth_256() {
+    let mut together = cleaned_by(CleaningPolicy::Greedy);
+    together.cleaning.separate_relocated = sourced(false);
+    for (name, drive) in [
+        ("greedy", cleaned_by(CleaningPolicy::Greedy)),
+        ("without protection", unprotected(cleaned_by(CleaningPolicy::Greedy))),
+        ("relocated data among the host's", unprotected(together)),
+        ("hot data apart", hot_apart(cleaned_by(CleaningPolicy::CostBenefit))),
+        ("hot data apart without protection", hot_apart(unprotected(cleaned_by(CleaningPolicy::Greedy)))),
+        ("first come", cleaned_by(CleaningPolicy::Fifo)),
+        ("at random", cleaned_by(CleaningPolicy::Random)),
+        ("the best of four", cleaned_by(CleaningPolicy::Choices { drawn: 4 })),
+    ] {
+        let (mut device, count) = (Device::new(&flash(drive)).expect("a drive"), 30_000);
+        let done = to_the_end(&mut device, 256 << 20, count, |_, _| {});
+        each_once(name, &done, count);
+        let Device::Flash(flash) = &device else { panic!("a flash drive") };
+        let work = flash.work_since_begin();
+        assert!(work.moved_units > work.host_units / 4 && work.erases > 10, "{name}: it has to reclaim: {work:?}");
+        flash.check();
+    }
+}
+
+#[test]
+fn every_command_of_a_mix_completes_once_when_a_member_dies_that_reclaims_at_depth_256() {
+    let member = || leaf(flash(hot_apart(unprotected(cleaned_by(CleaningPolicy::CostBenefit)))));
+    let arrays: [(&str, Node); 2] =
+        [("raid1", raid1(2, member(), ReadBalance::ShortestQueue)), ("raid5", raid5(3, member()))];
+    for (name, node) in arrays {
+        let (mut device, count) = (watched(&node).expect("a device"), 12_000);
+        let done = to_the_end(&mut device, node.capacity().0, count, |device, now| {
+            device.fail(Some(1), now);
+            device.replace(1, now).expect("it is dead");
+        });
+        each_once(name, &done, count);
+        let moved = device.wear().expect("flash drives").moved_bytes;
+        assert!(moved > 10 << 20, "{name}: {moved} bytes were moved");
+    }
 }

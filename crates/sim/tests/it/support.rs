@@ -124,6 +124,7 @@ pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
             policy: sourced(CleaningPolicy::Greedy),
             reserve_blocks: sourced(4),
             separate_relocated: sourced(true),
+            separate_hot: None,
         },
         read_retry: None,
         power: None,

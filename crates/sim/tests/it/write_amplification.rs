@@ -7,14 +7,15 @@
 use crate::support::assert_close;
 use tameshi_base::Random;
 use tameshi_sim::device::flash::ftl::{Ftl, Shape};
-use tameshi_spec::profile::CleaningPolicy::{self, Choices, Fifo, Greedy, Random as AnyBlock};
+use tameshi_spec::profile::CleaningPolicy::{self, Choices, CostBenefit, Fifo, Greedy, Random as AnyBlock};
 
 /// Write amplification after a warm-up, and the mean effective spare while it was measured.
 fn steady(policy: CleaningPolicy, separate: bool, units: u32, blocks: u32, spare: f64, capacities: u32) -> (f64, f64) {
     // Two blocks in reserve and two (or one) half-open ones hold nothing that could be reclaimed.
     let kept = if separate { 3.0 } else { 2.5 };
     let logical = ((f64::from(blocks) - kept) * f64::from(units) * (1.0 - spare)) as u32;
-    let shape = Shape { logical, blocks, units_per_block: units, reserve_blocks: 2, separate, policy };
+    let shape =
+        Shape { logical, blocks, units_per_block: units, reserve_blocks: 2, separate, hot_within: None, policy };
     let mut ftl = Ftl::new(shape, Random::named(5, "victims")).expect("a layer");
     let mut random = Random::named(5, "writes");
     (0..logical).for_each(|unit| ftl.write_untimed(unit));
@@ -164,7 +165,15 @@ fn an_unused_share_of_the_addresses_is_spare() {
     // 80 % of what is visible in use: the same as more over-provisioning, by the effective spare.
     let (blocks, units) = (2048u32, 64u32);
     let logical = blocks * units * 10 / 12;
-    let shape = Shape { logical, blocks, units_per_block: units, reserve_blocks: 2, separate: true, policy: Greedy };
+    let shape = Shape {
+        logical,
+        blocks,
+        units_per_block: units,
+        reserve_blocks: 2,
+        separate: true,
+        hot_within: None,
+        policy: Greedy,
+    };
     let mut ftl = Ftl::new(shape, Random::named(5, "victims")).expect("a layer");
     let mut random = Random::named(5, "writes");
     let used = u64::from(logical) * 8 / 10;
@@ -181,8 +190,15 @@ fn an_unused_share_of_the_addresses_is_spare() {
 fn trimmed_space_is_spare_too() {
     let run = |trims: bool| {
         let (blocks, units, logical) = (1024, 64, 58_000u32);
-        let shape =
-            Shape { logical, blocks, units_per_block: units, reserve_blocks: 2, separate: true, policy: Greedy };
+        let shape = Shape {
+            logical,
+            blocks,
+            units_per_block: units,
+            reserve_blocks: 2,
+            separate: true,
+            hot_within: None,
+            policy: Greedy,
+        };
         let mut ftl = Ftl::new(shape, Random::named(5, "victims")).expect("a layer");
         let mut random = Random::named(5, "writes");
         (0..logical).for_each(|unit| ftl.write_untimed(unit));
@@ -202,4 +218,75 @@ fn trimmed_space_is_spare_too() {
         ftl.work().since(&before).write_amplification()
     };
     assert!(run(true) < 0.6 * run(false), "{} and {}", run(true), run(false));
+}
+
+/// Write amplification of overwrites at a spare of 0.15, of which so large a share goes to the first part of the addresses.
+fn skewed(
+    policy: CleaningPolicy,
+    separate: bool,
+    hot_within: Option<f64>,
+    (part, share): (f64, f64),
+    seed: u64,
+) -> f64 {
+    let (blocks, units) = (768u32, 64u32);
+    let frontiers = 1 + u32::from(separate) + 2 * u32::from(hot_within.is_some());
+    let logical = (f64::from((blocks - 2) * units - frontiers * units / 2) * 0.85) as u32;
+    let hot_within = hot_within.map(|share| (f64::from(logical) * share) as u64);
+    let shape = Shape { logical, blocks, units_per_block: units, reserve_blocks: 2, separate, hot_within, policy };
+    let mut ftl = Ftl::new(shape, Random::named(seed, "victims")).expect("a layer");
+    let mut random = Random::named(seed, "writes");
+    let hot = (f64::from(logical) * part) as u64;
+    (0..logical).for_each(|unit| ftl.write_untimed(unit));
+    let mut overwrite = |ftl: &mut Ftl| {
+        for _ in 0..logical * 5 {
+            let to_hot = random.unit() < share;
+            let unit = if to_hot { random.below(hot) } else { hot + random.below(u64::from(logical) - hot) };
+            ftl.write_untimed(unit as u32);
+        }
+    };
+    overwrite(&mut ftl);
+    let before = ftl.work();
+    overwrite(&mut ftl);
+    ftl.check();
+    ftl.work().since(&before).write_amplification()
+}
+
+/// The least that the two parts come to as flash of their own, first come first reclaimed, however the spare is divided.
+fn best_divided(spare: f64, (part, share): (f64, f64)) -> f64 {
+    let of = |size: f64, spare: f64| fifo_formula(spare / (size + spare));
+    let (hot, cold) = (part * (1.0 - spare), (1.0 - part) * (1.0 - spare));
+    let at = |percent: u32| {
+        let own = spare * f64::from(percent) / 100.0;
+        share * of(hot, own) + (1.0 - share) * of(cold, spare - own)
+    };
+    (1..100).map(at).fold(f64::MAX, f64::min)
+}
+
+#[test]
+fn hot_data_apart_from_cold_ones_save_writes_the_more_the_more_the_load_is_skewed() {
+    for seed in [5, 6] {
+        for (skew, greedy_saves, ripe_saves) in [((0.2, 0.8), 0.05, 0.25), ((0.1, 0.9), 0.12, 0.45)] {
+            let mixed = skewed(Greedy, true, None, skew, seed);
+            let apart = skewed(Greedy, true, Some(0.25), skew, seed);
+            assert!(apart < (1.0 - greedy_saves) * mixed, "{skew:?}, greedy: {mixed} becomes {apart}");
+            let alone = skewed(CostBenefit, true, None, skew, seed);
+            let ripe = skewed(CostBenefit, true, Some(0.25), skew, seed);
+            assert!(ripe < 0.9 * alone && ripe < (1.0 - ripe_saves) * mixed, "{skew:?}: {mixed}, {alone} and {ripe}");
+            let best = best_divided(0.15, skew);
+            assert!(ripe > 0.97 * best, "{skew:?}: {ripe} is better than the best division of the spare, {best}");
+            assert!(ripe < 1.15 * best, "{skew:?}: {ripe} is far from the best division of the spare, {best}");
+        }
+    }
+}
+
+#[test]
+fn a_uniform_load_gains_and_loses_nothing_by_telling_hot_data_from_cold_ones() {
+    let uniform = (0.5, 0.5);
+    for policy in [Greedy, CostBenefit] {
+        let (mixed, apart) = (skewed(policy, true, None, uniform, 5), skewed(policy, true, Some(0.25), uniform, 5));
+        assert_close(apart, mixed, 0.02, &format!("{policy:?}"));
+    }
+    // Ages tell nothing then: at worst the oldest is taken, at best the emptiest.
+    let found = skewed(CostBenefit, true, None, uniform, 5);
+    assert!((0.98 * 3.356..1.02 * fifo_formula(0.15)).contains(&found), "{found}");
 }

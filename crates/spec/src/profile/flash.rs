@@ -227,6 +227,10 @@ pub struct Cleaning {
     pub reserve_blocks: Sourced<u32>,
     /// Whether relocated data go to blocks of their own.
     pub separate_relocated: Sourced<bool>,
+    /// Hot data lie apart from cold ones, the host's as well as the relocated: hot is what is written again within this share of as
+    /// many writes as the drive has mapping units. Needs `separate_relocated`; absent: they are not told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub separate_hot: Option<Sourced<Share>>,
 }
 
 /// Which block is reclaimed next.
@@ -244,6 +248,8 @@ pub enum CleaningPolicy {
     },
     /// Any block.
     Random,
+    /// The block with the most age · (1 − u) / u, u being its valid share: hot blocks are left to ripen, cold ones are not.
+    CostBenefit,
 }
 
 /// Reads that must be repeated with other reference voltages.

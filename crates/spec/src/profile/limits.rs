@@ -129,7 +129,10 @@ fn nand_limits(flash: &FlashProfile) -> Vec<Limit> {
         Limit(nand.erase_time.value.0, at("erase_time"), TIME, 100 * US, 100 * MS),
         Limit(u64::from(nand.endurance_cycles.value), at("endurance_cycles"), COUNT, 100, 1_000_000),
     ];
-    limits.extend(reads.chain(programs).chain(retries).chain(suspend));
+    let hot = flash.cleaning.separate_hot.iter();
+    let hot =
+        hot.map(|of| Limit(u64::from(of.value.0), vec!["flash", "cleaning", "separate_hot"], SHARE, 10_000, 1_000_000));
+    limits.extend(reads.chain(programs).chain(retries).chain(suspend).chain(hot));
     limits
 }
 
@@ -218,6 +221,10 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
     }
     if flash.power.as_ref().is_some_and(|power| power.limit_mw.value <= power.idle_mw.value) {
         return conflict(&["flash", "power", "limit_mw"], "the idle drive alone draws this", "more than idle_mw");
+    }
+    if flash.cleaning.separate_hot.is_some() && !flash.cleaning.separate_relocated.value {
+        let message = "hot data lie apart only where relocated data have blocks of their own";
+        return conflict(&["flash", "cleaning", "separate_hot"], message, "separate_relocated = true beside it");
     }
     if matches!(flash.cleaning.policy.value, super::CleaningPolicy::Choices { drawn: 0 }) {
         return conflict(&["flash", "cleaning", "policy"], "a choice among no blocks is none", "drawn = 1 or more");

@@ -3,6 +3,7 @@
 //! Eight bytes for each flash unit at most (a map and its inverse, four bytes each) and a constant for each block. Writing
 //! always goes to the open block of a frontier; a block is reclaimed by moving what is still valid in it and erasing it.
 
+use super::hot::Hot;
 use super::victims::{OPEN, Victims};
 use std::collections::VecDeque;
 use tameshi_base::Random;
@@ -14,10 +15,23 @@ const NONE: u32 = 0;
 /// Which open block is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frontier {
-    /// What the host writes.
+    /// What the host writes; where hot data are told from cold ones, the hot.
     Host,
-    /// What is moved out of blocks being reclaimed.
+    /// What is moved out of blocks being reclaimed; where hot data are told from cold ones, the cold.
     Relocated,
+    /// Cold data that the host writes.
+    Cold,
+    /// What is moved and was hot when it was written.
+    Warm,
+}
+
+impl Frontier {
+    /// How many there are.
+    pub const COUNT: usize = 4;
+    /// Those of the host's data.
+    pub const OF_HOST: [Self; 2] = [Self::Host, Self::Cold];
+    /// Those of what is moved.
+    pub const OF_RELOCATED: [Self; 2] = [Self::Relocated, Self::Warm];
 }
 
 /// An open block.
@@ -36,6 +50,8 @@ struct Victim {
     next: u32,
     /// Valid units when it was chosen.
     valid: u32,
+    /// Where they go.
+    to: Frontier,
 }
 
 /// One step of reclaiming.
@@ -47,6 +63,8 @@ pub enum Step {
         from: u32,
         /// To here.
         to: u32,
+        /// Whose block that is in.
+        frontier: Frontier,
     },
     /// Nothing valid was left in the block: it is erased and can be written again.
     Erased {
@@ -107,8 +125,9 @@ pub struct Ftl {
     victims: Victims,
     /// Erased blocks, the longest erased first.
     free: VecDeque<u32>,
-    open: [Open; 2],
+    open: [Open; Frontier::COUNT],
     separate: bool,
+    hot: Option<Hot>,
     reserve_blocks: usize,
     victim: Option<Victim>,
     /// Program and erase cycles by block.
@@ -130,6 +149,9 @@ pub struct Shape {
     pub reserve_blocks: u32,
     /// Whether relocated units go to blocks of their own.
     pub separate: bool,
+    /// Units that are written again within so many of the host's writes are hot, and lie apart; `None`: nothing is told apart. Needs
+    /// `separate`.
+    pub hot_within: Option<u64>,
     /// Which block is reclaimed.
     pub policy: CleaningPolicy,
 }
@@ -146,7 +168,7 @@ impl Ftl {
                 "{physical} flash units behind one controller are more than can be simulated; use a scale"
             ));
         }
-        let frontiers = 1 + u32::from(shape.separate);
+        let frontiers = 1 + u32::from(shape.separate) + 2 * u32::from(shape.hot_within.is_some());
         let kept = u64::from(shape.reserve_blocks + frontiers) * u64::from(shape.units_per_block);
         if u64::from(shape.logical) + kept + u64::from(shape.units_per_block) > physical {
             return Err(format!(
@@ -161,10 +183,11 @@ impl Ftl {
             units_per_block: shape.units_per_block,
             usable_units: shape.units_per_block,
             divide: Divide::by(shape.units_per_block),
-            victims: Victims::new(shape.policy, shape.blocks, random),
+            victims: Victims::new(&shape, random),
             free: (0..shape.blocks).collect(),
-            open: [Open::default(); 2],
+            open: [Open::default(); Frontier::COUNT],
             separate: shape.separate,
+            hot: shape.hot_within.map(|within| Hot::new(within, shape.blocks)),
             reserve_blocks: shape.reserve_blocks as usize,
             victim: None,
             erases: vec![0; shape.blocks as usize],
@@ -202,14 +225,20 @@ impl Ftl {
         self.divide.quotient(physical)
     }
 
-    /// Writes a logical unit to a frontier; returns where it is now.
+    /// Writes a logical unit; returns where it is now, and whose block that is in.
     ///
     /// # Panics
     /// When no erased block is left: reclaim first ([`Ftl::is_short`]).
     #[inline]
-    pub fn write(&mut self, logical: u32) -> u32 {
+    pub fn write(&mut self, logical: u32) -> (u32, Frontier) {
         self.work.host_units += 1;
-        let to = self.next_unit(Frontier::Host);
+        let frontier = match &self.hot {
+            None => Frontier::Host,
+            Some(hot) => self
+                .lookup(logical)
+                .map_or(Frontier::Cold, |old| hot.of_host(self.divide.quotient(old), self.work.host_units)),
+        };
+        let to = self.next_unit(frontier);
         let old = std::mem::replace(&mut self.map[logical as usize], to + 1);
         if old != NONE {
             self.invalidate(old - 1);
@@ -217,7 +246,7 @@ impl Ftl {
             self.mapped += 1;
         }
         self.back[to as usize] = logical + 1;
-        to
+        (to, frontier)
     }
 
     /// Forgets a logical unit; tells whether it was known.
@@ -252,13 +281,16 @@ impl Ftl {
         if open.next == open.end {
             let block = self.free.pop_front().expect("reclaiming keeps a block erased");
             self.victims.open(block, self.usable_units);
+            if let Some(hot) = &mut self.hot {
+                hot.open(block, frontier, self.work.host_units);
+            }
             let begin = block * self.units_per_block;
             open = Open { next: begin, end: begin + self.usable_units };
         }
         let unit = open.next;
         open.next += 1;
         if open.next == open.end {
-            self.victims.close(self.divide.quotient(unit));
+            self.victims.close(self.divide.quotient(unit), self.work.host_units);
         }
         self.open[place] = open;
         unit
@@ -288,8 +320,10 @@ impl Ftl {
         if let Some(victim) = self.victim {
             return victim;
         }
-        let (block, valid) = self.victims.choose().expect("closed blocks are there when erased ones are short");
-        let victim = Victim { block, next: block * self.units_per_block, valid };
+        let writes = self.work.host_units;
+        let (block, valid) = self.victims.choose(writes).expect("closed blocks are there when erased ones are short");
+        let to = self.hot.as_ref().map_or(Frontier::Relocated, |hot| hot.of_relocated(block, writes));
+        let victim = Victim { block, next: block * self.units_per_block, valid, to };
         self.victim = Some(victim);
         victim
     }
@@ -306,7 +340,7 @@ impl Ftl {
             victim.next += 1;
             debug_assert!(from < end);
             self.victim = Some(victim);
-            return Step::Moved { from, to: self.relocate(from) };
+            return Step::Moved { from, to: self.relocate(from, victim.to), frontier: victim.to };
         }
         self.back[(end - self.units_per_block) as usize..end as usize].fill(NONE);
         self.victim = None;
@@ -317,9 +351,9 @@ impl Ftl {
     }
 
     #[inline]
-    fn relocate(&mut self, from: u32) -> u32 {
+    fn relocate(&mut self, from: u32, frontier: Frontier) -> u32 {
         self.work.moved_units += 1;
-        let to = self.next_unit(Frontier::Relocated);
+        let to = self.next_unit(frontier);
         let logical = self.back[from as usize] - 1;
         // What comes soon is brought near meanwhile: the moves of a block are scattered over the map.
         if let Some(&soon) = self.back.get(from as usize + 16).filter(|&&soon| soon != NONE) {
@@ -482,6 +516,7 @@ mod tests {
             Just(CleaningPolicy::Greedy),
             Just(CleaningPolicy::Fifo),
             Just(CleaningPolicy::Random),
+            Just(CleaningPolicy::CostBenefit),
             (1..6u32).prop_map(|drawn| CleaningPolicy::Choices { drawn }),
         ]
     }
@@ -490,9 +525,11 @@ mod tests {
         #[test]
         fn nothing_is_lost_or_doubled_whatever_is_written_and_trimmed(
             policy in policies(), separate in any::<bool>(), seed in any::<u64>(), writes in 100..4000u32,
+            hot in proptest::option::of(1..600u64),
         ) {
+            let hot_within = hot.filter(|_| separate);
             let shape =
-                Shape { logical: 300, blocks: 32, units_per_block: 16, reserve_blocks: 3, separate, policy };
+                Shape { logical: 300, blocks: 32, units_per_block: 16, reserve_blocks: 3, separate, hot_within, policy };
             let mut ftl = Ftl::new(shape, Random::named(seed, "victims")).expect("a layer");
             let mut random = Random::named(seed, "writes");
             let mut known = [false; 300];

@@ -91,6 +91,11 @@ impl Layout {
             units_per_block: self.units_per_block,
             reserve_blocks: flash.cleaning.reserve_blocks.value,
             separate: flash.cleaning.separate_relocated.value,
+            hot_within: flash
+                .cleaning
+                .separate_hot
+                .as_ref()
+                .map(|hot| u64::from(self.logical) * u64::from(hot.value.0) / 1_000_000),
             policy: flash.cleaning.policy.value,
         }
     }

@@ -17,6 +17,7 @@
 mod command;
 mod die;
 pub mod ftl;
+mod hot;
 mod layout;
 mod power_loss;
 mod reclaim;
@@ -27,7 +28,7 @@ use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
 use command::Slot;
 use die::{Die, Kind, NONE, Pending};
-use ftl::{Ftl, Work};
+use ftl::{Frontier, Ftl, Work};
 use layout::Layout;
 pub(super) use layout::Pace;
 use std::collections::VecDeque;
@@ -147,17 +148,18 @@ struct Controller {
     ftl: Ftl,
     /// When it takes its next command.
     next_turn: Nanos,
-    /// Program units that fill up: the host's and the relocated.
-    filling: [u32; 2],
-    /// Units of the host's data in the first of them.
-    buffered: u16,
+    /// Program units that fill up, by frontier.
+    filling: [u32; Frontier::COUNT],
+    /// Units of the host's data in each of them.
+    buffered: [u16; Frontier::COUNT],
     /// Units to move, times the denominator of the pace.
     owed: u64,
     /// Erases that scaled blocks owe their dies, and whose turn it is.
     erase_debt: u32,
     erase_turn: u32,
-    /// The program unit that is being moved, and its relocation.
-    moving: (u32, u32),
+    /// The program unit that is being moved, and by frontier the relocation that fills up.
+    sensing: u32,
+    relocation: [u32; Frontier::COUNT],
     /// For each program unit the programs that are not over: its data are still in the buffer.
     unprogrammed: Vec<u8>,
     first_die: u32,
@@ -177,12 +179,13 @@ impl Flash {
             Ok(Controller {
                 ftl: Ftl::new(layout.shape(profile), random)?,
                 next_turn: 0,
-                filling: [NONE; 2],
-                buffered: 0,
+                filling: [NONE; Frontier::COUNT],
+                buffered: [0; Frontier::COUNT],
                 owed: 0,
                 erase_debt: 0,
                 erase_turn: 0,
-                moving: (NONE, NONE),
+                sensing: NONE,
+                relocation: [NONE; Frontier::COUNT],
                 unprogrammed: vec![0; layout.program_unit_count()],
                 first_die: number * dies,
             })

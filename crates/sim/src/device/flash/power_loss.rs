@@ -56,7 +56,8 @@ impl Flash {
             let dies = controller.first_die as usize..(controller.first_die + self.layout.dies()) as usize;
             let on_dies = self.dies[dies].iter().flat_map(|die| die.now.iter().chain(&die.queue));
             let programs = on_dies.filter(|pending| pending.kind == Kind::Host && pending.frees > 0);
-            let units = programs.map(|pending| pending.unit).chain([controller.filling[0]]);
+            let filling = Frontier::OF_HOST.map(|frontier| controller.filling[frontier as usize]);
+            let units = programs.map(|pending| pending.unit).chain(filling);
             for unit in units.filter(|&unit| unit != NONE) {
                 let first = unit * self.layout.program_units;
                 let held = (first..first + self.layout.program_units).filter_map(|at| controller.ftl.holder(at));
@@ -95,14 +96,16 @@ impl Flash {
         for number in 0..self.controllers.len() {
             self.close_open_units(number);
             let controller = &mut self.controllers[number];
-            (controller.next_turn, controller.buffered, controller.moving) = (now, 0, (NONE, NONE));
+            (controller.next_turn, controller.buffered) = (now, [0; Frontier::COUNT]);
+            (controller.sensing, controller.relocation) = (NONE, [NONE; Frontier::COUNT]);
             controller.unprogrammed.fill(0);
         }
     }
 
     /// Program units that were filling up stay partly empty.
     fn close_open_units(&mut self, number: usize) {
-        for (place, frontier) in [Frontier::Host, Frontier::Relocated].into_iter().enumerate() {
+        for frontier in Frontier::OF_HOST.into_iter().chain(Frontier::OF_RELOCATED) {
+            let place = frontier as usize;
             while self.controllers[number].filling[place] != NONE {
                 let to = self.controllers[number].ftl.pad(frontier);
                 let (_, rest) = self.layout.program_unit(to);

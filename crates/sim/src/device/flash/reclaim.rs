@@ -2,7 +2,7 @@
 
 use super::die::{Kind, NONE, Pending};
 use super::ftl::{Frontier, Step};
-use super::{Flash, Nanos};
+use super::{Controller, Flash, Nanos};
 
 /// Relocated program units that wait until what goes into them has been sensed.
 #[derive(Debug, Default)]
@@ -44,24 +44,25 @@ impl Flash {
             self.reclaim_until_possible(number, at);
         }
         let controller = &mut self.controllers[number];
-        let to = controller.ftl.write(logical);
-        controller.buffered += 1;
-        if self.filled(number, to, at, ready, waiter) {
+        let (to, frontier) = controller.ftl.write(logical);
+        controller.buffered[frontier as usize] += 1;
+        if self.filled(number, frontier, to, (at, ready), waiter) {
             self.keep_step(number, at);
         }
     }
 
-    /// A unit of the host's frontier was taken; a full program unit goes to its die.
+    /// A unit of a frontier of the host's data was taken; a full program unit goes to its die.
     #[inline]
-    fn filled(&mut self, number: usize, to: u32, at: Nanos, ready: Nanos, waiter: u32) -> bool {
+    fn filled(&mut self, number: usize, frontier: Frontier, to: u32, (at, ready): (Nanos, Nanos), waiter: u32) -> bool {
+        let place = frontier as usize;
         let (unit, rest) = self.layout.program_unit(to);
         let controller = &mut self.controllers[number];
         if rest + 1 < self.layout.program_units {
-            controller.filling[0] = unit;
+            controller.filling[place] = unit;
             return false;
         }
-        controller.filling[0] = NONE;
-        let frees = std::mem::take(&mut controller.buffered);
+        controller.filling[place] = NONE;
+        let frees = std::mem::take(&mut controller.buffered[place]);
         let epoch = self.durable.enter();
         if waiter != NONE {
             self.slots[waiter as usize].programs += 1;
@@ -87,10 +88,12 @@ impl Flash {
     /// Fills up every program unit that the host's data have begun.
     pub(super) fn pad_all(&mut self, at: Nanos, waiter: u32) {
         for number in 0..self.controllers.len() {
-            while self.controllers[number].filling[0] != NONE {
-                let to = self.controllers[number].ftl.pad(Frontier::Host);
-                if self.filled(number, to, at, at, waiter) {
-                    self.keep_step(number, at);
+            for frontier in Frontier::OF_HOST {
+                while self.controllers[number].filling[frontier as usize] != NONE {
+                    let to = self.controllers[number].ftl.pad(frontier);
+                    if self.filled(number, frontier, to, (at, at), waiter) {
+                        self.keep_step(number, at);
+                    }
                 }
             }
         }
@@ -126,8 +129,8 @@ impl Flash {
     /// Moves one unit or erases the victim; tells whether it erased.
     fn reclaim_step(&mut self, number: usize, at: Nanos) -> bool {
         match self.controllers[number].ftl.reclaim() {
-            Step::Moved { from, to } => {
-                self.move_unit(number, from, to, at);
+            Step::Moved { from, to, frontier } => {
+                self.move_unit(number, frontier, (from, to), at);
                 false
             }
             Step::Erased { .. } => {
@@ -137,9 +140,10 @@ impl Flash {
         }
     }
 
-    fn move_unit(&mut self, number: usize, from: u32, to: u32, at: Nanos) {
+    fn move_unit(&mut self, number: usize, frontier: Frontier, (from, to): (u32, u32), at: Nanos) {
         let (source, _) = self.layout.program_unit(from);
-        let (sensing, mut relocation) = self.controllers[number].moving;
+        let Controller { sensing, relocation, .. } = &self.controllers[number];
+        let (sensing, mut relocation) = (*sensing, relocation[frontier as usize]);
         if self.separate && relocation == NONE {
             relocation = self.relocations.open(number as u32);
         }
@@ -156,15 +160,16 @@ impl Flash {
             self.enqueue(die, sense, at);
         }
         if !self.separate {
-            self.controllers[number].moving = (source, NONE);
-            self.filled(number, to, at, at, NONE);
+            self.controllers[number].sensing = source;
+            self.filled(number, Frontier::Host, to, (at, at), NONE);
             return;
         }
         let (target, rest) = self.layout.program_unit(to);
         let full = rest + 1 == self.layout.program_units;
         let controller = &mut self.controllers[number];
-        controller.filling[1] = if full { NONE } else { target };
-        controller.moving = (source, if full { NONE } else { relocation });
+        controller.filling[frontier as usize] = if full { NONE } else { target };
+        controller.sensing = source;
+        controller.relocation[frontier as usize] = if full { NONE } else { relocation };
         if full {
             self.relocations.list[relocation as usize].unit = target;
             self.relocate_if_ready(relocation, at);

@@ -1,5 +1,6 @@
 //! Which block is reclaimed next.
 
+use super::ftl::Shape;
 use std::collections::VecDeque;
 use tameshi_base::Random;
 use tameshi_spec::profile::CleaningPolicy;
@@ -16,6 +17,9 @@ pub(super) const OPEN: u32 = 1 << 31;
 pub(super) struct Victims {
     counts: Vec<u32>,
     policy: CleaningPolicy,
+    units_per_block: u32,
+    /// The host's writes up to each block's closing, where the policy asks for it.
+    closed_at: Vec<u64>,
     /// Closed blocks in the order of their closing, where the policy asks for it.
     closed: VecDeque<u32>,
     /// Where greedy cleaning begins to look, so that equals take turns.
@@ -24,9 +28,11 @@ pub(super) struct Victims {
 }
 
 impl Victims {
-    pub(super) fn new(policy: CleaningPolicy, blocks: u32, random: Random) -> Self {
+    pub(super) fn new(shape: &Shape, random: Random) -> Self {
+        let Shape { policy, blocks, units_per_block, .. } = *shape;
+        let closed_at = vec![0; if policy == CleaningPolicy::CostBenefit { blocks as usize } else { 0 }];
         let closed = VecDeque::with_capacity(if policy == CleaningPolicy::Fifo { blocks as usize } else { 0 });
-        Self { counts: vec![OPEN; blocks as usize], policy, closed, turn: 0, random }
+        Self { counts: vec![OPEN; blocks as usize], policy, units_per_block, closed_at, closed, turn: 0, random }
     }
 
     /// A block is opened: what will be written into it counts as valid already.
@@ -34,11 +40,13 @@ impl Victims {
         self.counts[block as usize] = OPEN + units;
     }
 
-    /// A block is full.
-    pub(super) fn close(&mut self, block: u32) {
+    /// A block is full, after so many of the host's writes.
+    pub(super) fn close(&mut self, block: u32, writes: u64) {
         self.counts[block as usize] &= !OPEN;
-        if self.policy == CleaningPolicy::Fifo {
-            self.closed.push_back(block);
+        match self.policy {
+            CleaningPolicy::Fifo => self.closed.push_back(block),
+            CleaningPolicy::CostBenefit => self.closed_at[block as usize] = writes,
+            _ => {}
         }
     }
 
@@ -54,12 +62,13 @@ impl Victims {
         self.counts[block as usize] & !OPEN
     }
 
-    /// Takes the next victim and its valid units; `None` where no block is closed.
-    pub(super) fn choose(&mut self) -> Option<(u32, u32)> {
+    /// Takes the next victim after so many of the host's writes, and its valid units; `None` where no block is closed.
+    pub(super) fn choose(&mut self, writes: u64) -> Option<(u32, u32)> {
         let block = match self.policy {
             CleaningPolicy::Greedy => self.least()?,
             CleaningPolicy::Fifo => self.closed.pop_front()? as usize,
             CleaningPolicy::Random => self.draw()?,
+            CleaningPolicy::CostBenefit => self.best(writes)?,
             CleaningPolicy::Choices { drawn } => {
                 let mut best = self.draw()?;
                 for _ in 1..drawn {
@@ -89,6 +98,26 @@ impl Victims {
         let place = offset + counts.iter().position(|&count| count == least)?;
         self.turn = (place + 1) % self.counts.len();
         Some(place)
+    }
+
+    /// The closed block that gives most for its cost: age · (1 − u) / 2u, u being the valid share (Kawaguchi, Nishioka and Motoda,
+    /// USENIX 1995).
+    fn best(&self, writes: u64) -> Option<usize> {
+        let mut best = (None, -1.0);
+        for (block, (&valid, &closed_at)) in self.counts.iter().zip(&self.closed_at).enumerate() {
+            if valid >= OPEN {
+                continue;
+            }
+            if valid == 0 {
+                return Some(block);
+            }
+            let age = (writes - closed_at + 1) as f64;
+            let score = age * f64::from(self.units_per_block.saturating_sub(valid)) / f64::from(valid);
+            if score > best.1 {
+                best = (Some(block), score);
+            }
+        }
+        best.0
     }
 
     /// A closed block at random.
