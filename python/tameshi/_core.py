@@ -202,6 +202,10 @@ class Oltp:
         with _driver():
             return int(self._inner.load())
 
+    def tables(self) -> list[str]:
+        """Names of the tables that `load` makes."""
+        return list(self._inner.tables())
+
     def loaded(self) -> int:
         """Rows loaded so far."""
         return int(self._inner.loaded())
@@ -215,6 +219,14 @@ class Oltp:
         """Check conditions of consistency and the ledger; `fresh`: nothing ran since loading."""
         with _driver():
             return dict(json.loads(self._inner.check(fresh)))
+
+    def fail_power(self) -> None:
+        """Count what is answered from now on as never heard; connections are let go, none made."""
+        self._inner.fail_power()
+
+    def restore_power(self) -> None:
+        """Have clients connect again."""
+        self._inner.restore_power()
 
     def stop(self) -> None:
         """Ask the run to end soon with a usable partial result."""

@@ -11,7 +11,7 @@ from tameshi import _core, guard
 from tameshi.bindings import Bindings
 from tameshi.environment import diskstats_name, environment, identity
 from tameshi.errors import BadInput
-from tameshi.servers.places import Place, Serving, data_of, place_of, serving_of
+from tameshi.servers.places import Place, Serving, data_of, place_of, serving_of, volume_bytes
 from tameshi.spec_types import Plan, World
 
 NOTHING_CARRIED = "nothing was read or written (--backend null): this measures the generator"
@@ -64,6 +64,7 @@ def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examine
         return Examined(world.value, {}, {"world": world.value, **core, **_models(plan)}, core)
     servers = _servers(plan, bindings)
     places = _places(plan, bindings, servers)
+    _check_crashes(plan, bindings, servers, places)
     targets = _targets(plan, bindings, places)
     paths = {name: target.path for name, target in targets.items()}
     paths |= {name: place.folder for name, place in places.items()}
@@ -97,6 +98,33 @@ def _servers(plan: Plan, bindings: Bindings) -> dict[str, Serving]:
             serving = serving_of(name, (run.engines or {})[name], bindings.server)
             found.setdefault(name, serving)
     return found
+
+
+def _check_crashes(
+    plan: Plan, bindings: Bindings, servers: Mapping[str, Serving], places: Mapping[str, Place]
+) -> None:
+    """Whether this machine can kill, or cut the power of, what the study asks for."""
+    for run in plan.runs:
+        for name, event in (run.events or {}).items():
+            if run.database is None or name in bindings.event:
+                continue
+            product, place = servers[run.database.engine].product, places[run.database.storage]
+            if event.kill is not None and product.embedded:
+                raise BadInput(
+                    f"{product.title} lives in its client: there is no server to kill",
+                    key=f"event.{name}.kill",
+                    accepted=["power_cut", "a product with a server"],
+                )
+            if event.power_cut is None:
+                continue
+            if event.power_cut.storage not in (None, run.database.storage):
+                raise BadInput(
+                    "power is cut under the storage of the run's database",
+                    key=f"event.{name}.power_cut.storage",
+                    found=event.power_cut.storage,
+                    accepted=[run.database.storage],
+                )
+            guard.check_volume(place.volume, volume_bytes(place.size_bytes))
 
 
 def _replaced(servers: Mapping[str, Serving]) -> list[dict[str, Any]]:

@@ -238,7 +238,7 @@ def _sampled(frame: Any, repetition: int, subject: str | None, part: Stretch) ->
     return WindowData(int(times["dt_ns"].sum()), times["dt_ns"].to_list(), counters, {}, repetition)
 
 
-TOLD = ("check", "outage", "errors", "mix_audit", "profile", "caches", "loaded")
+TOLD = ("check", "crash", "outage", "errors", "mix_audit", "profile", "caches", "loaded")
 """Events of a run with a database that results.json holds."""
 
 

@@ -917,6 +917,20 @@ class Member(BaseModel):
     member: Annotated[int | None, Field(description='Which member of it, from zero.', ge=0)] = None
 
 
+class Kill(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    down: Annotated[
+        str | None,
+        Field(
+            description='How long it stays away before it is started again.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+
+
 class AxisSummary(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1597,7 +1611,18 @@ class Event(BaseModel):
     replace: Annotated[
         Member | None, Field(description="A new member takes a dead one's place and is rebuilt.")
     ] = None
-    power_cut: Annotated[Member | None, Field(description='Power fails.')] = None
+    power_cut: Annotated[
+        Member | None,
+        Field(
+            description='Power fails. Under a measured database its file system is shut down, and the database started again.'
+        ),
+    ] = None
+    kill: Annotated[
+        Kill | None,
+        Field(
+            description="The database's server is killed (kill -9) and started again (measured world)."
+        ),
+    ] = None
     failover: Annotated[Member | None, Field(description='The standby takes over.')] = None
     command: Annotated[
         list[str] | None, Field(description="The user's own command is run (measured world).")

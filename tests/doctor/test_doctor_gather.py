@@ -10,6 +10,7 @@ import pytest
 from tameshi.doctor import probes
 from tameshi.doctor.facts import Disk
 from tameshi.doctor.gather import gather
+from tameshi.servers import sqlite
 from tameshi.servers.installed import Program, installed
 
 
@@ -199,12 +200,21 @@ def test_servers_and_tools_are_found_where_they_hide(tmp_path: Path) -> None:
         program(tmp_path / f"usr/lib/postgresql/{v}/bin/postgres", f"postgres (PostgreSQL) {v}.4")
         for v in (15, 17)
     ]
+    # It knows no --version.
+    xfs = program(tmp_path / "usr/sbin/mkfs.xfs", "mkfs.xfs version 6.1.0")
+    xfs.write_text('#!/bin/sh\n[ "$1" = -V ] && echo mkfs.xfs version 6.1.0\n')
     assert list(installed(tmp_path, search=str(bins))) == [
         Program("mariadb", "10.11.6-MariaDB-0", str(maria)),
         Program("mysql", "8.4.2", str(mysql)),
         *(Program("postgres", f"{v}.4", str(p)) for v, p in zip((15, 17), postgres, strict=True)),
         Program("fio", "3.33", str(fio)),
+        Program("xfsprogs", "6.1.0", str(xfs)),
     ]
+
+
+def test_the_embedded_sqlite_is_the_drivers_own() -> None:
+    (program,) = sqlite.driven()
+    assert program.product == "sqlite" and program.version.startswith("3.")
 
 
 def test_a_program_that_hangs_is_given_up(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ GOOD = Facts(
     loops_free=8,
     programs=tuple(
         Program(name, "1.2", f"/usr/sbin/{name}")
-        for name in ("mariadb", "mysql", "postgres", "fio", "sysbench")
+        for name in ("mariadb", "mysql", "postgres", "sqlite", "fio", "sysbench", "xfsprogs")
     ),
     targets=(TARGET,),
 )

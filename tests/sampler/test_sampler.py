@@ -244,7 +244,7 @@ def test_a_family_counts_all_below_and_keeps_what_the_ended_did(tmp_path):
     def user() -> int:
         return family.read(tmp_path, "server")["server"].values["process.cpu_user_ns"]
 
-    family = sampler.Family(10)
+    family = sampler.Family(lambda: 10)
     for pid, parent, ticks in ((10, 1, 5), (11, 10, 7), (12, 11, 100), (99, 1, 1000)):
         process(pid, parent, ticks)
     assert user() == 112 * TICK_NS

@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from fake import PROGRAM, FakeProduct
 
+from tameshi._core import Oltp, database_target
 from tameshi.servers.catalog import PRODUCTS
 from tameshi.servers.private import PrivateServer, prepare_directory
 from tameshi.servers.shape import Product
@@ -55,10 +57,16 @@ class Maker:
     stack: ExitStack
     templates: dict[str, Path] = field(default_factory=dict)
 
-    def server(self, name: str, path: Path | None = None, **settings: object) -> PrivateServer:
-        """A server with a database, not started."""
+    def server(
+        self,
+        name: str,
+        path: Path | None = None,
+        program: dict[str, Any] | None = None,
+        **settings: object,
+    ) -> PrivateServer:
+        """A server with a database, in it the data set of a program; not started."""
         server = self.bare(name, path, **settings)
-        template = self._template(name)
+        template = self._loaded(name, program) if program else self._template(name)
         subprocess.run(
             ["cp", "-a", "--reflink=auto", f"{template}/.", str(server.home.data)], check=True
         )
@@ -84,3 +92,24 @@ class Maker:
             server.initialise()
             self.templates[name] = server.home.data
         return self.templates[name]
+
+    def _loaded(self, name: str, program: dict[str, Any]) -> Path:
+        """The same with a program's data set and an empty ledger, loaded once a session."""
+        (word,) = program
+        key = f"{name}-{word}"
+        if key not in self.templates:
+            # SQLite's journal mode stands in the file.
+            server = self.server(name, self.made / f"template-{key}")
+            server.start()
+            spec = {
+                "target": database_target(server.address.as_json()),
+                "program": program,
+                "data_seed": 1,
+                "seed": 1,
+                "interval": "1 s",
+                "ledger": {"journal": "/none"},
+            }
+            Oltp(spec).load()
+            server.stop()
+            self.templates[key] = server.home.data
+        return self.templates[key]

@@ -111,6 +111,33 @@ def test_a_kill_leaves_no_process_and_ends_connections(make: Maker, name: str) -
     assert server.pid is None
 
 
+def segments_made_by(pid: int) -> list[str]:
+    """Shared memory of System V, which outlives its maker; `cpid` is the fifth column."""
+    lines = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    return [line for line in lines if line.split()[4] == str(pid)]
+
+
+@pytest.mark.parametrize("name", SERVED)
+@pytest.mark.parametrize("how", ["killed", "forgotten"])
+def test_a_killed_server_leaves_nothing_outside_its_directory(
+    make: Maker, name: str, how: str
+) -> None:
+    server = make.server(name)
+    server.start()
+    assert server.pid
+    pid, maps = server.pid, [Path(f"/proc/{p.pid}/maps").read_text() for p in family(server)]
+    assert not [line for text in maps for line in text.splitlines() if "/dev/shm/" in line]
+    assert (name == "postgresql") == bool(segments_made_by(pid))
+    if how == "killed":
+        server.kill()
+    else:  # as by the kernel, when Tameshi itself is gone: who empties the directory cleans up
+        for process in family(server):
+            process.kill()
+        assert server.wait_gone(30)
+        server.directory.empty()
+    assert segments_made_by(pid) == []
+
+
 @pytest.mark.parametrize("name", SERVED)
 def test_its_log_stays_with_the_run(make: Maker, name: str, ground: Path) -> None:
     server = make.server(name)

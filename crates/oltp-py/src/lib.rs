@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tameshi_oltp::{OltpSpec, Plan, Session, Target};
+use tameshi_oltp::{OltpSpec, Plan, Power, Session, Target};
 use tameshi_record::{Control, Writer};
 
 create_exception!(_oltp, OltpError, PyException, "A load, run or check that failed: a sentence.");
@@ -22,6 +22,7 @@ fn failed(error: impl Display) -> PyErr {
 struct Oltp {
     spec: OltpSpec,
     control: Arc<Control>,
+    power: Power,
     rows: AtomicU64,
 }
 
@@ -29,12 +30,18 @@ struct Oltp {
 impl Oltp {
     #[new]
     fn new(spec: &str) -> PyResult<Self> {
-        Ok(Self { spec: serde_json::from_str(spec).map_err(failed)?, control: Arc::default(), rows: AtomicU64::new(0) })
+        let spec = serde_json::from_str(spec).map_err(failed)?;
+        Ok(Self { spec, control: Arc::default(), power: Power::default(), rows: AtomicU64::new(0) })
     }
 
     /// Makes the tables and loads the data set; returns the number of rows.
     fn load(&self, py: Python<'_>) -> PyResult<u64> {
         py.detach(|| tameshi_oltp::load(&self.spec, &self.rows)).map_err(failed)
+    }
+
+    /// Names of the tables that `load` makes.
+    fn tables(&self) -> Vec<String> {
+        tameshi_oltp::tables(&self.spec)
     }
 
     /// Rows loaded so far.
@@ -46,7 +53,7 @@ impl Oltp {
     fn execute(&self, py: Python<'_>, folder: PathBuf, t0_ns: u64) -> PyResult<String> {
         py.detach(|| {
             let mut writer = Writer::open(&folder, Arc::clone(&self.control)).map_err(failed)?;
-            let done = tameshi_oltp::execute(&self.spec, t0_ns, &mut writer).map_err(failed)?;
+            let done = tameshi_oltp::execute(&self.spec, t0_ns, &mut writer, &self.power).map_err(failed)?;
             let status = done.status.word();
             Ok(json!({ "status": status, "completed": done.completed, "errors": done.errors }).to_string())
         })
@@ -56,6 +63,16 @@ impl Oltp {
     fn check(&self, py: Python<'_>, fresh: bool) -> PyResult<String> {
         let checked = py.detach(|| tameshi_oltp::check(&self.spec, fresh)).map_err(failed)?;
         serde_json::to_string(&checked).map_err(failed)
+    }
+
+    /// The database's power fails: what is answered from now on counts as never heard, and nobody connects.
+    fn fail_power(&self) {
+        self.power.fail();
+    }
+
+    /// The power is back, and the database with it.
+    fn restore_power(&self) {
+        self.power.restore();
     }
 
     /// Asks the run to end soon with a usable partial result.

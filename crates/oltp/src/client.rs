@@ -5,6 +5,7 @@ use crate::failure::{Failure, Fate};
 use crate::journal::Journal;
 use crate::outage::Outages;
 use crate::plan::Plan;
+use crate::power::Power;
 use crate::profile::Profile;
 use crate::session::Session;
 use crate::spec::Target;
@@ -74,6 +75,10 @@ impl Counts {
     }
 }
 
+fn no_power() -> Failure {
+    Failure::new(Fate::Lost, "power cut", "its power was cut on purpose")
+}
+
 /// What a client tells the thread that writes the record.
 pub(crate) enum Message {
     /// An interval is over: statistics by kind, from `begin` to `end`.
@@ -119,6 +124,7 @@ pub(crate) struct Task {
     pub(crate) kinds: usize,
     pub(crate) outages: Arc<Outages>,
     pub(crate) halt: Arc<AtomicBool>,
+    pub(crate) power: Power,
     pub(crate) sender: Sender<Message>,
     /// Deferred deliveries; a client that carries them out does nothing else.
     pub(crate) queue: Option<Queue>,
@@ -205,6 +211,18 @@ impl Worker {
         now >= self.task.end || self.is_halted()
     }
 
+    /// Waits, and meanwhile lets go of a database whose power has failed: an embedded one holds its files open.
+    fn wait_until(&mut self, at: Nanos) {
+        let clock = self.task.clock;
+        let is_dark = |worker: &Self| worker.task.session.is_some() && worker.task.power.is_off();
+        clock.wait_until(at, || self.is_halted() || is_dark(self));
+        if is_dark(self) {
+            self.task.outages.lost(clock.now(), self.opened);
+            self.task.session = None;
+            clock.wait_until(at, || self.is_halted());
+        }
+    }
+
     /// Transactions in closed loop or on the schedule.
     fn serve(&mut self) {
         let clock = self.task.clock;
@@ -216,10 +234,7 @@ impl Worker {
             }
             let intended = match &mut self.task.schedule {
                 None => None,
-                Some(schedule) if schedule.next() >= self.task.end => {
-                    clock.wait_until(self.task.end, || self.task.halt.load(Ordering::Relaxed));
-                    return;
-                }
+                Some(schedule) if schedule.next() >= self.task.end => return self.wait_until(self.task.end),
                 Some(schedule) => {
                     let at = schedule.next();
                     schedule.advance();
@@ -227,11 +242,11 @@ impl Worker {
                 }
             };
             if let Some(at) = intended {
-                clock.wait_until(at, || self.is_halted());
+                self.wait_until(at);
             }
             let transaction = self.task.client.begin(clock.date(clock.now()));
             if transaction.keying > 0 {
-                clock.wait_until(clock.now() + transaction.keying, || self.is_halted());
+                self.wait_until(clock.now() + transaction.keying);
             }
             let start = clock.now();
             if self.over(start) && intended.is_none() {
@@ -247,7 +262,7 @@ impl Worker {
                 self.transaction(transaction.kind, intended.unwrap_or(start), start);
             }
             if transaction.thinking > 0 {
-                clock.wait_until(clock.now() + transaction.thinking, || self.is_halted());
+                self.wait_until(clock.now() + transaction.thinking);
             }
         }
     }
@@ -269,7 +284,7 @@ impl Worker {
             self.rotate(clock.now());
             let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             let Some((delivery, since)) = next else {
-                clock.wait_until(clock.now() + RECONNECT, || self.is_halted());
+                self.wait_until(clock.now() + RECONNECT);
                 continue;
             };
             let now = clock.now();
@@ -360,7 +375,11 @@ impl Worker {
             if self.over(now) {
                 return false;
             }
-            match Session::open(&self.task.target, &self.task.plan) {
+            let opened = match self.task.power.is_off() {
+                true => Err(no_power()),
+                false => Session::open(&self.task.target, &self.task.plan),
+            };
+            match opened {
                 Ok(session) => {
                     self.task.session = Some(session);
                     self.opened = self.task.clock.now();
@@ -382,7 +401,12 @@ impl Worker {
         };
         let outcome = self.steps(&mut session);
         self.task.session = Some(session);
-        outcome
+        // Whatever it was that came as an answer, nobody heard it.
+        match outcome {
+            Ok(_) if self.task.power.is_off() => Err(Broken { failure: no_power(), committing: true }),
+            Err(broken) if self.task.power.is_off() => Err(Broken { failure: no_power(), ..broken }),
+            heard => heard,
+        }
     }
 
     fn steps(&mut self, session: &mut Session) -> Result<Outcome, Broken> {
@@ -446,6 +470,7 @@ impl Worker {
         let committed = session.commit();
         if let (Some(number), Some((_, journal))) = (numbered, &mut self.task.ledger) {
             match &committed {
+                _ if self.task.power.is_off() => journal.ambiguous(number),
                 Ok(()) => journal.acknowledged(number),
                 Err(failure) if failure.fate == Fate::Lost => journal.ambiguous(number),
                 Err(_) => {}

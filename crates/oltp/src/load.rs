@@ -18,6 +18,12 @@ pub fn load(spec: &OltpSpec, rows: &AtomicU64) -> Result<u64, OltpError> {
     load_program(spec, &Program::new(&spec.program, spec.data_seed), date, rows)
 }
 
+/// Names of the tables that [`load`] makes.
+pub fn tables(spec: &OltpSpec) -> Vec<String> {
+    let plan = Plan::new(spec, &Program::new(&spec.program, spec.data_seed));
+    plan.catalogue.tables.iter().map(|table| table.name.to_string()).collect()
+}
+
 /// [`load`] with a program that was made already, perhaps with fewer rows than its specification says, and a date for its
 /// rows in seconds since 1970.
 ///

@@ -6,6 +6,7 @@ use crate::failure::{Failure, OltpError};
 use crate::journal::Journal;
 use crate::outage::Outages;
 use crate::plan::Plan;
+use crate::power::Power;
 use crate::profile::Profile;
 use crate::session::Session;
 use crate::spec::OltpSpec;
@@ -48,6 +49,7 @@ struct Run<'a> {
     plan: Plan,
     clock: Clock,
     writer: &'a mut Writer,
+    power: &'a Power,
     halt: Arc<AtomicBool>,
     /// Words of the kinds of transactions; the last may be the background's.
     kinds: Vec<String>,
@@ -60,15 +62,21 @@ struct Run<'a> {
 /// # Errors
 /// When the database can't be reached at the begin, when nothing at all was completed in a phase, or when the record or a
 /// journal can't be written. A database that dies on the way is no error: the outage is recorded.
-pub fn execute(spec: &OltpSpec, t0_ns: u64, writer: &mut Writer) -> Result<Done, OltpError> {
-    execute_program(spec, Program::new(&spec.program, spec.data_seed), t0_ns, writer)
+pub fn execute(spec: &OltpSpec, t0_ns: u64, writer: &mut Writer, power: &Power) -> Result<Done, OltpError> {
+    execute_program(spec, Program::new(&spec.program, spec.data_seed), t0_ns, writer, power)
 }
 
 /// [`execute`] with a program that was made already.
 ///
 /// # Errors
 /// As those of [`execute`].
-pub fn execute_program(spec: &OltpSpec, program: Program, t0_ns: u64, writer: &mut Writer) -> Result<Done, OltpError> {
+pub fn execute_program(
+    spec: &OltpSpec,
+    program: Program,
+    t0_ns: u64,
+    writer: &mut Writer,
+    power: &Power,
+) -> Result<Done, OltpError> {
     let plan = Plan::new(spec, &program);
     let kinds = kinds_of(spec.program.word(), &program, &plan);
     let clock = Clock::from(t0_ns);
@@ -78,7 +86,7 @@ pub fn execute_program(spec: &OltpSpec, program: Program, t0_ns: u64, writer: &m
     let (halt, last_error) = (Arc::default(), None);
     let result = {
         let drives = &spec.program;
-        Run { spec, drives, program, plan, clock, writer, halt, kinds, done, last_error }.all_phases()
+        Run { spec, drives, program, plan, clock, writer, power, halt, kinds, done, last_error }.all_phases()
     };
     if let Err(error) = &result {
         // When this can't be written either, the first error says more.
@@ -169,6 +177,7 @@ impl Run<'_> {
                 kinds: self.kinds.len(),
                 outages: Arc::clone(&outages),
                 halt: Arc::clone(&self.halt),
+                power: self.power.clone(),
                 sender: sender.clone(),
                 queue: queue.clone(),
                 delivers,

@@ -1,4 +1,4 @@
-//! Events of a study that the simulated world stages: what each befalls is named, and what can't befall it is told.
+//! Events of a study that a world stages itself: what each befalls is named, and what can't befall it is told.
 
 use crate::check::bad;
 use crate::document::{Source, Table};
@@ -17,13 +17,16 @@ pub(crate) struct Stage<'a, 't> {
     pub(crate) study: &'a Study,
     pub(crate) phases: &'a [PhaseSpec],
     pub(crate) storages: &'a IndexMap<String, StorageSpec>,
+    /// Whether its phases drive a database.
+    pub(crate) has_programs: bool,
 }
 
 impl Stage<'_, '_> {
     /// Every event, in the study's order; those that the world stages name their storage.
     pub(crate) fn events(self, world: World) -> Result<IndexMap<String, Event>, InputError> {
         let event = |(name, event): (&String, &Event)| {
-            let event = if is_staged(event, world) { self.event(name, event)? } else { event.clone() };
+            let event =
+                if is_staged(event, world, self.has_programs) { self.event(name, event)? } else { event.clone() };
             Ok((name.clone(), event))
         };
         self.study.event.iter().map(event).collect()
@@ -111,8 +114,13 @@ impl Stage<'_, '_> {
     }
 }
 
-/// Whether a world stages such an event by itself.
-pub(crate) fn is_staged(event: &Event, world: World) -> bool {
-    let kinds = event.kinds();
-    world == World::Simulated && kinds.iter().all(|kind| ["fail", "replace", "power_cut"].contains(kind))
+/// Whether a world stages such an event by itself: the simulated one what befalls storages, the measured one what befalls a
+/// private database.
+pub(crate) fn is_staged(event: &Event, world: World, has_programs: bool) -> bool {
+    let staged: &[&str] = match world {
+        World::Simulated => &["fail", "replace", "power_cut"],
+        World::Measured if has_programs => &["kill", "power_cut"],
+        _ => &[],
+    };
+    event.kinds().iter().all(|kind| staged.contains(kind))
 }

@@ -173,10 +173,17 @@ fn resolve_cell(
         host: resolve_host(source, &cell.table, &study, world, profiles)?,
         database: resolve_database(source, &cell.table, &study, &engines, &expanded.phases, (world, profiles))?,
         engines,
-        events: Stage { source, table: &cell.table, study: &study, phases: &expanded.phases, storages: &storage }
-            .events(world)?,
+        events: Stage {
+            source,
+            table: &cell.table,
+            study: &study,
+            phases: &expanded.phases,
+            storages: &storage,
+            has_programs,
+        }
+        .events(world)?,
         storage,
-        unsupported: unsupported(&study, world),
+        unsupported: unsupported(&study, world, has_programs),
         phases: expanded.phases,
         rounds: expanded.rounds,
     };

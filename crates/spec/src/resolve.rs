@@ -343,9 +343,9 @@ fn resolve_storage(
 }
 
 /// What the study asks for that no world does yet.
-pub(crate) fn unsupported(study: &Study, world: World) -> Vec<String> {
+pub(crate) fn unsupported(study: &Study, world: World, has_programs: bool) -> Vec<String> {
     let trace = study.workload.trace.iter().map(|_| "workload.trace: no world replays a trace yet".to_string());
-    let events = study.event.iter().filter(|(_, event)| !is_staged(event, world));
+    let events = study.event.iter().filter(|(_, event)| !is_staged(event, world, has_programs));
     let events =
         events.map(|(name, event)| format!("event.{name}: this world does not stage `{}`", event.kinds().join(".")));
     let memory = study.host.iter().filter_map(|host| host.memory);

@@ -19,6 +19,7 @@ import psutil
 from tameshi.doctor import probes
 from tameshi.doctor.facts import Disk, Facts, Ring, Target
 from tameshi.environment import PROC, SYS, environment, number_in, text_in
+from tameshi.servers import sqlite
 from tameshi.servers.installed import installed
 
 DEV = Path("/dev")
@@ -55,7 +56,7 @@ def gather(paths: Sequence[Path], *, proc: Path = PROC, sys: Path = SYS, dev: Pa
         fuse_helper=shutil.which("fusermount3") or shutil.which("fusermount"),
         loop_control=probes.try_device(dev / "loop-control"),
         loops_free=sum(1 for _ in _free_loops(sys)),
-        programs=tuple(installed()),
+        programs=(*installed(), *sqlite.driven()),
         targets=tuple(_target(path, proc, sys, linux) for path in paths),
     )
 

@@ -226,9 +226,9 @@ def _means(facts: Facts) -> Iterator[Finding]:
     refusal = facts.loop_control
     outcome = "works" if refusal is None else "absent" if _is_absent(refusal) else "forbidden"
     yield _finding("io.loop", outcome, free=facts.loops_free, error=refusal or "")
-    for product in ("mariadb", "mysql", "postgres"):
+    for product in ("mariadb", "mysql", "postgres", "sqlite"):
         yield _programs(facts, f"server.{product}", product)
-    for tool in ("fio", "sysbench"):
+    for tool in ("fio", "sysbench", "xfsprogs"):
         yield _programs(facts, f"tool.{tool}", tool)
 
 

@@ -89,6 +89,10 @@ _BIND_THE_DISK: Words = (
     "Bind a directory on the disk you mean.",
     "対象のディスク上のディレクトリを使う。",
 )
+_DRIVER_NOT_BUILT: Words = (
+    "It comes with Tameshi's driver of databases, which is not built: make setup",
+    "Tameshiのデータベースドライバーに含まれるが、未ビルド：make setup",
+)
 _OTHER_MYSQL: Words = (
     "Debian has no package of it: take it from dev.mysql.com, or let MariaDB stand in "
     "(tameshi run --server NAME=mariadb).",
@@ -106,6 +110,7 @@ def _server(product: str, remedy: Words) -> Entry:
 
 
 def _tool(name: str, use: Words) -> Entry:
+    """A tool that is wanted for some use alone; its package has its name."""
     remedy = (f"{use[0]}: apt-get install {name}", f"{use[1]}：apt-get install {name}")
     outcomes = {
         "found": _ok("{versions}", "{versions}"),
@@ -432,8 +437,12 @@ _MEANS = {
     "server.mariadb": _server("MariaDB", _apt("mariadb-server")),
     "server.mysql": _server("MySQL", _OTHER_MYSQL),
     "server.postgres": _server("PostgreSQL", _apt("postgresql")),
+    "server.sqlite": _server("SQLite", _DRIVER_NOT_BUILT),
     "tool.fio": _tool("fio", ("To compare with it", "比較したい場合")),
     "tool.sysbench": _tool("sysbench", ("To compare with it", "比較したい場合")),
+    "tool.xfsprogs": _tool(
+        "xfsprogs", ("For power cuts under real databases", "実データベースの電源断試験に必要")
+    ),
 }
 
 _TARGETS = {

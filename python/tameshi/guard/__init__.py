@@ -26,13 +26,15 @@ from tameshi.guard.plans import TargetPlan, check_target, check_targets, refuse_
 from tameshi.guard.reading import ReadableTarget, open_to_read
 from tameshi.guard.space import MEMORY_RESERVE_BYTES, RESERVE_BYTES, Need, require_space
 from tameshi.guard.targets import OpenTarget, mark_laid_out, open_target, remove_target
-from tameshi.guard.volumes import Volume
+from tameshi.guard.volumes import SMALLEST_BYTES as SMALLEST_VOLUME_BYTES
+from tameshi.guard.volumes import Volume, check_volume
 
 __all__ = [
     "DATA_OFFSET",
     "MARKER",
     "MEMORY_RESERVE_BYTES",
     "RESERVE_BYTES",
+    "SMALLEST_VOLUME_BYTES",
     "Device",
     "DirectoryPlan",
     "Header",
@@ -46,6 +48,7 @@ __all__ = [
     "check_data_directory",
     "check_target",
     "check_targets",
+    "check_volume",
     "claim_data_directory",
     "claim_folder",
     "empty_data_directory",

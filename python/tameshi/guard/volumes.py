@@ -150,6 +150,13 @@ class Volume:
         return found
 
 
+def check_volume(folder: Path, size_bytes: int) -> None:
+    """Refuses where no volume can be made in a folder; creates nothing. Raises `GuardRefusal`."""
+    _require_means(folder)
+    place = folder if folder.exists() else folder.parent
+    require_space([Need(folder, place, size_bytes)])
+
+
 def _require_means(folder: Path) -> None:
     missing = [tool for tool in _TOOLS if shutil.which(tool) is None]
     if os.geteuid() != 0 or missing:

@@ -152,11 +152,28 @@ def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:
         else:
             yield text("check.mix", count=str(len(judged)))
     elif event["kind"] == "outage":
-        outage = event["outage"]
-        success = outage["first_success_ns"]
-        gone = (success - outage["first_error_ns"]) / 1e9 if success else None
-        length = f"{gone:.2f} s" if gone is not None else text("check.to_the_end")
-        yield text("check.outage", length=length, unserved=f"{outage['unserved']:,.0f}")
+        yield _outage(text, event["outage"])
+    elif event["kind"] == "crash":
+        times = ("away_ns", "recovery_ns")
+        seconds = {key.removesuffix("_ns"): f"{event[key] / 1e9:.2f} s" for key in times}
+        at = f"{event['t_ns'] / 1e9:.2f} s"
+        yield text(f"check.crash.{event['how']}", event=event["event"], at=at, **seconds)
     elif event["kind"] == "errors":
         by_code = event["by_code"].items()
         yield text("check.errors", codes=", ".join(f"{code}: {n:,}" for code, n in by_code))
+
+
+def _outage(text: Text, outage: Mapping[str, Any]) -> str:
+    """When it began; from then to the first success, and to nine tenths of the rate before."""
+    begin = outage["first_error_ns"]
+
+    def since(key: str) -> str:
+        return f"{(outage[key] - begin) / 1e9:.2f} s" if outage[key] else text("check.never")
+
+    return text(
+        "check.outage",
+        begin=f"{begin / 1e9:.2f} s",
+        success=since("first_success_ns"),
+        recovered=since("recovered_ns"),
+        unserved=f"{outage['unserved']:,.0f}",
+    )

@@ -417,10 +417,22 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "check.mix_outside": ("the mix is off: {names}", "ミックスが規定外：{names}"),
     "check.outage": (
-        "away for {length}; about {unserved} transactions not served",
-        "停止{length}、処理できなかったトランザクションは約{unserved}件",
+        "first error at {begin}; first success after {success}, nine tenths of the rate before "
+        "after {recovered}; about {unserved} transactions not served",
+        "最初のエラー{begin}、最初の成功まで{success}、以前の90 %まで{recovered}、"
+        "処理できなかったトランザクションは約{unserved}件",
     ),
-    "check.to_the_end": ("the rest of the phase", "フェーズの残り"),
+    "check.never": ("never in this phase", "このフェーズ内になし"),
+    "check.crash.kill": (
+        "`{event}`: server killed (kill -9) at {at}; it answered again {away} later, of which it "
+        "took {recovery} to start",
+        "`{event}`：{at}にサーバーを強制終了（kill -9）。{away}後に応答、うち起動{recovery}",
+    ),
+    "check.crash.power_cut": (
+        "`{event}`: power cut at {at}; it answered again {away} later, of which it took {recovery} "
+        "to start",
+        "`{event}`：{at}に電源断。{away}後に応答、うち起動{recovery}",
+    ),
     "check.errors": ("errors by code: {codes}", "コード別エラー：{codes}"),
     "name.tpcc.new_order": ("New-Order", "New-Order"),
     "name.tpcc.payment": ("Payment", "Payment"),

@@ -6,11 +6,12 @@ The thread that opens it has to stay until it is closed: a server dies with who 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from tameshi.errors import RunFailed
+from tameshi.guard import Volume
 from tameshi.servers import states
 from tameshi.servers.datasets import DataSets, Facts
 from tameshi.servers.places import Place, Serving, data_of
@@ -20,6 +21,10 @@ from tameshi.spec_types import RunSpec
 from tameshi.store import append_event
 
 LOG = "server.log"
+ON_VOLUME = (
+    "power is cut in this run: its database lies on XFS in a file, through a loop device, and is "
+    "not as fast as on the storage itself"
+)
 
 Progress = Callable[[str, Mapping[str, Any]], None]
 """Told a stage and how far it is; it raises where the run is to be stopped."""
@@ -36,8 +41,11 @@ class Database:
         serving: Serving,
         directory: DataDirectory,
         progress: Progress,
+        volume: Volume | None = None,
     ) -> None:
         assert spec.database
+        self.volume = volume
+        """The file system that it lies on, where that is made to lose its power."""
         self._spec = spec
         self._folder = folder
         self._serving = serving
@@ -121,11 +129,27 @@ class Database:
 
 @contextmanager
 def opened(
-    spec: RunSpec, folder: Path, place: Place, serving: Serving, progress: Progress
+    spec: RunSpec,
+    folder: Path,
+    place: Place,
+    serving: Serving,
+    progress: Progress,
+    *,
+    on_volume: bool = False,
 ) -> Iterator[Database]:
-    """The database of a run, its directory claimed; nothing of it runs or takes room afterwards."""
-    with place.claim(serving.product) as directory:
-        database = Database(spec, folder, place, serving, directory, progress)
+    """The database of a run, its directory claimed; nothing of it runs or takes room afterwards.
+
+    `on_volume`: on a file system of its own that can lose its power.
+    """
+    with ExitStack() as stack:
+        volume = None
+        if on_volume:
+            directory, volume = stack.enter_context(place.claim_on_volume(serving.product))
+            append_event(folder, 0, "finding", level="warning", reasons=[ON_VOLUME])
+        else:
+            directory = place.claim(serving.product)
+        stack.enter_context(directory)
+        database = Database(spec, folder, place, serving, directory, progress, volume)
         try:
             yield database
         finally:

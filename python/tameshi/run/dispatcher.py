@@ -15,6 +15,7 @@ from typing import Any
 from tameshi import _core, guard, store
 from tameshi.errors import RunFailed, TameshiError
 from tameshi.preflight import Examined
+from tameshi.run.crashes import Crashes, crashes_of
 from tameshi.run.database import Database, opened
 from tameshi.run.display import Display
 from tameshi.run.hooks import Hooks, hooks_of, without_bound
@@ -182,7 +183,9 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
     place = task.examined.databases[task.spec.database.storage]
     engine = task.spec.database.engine
     serving = task.examined.servers[engine].settled((task.spec.engines or {})[engine])
-    with opened(task.spec, folder, place, serving, progress) as database:
+    planned = crashes_of(task.spec, task.examined.events)
+    on_volume = any(crash.how == "power_cut" for crash in planned)
+    with opened(task.spec, folder, place, serving, progress, on_volume=on_volume) as database:
         if not database.is_kept:
             _load(session, task, folder, database)
         database.restore()
@@ -191,10 +194,13 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
             "address": database.server.address.as_json(),
             "load": False,
             "ledger": bool(task.spec.events),
+            "crashes": bool(planned),
         }
-        with _worker(session, folder, {}, told) as worker:
-            failure = _converse(session, task, folder, worker, {}, database)
-        return failure or worker.failure() or database.end()
+        stopped = session.stopping.is_set
+        with Crashes(folder, database.server, database.volume, planned, stopped) as crashes:
+            with _worker(session, folder, {}, told) as worker:
+                failure = _converse(session, task, folder, worker, {}, database, crashes)
+            return crashes.failure or failure or worker.failure() or database.end()
 
 
 def _load(session: Session, task: Task, folder: Path, database: Database) -> None:
@@ -272,6 +278,7 @@ def _converse(
     worker: WorkerProcess,
     targets: Mapping[str, guard.OpenTarget],
     database: Database | None = None,
+    crashes: Crashes | None = None,
 ) -> str | None:
     """Hear the worker to its end; returns the reason that it gives for failing."""
     failure = None
@@ -288,8 +295,15 @@ def _converse(
                     sampling.enter_context(_server_sampler(task, folder, t0_ns, database))
                     sampling.enter_context(_hooks(session, task, folder, t0_ns))
                     worker.go(t0_ns, task.examined.backend)
+                    if crashes:
+                        crashes.begin(t0_ns, worker.befall)
+                case "let_go" if crashes:
+                    crashes.let_go()
                 case "measured":
                     sampling.close()
+                    if crashes:
+                        crashes.settle()
+                        worker.befall("settled")
                 case "progress":
                     session.display.run(task.label, message["stage"], message)
                 case "failed":
@@ -310,8 +324,9 @@ def _sampler(
         return nullcontext()
     interval_ns = _core.nanoseconds(task.spec.interval)
     pids = {"worker": worker.process.pid}
-    server = database.server.pid if database else None
-    families = {"server": server} if server else {}
+    families = {}
+    if database and not database.server.product.embedded:
+        families["server"] = lambda: database.server.pid
     devices = task.examined.devices()
     return Sampler(folder, t0_ns, interval_ns, devices, pids, families=families)
 

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from tameshi import _core, guard, store
+from tameshi import guard
+from tameshi.run.moments import Moments, moment_of
 from tameshi.spec_types import RunSpec
 
 SOURCE = "hooks"
@@ -46,11 +47,8 @@ def hooks_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Hook]
     for name, event in (spec.events or {}).items():
         if name not in commands:
             continue
-        phases = None
-        if event.phase is not None:
-            named = enumerate(spec.phases)
-            phases = tuple(index for index, phase in named if phase.name == event.phase)
-        hooks.append(Hook(name, _core.nanoseconds(event.at), phases, tuple(commands[name])))
+        at_ns, phases = moment_of(spec, event)
+        hooks.append(Hook(name, at_ns, phases, tuple(commands[name])))
     return sorted(hooks, key=lambda hook: hook.at_ns)
 
 
@@ -80,6 +78,7 @@ class Hooks:
         self._t0_ns = t0_ns
         self._stopped = stopped
         self._over = threading.Event()
+        self._moments = Moments(folder, t0_ns, self._over)
         self._events = guard.append_file(folder / "events.jsonl")
         self._threads = [
             threading.Thread(target=self._keep, args=(hook,), daemon=True) for hook in hooks
@@ -97,7 +96,7 @@ class Hooks:
         self._events.close()
 
     def _keep(self, hook: Hook) -> None:
-        if not self._wait_for(hook):
+        if not self._moments.wait_for(hook.at_ns, hook.phases):
             if not self._stopped():
                 self._tell("error", message=f"event `{hook.name}`: the run ended before its time")
             return
@@ -128,25 +127,6 @@ class Hooks:
         elif status and not cut_short:
             message = f"event `{hook.name}`: its command ended with status {status}, see hooks.log"
             self._tell("error", message=message)
-
-    def _wait_for(self, hook: Hook) -> bool:
-        """Whether its time came before the run's end."""
-        base_ns: int | None = self._t0_ns
-        if hook.phases is not None:
-            base_ns = self._begin_of(hook.phases)
-        if base_ns is None:
-            return False
-        left_ns = base_ns + hook.at_ns - time.monotonic_ns()
-        return not self._over.wait(max(0, left_ns) / 1e9)
-
-    def _begin_of(self, phases: tuple[int, ...]) -> int | None:
-        """When the phase began, as soon as the record says so; None if it never does."""
-        while True:
-            for event in store.read_events(self._folder):
-                if event["kind"] == "phase_begin" and event["phase"] in phases:
-                    return self._t0_ns + int(event["t_ns"])
-            if self._over.wait(_LOOK_SECONDS):
-                return None
 
     def _tell(self, kind: str, **fields: Any) -> None:
         t_ns = time.monotonic_ns() - self._t0_ns

@@ -56,6 +56,10 @@ class WorkerProcess:
         """Start at `t0_ns` of the monotonic clock; `backend` carries a measured run's requests."""
         self._tell({"kind": "go", "t0_ns": t0_ns, "backend": backend})
 
+    def befall(self, word: str) -> None:
+        """What befalls its database: `power_cut`, `back`, `gone`; `settled`: nothing any more."""
+        self._tell({"kind": word})
+
     def stop(self) -> None:
         """End soon with a usable partial result."""
         self._tell({"kind": "stop"})

@@ -12,7 +12,7 @@ import resource
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -162,7 +162,7 @@ class Sampler(Series):
     """What the kernel counts: `devices` by their names in /proc/diskstats, the machine, processes.
 
     `pids` are the processes by the subject they are recorded under, `families` those that count
-    with all processes below them.
+    with all processes below them; who is asked for the first of them may name another later.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class Sampler(Series):
         devices: Sequence[str],
         pids: Mapping[str, int],
         *,
-        families: Mapping[str, int] | None = None,
+        families: Mapping[str, Callable[[], int | None]] | None = None,
         proc: Path = Path("/proc"),
     ) -> None:
         families = families or {}
@@ -181,7 +181,7 @@ class Sampler(Series):
         super().__init__(folder, SAMPLER, t0_ns, interval_ns, subjects)
         self._devices = list(devices)
         self._pids = dict(pids)
-        self._families = {subject: Family(pid) for subject, pid in families.items()}
+        self._families = {subject: Family(first) for subject, first in families.items()}
         self._proc = proc
 
     def _read(self) -> Reading:
@@ -197,18 +197,22 @@ class Sampler(Series):
 class Family:
     """A process and all below it: what those that have ended did still counts."""
 
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
+    def __init__(self, first: Callable[[], int | None]) -> None:
+        self._first = first
+        self._birth = ""
         self._last: dict[tuple[int, str], dict[str, int]] = {}
         self._ended: dict[str, int] = {}
 
     def read(self, proc: Path, subject: str) -> Reading:
         """The sum of their counters; nothing where the first of them has gone."""
-        first = read_process(proc, subject, self._pid).get(subject)
-        if first is None:
+        first_pid = self._first()
+        first = read_process(proc, subject, first_pid).get(subject) if first_pid else None
+        if first is None or first_pid is None:
             return {}
-        now = {(self._pid, first.birth): first.values}
-        for pid in descendants(proc, self._pid):
+        if first.birth != self._birth:  # another one, started since
+            self._birth, self._last, self._ended = first.birth, {}, {}
+        now = {(first_pid, first.birth): first.values}
+        for pid in descendants(proc, first_pid):
             found = read_process(proc, subject, pid).get(subject)
             if found is not None:
                 now[pid, found.birth] = found.values

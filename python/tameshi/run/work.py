@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -82,6 +83,9 @@ class DatabaseWork:
         self._checks = "tpcc" in words_of(spec) or database["ledger"]
         self._ran = False
         self._t0_ns = 0
+        self._settled = threading.Event()
+        if not database["crashes"]:
+            self._settled.set()
         if database["ledger"]:
             (folder / JOURNAL).mkdir(exist_ok=True)
         ledger = folder / JOURNAL if database["ledger"] else None
@@ -100,6 +104,7 @@ class DatabaseWork:
 
     def finish(self) -> dict[str, Any]:
         """The conditions of consistency and the ledger, where there is one."""
+        self._settled.wait()
         if not (self._ran and self._checks):
             return {}
         found = self._oltp.check(fresh=False)
@@ -110,9 +115,22 @@ class DatabaseWork:
         """That of the driver."""
         return self._oltp.progress()
 
+    def befall(self, word: str) -> None:
+        """What befalls the database, as the dispatcher makes it happen."""
+        match word:
+            case "power_cut":
+                self._oltp.fail_power()
+            case "back":
+                self._oltp.restore_power()
+            case "settled":
+                self._settled.set()
+            case "gone":
+                self.stop()
+
     def stop(self) -> None:
         """Clients end after their transactions."""
         self._oltp.stop()
+        self._settled.set()
 
 
 class LoadWork:

@@ -1,10 +1,11 @@
 """The worker of every world: `python -m tameshi.run.worker RUNDIR [TARGET …]` executes one RunSpec.
 
 Standard output: JSON lines `ready`, `progress`, `measured`, `done`, `failed`. Standard input: JSON
-lines `go` (with `t0_ns` on the monotonic clock and the `backend`) and `stop`; its end means that
-the dispatcher is gone, and is a stop as well. SIGINT leaves a usable partial result. A target is
-the JSON of an inherited descriptor; the worker opens no storage itself. Where the one target is a
-`database`, its address stands in it, and whether to `load` it.
+lines `go` (with `t0_ns` on the monotonic clock and the `backend`), `stop`, and what befalls a
+database that is made to crash (`power_cut`, answered by `let_go`; `back`, `gone`, `settled`); its
+end means that the dispatcher is gone, and is a stop as well. SIGINT leaves a usable partial result.
+A target is the JSON of an inherited descriptor; the worker opens no storage itself. Where the one
+target is a `database`, its address stands in it, and whether to `load` it.
 """
 
 from __future__ import annotations
@@ -62,6 +63,10 @@ class Worker:
                 self.go.set()
             elif message["kind"] == "stop":
                 self.stop()
+            elif isinstance(self.work, DatabaseWork):
+                self.work.befall(message["kind"])
+                if message["kind"] == "power_cut":
+                    say("let_go")
         self.stop()
 
     def watched(self, work: Any, stage: str) -> dict[str, Any]:

@@ -21,7 +21,9 @@ class Program:
 
 
 _SERVERS = {"mariadb": ("mariadbd", "mysqld"), "mysql": ("mysqld",), "postgres": ("postgres",)}
-_TOOLS = {"fio": ("fio",), "sysbench": ("sysbench",)}
+_TOOLS = {"fio": ("fio",), "sysbench": ("sysbench",), "xfsprogs": ("mkfs.xfs",)}
+_ASKED = {"xfsprogs": "-V"}
+"""By what a program says its version, where that is not `--version`."""
 # Where servers stand that no user calls by name.
 _SERVER_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec", "/usr/local/mysql/bin")
 _POSTGRES_FOLDERS = ("usr/lib/postgresql/*/bin", "usr/pgsql-*/bin")
@@ -43,7 +45,7 @@ def installed(
     for product, names in (_SERVERS | _TOOLS).items():
         for folder in (*search.split(os.pathsep), *folders):
             for path in filter(None, (shutil.which(name, path=folder) for name in names)):
-                said = version_said(path, patience)
+                said = version_said(path, patience, _ASKED.get(product, "--version"))
                 real = os.path.realpath(path)
                 if said and real not in seen and _is_product(product, said):
                     seen.add(real)
@@ -57,11 +59,13 @@ def _is_product(product: str, said: str) -> bool:
     )
 
 
-def version_said(path: str, patience: float = _VERSION_SECONDS) -> str | None:
+def version_said(
+    path: str, patience: float = _VERSION_SECONDS, asked: str = "--version"
+) -> str | None:
     """What a program answers to --version, in one line; None if it does not answer in time."""
     try:
         done = subprocess.run(
-            [path, "--version"],
+            [path, asked],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

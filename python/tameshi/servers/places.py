@@ -7,7 +7,8 @@ at a time, and `tameshi-NAME-sets` holds the loaded data sets that runs start fr
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,15 +76,31 @@ class Place:
         """The folder of kept data sets."""
         return self.folder / f"tameshi-{self.storage}-sets"
 
+    @property
+    def volume(self) -> Path:
+        """The folder of the file system that loses its power, where a study cuts it."""
+        return self.folder / f"tameshi-{self.storage}-volume"
+
     def claim(self, product: Product) -> DataDirectory:
         """The data directory, examined anew and claimed for one server."""
         return prepare_directory(self.directory, product, self.size_bytes, self.destroy)
+
+    @contextmanager
+    def claim_on_volume(self, product: Product) -> Iterator[tuple[DataDirectory, guard.Volume]]:
+        """The same on a file system of its own, which is there as long as it is claimed."""
+        with guard.Volume(self.volume, volume_bytes(self.size_bytes)) as volume:
+            yield prepare_directory(volume.point / "db", product, self.size_bytes), volume
 
     def remove(self) -> None:
         """Delete the data directory and the data sets: they are ours."""
         for folder in (self.directory, self.sets):
             if folder.exists():
                 guard.remove_folder(folder)
+
+
+def volume_bytes(size_bytes: int) -> int:
+    """How large a file system is made for databases of that size: room for its own, and some."""
+    return max(guard.SMALLEST_VOLUME_BYTES, size_bytes + size_bytes // 8 + (256 << 20))
 
 
 def serving_of(name: str, engine: Engine, bound: Mapping[str, str]) -> Serving:

@@ -6,6 +6,7 @@ import json
 import re
 import signal
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from pg8000.native import Connection
 
 from tameshi.errors import BadInput
 from tameshi.servers.installed import Program
+from tameshi.servers.leftovers import remove_shared_memory
 from tameshi.servers.shape import (
     LOADING_POOL_BYTES,
     Address,
@@ -68,7 +70,8 @@ class PostgreSQL(Product):
         data_directory hba_file ident_file external_pid_file config_file
         listen_addresses port unix_socket_directories unix_socket_group
         unix_socket_permissions logging_collector log_destination jit_provider
-        dynamic_library_path krb_server_keyfile ssl
+        dynamic_library_path krb_server_keyfile ssl shared_memory_type
+        dynamic_shared_memory_type
         """.split()  # noqa: SIM905
     )
     own_pattern = re.compile(
@@ -129,10 +132,23 @@ class PostgreSQL(Product):
             "unix_socket_permissions": "0700",
             "log_destination": "stderr",
             "logging_collector": "off",
+            # Its own choice lies in /dev/shm, where a killed server leaves it for good.
+            "dynamic_shared_memory_type": "mmap",
         }
         settings |= {n: v for n, v in options.items() if n not in _SHAPED_AT_INITIALISE}
         pairs = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         return [program.path, "-D", str(home.data), *pairs]
+
+    def bury(self, home: Home) -> None:
+        """The segment of System V by which it knows that nobody else has its files.
+
+        Its process file names it; a server that comes back takes it down itself.
+        """
+        with suppress(OSError, ValueError, IndexError):
+            key, number = map(
+                int, (home.data / "postmaster.pid").read_text().split("\n")[6].split()
+            )
+            remove_shared_memory(key, number)
 
     def address(self, home: Home, options: Mapping[str, str]) -> Address:
         """By Unix socket: only its own user reaches the folder."""

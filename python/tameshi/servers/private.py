@@ -18,7 +18,7 @@ import psutil
 
 from tameshi import guard
 from tameshi.errors import BadInput, RunFailed
-from tameshi.servers.accounts import Account, account_of, require_reach
+from tameshi.servers.accounts import account_of, require_reach
 from tameshi.servers.catalog import program_of
 from tameshi.servers.installed import Program
 from tameshi.servers.shape import Address, Client, ClientError, Home, Product
@@ -44,10 +44,11 @@ class DataDirectory:
     """
 
     def __init__(
-        self, plan: guard.DirectoryPlan, account: Account, port: int | None = None
+        self, plan: guard.DirectoryPlan, product: Product, port: int | None = None
     ) -> None:
         self._made = plan.action == "create"
-        self._account = account
+        self._account = account_of(product)
+        self._product = product
         data = guard.claim_data_directory(plan)
         self.home = Home(plan.path, data, port)
         self._lock = self._locked()
@@ -93,7 +94,8 @@ class DataDirectory:
         return not any(self.home.data.iterdir())
 
     def empty(self) -> None:
-        """Delete what servers left in it."""
+        """Delete what servers left in it, and what it alone still knows of."""
+        self._product.bury(self.home)
         guard.empty_data_directory(self.home.folder)
         self.home.run.mkdir(mode=0o700)
         self._hand_over()
@@ -101,6 +103,7 @@ class DataDirectory:
     def discard(self) -> None:
         """Leave nothing of it behind: the folder goes if it was made here, else what is in it."""
         if self._made:
+            self._product.bury(self.home)
             guard.remove_folder(self.home.folder)
         else:
             self.empty()
@@ -341,6 +344,7 @@ class PrivateServer:
                 member.kill()
         for member in family:
             _wait_gone(member)
+        self.product.bury(self.home)
 
     def _failure(self, what: str) -> RunFailed:
         full = any(_FULL.search(line) for line in self._said())
@@ -361,7 +365,7 @@ def prepare_directory(
 ) -> DataDirectory:
     """Examine and claim a data directory for `size_bytes` of a product's data."""
     plan = guard.check_data_directory(path, size_bytes, destroy)
-    return DataDirectory(plan, account_of(product), port)
+    return DataDirectory(plan, product, port)
 
 
 def _listening(path: Path) -> bool:

@@ -156,6 +156,10 @@ class Product(ABC):
     def connect(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
         """A connection, on which no answer takes longer than this; raises `ClientError`."""
 
+    def bury(self, home: Home) -> None:
+        """Remove what a killed server leaves outside its directory; none of it runs any more."""
+        return
+
     def loading(self, options: Mapping[str, str]) -> dict[str, str]:
         """Options that load faster and shape no file; a clean stop comes after."""
         return {}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
 from typing import Self
 
+from tameshi._core import query
 from tameshi.errors import BadInput
 from tameshi.servers.installed import Program
 from tameshi.servers.shape import (
@@ -108,6 +109,13 @@ def _first(name: str) -> int:
 def here() -> Program:
     """The SQLite that Tameshi itself looks with."""
     return Program("sqlite", sqlite3.sqlite_version, "")
+
+
+def driven() -> Iterator[Program]:
+    """The SQLite in the load driver; none where the driver was not built."""
+    with suppress(ImportError):
+        rows = query({"sqlite": {"file": ":memory:"}}, "SELECT sqlite_version()")
+        yield Program("sqlite", str(rows[0][0]), "in Tameshi")
 
 
 class SqliteClient:

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tameshi_base::Rate;
-use tameshi_oltp::{OltpSpec, Plan, Session, check_program, execute_program, load_program};
+use tameshi_oltp::{OltpSpec, Plan, Power, Session, check_program, execute_program, load_program};
 use tameshi_record::{Control, RunStatus, Writer};
 use tameshi_workload::program::{Delivery, KeyUpdate, Manner, Oltp, OltpMix, Program, ProgramSpec};
 
@@ -23,7 +23,8 @@ fn writer(folder: &Path, control: &Arc<Control>) -> Writer {
 }
 
 fn run(spec: &OltpSpec, program: &Program, folder: &Path) -> tameshi_oltp::Done {
-    execute_program(spec, program.clone(), now(), &mut writer(folder, &Arc::default())).expect("a run")
+    execute_program(spec, program.clone(), now(), &mut writer(folder, &Arc::default()), &Power::default())
+        .expect("a run")
 }
 
 /// Sum of a metric over all rows of the series, of subjects that begin so.
@@ -174,7 +175,7 @@ fn a_phase_in_which_nothing_succeeds_is_an_error_that_says_why() {
     let spec = spec(folder.path(), ProgramSpec::Oltp(Oltp::of(OltpMix::PointSelect, 1, 1, 100)), 300);
     let program = loaded(&spec);
     sql(&spec, &program, "DROP TABLE sbtest1");
-    let failed = execute_program(&spec, program, now(), &mut writer(folder.path(), &Arc::default()));
+    let failed = execute_program(&spec, program, now(), &mut writer(folder.path(), &Arc::default()), &Power::default());
     let said = failed.expect_err("nothing can succeed").to_string();
     assert!(said.contains("no such table: sbtest1"), "{said}");
     let events = fs::read_to_string(folder.path().join("events.jsonl")).expect("events");
@@ -192,8 +193,34 @@ fn a_stop_ends_the_run_soon_and_leaves_a_partial_record() {
         std::thread::sleep(std::time::Duration::from_millis(300));
         control.stop();
     });
-    let done = execute_program(&spec, program, now(), &mut writer).expect("a run");
+    let done = execute_program(&spec, program, now(), &mut writer, &Power::default()).expect("a run");
     stopper.join().expect("stopped");
     assert_eq!(done.status, RunStatus::Partial);
     assert!(done.completed > 0);
+}
+
+#[test]
+fn what_is_answered_after_a_power_cut_counts_as_never_heard_and_the_clients_come_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = KeyUpdate { tables: 1, rows: 200, row_size: tameshi_base::Size(200), clients: 2, rate: None };
+    let spec = spec(folder.path(), ProgramSpec::KeyUpdate(of), 1500);
+    let program = loaded(&spec);
+    let power = Power::default();
+    let cut = power.clone();
+    let switch = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        cut.fail();
+        std::thread::sleep(std::time::Duration::from_millis(400));
+        cut.restore();
+    });
+    let mut writer = writer(folder.path(), &Arc::default());
+    let done = execute_program(&spec, program.clone(), now(), &mut writer, &power).expect("a run");
+    switch.join().expect("cut");
+    assert_eq!(done.status, RunStatus::Complete);
+    let found = check_program(&spec, &program, false).expect("checked");
+    let ledger = found.ledger.clone().expect("a ledger");
+    assert!(found.holds && (1..=2).contains(&ledger.ambiguous), "one commit of each client at most: {ledger:?}");
+    assert_eq!(ledger.ambiguous_present, ledger.ambiguous, "nothing was cut in truth");
+    let events = fs::read_to_string(folder.path().join("events.jsonl")).expect("events");
+    assert_eq!(events.matches("\"outage\"").count(), 2, "kind and fields of one: {events}");
 }

@@ -21,9 +21,12 @@ pub struct Event {
     /// A new member takes a dead one's place and is rebuilt.
     #[serde(default)]
     pub replace: Option<Member>,
-    /// Power fails.
+    /// Power fails. Under a measured database its file system is shut down, and the database started again.
     #[serde(default)]
     pub power_cut: Option<Member>,
+    /// The database's server is killed (kill -9) and started again (measured world).
+    #[serde(default)]
+    pub kill: Option<Kill>,
     /// The standby takes over.
     #[serde(default)]
     pub failover: Option<Member>,
@@ -39,6 +42,7 @@ impl Event {
             ("fail", self.fail.is_some()),
             ("replace", self.replace.is_some()),
             ("power_cut", self.power_cut.is_some()),
+            ("kill", self.kill.is_some()),
             ("failover", self.failover.is_some()),
             ("command", self.command.is_some()),
         ];
@@ -46,7 +50,15 @@ impl Event {
     }
 
     /// The kinds there are.
-    pub const KINDS: [&'static str; 5] = ["fail", "replace", "power_cut", "failover", "command"];
+    pub const KINDS: [&'static str; 6] = ["fail", "replace", "power_cut", "kill", "failover", "command"];
+}
+
+/// The end of a database's server, and its return.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Kill {
+    /// How long it stays away before it is started again.
+    pub down: Time,
 }
 
 /// What an event befalls.

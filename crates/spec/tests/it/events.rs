@@ -37,6 +37,20 @@ fn what_a_world_does_not_stage_is_unsupported_there() {
 }
 
 #[test]
+fn the_measured_world_kills_and_cuts_the_power_of_a_database_alone() {
+    let events = "[event.killed]\nat = \"1 ms\"\nkill = { down = \"2 s\" }\n\
+                  [event.dark]\nat = \"2 ms\"\npower_cut = {}\n";
+    let measured = |text: &str| planned_in(text, World::Measured, &profiles()).expect("plans").runs[0].clone();
+    let streams = measured(&with(events));
+    assert_eq!(streams.unsupported.len(), 2, "{:?}", streams.unsupported);
+    let program = SMALL.replace("[workload.stream.s]", "[workload.key_update]").replace("stream.s", "key_update");
+    let run = measured(&format!("{program}{events}"));
+    assert!(run.unsupported.is_empty(), "{:?}", run.unsupported);
+    assert_eq!(run.events["killed"].kill.as_ref().map(|kill| kill.down.0), Some(2_000_000_000));
+    assert_eq!(run.events["dark"].power_cut.as_ref().and_then(|cut| cut.storage.as_deref()), Some("disk"));
+}
+
+#[test]
 fn what_can_t_befall_a_storage_is_told_with_its_place() {
     use InputErrorKind::{BadValue, Conflict, MissingKey, UnknownName};
     for (name, event, kind) in [

@@ -1,0 +1,158 @@
+"""Crashes that a study asks for: its server killed, or its power cut, and the server back again.
+
+What is acknowledged is held against the database at the run's end, whose verdict says what is lost.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+from tameshi import _core
+from tameshi.errors import RunFailed, TameshiError
+from tameshi.guard import Volume
+from tameshi.run.moments import Moments, moment_of
+from tameshi.servers.crash import cut_power
+from tameshi.servers.private import PrivateServer
+from tameshi.spec_types import RunSpec
+from tameshi.store import append_event
+
+How = Literal["kill", "power_cut"]
+
+LET_GO_SECONDS = 60.0
+"""For the clients to be told, and an embedded database's to close its files."""
+
+
+@dataclass(frozen=True)
+class Crash:
+    """A crash and its time, as those of a hook; `down_ns`: how long until the server is started."""
+
+    name: str
+    at_ns: int
+    phases: tuple[int, ...] | None
+    how: How
+    down_ns: int
+
+
+def crashes_of(spec: RunSpec, commands: Mapping[str, Sequence[str]]) -> list[Crash]:
+    """The crashes of a run that no command of the user's makes happen, the earliest first."""
+    crashes = []
+    for name, event in (spec.events or {}).items():
+        if name in commands or spec.database is None:
+            continue
+        at_ns, phases = moment_of(spec, event)
+        if event.kill is not None:
+            down_ns = _core.nanoseconds(event.kill.down or "0 s")
+            crashes.append(Crash(name, at_ns, phases, "kill", down_ns))
+        elif event.power_cut is not None:
+            crashes.append(Crash(name, at_ns, phases, "power_cut", 0))
+    return sorted(crashes, key=lambda crash: crash.at_ns)
+
+
+class Crashes:
+    """Makes a server crash and come back, from `begin` to the end of `with`.
+
+    One thread does it and stays until the end: a server dies with the thread that started it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        server: PrivateServer,
+        volume: Volume | None,
+        crashes: Sequence[Crash],
+        stopped: Callable[[], bool],
+    ) -> None:
+        self._folder = folder
+        self._server = server
+        self._volume = volume
+        self._crashes = crashes
+        self._stopped = stopped
+        self._over = threading.Event()
+        self._left = threading.Event()
+        self._let_go = threading.Event()
+        self._done = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.failure: str | None = None
+        """Why the run is void: a crash that did not come to pass, or a server that stayed away."""
+
+    def begin(self, t0_ns: int, tell: Callable[[str], None]) -> None:
+        """The run begins at `t0_ns`; `tell` has its clients know `power_cut`, `back` or `gone`."""
+        if self._crashes:
+            self._thread = threading.Thread(target=self._keep, args=(t0_ns, tell))
+            self._thread.start()
+
+    def let_go(self) -> None:
+        """The clients know that their power is gone."""
+        self._let_go.set()
+
+    def settle(self) -> None:
+        """The phases are over; returns when no crash is under way any more."""
+        self._over.set()
+        if self._thread is not None:
+            self._done.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._let_go.set()
+        self._left.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _keep(self, t0_ns: int, tell: Callable[[str], None]) -> None:
+        moments = Moments(self._folder, t0_ns, self._over)
+        try:
+            for crash in self._crashes:
+                if moments.wait_for(crash.at_ns, crash.phases):
+                    self._make(crash, t0_ns, tell)
+                elif not self._stopped():
+                    self._fail(f"event `{crash.name}`: the run ended before its time")
+                if self.failure:
+                    break
+        finally:
+            self._done.set()
+        self._left.wait()
+
+    def _make(self, crash: Crash, t0_ns: int, tell: Callable[[str], None]) -> None:
+        begin_ns = time.monotonic_ns()
+        try:
+            if crash.how == "kill":
+                self._server.kill()
+                self._left.wait(crash.down_ns / 1e9)
+            else:
+                tell(crash.how)
+                self._cut()
+            start_ns = time.monotonic_ns()
+            self._server.start()
+        except (TameshiError, OSError) as error:
+            self._fail(f"event `{crash.name}`: the database did not come back: {error}")
+            tell("gone")
+            return
+        back_ns = time.monotonic_ns()
+        append_event(
+            self._folder,
+            begin_ns - t0_ns,
+            "crash",
+            event=crash.name,
+            how=crash.how,
+            recovery_ns=back_ns - start_ns,
+            away_ns=back_ns - begin_ns,
+        )
+        tell("back")
+
+    def _cut(self) -> None:
+        assert self._volume
+        if not self._let_go.wait(LET_GO_SECONDS):
+            raise RunFailed(f"the clients did not hear of the power cut in {LET_GO_SECONDS:g} s")
+        self._let_go.clear()
+        cut_power(self._volume, self._server, lambda: None)
+
+    def _fail(self, why: str) -> None:
+        self.failure = self.failure or why

@@ -1,0 +1,50 @@
+"""When the time of a study's event comes, in a run that has a real clock."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+from tameshi import _core, store
+from tameshi.spec_types import Event, RunSpec
+
+_LOOK_SECONDS = 0.02
+
+
+def moment_of(spec: RunSpec, event: Event) -> tuple[int, tuple[int, ...] | None]:
+    """An event's time in nanoseconds, and the indexes of the phases that its own stands for.
+
+    The time counts from t0, or from the begin of the first of these phases.
+    """
+    phases = None
+    if event.phase is not None:
+        named = enumerate(spec.phases)
+        phases = tuple(index for index, phase in named if phase.name == event.phase)
+    return _core.nanoseconds(event.at), phases
+
+
+class Moments:
+    """Waits for moments of a run; `over` is set when no more can come."""
+
+    def __init__(self, folder: Path, t0_ns: int, over: threading.Event) -> None:
+        self._folder = folder
+        self._t0_ns = t0_ns
+        self._over = over
+
+    def wait_for(self, at_ns: int, phases: tuple[int, ...] | None) -> bool:
+        """Whether the moment came before the run's end."""
+        base_ns = self._t0_ns if phases is None else self._begin_of(phases)
+        if base_ns is None:
+            return False
+        left_ns = base_ns + at_ns - time.monotonic_ns()
+        return not self._over.wait(max(0, left_ns) / 1e9)
+
+    def _begin_of(self, phases: tuple[int, ...]) -> int | None:
+        """When the phase began, as soon as the record says so; None if it never does."""
+        while True:
+            for event in store.read_events(self._folder):
+                if event["kind"] == "phase_begin" and event["phase"] in phases:
+                    return self._t0_ns + int(event["t_ns"])
+            if self._over.wait(_LOOK_SECONDS):
+                return None

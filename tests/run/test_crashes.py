@@ -1,0 +1,119 @@
+"""Crashes that a study asks for: the server comes back during the run, and the verdict is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from command import outcomes, results, tameshi
+
+from tameshi.environment import mounts
+
+STUDY = """
+title = "A crash"
+question = "Is what was acknowledged there?"
+[storage.disk]
+size = "400 MiB"
+[engine.ENGINE]
+SETTINGS
+[workload.key_update]
+tables = 1
+rows = 2000
+row_size = "300 B"
+clients = 2
+[phase.run]
+workload = ["key_update"]
+until = { time = "12 s" }
+[event.crash]
+phase = "run"
+at = "2 s"
+HOW
+[run]
+interval = "100 ms"
+"""
+SETTINGS = {
+    "mariadb": 'buffer_pool = "16 MiB"\nredo_log = "8 MiB"\ncommit = "1"',
+    "postgresql": 'buffer_pool = "16 MiB"\nredo_log = "64 MiB"\ncommit = "on"\n'
+    'options = { recovery_init_sync_method = "syncfs" }',
+    "sqlite": 'commit = "FULL"\noptions = { journal_mode = "WAL" }',
+}
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that the servers' own users may reach."""
+    with TemporaryDirectory(prefix="tameshi-test-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+def crashed(tmp_path: Path, place: Path, engine: str, how: str, settings: str = "") -> Any:
+    text = STUDY.replace("ENGINE", engine).replace("HOW", how)
+    (tmp_path / "s.toml").write_text(text.replace("SETTINGS", settings or SETTINGS[engine]))
+    return tameshi(
+        *("run", tmp_path / "s.toml", "--world", "measured"),
+        *(f"--on=disk={place}", "--out", tmp_path / "out"),
+    )
+
+
+def told(out: Path, kind: str) -> list[dict[str, Any]]:
+    (cell,) = results(out)["cells"]
+    return [event for event in cell["database"] if event["kind"] == kind]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("engine", "how"),
+    [
+        ("mariadb", 'kill = { down = "1 s" }'),
+        ("postgresql", "kill = {}"),
+        ("mariadb", "power_cut = {}"),
+        ("sqlite", "power_cut = {}"),
+    ],
+)
+def test_a_server_that_crashes_comes_back_and_the_verdict_is_told(
+    tmp_path: Path, place: Path, engine: str, how: str
+) -> None:
+    done = crashed(tmp_path, place, engine, how)
+    assert done.returncode == 0, (done.stderr, outcomes(tmp_path / "out"))
+    out = tmp_path / "out"
+    (crash,) = told(out, "crash")
+    assert crash["event"] == "crash" and crash["how"] in how and crash["t_ns"] >= 2_000_000_000
+    if "down" in how:
+        assert crash["away_ns"] >= crash["recovery_ns"] + 1_000_000_000
+    (outage,) = [event["outage"] for event in told(out, "outage")]
+    assert outage["first_error_ns"] >= 2_000_000_000 and outage["unserved"] > 0
+    assert outage["first_success_ns"] > outage["first_error_ns"]
+    (check,) = told(out, "check")
+    assert check["holds"] and check["ledger"]["acknowledged"] > 10
+    (outcome,) = outcomes(out)
+    cut = "power_cut" in how
+    assert any("power is cut in this run" in r for r in outcome["verdict"]["reasons"]) == cut
+    report = (out / "report.html").read_text()
+    assert ("power cut at" if cut else "server killed (kill -9) at") in report
+    assert "acknowledged commits, 0 lost" in report and "first success after" in report
+    assert list(place.iterdir()) == []
+    assert not any(mount.point.is_relative_to(place) for mount in mounts())
+
+
+@pytest.mark.timeout(300)
+def test_settings_that_lose_commits_are_told_so_by_the_verdict(tmp_path: Path, place: Path) -> None:
+    settings = 'commit = "OFF"\noptions = { journal_mode = "WAL" }'
+    crashed(tmp_path, place, "sqlite", "power_cut = {}", settings)
+    (outcome,) = outcomes(tmp_path / "out")
+    verdict = outcome["verdict"]
+    assert verdict["level"] == "invalid"
+    # It lost commits, or so much that it is no database any more.
+    told = " ".join(verdict["reasons"])
+    assert "acknowledged commits are not there" in told or outcome["status"] == "failed", verdict
+
+
+def test_a_crash_that_cannot_be_is_told_and_creates_nothing(tmp_path: Path, place: Path) -> None:
+    done = crashed(tmp_path, place, "sqlite", "kill = {}")
+    assert done.returncode == 2
+    assert "there is no server to kill" in " ".join(done.stderr.split())
+    assert not (tmp_path / "out").exists() and list(place.iterdir()) == []

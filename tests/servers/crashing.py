@@ -1,0 +1,131 @@
+"""A program with a ledger of acknowledged commits on a server that is killed or loses its power."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from making import Maker
+
+from tameshi._core import Oltp, database_target
+from tameshi.errors import RunFailed
+from tameshi.guard import Volume
+from tameshi.servers.crash import cut_power
+from tameshi.servers.private import PrivateServer
+
+LOAD = Path(__file__).with_name("crash_load.py")
+PATIENCE_SECONDS = 60
+
+
+@dataclass
+class Crashing:
+    """Cycles of load, crash, recovery and check; `folder` is not on what crashes."""
+
+    server: PrivateServer
+    program: dict[str, Any]
+    folder: Path
+    volume: Volume | None = None
+    cycles: int = 0
+    acknowledged: int = 0
+    failures: list[str] = field(default_factory=list)
+
+    def spec(self) -> dict[str, Any]:
+        return {
+            "target": database_target(self.server.address.as_json()),
+            "program": self.program,
+            "data_seed": 1,
+            "seed": self.cycles,
+            "interval": "20 ms",
+            "phases": [{"name": "run", "ramp": "0 s", "time": "600 s"}],
+            "ledger": {"journal": str(self.folder / "journal")},
+        }
+
+    def cycle(self, how: str, chance: random.Random) -> dict[str, Any]:
+        """Load for a random time, crash, bring the server back: what the check finds then.
+
+        Raises `RunFailed` where the server does not come back or can't be asked.
+        """
+        self.cycles += 1
+        record = self.folder / f"cycle-{self.cycles}"
+        for name in ("series", "histograms"):
+            (record / name).mkdir(parents=True)
+        (self.folder / "journal").mkdir(exist_ok=True)
+        before = self._journalled()
+        if how == "kill" and self.server.product.embedded:
+            self._kill_a_client_process(record, before, chance)
+        else:
+            self._crash_under_load(record, how, before, chance)
+        self.server.start()
+        found = Oltp(self.spec()).check(fresh=False)
+        ledger = found["ledger"]
+        assert ledger["acknowledged"] > self.acknowledged, "the load did something before"
+        self.acknowledged = ledger["acknowledged"]
+        return found
+
+    def _crash_under_load(self, record: Path, how: str, before: int, chance: random.Random) -> None:
+        oltp = Oltp(self.spec())
+        load = threading.Thread(target=self._execute, args=(oltp, record))
+        load.start()
+        try:
+            self._let_work(before, chance)
+
+            def end() -> None:
+                oltp.stop()
+                load.join()
+
+            if how == "kill":
+                self.server.kill()
+            else:
+                assert self.volume
+                oltp.fail_power()
+                cut_power(self.volume, self.server, end)
+        finally:
+            oltp.stop()
+            load.join()
+
+    def _execute(self, oltp: Oltp, record: Path) -> None:
+        # That a server dies under it is no failure; a machine so slow that nothing was done is.
+        with suppress(RunFailed):
+            oltp.execute(record, time.monotonic_ns())
+
+    def _kill_a_client_process(self, record: Path, before: int, chance: random.Random) -> None:
+        """An embedded database dies with its client."""
+        spec = record / "spec.json"
+        spec.write_text(json.dumps(self.spec()))
+        with subprocess.Popen([sys.executable, str(LOAD), str(spec), str(record)]) as client:
+            try:
+                self._let_work(before, chance)
+            finally:
+                client.kill()
+
+    def _let_work(self, before: int, chance: random.Random) -> None:
+        """Until every client has told of commits, and then a random time longer."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while self._journalled() <= before and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0.05, 1.2))
+
+    def _journalled(self) -> int:
+        """Lines in which clients noted acknowledged commits; the least of all clients."""
+        journals = (self.folder / "journal").glob("client-*.journal")
+        return min((path.read_text().count("\na ") for path in journals), default=0)
+
+
+def crashing(
+    make: Maker, ground: Path, name: str, program: dict[str, Any], volume: Volume, **settings: Any
+) -> Crashing:
+    """A running server on the volume, from a loaded data set that no cut can take away."""
+    server = make.server(name, volume.point / "db", program=program, **settings)
+    server.start()
+    volume.sync()
+    folder = ground / "load"
+    folder.mkdir()
+    return Crashing(server, program, folder, volume)
