@@ -226,10 +226,7 @@ def announce(prepared: Prepared) -> None:
         lines = [line for target in examined.targets.values() for line in target.described()]
         for place in examined.databases.values():
             lines += [f"{place.storage}: {line}" for line in place.plan.described()]
-        lines += [
-            f"{name}: {serving.product.title} {serving.program.version}"
-            for name, serving in examined.servers.items()
-        ]
+        lines += [f"{name}: {serving.described()}" for name, serving in examined.servers.items()]
         lines += [f"runs at {name}: {shlex.join(words)}" for name, words in examined.events.items()]
         for line in lines:
             out_console.print(line, markup=False, soft_wrap=True)

@@ -12,7 +12,7 @@ from tameshi.bindings import Bindings
 from tameshi.environment import diskstats_name, environment, identity
 from tameshi.errors import BadInput
 from tameshi.servers.places import Place, Serving, data_of, place_of, serving_of, volume_bytes
-from tameshi.spec_types import Plan, World
+from tameshi.spec_types import Plan, RunSpec, Start, World
 
 NOTHING_CARRIED = "nothing was read or written (--backend null): this measures the generator"
 
@@ -36,10 +36,12 @@ class Examined:
     """Where databases live, by storage."""
     servers: Mapping[str, Serving] = field(default_factory=dict)
     """What stands for each engine; the settings are those of one of its runs."""
+    watched: Mapping[str, Path] = field(default_factory=dict)
+    """Where servers of the user's own have their data: only looked at."""
 
     def devices(self) -> list[str]:
         """Names of the targets' disks in /proc/diskstats."""
-        names = (diskstats_name(path) for path in self.paths())
+        names = (diskstats_name(path) for path in (*self.paths(), *self.watched.values()))
         return sorted({name for name in names if name})
 
     def paths(self) -> list[Path]:
@@ -65,9 +67,11 @@ def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examine
     servers = _servers(plan, bindings)
     places = _places(plan, bindings, servers)
     _check_crashes(plan, bindings, servers, places)
-    targets = _targets(plan, bindings, places)
+    elsewhere = _elsewhere(plan)
+    watched = _watched(elsewhere, bindings)
+    targets = _targets(plan, bindings, places, elsewhere)
     paths = {name: target.path for name, target in targets.items()}
-    paths |= {name: place.folder for name, place in places.items()}
+    paths |= {name: place.folder for name, place in places.items()} | watched
     machine = environment(list(paths.values()))
     facts = {"world": world.value, "core": _core.core_hash(), **machine}
     own = _measured_identity(machine, targets, places)
@@ -85,6 +89,7 @@ def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examine
         *(world.value, targets, facts, own, findings, bindings.backend, bindings.event),
         databases=places,
         servers=servers,
+        watched=watched,
     )
 
 
@@ -97,6 +102,13 @@ def _servers(plan: Plan, bindings: Bindings) -> dict[str, Serving]:
             name = run.database.engine
             serving = serving_of(name, (run.engines or {})[name], bindings.server)
             found.setdefault(name, serving)
+            if serving.running and run.start is not Start.as_is:
+                raise BadInput(
+                    "a server that runs already is loaded as it is: it is never restarted",
+                    key="run.start",
+                    found=run.start.value,
+                    accepted=[Start.as_is.value],
+                )
     return found
 
 
@@ -108,6 +120,12 @@ def _check_crashes(
         for name, event in (run.events or {}).items():
             if run.database is None or name in bindings.event:
                 continue
+            if _dsn_of(run):
+                raise BadInput(
+                    "a server of your own is neither killed nor cut off its power",
+                    key=f"event.{name}",
+                    hint=f"Bind a command of yours: --event {name}=COMMAND, or leave the dsn out.",
+                )
             product, place = servers[run.database.engine].product, places[run.database.storage]
             if event.kill is not None and product.embedded:
                 raise BadInput(
@@ -145,16 +163,41 @@ def _places(plan: Plan, bindings: Bindings, servers: Mapping[str, Serving]) -> d
     """Where the databases of each storage live."""
     needed: dict[str, int] = {}
     for run in plan.runs:
-        if run.database:
+        if run.database and not _dsn_of(run):
             name = run.database.storage
             size_bytes = _core.size_bytes(run.storage[name].size)
             needed[name] = max(needed.get(name, 0), size_bytes)
-    _refuse_unbound(plan, bindings)
-    serving = list(servers.values())
+    _refuse_unbound(plan, bindings, _elsewhere(plan))
+    serving = [one for one in servers.values() if not one.running]
     return {
         name: place_of(name, bindings.storage[name], size_bytes, bindings.destroy, serving)
         for name, size_bytes in needed.items()
     }
+
+
+def _dsn_of(run: RunSpec) -> str | None:
+    """Where the server of a run is that the user runs; None for a run without one."""
+    return (run.engines or {})[run.database.engine].dsn if run.database else None
+
+
+def _elsewhere(plan: Plan) -> set[str]:
+    """Storages that only servers of the user's own stand on: nothing is made there."""
+    where = {True: set[str](), False: set[str]()}
+    for run in plan.runs:
+        where[_dsn_of(run) is not None] |= set(run.storage)
+    return where[True] - where[False]
+
+
+def _watched(elsewhere: set[str], bindings: Bindings) -> dict[str, Path]:
+    """Where the user says that the data of a server of theirs lies: its disk is sampled."""
+    found = {}
+    for name in sorted(elsewhere & set(bindings.storage)):
+        path = bindings.storage[name]
+        if not path.exists():
+            message = "there is nothing whose disk could be sampled"
+            raise BadInput(message, where="--on", key=name, found=str(path))
+        found[name] = path
+    return found
 
 
 def _models(plan: Plan) -> dict[str, Any]:
@@ -219,7 +262,7 @@ def _not_bound(missing: Mapping[str, None], bindings: Bindings) -> dict[str, Non
     return left
 
 
-def _refuse_unbound(plan: Plan, bindings: Bindings) -> None:
+def _refuse_unbound(plan: Plan, bindings: Bindings, elsewhere: set[str]) -> None:
     needed = plan.storage_bytes
     unknown = [name for name in bindings.storage if name not in needed]
     if unknown:
@@ -230,7 +273,7 @@ def _refuse_unbound(plan: Plan, bindings: Bindings) -> None:
             found=unknown[0],
             accepted=accepted,
         )
-    unbound = [name for name in needed if name not in bindings.storage]
+    unbound = [name for name in needed if name not in bindings.storage and name not in elsewhere]
     if unbound:
         accepted = [f"--on {name}=PATH" for name in unbound]
         raise BadInput(
@@ -242,14 +285,14 @@ def _refuse_unbound(plan: Plan, bindings: Bindings) -> None:
 
 
 def _targets(
-    plan: Plan, bindings: Bindings, places: Mapping[str, Place]
+    plan: Plan, bindings: Bindings, places: Mapping[str, Place], elsewhere: set[str]
 ) -> dict[str, guard.TargetPlan]:
     """What streams read and write."""
     used = {name for run in plan.runs if not run.database for name in run.storage}
     wanted = {
         name: (bindings.storage[name], size)
         for name, size in plan.storage_bytes.items()
-        if name in used or name not in places
+        if name in used or name not in places.keys() | elsewhere
     }
     targets = guard.check_targets(wanted, bindings.destroy)
     directories = [place.plan for place in places.values()]

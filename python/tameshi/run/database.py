@@ -10,10 +10,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tameshi._core import Oltp
 from tameshi.errors import RunFailed
 from tameshi.guard import Volume
+from tameshi.run.work import loads_of
 from tameshi.servers import states
 from tameshi.servers.datasets import DataSets, Facts
+from tameshi.servers.dsn import RunningServer, secret_name, where_it_is
 from tameshi.servers.places import Place, Serving, data_of
 from tameshi.servers.private import DataDirectory, PrivateServer
 from tameshi.servers.shape import ClientError
@@ -72,6 +75,11 @@ class Database:
         )
 
     @property
+    def address(self) -> dict[str, Any]:
+        """Where the load finds it."""
+        return self.server.address.as_json()
+
+    @property
     def is_kept(self) -> bool:
         """Whether the data set is there to be restored."""
         return self._sets.find(self.facts) is not None
@@ -125,6 +133,92 @@ class Database:
 
     def _copied(self, done_bytes: int, size_bytes: int) -> None:
         self._progress("copy", {"done_bytes": done_bytes, "size_bytes": size_bytes})
+
+
+class UsersDatabase:
+    """A database in a server that the user runs; a run's tables are made for it and dropped after.
+
+    Nothing else is: the server is not configured, started or stopped, its caches are as they are.
+    """
+
+    is_kept = False
+
+    def __init__(self, spec: RunSpec, folder: Path, server: RunningServer) -> None:
+        self._folder = folder
+        self.server = server
+        secret_in = secret_name(server.product)
+        self.address = server.address.as_json() | {"secret_in": secret_in}
+        loads = loads_of(spec, folder, self.address)[1]
+        names = (name for load in loads for name in Oltp(load).tables())
+        self._tables = list(dict.fromkeys(names))
+        self._making = False
+
+    @contextmanager
+    def loading(self) -> Iterator[RunningServer]:
+        """The server, once it is sure that no table of these names is there."""
+        there = self._there()
+        if there:
+            raise RunFailed(
+                "the database has tables of these names, and Tameshi overwrites none",
+                where=where_it_is(self.server.address),
+                found=", ".join(there),
+                hint="Name an empty database, or drop them yourself: "
+                f"DROP TABLE {', '.join(there)}",
+            )
+        self._making = True
+        yield self.server
+
+    def restore(self) -> None:
+        """Nothing: it was loaded for this run."""
+
+    def start(self) -> None:
+        """Nothing: it runs."""
+
+    def verify(self) -> None:
+        """Note that nothing is known of its caches."""
+        where = where_it_is(self.server.address)
+        append_event(self._folder, 0, "running_server", address=where, tables=self._tables)
+
+    def end(self) -> str | None:
+        """Nothing is stopped, so nothing can fail."""
+        return None
+
+    def drop(self) -> None:
+        """Drop what was made here."""
+        if not self._making:
+            return
+        try:
+            with self.server.client(timeout_seconds=600) as client:
+                for table in self._there():
+                    client.query(self.server.product.drop_table(self.server.address, table))
+        except ClientError as error:
+            tables = ", ".join(self._tables)
+            raise RunFailed(
+                f"the tables that Tameshi made can't be dropped: {error}",
+                where=where_it_is(self.server.address),
+                hint=f"Drop them yourself: {tables}",
+            ) from None
+
+    def _there(self) -> list[str]:
+        try:
+            with self.server.client() as client:
+                found = self.server.product.tables(client, self.server.address.database)
+        except ClientError as error:
+            where = where_it_is(self.server.address)
+            message = f"the server can't be asked for its tables: {error}"
+            raise RunFailed(message, where=where) from None
+        known = {name.lower() for name in found}
+        return [table for table in self._tables if table.lower() in known]
+
+
+@contextmanager
+def lent(spec: RunSpec, folder: Path, server: RunningServer) -> Iterator[UsersDatabase]:
+    """A database of the user's for one run; what was made in it goes."""
+    database = UsersDatabase(spec, folder, server)
+    try:
+        yield database
+    finally:
+        database.drop()
 
 
 @contextmanager

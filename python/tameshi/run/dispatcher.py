@@ -16,12 +16,13 @@ from tameshi import _core, guard, store
 from tameshi.errors import RunFailed, TameshiError
 from tameshi.preflight import Examined
 from tameshi.run.crashes import Crashes, crashes_of
-from tameshi.run.database import Database, opened
+from tameshi.run.database import Database, UsersDatabase, lent, opened
 from tameshi.run.display import Display
 from tameshi.run.hooks import Hooks, hooks_of, without_bound
 from tameshi.run.process import WorkerProcess
 from tameshi.run.sampler import Sampler
 from tameshi.run.server_sampler import ServerSampler
+from tameshi.servers.private import PrivateServer
 from tameshi.spec_types import Access, RunSpec, World
 from tameshi.stats.order import randomised
 from tameshi.store import SealedRun
@@ -180,33 +181,43 @@ def _execute_programs(session: Session, task: Task, folder: Path) -> str | None:
         session.display.run(task.label, stage, told)
 
     assert task.spec.database
-    place = task.examined.databases[task.spec.database.storage]
     engine = task.spec.database.engine
     serving = task.examined.servers[engine].settled((task.spec.engines or {})[engine])
     planned = crashes_of(task.spec, task.examined.events)
-    on_volume = any(crash.how == "power_cut" for crash in planned)
-    with opened(task.spec, folder, place, serving, progress, on_volume=on_volume) as database:
+    with ExitStack() as stack:
+        database: Database | UsersDatabase
+        if serving.running:
+            database = stack.enter_context(lent(task.spec, folder, serving.running))
+        else:
+            place = task.examined.databases[task.spec.database.storage]
+            on_volume = any(crash.how == "power_cut" for crash in planned)
+            made = opened(task.spec, folder, place, serving, progress, on_volume=on_volume)
+            database = stack.enter_context(made)
         if not database.is_kept:
             _load(session, task, folder, database)
         database.restore()
         database.start()
+        crashes = None
+        if isinstance(database, Database):
+            stopped = session.stopping.is_set
+            crashes = Crashes(folder, database.server, database.volume, planned, stopped)
+            stack.enter_context(crashes)
         told = {
-            "address": database.server.address.as_json(),
+            "address": database.address,
             "load": False,
             "ledger": bool(task.spec.events),
             "crashes": bool(planned),
         }
-        stopped = session.stopping.is_set
-        with Crashes(folder, database.server, database.volume, planned, stopped) as crashes:
-            with _worker(session, folder, {}, told) as worker:
-                failure = _converse(session, task, folder, worker, {}, database, crashes)
-            return crashes.failure or failure or worker.failure() or database.end()
+        with _worker(session, folder, {}, told) as worker:
+            failure = _converse(session, task, folder, worker, {}, database, crashes)
+        failure = failure or worker.failure()
+        return (crashes and crashes.failure) or failure or database.end()
 
 
-def _load(session: Session, task: Task, folder: Path, database: Database) -> None:
+def _load(session: Session, task: Task, folder: Path, database: Database | UsersDatabase) -> None:
     """Have a worker load the data set; raises `RunFailed` where it can't, or it is not right."""
     with database.loading() as server:
-        told = {"address": server.address.as_json(), "load": True, "ledger": False}
+        told = {"address": database.address, "load": True, "ledger": False}
         failure, holds = None, False
         with _worker(session, folder, {}, told) as worker:
             for message in worker.messages():
@@ -224,7 +235,9 @@ def _load(session: Session, task: Task, folder: Path, database: Database) -> Non
         if session.stopping.is_set():
             raise RunFailed("stopped while its data set was loaded")
         if failure:
-            said = " / ".join(server.last_words()) if server.pid is None else ""
+            said = ""
+            if isinstance(server, PrivateServer) and server.pid is None:
+                said = " / ".join(server.last_words())
             sentence = f"the data set could not be loaded: {failure.rstrip('.')}"
             raise RunFailed(sentence, found=said)
         if not holds:
@@ -277,7 +290,7 @@ def _converse(
     folder: Path,
     worker: WorkerProcess,
     targets: Mapping[str, guard.OpenTarget],
-    database: Database | None = None,
+    database: Database | UsersDatabase | None = None,
     crashes: Crashes | None = None,
 ) -> str | None:
     """Hear the worker to its end; returns the reason that it gives for failing."""
@@ -317,7 +330,11 @@ def _hooks(session: Session, task: Task, folder: Path, t0_ns: int) -> Any:
 
 
 def _sampler(
-    task: Task, folder: Path, t0_ns: int, worker: WorkerProcess, database: Database | None
+    task: Task,
+    folder: Path,
+    t0_ns: int,
+    worker: WorkerProcess,
+    database: Database | UsersDatabase | None,
 ) -> Any:
     """Virtual time has nothing that a sampler could see."""
     if task.spec.world is World.simulated:
@@ -325,15 +342,18 @@ def _sampler(
     interval_ns = _core.nanoseconds(task.spec.interval)
     pids = {"worker": worker.process.pid}
     families = {}
-    if database and not database.server.product.embedded:
+    if isinstance(database, Database) and not database.server.product.embedded:
         families["server"] = lambda: database.server.pid
     devices = task.examined.devices()
     return Sampler(folder, t0_ns, interval_ns, devices, pids, families=families)
 
 
-def _server_sampler(task: Task, folder: Path, t0_ns: int, database: Database | None) -> Any:
+def _server_sampler(
+    task: Task, folder: Path, t0_ns: int, database: Database | UsersDatabase | None
+) -> Any:
     """A database that lives in its client has no counters of its own."""
     if database is None or database.server.product.embedded:
         return nullcontext()
     server, interval_ns = database.server, _core.nanoseconds(task.spec.interval)
-    return ServerSampler(folder, t0_ns, interval_ns, server.product, server.client)
+    name = server.address.database
+    return ServerSampler(folder, t0_ns, interval_ns, server.product, server.client, name)

@@ -139,17 +139,7 @@ class LoadWork:
     def __init__(self, spec: RunSpec, folder: Path, database: Mapping[str, Any], say: Say) -> None:
         self._say = say
         self._stopped = False
-        # The first of them makes the ledger's table.
-        first: dict[str, dict[str, Any]] = {}
-        for phase in spec.phases:
-            for program in phase.programs or ():
-                made = program.model_dump(mode="json", exclude_none=True)
-                first.setdefault(next(iter(made)), made)
-        ledgers = [folder / JOURNAL, *[None] * len(first)]
-        specs = [
-            oltp_spec(spec, database["address"], ledger) | {"program": program, "phases": []}
-            for program, ledger in zip(first.values(), ledgers, strict=False)
-        ]
+        first, specs = loads_of(spec, folder, database["address"])
         self._words = list(first)
         self._loads = [Oltp(one) for one in specs]
         self._specs = specs
@@ -185,6 +175,24 @@ class LoadWork:
         self._stopped = True
 
 
+def loads_of(
+    spec: RunSpec, folder: Path, address: Mapping[str, Any]
+) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
+    """The programs of a run, each once by its word, and what loads them, in this order."""
+    first: dict[str, dict[str, Any]] = {}
+    for phase in spec.phases:
+        for program in phase.programs or ():
+            made = program.model_dump(mode="json", exclude_none=True)
+            first.setdefault(next(iter(made)), made)
+    # The first of them makes the ledger's table.
+    ledgers = [folder / JOURNAL, *[None] * len(first)]
+    specs = [
+        oltp_spec(spec, address, ledger) | {"program": program, "phases": []}
+        for program, ledger in zip(first.values(), ledgers, strict=False)
+    ]
+    return first, specs
+
+
 def words_of(spec: RunSpec) -> list[str]:
     """The programs of a run, each once."""
     found = (p for phase in spec.phases for p in phase.programs or ())
@@ -207,7 +215,7 @@ def oltp_spec(spec: RunSpec, address: Mapping[str, Any], ledger: Path | None) ->
             }
         )
     return {
-        "target": database_target(address),
+        "target": _database(address),
         "program": phases[0]["program"],
         "data_seed": spec.database.seed,
         "seed": spec.seed,
@@ -216,6 +224,13 @@ def oltp_spec(spec: RunSpec, address: Mapping[str, Any], ledger: Path | None) ->
         "ledger": {"journal": str(ledger)} if ledger else None,
         "loaders": max(2, os.cpu_count() or 1),
     }
+
+
+def _database(address: Mapping[str, Any]) -> dict[str, Any]:
+    """The database, with its secret where the environment holds one: no command line shows it."""
+    ((product, where),) = database_target(address).items()
+    secret = os.environ.get(address.get("secret_in", ""), "")
+    return {product: {**where, **({"password": secret} if secret else {})}}
 
 
 def note_check(folder: Path, t_ns: int, found: Mapping[str, Any]) -> None:

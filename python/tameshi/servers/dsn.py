@@ -10,7 +10,8 @@ from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tameshi.errors import BadInput
-from tameshi.servers.shape import Address, Client, Product
+from tameshi.servers.installed import Program, version_in
+from tameshi.servers.shape import Address, Client, ClientError, Product
 
 _SCHEMES = {
     "mariadb": ("mariadb", "mysql"),
@@ -25,11 +26,44 @@ class RunningServer:
     def __init__(self, product: Product, dsn: str) -> None:
         self.product = product
         self.address = read_dsn(product, dsn)
+        self.pid: int | None = None
+        """Unknown: it may run on another machine."""
 
     def client(self, timeout_seconds: float = 60.0) -> Client:
         """A connection with the secret of the environment; raises `ClientError`."""
         secret = os.environ.get(secret_name(self.product), "")
-        return self.product.connect(self.address, timeout_seconds, secret)
+        return self.product.enter(self.address, timeout_seconds, secret)
+
+
+def reached(product: Product, dsn: str) -> tuple[RunningServer, Program]:
+    """The server that a connection string leads to, and which version it says it is.
+
+    Raises `BadInput` where it can't be reached, refuses, or is another product.
+    """
+    server = RunningServer(product, dsn)
+    try:
+        with server.client(timeout_seconds=10) as client:
+            said = str(client.query("SELECT VERSION()")[0][0])
+    except ClientError as error:
+        raise BadInput(
+            f"{product.title} can't be reached there",
+            key=f"engine.{product.name}.dsn",
+            found=str(error),
+            hint=f"Its secret is read from the environment variable {secret_name(product)}.",
+        ) from None
+    if product.name in ("mariadb", "mysql") and ("mariadb" in said.lower()) != (
+        product.name == "mariadb"
+    ):
+        message = f"this server is not {product.title}"
+        raise BadInput(message, key=f"engine.{product.name}.dsn", found=said)
+    return server, Program(product.program, version_in(said), "")
+
+
+def where_it_is(address: Address) -> str:
+    """A server's address for people and for a run's identity; it holds no secret."""
+    place = str(address.socket) if address.socket else address.host
+    port = f":{address.port}" if address.port else ""
+    return f"{address.product}://{address.user}@{place}{port}/{address.database}"
 
 
 def secret_name(product: Product) -> str:

@@ -159,6 +159,19 @@ class Innodb(Product):
         """By the MySQL protocol."""
         return InnodbClient(address, timeout_seconds, secret)
 
+    def tables(self, client: Client, database: str) -> set[str]:
+        """As the server lists them."""
+        named = database.replace("'", "''")
+        rows = client.query(
+            f"SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = '{named}'"
+        )
+        return {str(name) for (name,) in rows}
+
+    def drop_table(self, address: Address, table: str) -> str:
+        """Its connections are in no database."""
+        database = address.database.replace("`", "``")
+        return f"DROP TABLE `{database}`.`{table}`"
+
     def settle(self, client: Client) -> None:
         """Have the next stop purge and merge everything, so that no start has that to do."""
         client.query("SET GLOBAL innodb_fast_shutdown = 0")

@@ -16,7 +16,8 @@ from typing import Any
 from tameshi import guard
 from tameshi.errors import BadInput
 from tameshi.servers.accounts import account_of, require_passage
-from tameshi.servers.catalog import product_named, program_of
+from tameshi.servers.catalog import fits, product_named, program_of
+from tameshi.servers.dsn import RunningServer, reached, where_it_is
 from tameshi.servers.installed import Program
 from tameshi.servers.private import DataDirectory, prepare_directory
 from tameshi.servers.shape import Product
@@ -42,17 +43,30 @@ class Serving:
     engine: Engine
     replaced: str = ""
     """The engine that the study names, where another one stands for it."""
+    running: RunningServer | None = None
+    """The user's own, where the study names one."""
 
     def settled(self, engine: Engine) -> Serving:
         """The same with the settings of one run."""
         if self.replaced:  # another product's versions mean nothing here
             engine = engine.model_copy(update={"version": None})
-        return replace(self, engine=engine)
+        running = RunningServer(self.product, engine.dsn) if engine.dsn else None
+        return replace(self, engine=engine, running=running)
+
+    def described(self) -> str:
+        """A line for the user to read before anything is done."""
+        what = f"{self.product.title} {self.program.version}"
+        if self.running is None:
+            return what
+        where = where_it_is(self.running.address)
+        return f"{what} of yours, {where}: tables are made in it, and dropped after each run"
 
     def as_json(self) -> dict[str, Any]:
         """For the environment of a run, of whose identity it is a part."""
         told = {"product": self.product.name, "version": self.program.version}
         path = {"program": self.program.path} if self.program.path else {}
+        if self.running:
+            path = {"running": where_it_is(self.running.address)}
         return {**told, **path, **({"instead_of": self.replaced} if self.replaced else {})}
 
 
@@ -113,14 +127,32 @@ def serving_of(name: str, engine: Engine, bound: Mapping[str, str]) -> Serving:
     if replaced:
         engine = engine.model_copy(update={"version": None})
     if engine.dsn:
-        raise BadInput(
-            "a server that runs already is sampled by no world yet",
-            key=f"engine.{name}.dsn",
-            hint="Leave it out, and a private instance is started.",
-        )
+        return _running(name, product, engine, engine.dsn, replaced)
     program = program_of(product, engine)
     product.options(engine, program)
     return Serving(product, program, engine, replaced)
+
+
+def _running(name: str, product: Product, engine: Engine, dsn: str, replaced: str) -> Serving:
+    """A server of the user's own: it is as it is, and nothing of it is set."""
+    settings = engine.model_dump(exclude_none=True, exclude={"dsn", "version"})
+    for setting, value in settings.items():
+        if value:
+            raise BadInput(
+                "a server that runs already is never configured",
+                key=f"engine.{name}.{setting}",
+                found=str(value),
+                hint="Leave the setting out, or the dsn, and a private instance is started.",
+            )
+    server, program = reached(product, dsn)
+    if not fits(program.version, engine.version):
+        raise BadInput(
+            "the server that runs is of another version than the study asks for",
+            key=f"engine.{name}.version",
+            found=program.version,
+            accepted=[str(engine.version), "a study that leaves the version out"],
+        )
+    return Serving(product, program, engine, replaced, server)
 
 
 def place_of(

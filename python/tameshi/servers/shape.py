@@ -156,6 +156,18 @@ class Product(ABC):
     def connect(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
         """A connection, on which no answer takes longer than this; raises `ClientError`."""
 
+    def enter(self, address: Address, timeout_seconds: float, secret: str = "") -> Client:
+        """A connection within the database of a server of the user's; raises `ClientError`."""
+        return self.connect(address, timeout_seconds, secret)
+
+    def tables(self, client: Client, database: str) -> set[str]:
+        """Names of the tables of a database, which `client` is in; raises `ClientError`."""
+        raise NotImplementedError(self.name)
+
+    def drop_table(self, address: Address, table: str) -> str:
+        """The statement that drops a table of a database."""
+        return f'DROP TABLE "{table}"'
+
     def bury(self, home: Home) -> None:
         """Remove what a killed server leaves outside its directory; none of it runs any more."""
         return
