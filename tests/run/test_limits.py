@@ -108,3 +108,70 @@ def test_a_rate_beyond_the_disk_is_not_the_generators_fault(measured):
 
 def test_a_modest_rate_does_not_saturate_the_generator(measured):
     assert "generator" not in found(measured(open_loop(200)))
+
+
+CLIENTS = """
+title = "Clients"
+question = "Whose limit?"
+[storage.disk]
+size = "1 GiB"
+[engine.mariadb]
+[workload.oltp]
+mix = "point_select"
+clients = 2
+tables = 1
+rows = 1000
+[phase.p]
+workload = ["oltp"]
+until = { time = "2 s" }
+[run]
+interval = "500 ms"
+"""
+HALF_NS = 500_000_000
+
+
+def database_run(tmp_path: Path, busy: float) -> dict[str, Any]:
+    """Results of a record in which each of two client threads was busy for so much of its time."""
+    path = tmp_path / "clients.toml"
+    path.write_text(CLIENTS)
+    planned = plan(read_study(path), "measured", quick=False)
+    folder = tmp_path / "run"
+    store.begin_run(folder, planned.runs[0], "0" * 64, {})
+    ends = [HALF_NS * number for number in (1, 2, 3, 4)]
+    load = {
+        "transaction.count": 5000,
+        "transaction.latency_sum": 2 * HALF_NS,
+        "statement.count": 5000,
+        "load.cpu_ns": round(2 * busy * HALF_NS),
+    }
+    kinds = {"user": 0.8, "system": 0.4, "iowait": 0.0, "idle": 0.8}
+    machine = {f"machine.cpu_{kind}_ns": round(n * HALF_NS) for kind, n in kinds.items()}
+    spent = {"process.cpu_user_ns": HALF_NS // 4, "process.cpu_system_ns": HALF_NS // 8}
+    sampled = {"machine": machine, "worker": spent, "server": spent}
+    for source, subjects in (("load", {"oltp": load}), ("sampler", sampled)):
+        lines = [
+            f"{end},{HALF_NS},{subject},{metric},{value}"
+            for end in ends
+            for subject, values in subjects.items()
+            for metric, value in values.items()
+        ]
+        text = "\n".join(["t_ns,dt_ns,subject,metric,value", *lines, ""])
+        (folder / "series" / f"{source}.csv").write_text(text)
+    for t_ns, kind, fields in (
+        (0, "phase_begin", {"phase": 0}),
+        (0, "phase_ramped", {"phase": 0}),
+        (ends[-1], "phase_end", {"phase": 0, "ended_by": "time"}),
+        (ends[-1], "run_end", {"status": "complete"}),
+    ):
+        store.append_event(folder, t_ns, kind, **fields)
+    return results.results(planned.study, [store.seal(folder)])
+
+
+def test_a_saturated_client_makes_the_run_of_a_database_invalid(tmp_path):
+    verdict = database_run(tmp_path, 0.95)["verdict"]
+    reason = "the client, not the database, was the limit: oltp"
+    assert verdict == {"level": "invalid", "reasons": [reason]}
+
+
+def test_a_client_that_waits_for_its_database_is_no_limit(tmp_path):
+    assert database_run(tmp_path, 0.4)["verdict"] == {"level": "valid", "reasons": []}
