@@ -160,6 +160,12 @@ BAD = [
     ("product", "[engine.mysql]", ["--server=mysql=oracle"], "no such database server"),
     ("not installed", "[engine.mysql]", [], "MySQL is not installed"),
     ("secret", '[engine.mariadb]\ndsn = "mariadb://me:x@h/d"', [], "engine.mariadb.dsn"),
+    (
+        "log",
+        "[use]\nlog = 'disk'",
+        [],
+        "use.log: no world keeps a redo log on a storage of its own",
+    ),
     ("end", "", [], "a phase of a program ends by `time`"),
     (
         "data set",

@@ -73,7 +73,7 @@ def _quantities(
         whole = of.filter(metric=metric).group_by("t_ns")
         summed = whole.agg(pl.col("value").sum(), pl.col("dt_ns").max()).sort("t_ns")
         rows = ((t, v, dt) for t, v, dt in summed.iter_rows() if dt / NANOSECONDS > interval_s / 2)
-        return {at(t): value / dt * NANOSECONDS for t, value, dt in rows}
+        return {at(t): value * NANOSECONDS / dt for t, value, dt in rows}
 
     told = series.filter(source="server")
     disk = series.filter(source="sampler")
