@@ -80,8 +80,8 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
     done = conduct(prepared, folder, console, jobs=1, reproduce=reproduce)
     if done.complete and not asked.keep:
         remove_targets(prepared.examined.values())
-    _tell(done, translation, folder, form, own.get("output", [""])[-1], console)
-    return 130 if done.interrupted else int(not done.complete)
+    kept = _tell(done, translation, folder, form, own.get("output", [""])[-1], console)
+    return 130 if done.interrupted else int(not done.complete or not kept)
 
 
 def _device(asked: Asked) -> str | None:
@@ -142,8 +142,8 @@ def _tell(
     form: str,
     output: str,
     console: Console,
-) -> None:
-    """Results, logs and report of what was run."""
+) -> bool:
+    """Results, logs and report of what was run; whether every job kept its limits."""
     runs = outputs.read_runs(folder)
     usable = [run for run in runs if run.outcome["status"] != "failed"]
     if not usable:
@@ -151,14 +151,21 @@ def _tell(
         raise RunFailed(f"the jobs left no results: {reasons}")
     _report(folder, runs)
     console.print(f"Record and report: {folder.resolve()}", markup=False, soft_wrap=True)
-    document = fio.fio_json(usable[0], translation, bins=form == "json+")
+    chosen, why = fio.best_of(usable, translation)
+    if why:
+        console.print(f"latency_target: {why}", markup=False, soft_wrap=True)
+    document = fio.fio_json(chosen, translation, bins=form == "json+")
     text = fio.fio_text(document) if form == "normal" else json.dumps(document, indent=2) + "\n"
-    for name, rows in fio.fio_logs(usable[0], translation).items():
+    for name, rows in fio.fio_logs(chosen, translation).items():
         write_output(Path(name), rows)
     if output:
         write_output(Path(output), text)
     else:
         typer.echo(text, nl=False)
+    broken = fio.errors_of(chosen, translation)
+    for told in broken:
+        console.print(f"error: {told}", markup=False, soft_wrap=True)
+    return not broken
 
 
 def _report(folder: Path, runs: Sequence[SealedRun]) -> None:

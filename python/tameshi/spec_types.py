@@ -442,6 +442,48 @@ class Submission(StrEnum):
     overlapped = 'overlapped'
 
 
+class Processor(RootModel[int]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[int, Field(ge=0)]
+
+
+class Strided(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    run: Annotated[
+        str,
+        Field(
+            description='Length of a stretch; within it each request begins where the one before it ended.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    skip: Annotated[
+        str | None,
+        Field(
+            description='What is left out behind each.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ] = '0 B'
+    backwards: Annotated[
+        bool | None,
+        Field(
+            description="From the span's end to its begin, each request lying before the one that came first."
+        ),
+    ] = False
+
+
+class Pattern1(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    strided: Strided
+
+
 class Zipf(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -452,7 +494,7 @@ class Zipf(BaseModel):
     ]
 
 
-class Pattern1(BaseModel):
+class Pattern2(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -474,7 +516,7 @@ class Pareto(BaseModel):
     ]
 
 
-class Pattern2(BaseModel):
+class Pattern3(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -495,7 +537,7 @@ class HotCold(BaseModel):
     ]
 
 
-class Pattern3(BaseModel):
+class Pattern4(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -634,6 +676,21 @@ class Distribution(StrEnum):
     uniform = 'uniform'
 
 
+class Pace(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    group: Annotated[str, Field(description='Those that name the same group keep step.')]
+    weight: Annotated[
+        int,
+        Field(
+            description="The stream's share of the group's requests is its weight's share of all weights.",
+            ge=0,
+        ),
+    ]
+
+
 class Fdatasync(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -713,6 +770,7 @@ class Access(StrEnum):
 class Submission2(StrEnum):
     auto = 'auto'
     io_uring = 'io_uring'
+    io_uring_polled = 'io_uring_polled'
     plain_calls = 'plain_calls'
 
 
@@ -1348,7 +1406,7 @@ class Sourced12(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Pattern4(BaseModel):
+class Pattern5(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1837,7 +1895,7 @@ class StreamSpec(BaseModel):
         ),
     ] = None
     pattern: Annotated[
-        Literal['random'] | Literal['shuffled'] | Literal['sequential'] | Pattern1 | Pattern2 | Pattern3 | Pattern4 | None,
+        Literal['random'] | Literal['shuffled'] | Literal['sequential'] | Pattern1 | Pattern2 | Pattern3 | Pattern4 | Pattern5 | None,
         Field(description='In which order offsets are visited.', validate_default=True),
     ] = 'random'
     run_length: Annotated[
@@ -1862,6 +1920,12 @@ class StreamSpec(BaseModel):
         list[SizeShare] | None,
         Field(
             description='A mix of lengths instead of one: share of requests by length. Each request begins at a multiple of its own length\n(sequential: where the one before it ended).'
+        ),
+    ] = None
+    align: Annotated[
+        Size | None,
+        Field(
+            description="What each drawn offset is a multiple of, from the begin of the stream's part on; absent: the request's own length."
         ),
     ] = None
     queue_depth: Annotated[
@@ -1894,9 +1958,22 @@ class StreamSpec(BaseModel):
     think_distribution: Annotated[
         Distribution | None, Field(description='How the pauses are distributed.')
     ] = 'fixed'
+    think_every: Annotated[
+        int | None, Field(description='Requests of a slot between two pauses.', ge=0)
+    ] = None
+    pace: Annotated[
+        Pace | None,
+        Field(description='Keeping step with other streams of the phase; absent: each for itself.'),
+    ] = None
     sync: Annotated[
         Sync1 | Sync2 | Literal['dsync'] | Literal['fua'] | Sync3 | None,
         Field(description='Making writes durable; absent: never.'),
+    ] = None
+    sync_at_end: Annotated[
+        bool | None,
+        Field(
+            description='Whether the stream ends with one more sync, once all it may move is moved or its time is over: the kind that `sync`\nhas, else an `fsync`. A phase that ends before it leaves it out.'
+        ),
     ] = None
     page_flush: Annotated[
         PageFlush | None,
@@ -1942,6 +2019,12 @@ class StreamSpec(BaseModel):
     submission: Annotated[
         Submission2 | None, Field(description='How requests reach the system (measured world).')
     ] = 'auto'
+    processors: Annotated[
+        list[Processor] | None,
+        Field(
+            description="Processors, by their numbers, that the stream's threads run on (measured world); absent: any."
+        ),
+    ] = None
     compressible: Annotated[
         str | None,
         Field(

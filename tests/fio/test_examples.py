@@ -14,9 +14,18 @@ from tameshi.compat.fio import parse_arguments, read_job, read_job_file, transla
 from tameshi.errors import BadInput
 
 EXAMPLES = Path("/usr/share/doc/fio/examples")
+SOON = ("--ss_dur=400ms", "--ss_ramp=100ms", "--ss_interval=100ms")
+DISK = "--filename=stands-for-a-disk"
+SOON = ("--ss_dur=400ms", "--ss_ramp=100ms", "--ss_interval=100ms")
 RUN = {
+    "1mbs_clients.fio": ["--startdelay=0", "--rate=1m"],
     "aio-read.fio": [],
-    "basic-verify.fio": ["--filename=stands-for-a-disk"],
+    "backwards-read.fio": [],
+    "basic-verify.fio": [DISK],
+    "butterfly.fio": ["--filename=stands-for-tmp-testfile"],
+    "cross-stripe-verify.fio": [DISK, "--offset_increment=1m", "--io_size=1m", "--numjobs=3"],
+    "dedupe-global.fio": [],
+    "disk-zone-profile.fio": [DISK, "--zonesize=128k", "--zoneskip=64k"],
     "fio-rand-RW.fio": ["--runtime=200ms"],
     "fio-rand-read.fio": ["--runtime=200ms"],
     "fio-rand-write.fio": ["--runtime=200ms"],
@@ -24,12 +33,17 @@ RUN = {
     "fio-seq-read.fio": ["--runtime=200ms"],
     "fio-seq-write.fio": ["--runtime=200ms"],
     "fixed-rate-submission.fio": [],
+    "flow.fio": ["--filename=stands-for-tmp-testfile", "--runtime=500ms"],
     "fsx.fio": ["--loops=2"],
     "iometer-file-access-server.fio": [],
+    "jesd219.fio": [DISK],
+    "latency-profile.fio": [DISK, "--iodepth=2", "--latency_window=100ms"],
     "poisson-rate-submission.fio": ["--runtime=500ms"],
     "rand-zones.fio": [],
-    "ssd-steadystate.fio": ["--filename=stands-for-a-disk"],
+    "ssd-steadystate.fio": [DISK],
     "ssd-test.fio": [],
+    "steadystate.fio": [DISK, "--runtime=1", *SOON],
+    "surface-scan.fio": [],
     "tiobench-example.fio": [],
     "waitfor.fio": ["--filename=stands-for-tmp-data"],
 }

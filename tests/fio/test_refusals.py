@@ -51,7 +51,7 @@ def test_a_key_that_changes_nothing_says_so(key):
     ("lines", "said"),
     [
         ("rw=reed", "job.fio:3: rw: this is no kind of load. Found: reed."),
-        ("rw=read:-8k", "job.fio:3: rw: this can't be carried out: a sequential job"),
+        ("rw=read:-4k", "job.fio:3: rw: so short a step back reads again what was read."),
         ("ioengine=null", "job.fio:3: ioengine: this engine is refused: it needs a file"),
         ("ioengine=exec", "job.fio:3: ioengine: this engine is refused: it runs commands."),
         ("filename=a:b", "job.fio:3: filename: this can't be carried out: a job works on one file"),

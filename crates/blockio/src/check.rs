@@ -1,5 +1,6 @@
 //! What of a RunSpec can't be done, said before anything is done.
 
+use crate::affinity;
 use crate::error::BlockError;
 use crate::target::Target;
 use tameshi_base::{Share, Size};
@@ -17,9 +18,19 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     sentences.extend(database_trouble(spec));
     sentences.extend(spec.storage.keys().filter_map(|name| mixed_access(spec, name)));
     sentences.extend(spec.storage.keys().flat_map(|name| spoiled(spec, name)));
+    sentences.extend(spec.phases.iter().flat_map(|phase| &phase.streams).filter_map(elsewhere));
     sentences.sort();
     sentences.dedup();
     sentences
+}
+
+/// A stream that is to run on a processor which is not there.
+fn elsewhere(stream: &PhaseStream) -> Option<String> {
+    let missing = stream.stream.processors.iter().flatten().find(|&&processor| !affinity::is_allowed(processor))?;
+    Some(format!(
+        "stream `{}`: `processors` names {missing}, and this process may not run there, or there is none of that number",
+        stream.name
+    ))
 }
 
 /// What of a run with a database (or of one that names an engine without it) can't be done.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::EndedBy;
-use tameshi_workload::{Job, Sync};
+use tameshi_workload::{Job, StreamSpec, Sync};
 
 /// In open loop, a thread that waits for an arrival sleeps until this long before it and then polls: a sleep ends too
 /// late by up to some tens of microseconds. Closed loop never polls.
@@ -62,8 +62,12 @@ impl Over {
 
 impl Frame {
     /// What a flush of the stream is.
-    pub(crate) fn sync_kind(sync: Option<Sync>) -> Kind {
-        if matches!(sync, Some(Sync::Fsync { .. })) { Kind::SyncAll } else { Kind::SyncData }
+    pub(crate) fn sync_kind(stream: &StreamSpec) -> Kind {
+        match stream.sync {
+            Some(Sync::Fdatasync { .. } | Sync::GroupCommit { .. }) => Kind::SyncData,
+            None if stream.page_flush.is_some() => Kind::SyncData,
+            None | Some(Sync::Fsync { .. } | Sync::Dsync | Sync::Fua) => Kind::SyncAll,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! This crate opens nothing: it is handed open targets, and touches no byte outside their payload. Each job of a stream
 //! is a thread with a queue of its own; latencies are taken when a completion is seen, one clock reading a batch.
 
+mod affinity;
 mod arena;
 mod backend;
 mod check;

@@ -183,7 +183,7 @@ fn is_expected(operation: usize, spec: &StreamSpec) -> bool {
     match OPERATIONS.get(operation) {
         Some(Operation::Read) => reads,
         Some(Operation::Write) => writes,
-        Some(Operation::Sync) => writes && flushed,
+        Some(Operation::Sync) => writes && (flushed || spec.sync_at_end),
         Some(Operation::Commit) => writes && (flushed || spec.sync.is_some()),
         Some(Operation::Trim) => trims,
         None => false,

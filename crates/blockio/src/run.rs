@@ -22,7 +22,7 @@ use tameshi_record::{Clock as Boundaries, EndedBy, IntervalStats, Progress, Reco
 use tameshi_spec::run::{PhaseSpec, PhaseStream, RoundsSpec, RunSpec};
 use tameshi_workload::spec::{Submission, Verify};
 use tameshi_workload::steady::{Detector, Round, State};
-use tameshi_workload::{Arrivals, StreamSpec};
+use tameshi_workload::{Arrivals, Pacer, Paces, StreamSpec};
 
 /// From the word to begin until the phase begins: all threads are awake by then.
 const LEAD: Nanos = 300_000;
@@ -72,11 +72,12 @@ fn prepare<'a>(
 ) -> Result<Run<'a>, BlockError> {
     check::refuse(spec, &targets)?;
     let (chosen, remark) = backend.choose()?;
-    let ring = |stream: &&PhaseStream| stream.stream.submission == Submission::IoUring;
+    let ring =
+        |stream: &&PhaseStream| matches!(stream.stream.submission, Submission::IoUring | Submission::IoUringPolled);
     let demanding = spec.phases.iter().flat_map(|phase| &phase.streams).find(ring);
     if let (Chosen::Portable, Some(stream)) = (chosen, demanding) {
         let why = remark.as_deref().unwrap_or("this run was told to use plain calls");
-        let sentence = format!("stream `{}`: `submission` is `io_uring`, but {why}", stream.name);
+        let sentence = format!("stream `{}`: `submission` asks for io_uring, but {why}", stream.name);
         return Err(BlockError::Refused(vec![sentence]));
     }
     let arenas = (0..spec.phases.iter().map(PhaseSpec::jobs).max().unwrap_or(0) as usize)
@@ -292,6 +293,7 @@ impl Run<'_> {
     fn hire(&mut self, index: usize, round: Option<u32>, over: &Arc<Over>) -> Result<Crew, BlockError> {
         let phase = &self.spec.phases[index];
         let (sender, messages) = channel();
+        let paces = Paces::new(phase.streams.iter().map(|stream| &stream.stream));
         let mut crew = Crew { messages, begins: Vec::new(), returns: Vec::new() };
         for (stream_index, stream) in phase.streams.iter().enumerate() {
             for job in 0..stream.stream.jobs {
@@ -300,7 +302,7 @@ impl Run<'_> {
                 let target = &target.expect("checked before the run").1;
                 let arena = self.arenas[worker].take().expect("the phase before gave it back");
                 let numbers = (index, stream_index, job, worker);
-                let task = self.task((phase, round, over), numbers, stream, target, arena);
+                let task = self.task((phase, round, over), numbers, stream, target, (arena, paces.of(stream_index)));
                 let (begin_sender, begin) = channel();
                 let (return_sender, returned) = channel();
                 let (halt, sender) = (Arc::clone(&self.halt), sender.clone());
@@ -323,7 +325,7 @@ impl Run<'_> {
         (index, stream_index, job, worker): (usize, usize, u32, usize),
         stream: &PhaseStream,
         target: &Target,
-        arena: Arena,
+        (arena, pacer): (Arena, Option<Pacer>),
     ) -> Task {
         let spec = stream.stream.clone();
         Task {
@@ -342,13 +344,14 @@ impl Run<'_> {
             chosen: self.chosen_for(&spec, target),
             apart: (self.chosen_for(&spec, target) != self.chosen).then(|| stream.name.clone()),
             arena,
+            pacer,
             checked: self.checked(stream),
             frame: Frame {
                 storage: stream.storage.clone(),
                 payload: target.payload(),
                 depth: spec.most_outstanding(),
                 open_loop: spec.arrivals != Arrivals::Closed,
-                sync: Frame::sync_kind(spec.sync),
+                sync: Frame::sync_kind(&spec),
                 end: None,
                 over: Arc::clone(over),
             },
@@ -368,7 +371,7 @@ impl Run<'_> {
         match stream.submission {
             Submission::PlainCalls => Chosen::Portable,
             Submission::Auto if stream.trims() && target.is_block_device() => Chosen::Portable,
-            Submission::Auto | Submission::IoUring => self.chosen,
+            Submission::Auto | Submission::IoUring | Submission::IoUringPolled => self.chosen,
         }
     }
 

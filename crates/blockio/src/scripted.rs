@@ -179,7 +179,7 @@ fn drive_on(stage: Stage, spec: &StreamSpec, script: impl FnMut(usize, &Request)
         payload: Payload::of(4096, payload_bytes),
         depth: spec.most_outstanding(),
         open_loop: spec.arrivals != Arrivals::Closed,
-        sync: Frame::sync_kind(spec.sync),
+        sync: Frame::sync_kind(spec),
         end: time,
         over: Arc::new(Over::default()),
     };

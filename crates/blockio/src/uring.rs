@@ -2,6 +2,7 @@
 
 use crate::arena::{Arena, BLOCK};
 use crate::backend::{Kind, Queue, Reaped, Request};
+use crate::clock;
 use crate::portable::HOLE;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
@@ -45,18 +46,20 @@ pub(crate) struct Uring {
     registered_buffers: bool,
     /// Requests that the kernel has not seen yet.
     pushed: u32,
+    /// Completions come to who looks for them, and by no interrupt.
+    polled: bool,
     /// Keeps the descriptor open as long as the ring.
     _handle: OwnedFd,
 }
 
 impl Uring {
     /// A ring for `depth` requests from `arena` on `handle`, and what it makes use of. Only the thread that calls this
-    /// may use it.
-    pub(crate) fn new(handle: OwnedFd, depth: u32, arena: &Arena) -> io::Result<(Self, Vec<String>)> {
-        let (mut ring, mut features) = build(depth)?;
+    /// may use it. A polled ring does nothing but transfers.
+    pub(crate) fn new(handle: OwnedFd, depth: u32, arena: &Arena, polled: bool) -> io::Result<(Self, Vec<String>)> {
+        let (mut ring, mut features) = if polled { build_polled(depth)? } else { build(depth)? };
         let (base, bytes) = arena.whole();
         // Before the file is registered: the ring keeps what it then knows of it.
-        let in_place = served_in_place(&mut ring, handle.as_raw_fd(), base)?;
+        let in_place = !polled && served_in_place(&mut ring, handle.as_raw_fd(), base)?;
         let submitter = ring.submitter();
         let file = submitter.register_files(&[handle.as_raw_fd()]).is_ok();
         let buffer = libc::iovec { iov_base: base.cast(), iov_len: bytes };
@@ -73,9 +76,22 @@ impl Uring {
             file_flags: if file { Flags::FIXED_FILE } else { Flags::empty() },
             registered_buffers: buffers,
             pushed: 0,
+            polled,
             _handle: handle,
         };
         Ok((queue, features))
+    }
+
+    /// Starts what was pushed and looks for completions until there is one, or `patience` is over.
+    fn poll(&mut self, patience: Nanos) -> io::Result<()> {
+        let begin = clock::read(libc::CLOCK_MONOTONIC);
+        loop {
+            entered(self.ring.submit())?;
+            let over = clock::read(libc::CLOCK_MONOTONIC).saturating_sub(begin) >= patience;
+            if over || !self.ring.completion().is_empty() {
+                return Ok(());
+            }
+        }
     }
 
     fn entry(&self, request: &Request) -> Entry {
@@ -161,6 +177,12 @@ fn build(depth: u32) -> io::Result<(IoUring, Vec<String>)> {
     Ok((IoUring::builder().dontfork().build(entries)?, Vec::new()))
 }
 
+/// A ring whose completions are polled for.
+fn build_polled(depth: u32) -> io::Result<(IoUring, Vec<String>)> {
+    let ring = IoUring::builder().dontfork().setup_iopoll().build(depth.next_power_of_two())?;
+    Ok((ring, vec!["polled completions".to_string()]))
+}
+
 impl Queue for Uring {
     #[inline]
     fn push(&mut self, request: Request) -> io::Result<bool> {
@@ -179,7 +201,9 @@ impl Queue for Uring {
     #[inline]
     fn wait(&mut self, patience: Nanos, reaped: &mut Vec<Reaped>) -> io::Result<()> {
         self.pushed = 0;
-        if patience > 0 {
+        if self.polled {
+            self.poll(patience)?;
+        } else if patience > 0 {
             let timeout = Timespec::new().sec(patience / 1_000_000_000).nsec((patience % 1_000_000_000) as u32);
             entered(self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout)))?;
         } else {

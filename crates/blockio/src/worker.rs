@@ -1,5 +1,6 @@
 //! The thread of one job in one phase: prepares all it needs, waits for the phase to begin, runs, drains.
 
+use crate::affinity;
 use crate::arena::{Arena, Content};
 use crate::backend::{Chosen, Queue};
 use crate::clock::{self, Clock, Monotonic};
@@ -18,7 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use tameshi_base::Nanos;
 use tameshi_record::{Clock as Boundaries, IntervalStats, Rounds};
-use tameshi_workload::{Job, Placement, StreamSpec};
+use tameshi_workload::spec::Submission;
+use tameshi_workload::{Job, Pacer, Placement, StreamSpec};
 
 /// What a job's thread tells the thread that writes the record.
 pub(crate) enum Message {
@@ -55,6 +57,8 @@ pub(crate) struct Task {
     /// The stream's name, where that is not what the run chose.
     pub(crate) apart: Option<String>,
     pub(crate) arena: Arena,
+    /// What holds the job back where its stream keeps step with others.
+    pub(crate) pacer: Option<Pacer>,
     /// Where the stream verifies: what is known of the storage, and what the phase has looked at.
     pub(crate) checked: Option<(Arc<Ground>, Arc<Tally>)>,
     /// Its end is filled in when the phase begins.
@@ -101,12 +105,18 @@ fn tell(sender: &Sender<Message>, message: Message) {
 type Ended = (Option<Arena>, Option<Ending>);
 
 fn open_queue(mut task: Task, handle: OwnedFd, lines: Lines) -> Result<Ended, BlockError> {
+    if let Some(processors) = &task.spec.processors {
+        affinity::run_on(processors)
+            .map_err(|error| BlockError::system("binding a job's thread to processors", error))?;
+    }
     task.arena.prepare(Content::of(&task.spec));
     let depth = task.frame.depth;
     let failed = |what: &'static str| move |error: io::Error| BlockError::system(what, error);
     match task.chosen {
         Chosen::Uring => {
-            let (queue, features) = Uring::new(handle, depth, &task.arena).map_err(failed("setting up io_uring"))?;
+            let polled = task.spec.submission == Submission::IoUringPolled;
+            let made = Uring::new(handle, depth, &task.arena, polled);
+            let (queue, features) = made.map_err(failed("setting up io_uring"))?;
             Ok(carry(task, lines, queue, features))
         }
         Chosen::Null => Ok(carry(task, lines, Null::new(depth), vec!["no requests at all".into()])),
@@ -134,6 +144,7 @@ fn carry<Q: Queue>(task: Task, lines: Lines, queue: Q, features: Vec<String>) ->
         seed,
         budget_bytes,
         arena,
+        pacer,
         apart,
         checked,
         mut frame,
@@ -146,7 +157,8 @@ fn carry<Q: Queue>(task: Task, lines: Lines, queue: Q, features: Vec<String>) ->
         return (Some(arena), None);
     };
     let name = random_name.as_str();
-    let job = Job::new(&spec, Placement { stream, job, storage_bytes, begin, budget_bytes, seed, name });
+    let placement = Placement { stream, job, storage_bytes, begin, budget_bytes, seed, name };
+    let job = Job::new(&spec, placement).paced(pacer);
     frame.end = task.time.map(|time| begin.saturating_add(time));
     let used = Used { cpu: clock.cpu() + queue.helpers_cpu(), thread: clock.usage() };
     let boundaries = Boundaries::new(begin, task.ramp, task.interval).in_rounds(task.rounds);

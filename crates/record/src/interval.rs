@@ -371,6 +371,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_recorded_takes_no_more_memory_however_much_there_is() {
+        let mut stats = IntervalStats::new(0, 0, Part::Steady, 0);
+        stats.expect(Some(0), 1_000_000_000);
+        let places = stats.operations[0].latency.distinct_values();
+        (0..1_000_000).for_each(|number: u64| stats.record(0, 4096, number * 999));
+        assert_eq!(stats.operations[0].latency.distinct_values(), places);
+        stats.restart(0, Part::Steady, 0);
+        assert_eq!((stats.operations[0].count, stats.operations[0].latency.distinct_values()), (0, places));
+    }
+
+    #[test]
     fn nothing_is_clipped_at_seventeen_seconds() {
         let mut stats = IntervalStats::new(0, 0, Part::Steady, 0);
         let hour = 3_600_000_000_000;

@@ -18,7 +18,7 @@ use tameshi_record::ledger::depth_class;
 use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Rounds, Slow, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
 use tameshi_workload::steady::{Detector, Round, State};
-use tameshi_workload::{Job, Operation, Placement};
+use tameshi_workload::{Job, Operation, Paces, Placement};
 
 /// Place of a transaction among the operations of the record.
 const TRANSACTION: usize = 5;
@@ -72,6 +72,7 @@ impl<'a> Phase<'a> {
     pub(crate) fn new(spec: &'a RunSpec, index: usize, begin: Nanos, round: Option<u32>) -> Self {
         let phase = &spec.phases[index];
         let (mut seats, places) = (Vec::new(), places(spec));
+        let paces = Paces::new(phase.streams.iter().map(|stream| &stream.stream));
         for (number, stream) in phase.streams.iter().enumerate() {
             let storage = spec.storage.get_index_of(&stream.storage);
             let storage = storage.expect("the spec was checked: the storage is there");
@@ -88,7 +89,8 @@ impl<'a> Phase<'a> {
             };
             seats.extend((0..stream.stream.jobs).map(|job| {
                 let place = placement(job);
-                Seat { job: Job::new(&stream.stream, place), number: job, stream: place.stream, device, base_bytes }
+                let started = Job::new(&stream.stream, place).paced(paces.of(number));
+                Seat { job: started, number: job, stream: place.stream, device, base_bytes }
             }));
         }
         let mut due = Due::new(seats.len());
@@ -292,6 +294,8 @@ impl<'a> Phase<'a> {
                     }
                 }
             }
+        } else if self.bounded && of.job.is_done() {
+            self.active -= 1;
         }
         self.due.set(seat, of.job.next_due());
         if let Device::Flash(flash) = &world.devices[of.device] {

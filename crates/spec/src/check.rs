@@ -125,6 +125,17 @@ fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &Str
     if !stream.offset.0.is_multiple_of(granule(stream)) {
         return Err(bad(source, table, &path("offset"), "an offset must be aligned", "a multiple of 512 B"));
     }
+    for (value, key) in [(stream.align, "align"), (stream.pattern.stretch(), "pattern")] {
+        if !value.is_none_or(|size| size.0.is_multiple_of(granule(stream))) {
+            return Err(bad(
+                source,
+                table,
+                &path(key),
+                "past the page cache only sectors are moved",
+                "multiples of 512 B",
+            ));
+        }
+    }
     for (value, key) in [(stream.amount.map(|size| size.0), "amount"), (stream.duration.map(|time| time.0), "duration")]
     {
         not_zero(source, table, value.unwrap_or(1), &path(key), "more than zero")?;

@@ -1,6 +1,6 @@
 //! What a stream's description may not say: values that no job can carry out.
 
-use crate::spec::{Arrivals, Pattern, StreamSpec, Sync, VERIFIED, Verify};
+use crate::spec::{Access, Arrivals, Pattern, StreamSpec, Submission, Sync, VERIFIED, Verify};
 use tameshi_base::{Rate, Share, Size};
 
 /// A value that can't be.
@@ -27,7 +27,8 @@ impl StreamSpec {
         let trims = || self.trim_objection();
         let writes = || self.group_objection().or_else(|| self.page_objection()).or_else(|| self.verify_objection());
         let times = || self.arrivals_objection().or_else(|| self.pauses_objection());
-        self.pattern_objection().or_else(times).or_else(trims).or_else(writes)
+        let ends = || self.end_objection().or_else(|| self.pace_objection()).or_else(|| self.system_objection());
+        self.pattern_objection().or_else(times).or_else(trims).or_else(writes).or_else(ends)
     }
 
     /// The same of the part of the storage that it works on, `span_bytes` long.
@@ -53,6 +54,13 @@ impl StreamSpec {
                 "`shuffled` visits blocks of one length, one by one",
                 "no `block_size_mix`, no `run_length`",
             ),
+            Pattern::Strided { run, skip, .. } if *run < self.longest() || run.0.checked_add(skip.0).is_none() => {
+                object("pattern.strided.run", "a stretch must hold a request, and end", "the longest request or more")
+            }
+            Pattern::Shuffled | Pattern::Sequential | Pattern::Strided { .. } if self.align.is_some() => {
+                object("align", "this pattern draws no offsets", "a pattern that draws")
+            }
+            _ if self.align == Some(Size(0)) => object("align", "nothing is a multiple of it", "a size above zero"),
             Pattern::Zipf { theta_permille } if !(1..=MOST_THETA_PERMILLE).contains(theta_permille) => {
                 object("pattern.zipf.theta_permille", "no popularity has this exponent", "1 to 10000")
             }
@@ -147,8 +155,7 @@ impl StreamSpec {
     }
 
     fn trim_objection(&self) -> Option<Objection> {
-        let batched = self.page_flush.is_some() || matches!(self.sync, Some(Sync::GroupCommit { .. }));
-        (self.trim_first && batched).then(|| Objection {
+        (self.trim_first && self.is_batched()).then(|| Objection {
             key: "trim_first",
             message: "a log's groups and batches of pages are written without trims".to_string(),
             accepted: "single writes",
@@ -171,7 +178,60 @@ impl StreamSpec {
         Some(Objection { key: "verify", message: message.to_string(), accepted })
     }
 
+    /// Whether it is carried out in groups or batches, which have syncs of their own.
+    fn is_batched(&self) -> bool {
+        self.page_flush.is_some() || matches!(self.sync, Some(Sync::GroupCommit { .. }))
+    }
+
+    fn end_objection(&self) -> Option<Objection> {
+        if !self.sync_at_end {
+            return None;
+        }
+        let message = if self.is_batched() {
+            "a log's groups and batches of pages are durable when the stream ends"
+        } else if self.written() == Share(0) {
+            "a stream that writes nothing leaves nothing to be made durable"
+        } else {
+            return None;
+        };
+        let accepted = "single writes";
+        Some(Objection { key: "sync_at_end", message: message.to_string(), accepted })
+    }
+
+    fn pace_objection(&self) -> Option<Objection> {
+        let pace = self.pace.as_ref()?;
+        let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
+        if pace.weight == 0 {
+            object("pace.weight", "a stream without a share never starts", "1 or more")
+        } else if self.is_batched() {
+            object("pace", "a log's groups and batches of pages keep no step", "single requests")
+        } else {
+            None
+        }
+    }
+
+    /// What the system could not do of it.
+    fn system_objection(&self) -> Option<Objection> {
+        let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
+        if self.processors.as_ref().is_some_and(Vec::is_empty) {
+            return object("processors", "a thread runs somewhere", "at least one processor, or no such key");
+        }
+        if self.submission != Submission::IoUringPolled {
+            return None;
+        }
+        let other = self.is_batched() || self.sync_at_end || self.sync.and_then(Sync::every).is_some() || self.trims();
+        if other || self.access == Access::Buffered {
+            let message = "a polled queue takes reads and writes past the page cache, and no syncs or trims";
+            return object("submission", message, "`access = \"direct\"`, and no sync but `dsync` and `fua`");
+        }
+        None
+    }
+
     fn pauses_objection(&self) -> Option<Objection> {
+        if self.think_every == 0 {
+            let message = "a pause after no request never comes".to_string();
+            return Some(Objection { key: "think_every", message, accepted: "1 or more" });
+        }
         let stuck = self.duty.is_some_and(|duty| duty.on.0 == 0);
         let endless = self.duty.is_some_and(|duty| duty.on.0.checked_add(duty.off.0).is_none());
         (stuck || endless).then(|| Objection {
@@ -185,7 +245,7 @@ impl StreamSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Duty, Gaps, PageFlush, RatePoint, Shape, Zone};
+    use crate::spec::{Duty, Gaps, Pace, PageFlush, RatePoint, Shape, Zone};
     use tameshi_base::Time;
 
     fn key(spec: StreamSpec) -> Option<&'static str> {
@@ -222,6 +282,46 @@ mod tests {
         assert_eq!(pattern(Pattern::Zoned(vec![zone(1_000_000, 1_000_000)])), None);
         assert_eq!(pattern(Pattern::Zoned(vec![zone(1_000_000, 900_000)])), Some("pattern.zoned"));
         assert_eq!(pattern(Pattern::Zoned(vec![])), Some("pattern.zoned"));
+    }
+
+    #[test]
+    fn stretches_hold_a_request_and_only_drawn_offsets_are_aligned() {
+        let strided = |run| Pattern::Strided { run: Size(run), skip: Size(512), backwards: false };
+        assert_eq!([pattern(strided(4096)), pattern(strided(4095))], [None, Some("pattern.strided.run")]);
+        assert_eq!(pattern(strided(u64::MAX)), Some("pattern.strided.run"));
+        let aligned = |pattern, align| key(StreamSpec { pattern, align: Some(Size(align)), ..StreamSpec::default() });
+        assert_eq!([aligned(Pattern::Random, 4096), aligned(Pattern::Random, 0)], [None, Some("align")]);
+        assert_eq!([aligned(Pattern::Sequential, 4096), aligned(strided(4096), 4096)], [Some("align"); 2]);
+    }
+
+    #[test]
+    fn a_stream_ends_with_a_sync_where_it_writes_by_itself() {
+        let ending = StreamSpec { sync_at_end: true, read: Share(0), ..StreamSpec::default() };
+        assert_eq!(key(ending.clone()), None);
+        assert_eq!(key(StreamSpec { read: Share::WHOLE, ..ending.clone() }), Some("sync_at_end"));
+        let flush = PageFlush { batch: 4, doublewrite: None };
+        assert_eq!(key(StreamSpec { page_flush: Some(flush), ..ending }), Some("sync_at_end"));
+    }
+
+    #[test]
+    fn pauses_paces_and_processors_are_some() {
+        assert_eq!(key(StreamSpec { think_every: 0, ..StreamSpec::default() }), Some("think_every"));
+        let pace = |weight| Some(Pace { group: "g".into(), weight });
+        assert_eq!(key(StreamSpec { pace: pace(1), ..StreamSpec::default() }), None);
+        assert_eq!(key(StreamSpec { pace: pace(0), ..StreamSpec::default() }), Some("pace.weight"));
+        assert_eq!(key(StreamSpec { processors: Some(vec![]), ..StreamSpec::default() }), Some("processors"));
+    }
+
+    #[test]
+    fn a_polled_queue_takes_transfers_past_the_page_cache_only() {
+        let polled = StreamSpec { submission: Submission::IoUringPolled, ..StreamSpec::default() };
+        assert_eq!(key(polled.clone()), None);
+        let durable = Some(Sync::Dsync);
+        assert_eq!(key(StreamSpec { read: Share(0), sync: durable, ..polled.clone() }), None);
+        let synced = Some(Sync::Fdatasync { every: 1 });
+        assert_eq!(key(StreamSpec { read: Share(0), sync: synced, ..polled.clone() }), Some("submission"));
+        assert_eq!(key(StreamSpec { access: Access::Buffered, ..polled.clone() }), Some("submission"));
+        assert_eq!(key(StreamSpec { trim: Share(1), ..polled }), Some("submission"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One job of a stream: what it issues when, its operations in flight, and the latency of each.
 
 use crate::group::Group;
+use crate::pace::Pacer;
 use crate::pages::Pages;
 use crate::plain::Plain;
 use crate::source::{Source, Start};
@@ -133,6 +134,15 @@ impl Job {
             (_, Some(flush)) => Kind::Pages(Pages::new(spec, place, flush)),
             _ => Kind::Plain(Plain::new(spec, place)),
         })
+    }
+
+    /// The job, held back by `pacer` where its stream keeps step with others. Groups and batches do not.
+    #[must_use]
+    pub fn paced(mut self, pacer: Option<Pacer>) -> Self {
+        if let Kind::Plain(plain) = &mut self.0 {
+            plain.pace(pacer);
+        }
+        self
     }
 
     /// The earliest time at which the job wants to issue; `None` while it waits for a completion or has nothing left.
@@ -317,6 +327,41 @@ mod tests {
         }
         assert!(job.is_done());
         assert_eq!(bytes, 2 * 4096);
+    }
+
+    #[test]
+    fn a_sync_at_the_end_comes_once_when_all_is_done_and_is_no_commit() {
+        for (budget_bytes, duration) in [(Some(5 * 4096), None), (None, Some(tameshi_base::Time(70)))] {
+            let spec =
+                StreamSpec { read: Share(0), queue_depth: 3, sync_at_end: true, duration, ..StreamSpec::default() };
+            let mut job = Job::new(&spec, Placement { budget_bytes, ..place() });
+            let (mut now, mut done) = (0, vec![]);
+            while let Some(due) = job.next_due() {
+                assert!(!job.is_done());
+                now = due.max(now);
+                let slots: Vec<u32> = std::iter::from_fn(|| job.issue(now)).map(|issue| issue.slot).collect();
+                now += 30;
+                done.extend(slots.into_iter().map(|slot| job.complete(slot, now)));
+            }
+            assert!(job.is_done());
+            let (last, before) = done.split_last().expect("it did something");
+            assert_eq!((last.operation, last.latency, last.commit), (Operation::Sync, 30, None));
+            assert!(before.len() >= 5 && before.iter().all(|done| done.operation == Operation::Write));
+        }
+    }
+
+    #[test]
+    fn a_pause_comes_after_so_many_requests_of_a_slot() {
+        let spec = StreamSpec { think_time: tameshi_base::Time(1000), think_every: 3, ..StreamSpec::default() };
+        let (mut job, mut now, mut starts) = (Job::new(&spec, place()), 0, vec![]);
+        for _ in 0..7 {
+            now = job.next_due().expect("a slot").max(now);
+            starts.push(now);
+            let issue = job.issue(now).expect("due");
+            now += 10;
+            job.complete(issue.slot, now);
+        }
+        assert_eq!(starts, [0, 10, 20, 1030, 1040, 1050, 2060]);
     }
 
     #[test]

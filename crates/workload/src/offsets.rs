@@ -3,7 +3,7 @@
 use crate::shuffle::Shuffle;
 use crate::skew::{Scatter, SelfSimilar, Zipf};
 use crate::spec::{Pattern, StreamSpec, Zone};
-use tameshi_base::{Random, Share};
+use tameshi_base::{Random, Share, Size};
 
 /// The part of a storage that one job works on.
 #[derive(Clone, Debug)]
@@ -18,6 +18,10 @@ pub struct Offsets {
     run_left: u32,
     /// Where the request that follows begins, from the span's begin.
     cursor: u64,
+    /// What drawn offsets are multiples of, where that is not the request's own length.
+    align: Option<u64>,
+    /// Offsets count from the span's end.
+    backwards: bool,
 }
 
 /// How an offset is drawn. Popularity belongs to blocks as long as the shortest request.
@@ -25,6 +29,11 @@ pub struct Offsets {
 enum Draw {
     /// Not at all: each request follows the one before it.
     Sequential,
+    /// Neither: stretches of so many bytes, with so many left out behind each.
+    Strided {
+        run: u64,
+        skip: u64,
+    },
     /// Uniformly.
     Uniform,
     /// In random order, none again before all have come.
@@ -48,6 +57,8 @@ impl Draw {
         match pattern {
             Pattern::Shuffled => Self::Shuffled(blocks, Shuffle::new(blocks.count, random.clone())),
             Pattern::Sequential => Self::Sequential,
+            Pattern::Strided { skip: Size(0), .. } => Self::Sequential,
+            Pattern::Strided { run, skip, .. } => Self::Strided { run: run.0, skip: skip.0 },
             Pattern::Random => Self::Uniform,
             Pattern::Zipf { theta_permille } => {
                 let zipf = Zipf::new(f64::from(*theta_permille) / 1000.0, blocks.count);
@@ -65,7 +76,7 @@ impl Draw {
     #[inline]
     fn block(&mut self, random: &mut Random) -> Option<(u64, u64)> {
         match self {
-            Self::Sequential | Self::Uniform => None,
+            Self::Sequential | Self::Strided { .. } | Self::Uniform => None,
             Self::Shuffled(blocks, shuffle) => Some((shuffle.next(), blocks.length)),
             Self::Zipf(blocks, zipf, scatter) => Some((scatter.place(zipf.draw(random)), blocks.length)),
             Self::Pareto(blocks, pareto, scatter) => Some((scatter.place(pareto.draw(random)), blocks.length)),
@@ -101,7 +112,20 @@ impl Pattern {
             &Self::HotCold { hot, accesses } => {
                 vec![Zone { accesses, span: hot }, Zone { accesses: rest(accesses), span: rest(hot) }]
             }
-            Self::Random | Self::Shuffled | Self::Sequential | Self::Zipf { .. } | Self::Pareto { .. } => Vec::new(),
+            Self::Random
+            | Self::Shuffled
+            | Self::Sequential
+            | Self::Strided { .. }
+            | Self::Zipf { .. }
+            | Self::Pareto { .. } => Vec::new(),
+        }
+    }
+
+    /// What the begins of a strided pattern's stretches are multiples of.
+    pub fn stretch(&self) -> Option<Size> {
+        match self {
+            Self::Strided { run, skip, .. } => Some(Size(run.0 | skip.0)),
+            _ => None,
         }
     }
 
@@ -128,7 +152,9 @@ impl Offsets {
     ) -> Self {
         let longest = spec.longest().0;
         assert!(span_bytes >= longest && longest > 0, "the span holds no whole block");
-        let length = spec.shortest().0;
+        let length = spec.align.unwrap_or(spec.shortest()).0;
+        let backwards = matches!(spec.pattern, Pattern::Strided { backwards: true, .. });
+        let span_bytes = if backwards { span_bytes / longest * longest } else { span_bytes };
         let draw = Draw::new(&spec.pattern, Blocks { length, count: span_bytes / length }, &random, scatter);
         let mut cursor = 0;
         if matches!(draw, Draw::Sequential) {
@@ -136,7 +162,23 @@ impl Offsets {
             let share = (u128::from(blocks) * u128::from(job) / u128::from(spec.jobs)) as u64;
             cursor = (share + random.below(blocks)) % blocks * longest;
         }
-        Self { begin_bytes, span_bytes, draw, random, run_length: spec.run_length, run_left: 0, cursor }
+        if let Draw::Strided { run, skip } = draw {
+            let stretches = (span_bytes - longest) / (run + skip) + 1;
+            let share = (u128::from(stretches) * u128::from(job) / u128::from(spec.jobs)) as u64;
+            cursor = (share + random.below(stretches)) % stretches * (run + skip);
+        }
+        let align = spec.align.map(|align| align.0);
+        Self {
+            begin_bytes,
+            span_bytes,
+            draw,
+            random,
+            run_length: spec.run_length,
+            run_left: 0,
+            cursor,
+            align,
+            backwards,
+        }
     }
 
     /// The first byte of the next request, which is `length_bytes` long and no longer than the longest.
@@ -149,6 +191,8 @@ impl Offsets {
         let follows = self.cursor + length <= self.span_bytes;
         let offset = if matches!(self.draw, Draw::Sequential) {
             if follows { self.cursor } else { 0 }
+        } else if let Draw::Strided { run, skip } = self.draw {
+            self.strided(length, run, skip)
         } else if self.run_left > 0 && follows {
             self.run_left -= 1;
             self.cursor
@@ -157,17 +201,25 @@ impl Offsets {
             self.drawn(length)
         };
         self.cursor = offset + length;
-        self.begin_bytes + offset
+        self.begin_bytes + if self.backwards { self.span_bytes - self.cursor } else { offset }
+    }
+
+    /// Where the stretch under way, or the next one that has room, goes on.
+    #[inline]
+    fn strided(&self, length: u64, run: u64, skip: u64) -> u64 {
+        let within = self.cursor % (run + skip);
+        let next = if within + length <= run { self.cursor } else { self.cursor - within + run + skip };
+        if next + length <= self.span_bytes { next } else { 0 }
     }
 
     #[inline]
     fn drawn(&mut self, length: u64) -> u64 {
-        let places = self.span_bytes / length;
+        let unit = self.align.unwrap_or(length);
+        let places = (self.span_bytes - length) / unit + 1;
         match self.draw.block(&mut self.random) {
-            None => self.random.below(places) * length,
+            None => self.random.below(places) * unit,
             // A longer request covers the block that was drawn, but for the rest at the span's end.
-            Some((block, of)) if of != length => (block * of / length).min(places - 1) * length,
-            Some((block, _)) => block * length,
+            Some((block, of)) => (block * of / unit).min(places - 1) * unit,
         }
     }
 }
@@ -194,6 +246,57 @@ mod tests {
         sorted.sort_unstable();
         assert_eq!(sorted, (0..10).map(|b| (1 << 20) + b * 4096).collect::<Vec<_>>());
         assert_eq!(first, (0..10).map(|_| offsets.next(4096)).collect::<Vec<_>>());
+    }
+
+    fn strided(run: u64, skip: u64, backwards: bool) -> Pattern {
+        Pattern::Strided { run: Size(run), skip: Size(skip), backwards }
+    }
+
+    #[test]
+    fn a_strided_job_visits_its_stretches_in_order_and_nothing_between_them() {
+        let mut offsets = offsets(strided(8192, 4096, false), (1 << 20, 60 * 1024), &[4096], (0, 1));
+        let visited: Vec<u64> = (0..10).map(|_| offsets.next(4096) - (1 << 20)).collect();
+        let all = [0, 4096, 12_288, 16_384, 24_576, 28_672, 36_864, 40_960, 49_152, 53_248];
+        let begin = all.iter().position(|&at| at == visited[0]).expect("a stretch's begin");
+        assert_eq!(visited, all[begin..].iter().chain(&all[..begin]).copied().collect::<Vec<_>>());
+        assert_eq!(begin % 2, 0);
+        assert_eq!(offsets.next(4096) - (1 << 20), visited[0]);
+    }
+
+    #[test]
+    fn a_job_that_goes_backwards_visits_each_block_once_from_the_end() {
+        for skip in [0, 4096] {
+            let mut offsets = offsets(strided(4096, skip, true), (8192, 40_960 + 512), &[4096], (0, 1));
+            let count = if skip == 0 { 10 } else { 5 };
+            let visited: Vec<u64> = (0..count).map(|_| offsets.next(4096) - 8192).collect();
+            let falls = visited.windows(2).filter(|pair| pair[1] + 4096 + skip == pair[0]).count();
+            assert!(falls + 2 >= count, "but for where it begins again at the end: {visited:?}");
+            let places: BTreeSet<u64> = visited.iter().copied().collect();
+            assert_eq!(places, (0..count as u64).map(|block| 40_960 - 4096 - block * (4096 + skip)).collect());
+            assert_eq!(offsets.next(4096) - 8192, visited[0]);
+        }
+    }
+
+    #[test]
+    fn aligned_offsets_are_multiples_of_that_and_reach_from_end_to_end() {
+        let mix = [512u64, 65_536].map(|size| SizeShare { size: Size(size), share: Share(500_000) });
+        let zone = |accesses: u32, span: u32| Zone { accesses: Share(accesses * 10_000), span: Share(span * 10_000) };
+        for pattern in [Pattern::Random, Pattern::Zoned(vec![zone(50, 5), zone(50, 95)])] {
+            let spec = StreamSpec {
+                pattern,
+                block_size_mix: Some(mix.to_vec()),
+                align: Some(Size(4096)),
+                ..StreamSpec::default()
+            };
+            let span = 1 << 20;
+            let mut offsets = Offsets::new(&spec, (0, span), 0, Random::named(5, "o"), Random::named(5, "scatter"));
+            for length in [512u32, 65_536] {
+                let drawn: BTreeSet<u64> = (0..20_000).map(|_| offsets.next(length)).collect();
+                let places = (span - u64::from(length)) / 4096 + 1;
+                assert!(drawn.iter().all(|at| at % 4096 == 0 && at + u64::from(length) <= span));
+                assert_eq!(drawn.len() as u64, places, "each place comes");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Requests in slots of their own, each write followed by a sync where the stream asks for one.
 
 use crate::job::{Completion, Issue, Operation, Placement};
+use crate::pace::{LOOK_AGAIN, Pacer};
 use crate::source::Source;
 use crate::spec::{StreamSpec, Sync};
 use std::collections::VecDeque;
@@ -42,6 +43,22 @@ pub(crate) struct Plain {
     /// Slots whose trim is complete and whose write is due, or whose write is and whose sync is due.
     to_follow: VecDeque<(Nanos, u32)>,
     outstanding: u32,
+    /// What holds it back where it keeps step with other streams.
+    pacer: Option<Pacer>,
+    end: End,
+    /// When a command last completed.
+    completed: Nanos,
+}
+
+/// The sync that ends a stream which asks for one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// It asks for none, or it is over.
+    None,
+    /// When nothing is left.
+    ToCome,
+    /// In flight.
+    UnderWay,
 }
 
 impl Plain {
@@ -58,7 +75,15 @@ impl Plain {
             trim_first: spec.trim_first,
             to_follow: VecDeque::with_capacity(depth as usize),
             outstanding: 0,
+            pacer: None,
+            end: if spec.sync_at_end { End::ToCome } else { End::None },
+            completed: place.begin,
         }
+    }
+
+    /// Keeps step from now on.
+    pub(crate) fn pace(&mut self, pacer: Option<Pacer>) {
+        self.pacer = pacer;
     }
 
     #[inline]
@@ -70,8 +95,15 @@ impl Plain {
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         match self.to_follow.front() {
             Some(&(at, _)) => Some(at),
+            None if self.ends() => Some(self.completed),
             None => self.source.due(),
         }
+    }
+
+    /// Whether all that is left is the sync at the end.
+    #[inline]
+    fn ends(&self) -> bool {
+        self.end == End::ToCome && self.outstanding == 0 && self.source.is_exhausted()
     }
 
     #[inline]
@@ -79,12 +111,24 @@ impl Plain {
         if self.next_due()? > now {
             return None;
         }
-        self.outstanding += 1;
         if let Some((intended, slot)) = self.to_follow.pop_front() {
+            self.outstanding += 1;
             let command = self.follow(slot, (intended, now));
             return Some(Issue { slot, command: Some(command), intended, ready: intended, scheduled: false });
         }
+        if self.ends() {
+            (self.end, self.outstanding) = (End::UnderWay, 1);
+            let since = self.completed;
+            let command = self.submit(0, CommandKind::Flush, (0, 0), (since, now));
+            return Some(Issue { slot: 0, command: Some(command), intended: since, ready: since, scheduled: false });
+        }
+        if self.pacer.as_ref().is_some_and(|pacer| !pacer.starts()) {
+            self.source.postpone(now + LOOK_AGAIN);
+            self.leave_if_exhausted();
+            return None;
+        }
         let start = self.source.start(now)?;
+        self.outstanding += 1;
         let Request { mut kind, offset_bytes, length_bytes } = match self.ahead.pop_front() {
             Some(request) => request,
             None => self.draw(),
@@ -99,8 +143,19 @@ impl Plain {
                 kind = CommandKind::Trim;
             }
         }
+        self.leave_if_exhausted();
         let command = self.submit(start.who, kind, (offset_bytes, length_bytes), (start.intended, now));
         Some(Issue::started(start.who, Some(command), start))
+    }
+
+    /// Who starts nothing any more holds nobody back.
+    #[inline]
+    fn leave_if_exhausted(&mut self) {
+        if let Some(pacer) = &mut self.pacer
+            && self.source.is_exhausted()
+        {
+            pacer.leave();
+        }
     }
 
     /// What comes after a trim or a write that completed.
@@ -152,12 +207,17 @@ impl Plain {
         let state = &mut self.slots[slot as usize];
         let kind = state.kind.take().expect("a command completes once");
         self.outstanding -= 1;
+        self.completed = now;
         let latency = now.saturating_sub(state.intended);
         let service = now.saturating_sub(state.submitted);
         let bytes = u64::from(state.length_bytes);
         let sync_due = kind == CommandKind::Write && self.sync_every.is_some_and(|n| state.writes_since_sync >= n);
         let write_due = kind == CommandKind::Trim && state.write_offset.is_some();
         let mut commit = (self.durable && kind == CommandKind::Write).then_some(latency);
+        if self.end == End::UnderWay {
+            self.end = End::None;
+            return Completion { operation: Operation::Sync, bytes: 0, latency, service, commit: None };
+        }
         if kind == CommandKind::Flush {
             commit = Some(now.saturating_sub(state.write_intended));
             state.writes_since_sync = 0;
@@ -166,6 +226,7 @@ impl Plain {
             self.to_follow.push_back((now, slot));
         } else {
             self.source.finish(slot, now);
+            self.leave_if_exhausted();
         }
         Completion { operation: Operation::of(kind), bytes, latency, service, commit }
     }
@@ -177,6 +238,6 @@ impl Plain {
 
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.source.is_exhausted() && self.outstanding == 0 && self.to_follow.is_empty()
+        self.source.is_exhausted() && self.outstanding == 0 && self.to_follow.is_empty() && self.end == End::None
     }
 }

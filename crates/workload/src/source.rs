@@ -46,11 +46,23 @@ struct Think {
     mean: Nanos,
     distribution: Distribution,
     random: Random,
+    /// Requests between two pauses, and per member those since its last.
+    every: u32,
+    since: Vec<u32>,
 }
 
 impl Think {
+    /// The pause of `who` after a request.
     #[inline]
-    fn next(&mut self) -> Nanos {
+    fn next(&mut self, who: u32) -> Nanos {
+        if self.every > 1 {
+            let since = &mut self.since[who as usize];
+            *since += 1;
+            if *since < self.every {
+                return 0;
+            }
+            *since = 0;
+        }
         match (self.mean, self.distribution) {
             (0, _) => 0,
             (mean, Distribution::Fixed) => mean,
@@ -79,7 +91,13 @@ impl Source {
                 Random::named(place.seed, "scatter"),
             ),
             mix: random("mix"),
-            think: Think { mean: spec.think_time.0, distribution: spec.think_distribution, random: random("think") },
+            think: Think {
+                mean: spec.think_time.0,
+                distribution: spec.think_distribution,
+                random: random("think"),
+                every: spec.think_every,
+                since: vec![0; members as usize],
+            },
             duty: spec.duty.map(|duty| (begin, duty)),
             schedule: Schedule::new(&spec.arrivals, spec.duty, place.job, spec.jobs, begin, random("arrivals")),
             free: (0..members).map(|who| (begin, who)).collect(),
@@ -128,13 +146,18 @@ impl Source {
     /// `who` is free again, and starts after thinking.
     #[inline]
     pub(crate) fn finish(&mut self, who: u32, now: Nanos) {
-        let from = now + self.think.next();
+        let from = now + self.think.next(who);
         // Pauses that differ end in another order than they begin.
         if self.free.back().is_none_or(|&(last, _)| last <= from) {
             return self.free.push_back((from, who));
         }
         let place = self.free.partition_point(|&(other, _)| other <= from);
         self.free.insert(place, (from, who));
+    }
+
+    /// Nobody starts before `at`.
+    pub(crate) fn postpone(&mut self, at: Nanos) {
+        self.free.iter_mut().take_while(|(free_from, _)| *free_from < at).for_each(|(free_from, _)| *free_from = at);
     }
 
     /// What the next request does.

@@ -23,6 +23,9 @@ pub struct StreamSpec {
     /// (sequential: where the one before it ended).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_size_mix: Option<Vec<SizeShare>>,
+    /// What each drawn offset is a multiple of, from the begin of the stream's part on; absent: the request's own length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub align: Option<Size>,
     /// Requests outstanding per job; in open loop the most that may be outstanding.
     pub queue_depth: u32,
     /// Jobs, each with a thread and a queue of its own.
@@ -36,9 +39,19 @@ pub struct StreamSpec {
     pub think_time: Time,
     /// How the pauses are distributed.
     pub think_distribution: Distribution,
+    /// Requests of a slot between two pauses.
+    #[serde(skip_serializing_if = "is_one")]
+    pub think_every: u32,
+    /// Keeping step with other streams of the phase; absent: each for itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
     /// Making writes durable; absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sync: Option<Sync>,
+    /// Whether the stream ends with one more sync, once all it may move is moved or its time is over: the kind that `sync`
+    /// has, else an `fsync`. A phase that ends before it leaves it out.
+    #[serde(skip_serializing_if = "is_no")]
+    pub sync_at_end: bool,
     /// Writes come in batches of pages, each batch durable before the next; absent: each write for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_flush: Option<PageFlush>,
@@ -61,6 +74,9 @@ pub struct StreamSpec {
     pub access: Access,
     /// How requests reach the system (measured world).
     pub submission: Submission,
+    /// Processors, by their numbers, that the stream's threads run on (measured world); absent: any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processors: Option<Vec<u32>>,
     /// How well the written data compresses: the share of each 4 KiB that is one byte repeated.
     pub compressible: Share,
     /// How much of the written data repeats: the share of writes whose content is one of sixteen.
@@ -78,6 +94,10 @@ fn is_no(flag: &bool) -> bool {
     !flag
 }
 
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
 fn is_none(time: &Time) -> bool {
     time.0 == 0
 }
@@ -91,13 +111,17 @@ impl Default for StreamSpec {
             read: Share::WHOLE,
             block_size: Size(4096),
             block_size_mix: None,
+            align: None,
             queue_depth: 1,
             jobs: 1,
             arrivals: Arrivals::Closed,
             duty: None,
             think_time: Time(0),
             think_distribution: Distribution::Fixed,
+            think_every: 1,
+            pace: None,
             sync: None,
+            sync_at_end: false,
             page_flush: None,
             offset: Size(0),
             span: None,
@@ -106,6 +130,7 @@ impl Default for StreamSpec {
             duration: None,
             access: Access::Direct,
             submission: Submission::Auto,
+            processors: None,
             compressible: Share(0),
             duplicate: Share(0),
             trim: Share(0),
@@ -125,6 +150,17 @@ pub enum Pattern {
     Shuffled,
     /// One block after the other, from the start again at the end.
     Sequential,
+    /// Stretches of the span in order, with parts between them that are never touched, from the start again at the end.
+    Strided {
+        /// Length of a stretch; within it each request begins where the one before it ended.
+        run: Size,
+        /// What is left out behind each.
+        #[serde(default)]
+        skip: Size,
+        /// From the span's end to its begin, each request lying before the one that came first.
+        #[serde(default)]
+        backwards: bool,
+    },
     /// Zipf-distributed popularity: the k-th most popular block gets a share in proportion to k to the power of −θ. The
     /// blocks are scattered over the span, for every stream and phase of a run alike.
     Zipf {
@@ -146,6 +182,16 @@ pub enum Pattern {
     },
     /// Parts of the span with shares of the accesses, in order.
     Zoned(Vec<Zone>),
+}
+
+/// Streams of a phase that keep step, each request of one making room for those of the others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pace {
+    /// Those that name the same group keep step.
+    pub group: String,
+    /// The stream's share of the group's requests is its weight's share of all weights.
+    pub weight: u32,
 }
 
 /// One part of a zoned pattern.
@@ -356,6 +402,8 @@ pub enum Submission {
     Auto,
     /// By io_uring, or not at all.
     IoUring,
+    /// By io_uring with completions that are polled for, which only some devices' queues have.
+    IoUringPolled,
     /// By plain calls (pread, pwrite, fdatasync …), from a thread for each request that may be outstanding.
     PlainCalls,
 }
@@ -444,7 +492,7 @@ impl StreamSpec {
 
     /// Whether it syncs, in whatever way.
     pub fn syncs(&self) -> bool {
-        self.sync.is_some() || self.page_flush.is_some()
+        self.sync.is_some() || self.page_flush.is_some() || self.sync_at_end
     }
 
     /// The part of a storage of so many bytes that it works on, from its begin to its end.

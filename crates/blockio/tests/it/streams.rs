@@ -3,7 +3,7 @@
 use crate::bench::*;
 use tameshi_base::{Rate, Share, Size, Time};
 use tameshi_blockio::unsupported;
-use tameshi_workload::spec::{Duty, Gaps, PageFlush, RatePoint, Shape, Submission, Zone};
+use tameshi_workload::spec::{Duty, Gaps, Pace, PageFlush, RatePoint, Shape, Submission, Zone};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
 const PAYLOAD: u64 = 4 << 20;
@@ -151,5 +151,87 @@ fn streams_beside_one_another_are_carried_as_each_says() {
     let ring = StreamSpec { submission: Submission::IoUring, ..writes(Pattern::Random) };
     let phases = vec![phase(by_amount(BLOCK), vec![("r", ring)])];
     let refused = bench.run(phases, tameshi_blockio::Backend::Portable).expect_err("plain calls are no io_uring");
-    assert!(refused.to_string().starts_with("stream `r`: `submission` is `io_uring`, but"), "{refused}");
+    assert!(refused.to_string().starts_with("stream `r`: `submission` asks for io_uring, but"), "{refused}");
+}
+
+#[test]
+fn stretches_are_touched_and_what_lies_between_is_not() {
+    for backend in backends() {
+        for backwards in [false, true] {
+            let pattern = Pattern::Strided { run: Size(2 * BLOCK), skip: Size(6 * BLOCK), backwards };
+            let blocks = (PAYLOAD / BLOCK) as usize;
+            let expected = (0..blocks).map(|block| if backwards { blocks - 1 - block } else { block });
+            let mut expected: Vec<usize> = expected.enumerate().filter(|(at, _)| at % 8 < 2).map(|(_, b)| b).collect();
+            expected.sort_unstable();
+            let found =
+                touched(StreamSpec { block_size: Size(BLOCK), ..writes(pattern) }, PAYLOAD / BLOCK / 4, backend);
+            assert_eq!(found, expected);
+        }
+    }
+}
+
+#[test]
+fn a_stream_ends_with_one_sync_where_it_asks_for_one() {
+    for backend in backends() {
+        let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
+        let ending = StreamSpec { sync_at_end: true, jobs: 2, ..writes(Pattern::Random) };
+        bench.run(vec![phase(by_amount(64 * BLOCK), vec![("load", ending)])], backend).expect("a run");
+        let sums = bench.sums();
+        assert_eq!([sums["write.count"], sums["sync.count"]], [64, 2], "one of each job");
+        assert!(!sums.contains_key("commit.count"));
+    }
+}
+
+#[test]
+fn streams_keep_step_as_their_weights_say() {
+    for backend in backends() {
+        let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
+        let paced = |weight| StreamSpec { pace: Some(Pace { group: "g".into(), weight }), ..StreamSpec::default() };
+        let quick = StreamSpec { queue_depth: 8, ..paced(1) };
+        bench.lay_out(backend).expect("laid out");
+        let streams = vec![("quick", quick), ("slow", paced(3))];
+        bench.run(vec![phase(by_time(200), streams)], backend).expect("a run");
+        let reads = |of: &str| -> u64 {
+            let rows = bench.rows();
+            rows.iter().filter(|row| row.2 == of && row.3 == "read.count").map(|row| row.4).sum()
+        };
+        let (quick, slow) = (reads("quick"), reads("slow"));
+        assert!(quick > 0 && slow.abs_diff(3 * quick) <= 3 * 9 + 2, "{quick} {slow}: but for what is in flight");
+    }
+}
+
+#[test]
+fn threads_run_where_they_are_told_or_the_run_is_refused() {
+    let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
+    let on = |processors| StreamSpec { processors: Some(processors), ..writes(Pattern::Random) };
+    let absent = vec![phase(by_amount(BLOCK), vec![("far", on(vec![0, 1023]))])];
+    let sentences = unsupported(&spec(absent, vec![]));
+    assert_eq!(sentences.len(), 1);
+    assert!(sentences[0].starts_with("stream `far`: `processors` names 1023, and"), "{sentences:?}");
+    let here = (0..1023).find(|&number| {
+        unsupported(&spec(vec![phase(by_amount(BLOCK), vec![("a", on(vec![number]))])], vec![])).is_empty()
+    });
+    let here = on(vec![here.expect("this test runs somewhere")]);
+    let phases = vec![phase(by_amount(8 * BLOCK), vec![("near", here)])];
+    bench.run(phases, tameshi_blockio::Backend::Auto).expect("a run");
+    assert_eq!(bench.sums()["write.count"], 8);
+}
+
+/// Few devices have queues that are polled: where one has, all is read; elsewhere the first request says so.
+#[test]
+fn polled_completions_bring_every_request_or_a_word_on_what_is_missing() {
+    for place in places() {
+        let bench = Bench::new(&place, PAYLOAD);
+        bench.lay_out(tameshi_blockio::Backend::Auto).expect("laid out");
+        let polled = StreamSpec { submission: Submission::IoUringPolled, queue_depth: 4, ..StreamSpec::default() };
+        let phases = vec![phase(by_amount(256 * BLOCK), vec![("polled", polled)])];
+        match bench.run(phases, tameshi_blockio::Backend::Auto) {
+            Ok(_) => assert_eq!(bench.sums()["read.count"], 256),
+            Err(error) => {
+                let told = error.to_string();
+                let known = ["not supported", "asks for io_uring, but", "Invalid argument"];
+                assert!(known.iter().any(|words| told.contains(words)), "{told}");
+            }
+        }
+    }
 }

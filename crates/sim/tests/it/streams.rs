@@ -4,7 +4,7 @@ use crate::support::*;
 use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_sim::unsupported;
 use tameshi_spec::run::PhaseStream;
-use tameshi_workload::spec::{Duty, Gaps, PageFlush, RatePoint, Shape, Zone};
+use tameshi_workload::spec::{Duty, Gaps, Pace, PageFlush, RatePoint, Shape, Zone};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
 fn zoned() -> Pattern {
@@ -191,4 +191,45 @@ fn many_streams_at_once_each_keep_their_own_rate_and_histograms() {
         assert_eq!(rows.map(|row| row.4).sum::<u64>(), rate * 10);
         assert!(left.histograms.contains(&format!("0/steady/{subject}/read")));
     }
+}
+
+#[test]
+fn a_stream_ends_with_one_sync_and_the_phase_after_it() {
+    let stream = StreamSpec { read: Share(0), sync_at_end: true, queue_depth: 4, ..StreamSpec::default() };
+    let left = run(&spec(hdd(disk()), stream, for_amount(100 * 4096)));
+    assert_eq!([left.sum("write.count"), left.sum("sync.count"), left.sum("commit.count")], [100, 1, 0]);
+}
+
+#[test]
+fn streams_keep_step_whatever_each_could_do_and_who_ends_holds_nobody_back() {
+    let paced = |weight| StreamSpec { pace: Some(Pace { group: "g".into(), weight }), ..StreamSpec::default() };
+    let quick = StreamSpec { pattern: Pattern::Sequential, queue_depth: 4, ..paced(1) };
+    let beside = |amount| {
+        let mut spec = spec(hdd(disk()), quick.clone(), for_time(20 * SECOND));
+        let first = spec.phases[0].streams[0].clone();
+        let slow = StreamSpec { amount, ..paced(4) };
+        spec.phases[0].streams.push(PhaseStream { name: "slow".into(), stream: slow, ..first });
+        let left = run(&spec);
+        let reads = |of: &str| -> u64 {
+            let rows = left.series.iter().filter(|row| row.2 == of && row.3 == "read.count");
+            rows.map(|row| row.4).sum()
+        };
+        assert_eq!(left.digest, run(&spec).digest);
+        (reads("load"), reads("slow"))
+    };
+    let (quick, slow) = beside(None);
+    assert!(slow.abs_diff(4 * quick) <= 20 && slow > 1000, "{quick} {slow}");
+    let (quick, slow) = beside(Some(Size(40 * 4096)));
+    assert!(slow == 40 && quick > 1000, "{quick} {slow}");
+}
+
+#[test]
+fn stretches_with_gaps_keep_the_arm_moving_forwards() {
+    let rate = |pattern| {
+        let stream = StreamSpec { pattern, block_size: Size(65_536), ..StreamSpec::default() };
+        run(&spec(hdd(disk()), stream, for_time(20 * SECOND))).sum("read.count") as f64
+    };
+    let strided = |backwards| Pattern::Strided { run: Size(65_536), skip: Size(1 << 20), backwards };
+    let random = rate(Pattern::Random);
+    assert!(rate(strided(false)) > 1.2 * random && rate(strided(true)) > 1.2 * random, "no long seeks");
 }

@@ -1,8 +1,9 @@
 """fio's job files carried out by Tameshi, and its results as fio would tell them.
 
-`jobfile` reads what is written, `keys` says what becomes of every key, `job` understands one job,
-`translate` makes a study of all; after the run `measured` reads the record, `results` writes fio's
-JSON, `text` its summary and `logs` its logs. `docs/fio.md` is the page for users.
+`jobfile` reads what is written, `keys` says what becomes of every key, `job` understands one job
+(`goals`: what it wants to reach, `limits`: what it must, `places`: where it runs, `stride`: what it
+leaves out), `translate` makes a study of all; after the run `measured` reads the record, `results`
+writes fio's JSON, `text` its summary and `logs` its logs. `docs/fio.md` is the page for users.
 """
 
 from tameshi.compat.fio.job import Job, read_job
@@ -15,7 +16,7 @@ from tameshi.compat.fio.jobfile import (
     write_jobs,
 )
 from tameshi.compat.fio.logs import fio_logs
-from tameshi.compat.fio.results import fio_json
+from tameshi.compat.fio.results import best_of, errors_of, fio_json
 from tameshi.compat.fio.text import fio_text
 from tameshi.compat.fio.translate import Translation, translate
 
@@ -24,6 +25,8 @@ __all__ = [
     "JobText",
     "Setting",
     "Translation",
+    "best_of",
+    "errors_of",
     "fio_json",
     "fio_logs",
     "fio_text",

@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tameshi.compat.fio import values
+from tameshi.compat.fio.goals import Steady, Target, steady_of, target_of
 from tameshi.compat.fio.jobfile import JobText, Setting
 from tameshi.compat.fio.keys import ENGINES, NOTED, known, known_engine
+from tameshi.compat.fio.limits import Limits, limits_of
+from tameshi.compat.fio.places import is_split, processors_of
+from tameshi.compat.fio.stride import Stride, stride_of, zones_of
 from tameshi.compat.fio.values import Percent, bad
 from tameshi.errors import BadInput
 
@@ -28,6 +32,8 @@ CHECKSUMS = (
     *("sha3-224", "sha3-256", "sha3-384", "sha3-512"),
 )
 """Ways of verifying that tell a block that is not what was written there."""
+POLLED = ("io_uring", "pvsync2")
+"""Engines whose completions fio polls for where a job asks for it."""
 DIRECTIONS = [*READS, "write", "randwrite", *sorted(TRIMS)]
 
 
@@ -73,10 +79,24 @@ class Job:
     ramp_us: int
     delay_us: int
     think_us: int
+    think_every: int
+    duty_us: tuple[int, int] | None
+    """Time at work and the pause after it, in turn."""
+    flow: tuple[str, int] | None
+    """The jobs that it keeps step with, and its weight among them."""
     rate: tuple[float, bool] | None
     """Requests per second of one clone, and whether they come as a Poisson process."""
     sync: tuple[str, int] | None
     """`fsync` or `fdatasync` with the writes between two, or `dsync`."""
+    end_sync: bool
+    polled: bool
+    processors: list[int] | None
+    split: bool
+    """Each clone has one of the processors to itself."""
+    align: int | None
+    steady: Steady | None
+    target: Target | None
+    limits: Limits
     pattern: tuple[str, object]
     compress_ppm: int
     duplicate_ppm: int
@@ -197,6 +217,9 @@ def read_job(text: JobText) -> Job:
     mix = _mix(reader, read_ppm, trim_ppm)
     engine, depth = _engine(reader)
     sizes = _sizes(reader)
+    think_us, think_every, duty_us = _think(reader, depth)
+    runtime_us = reader.time_us("runtime") or None
+    sync = _sync(reader, read_ppm)
     return Job(
         text=text,
         name=_name(reader, text),
@@ -219,13 +242,24 @@ def read_job(text: JobText) -> Job:
         loops=reader.integer("loops", 1, 1),
         most_ios=reader.integer("number_ios", 0) or None,
         clones=_clones(reader),
-        runtime_us=reader.time_us("runtime") or None,
+        runtime_us=runtime_us,
         time_based=reader.flag("time_based"),
         ramp_us=reader.time_us("ramp_time") or 0,
         delay_us=_delay(reader),
-        think_us=_think(reader, depth),
+        think_us=think_us,
+        think_every=think_every,
+        duty_us=duty_us,
+        flow=_flow(reader),
         rate=_rate(reader, read_ppm, mix),
-        sync=_sync(reader, read_ppm),
+        sync=sync,
+        end_sync=_end_sync(reader, read_ppm + trim_ppm),
+        polled=_polled(reader, sync),
+        processors=processors_of(reader.settings),
+        split=is_split(reader.settings),
+        align=_align(reader, direction),
+        steady=steady_of(reader.settings, reader.notes),
+        target=target_of(reader.settings, runtime_us),
+        limits=limits_of(reader.settings, reader.kb_base),
         pattern=_pattern(reader, direction, mix, run_length),
         compress_ppm=values.WHOLE_PPM
         if reader.flag("zero_buffers")
@@ -274,10 +308,8 @@ def _direction(reader: _Reader) -> tuple[str, int]:
     word, colon, rest = values.text(setting).partition(":")
     if word not in DIRECTIONS:
         raise bad(setting, "this is no kind of load", *DIRECTIONS)
-    if not colon:
+    if not colon or not word.startswith("rand"):
         return word, 1
-    if not word.startswith("rand"):
-        raise reader.refuse("rw", "a sequential job leaves no holes and goes forwards only")
     run = values.size_of(setting, rest, reader.kb_base)
     if run < 1:
         raise bad(setting, "a run has a request", "1 or more")
@@ -370,13 +402,48 @@ def _delay(reader: _Reader) -> int:
     return reader.time_us("startdelay") or 0
 
 
-def _think(reader: _Reader, depth: int) -> int:
+def _think(reader: _Reader, depth: int) -> tuple[int, int, tuple[int, int] | None]:
+    """A pause, the requests of a slot between two; or time at work and the pause after it."""
     think_us = reader.time_us("thinktime", "us") or 0
-    if think_us and reader.integer("thinktime_blocks", 1, 1) != 1:
-        raise reader.refuse("thinktime_blocks", "a pause follows each request")
+    every = reader.integer("thinktime_blocks", 1, 1)
+    work_us = reader.time_us("thinktime_iotime") or 0
+    if think_us and work_us:
+        return 0, 1, (work_us, think_us)
     if think_us and depth > 1:
         raise reader.refuse("thinktime", "fio stops the whole job; here each slot pauses by itself")
-    return think_us
+    return think_us, every if think_us else 1, None
+
+
+def _flow(reader: _Reader) -> tuple[str, int] | None:
+    weight = reader.integer("flow", 0)
+    return (f"flow-{reader.integer('flow_id', 0)}", weight) if weight else None
+
+
+def _end_sync(reader: _Reader, unwritten_ppm: int) -> bool:
+    wanted = reader.flag("end_fsync") or reader.flag("fsync_on_close")
+    return wanted and unwritten_ppm < values.WHOLE_PPM
+
+
+def _polled(reader: _Reader, sync: tuple[str, int] | None) -> bool:
+    if not reader.flag("hipri"):
+        return False
+    if reader.engine not in POLLED:
+        raise reader.refuse("hipri", f"engine {reader.engine} polls for nothing, in fio either")
+    if not _direct(reader):
+        raise reader.refuse("hipri", "only past the page cache completions are polled for")
+    if reader.flag("end_fsync") or (sync and sync[1]):
+        raise reader.refuse("hipri", "a polled queue takes no syncs")
+    return True
+
+
+def _align(reader: _Reader, direction: str) -> int | None:
+    setting = reader.get("blockalign")
+    if setting is None or not direction.startswith("rand"):
+        return None
+    parts = {values.size_of(setting, p, reader.kb_base) for p in values.directions(setting) if p}
+    if len(parts) != 1 or not min(parts):
+        raise bad(setting, "reads and writes are aligned alike", "one size above zero")
+    return parts.pop()
 
 
 def _rate(
@@ -434,6 +501,9 @@ def _sync(reader: _Reader, read_ppm: int) -> tuple[str, int] | None:
 def _pattern(
     reader: _Reader, direction: str, mix: Sequence[tuple[int, int]], run_length: int
 ) -> tuple[str, object]:
+    stride = _stride(reader, direction, mix)
+    if stride:
+        return "strided", stride
     if not direction.startswith("rand"):
         return "sequential", None
     if reader.get("percentage_random") and reader.integer("percentage_random", 100) != 100:
@@ -461,6 +531,20 @@ def _pattern(
         case "normal" | "zoned_abs":
             raise reader.refuse("random_distribution", f"no offsets are drawn from `{kind}`")
     raise bad(setting, "there is no such distribution", "random", "zipf:θ", "pareto:h", "zoned:…")
+
+
+def _stride(reader: _Reader, direction: str, mix: Sequence[tuple[int, int]]) -> Stride | None:
+    """What a sequential job leaves out, where it does."""
+    zones = zones_of(reader.settings, reader.kb_base)
+    if zones and direction.startswith("rand"):
+        raise reader.refuse("zonesize", "random offsets lie in the whole of a job's part")
+    setting = reader.get("rw")
+    if setting is None or direction.startswith("rand"):
+        return zones
+    step = stride_of(setting, mix, reader.kb_base)
+    if step and zones:
+        raise reader.refuse("zonesize", "`rw` leaves parts out already")
+    return step or zones
 
 
 def _verify(reader: _Reader) -> bool:

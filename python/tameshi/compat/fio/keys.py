@@ -41,15 +41,19 @@ ALIASES = {
 
 TRANSLATED = frozenset(
     _words("""
-    allrandrepeat bs bsrange bssplit buffer_compress_percentage buffered bwavgtime clat_percentiles
-    dedupe_percentage description direct directory do_verify fdatasync filename filename_format
-    filesize fsync group_reporting invalidate io_size iodepth ioengine iopsavgtime kb_base
-    lat_percentiles log_avg_msec log_hist_coarseness log_hist_msec log_offset loops name new_group
-    norandommap nrfiles number_ios numjobs offset offset_increment per_job_logs percentage_random
-    percentile_list ramp_time randrepeat randseed random_distribution rate rate_iops rate_process
-    runtime rw rwmixread rwmixwrite size startdelay stonewall sync thinktime thinktime_blocks thread
-    time_based verify wait_for write_bw_log write_hist_log write_iops_log write_lat_log
-    zero_buffers
+    allrandrepeat blockalign bs bsrange bssplit buffer_compress_percentage buffered bwavgtime
+    clat_percentiles cpumask cpus_allowed cpus_allowed_policy dedupe_percentage description direct
+    directory do_verify end_fsync fdatasync filename filename_format filesize flow flow_id fsync
+    fsync_on_close
+    group_reporting hipri invalidate io_size iodepth ioengine iopsavgtime kb_base lat_percentiles
+    latency_percentile latency_run latency_target latency_window log_avg_msec log_hist_coarseness
+    log_hist_msec log_offset loops max_latency name new_group norandommap nrfiles numa_cpu_nodes
+    number_ios numjobs offset offset_increment per_job_logs percentage_random percentile_list
+    ramp_time randrepeat randseed random_distribution rate rate_cycle rate_iops rate_iops_min
+    rate_min rate_process runtime rw rwmixread rwmixwrite size startdelay steadystate
+    steadystate_check_interval steadystate_duration steadystate_ramp_time stonewall sync thinktime
+    thinktime_blocks thinktime_iotime thread time_based verify wait_for write_bw_log write_hist_log
+    write_iops_log write_lat_log zero_buffers zonemode zonerange zonesize zoneskip
     """)
 )
 """What `job.py` and `translate.py` read."""
@@ -81,6 +85,20 @@ NOTED = {
     "unit_base": "of fio's text output only",
     "refill_buffers": "what is written never repeats unless asked",
     "scramble_buffers": "what is written never repeats unless asked",
+    "dedupe_mode": "repeated data are one of sixteen blocks: as many writes repeat, of fewer kinds",
+    "dedupe_working_set_percentage": "repeated data are one of sixteen blocks: as many writes "
+    "repeat, of fewer kinds",
+    "dedupe_global": "what repeats is the same for all jobs, always",
+    "fill_device": "a job fills what `size` says, or a device that is there",
+    "flow_sleep": "a job that is ahead of the others looks again after 20 us",
+    "thinktime_blocks_type": "jobs that think have one request at a time",
+    "verify_backlog": "what was written is read back, all of it, in a phase of its own at the end",
+    "verify_backlog_batch": "what was written is read back, all of it, in a phase of its own at "
+    "the end",
+    "verify_async_cpus": "blocks are verified by the thread that read them",
+    "verify_interval": "each 4 KiB carries its own stamp",
+    "verify_offset": "a stamp lies at the begin of its 4 KiB",
+    "verify_pattern": "each 4 KiB carries a stamp and a checksum, which tell what a pattern tells",
     "buffer_compress_chunk": "compressible data is so in each 4 KiB",
     "random_generator": "offsets come from named, seeded generators",
     "softrandommap": "each block once needs no map here",
@@ -98,7 +116,6 @@ NOTED = {
     "mem": "buffers are anonymous memory",
     "iomem_align": "buffers begin at a page",
     "hugepage-size": "buffers are anonymous memory",
-    "rate_cycle": "a rate holds from request to request",
     "rate_ignore_thinktime": "a rate and a think time exclude each other here",
     "log_entries": "records are written as they come and have no limit",
     "log_compression": "logs are plain text",
@@ -137,15 +154,10 @@ COMMANDS = {
 _REPLAY = "replaying a trace is not done yet"
 _ZONES = "zoned devices are not driven"
 _SPREAD = "a job works on one file"
-_PLACE = "threads are not bound to processors or nodes yet"
+_PLACE = "memory lies on the node of the processor that first touches it"
 _PRIORITY = "requests carry no priority"
 _ENGINE = "it belongs to an engine of fio's that is not carried out here"
-_LIMIT = "a run is not ended by a limit on its rate"
-_TARGET = "looking for the load that meets a latency is a study of its own"
-_STEADY = "fio's criteria are not Tameshi's; a study's `until.steady` has those of SNIA"
 _TRIMMED = "trims are a job's own kind of load: rw=trim, randtrim, trimwrite, randtrimwrite"
-_CHECKED = "each 4 KiB carries its own stamp"
-_BETWEEN = "what was written is read back at the end, not in between"
 _EARLIER = "`tameshi verify` checks what an earlier run wrote, by its journal"
 _NETWORK = "fio's client and server are not spoken"
 
@@ -153,7 +165,6 @@ REFUSED = {
     "atomic": "atomic writes are not asked for yet",
     "bs_unaligned": "a request begins at a multiple of its own length",
     "bs_is_seq_rand": "reads and writes share one mix of lengths",
-    "blockalign": "a request begins at a multiple of its own length",
     "offset_align": "an offset is taken as it is",
     "rw_sequencer": "a sequential job never goes back",
     "buffer_pattern": "data to write is random, or of one byte where it compresses",
@@ -170,31 +181,12 @@ REFUSED = {
     "cgroup_weight": "processes stay in the group that they are in",
     "uid": "nothing runs as another user",
     "gid": "nothing runs as another user",
-    "cpumask": _PLACE,
-    "cpus_allowed": _PLACE,
-    "cpus_allowed_policy": _PLACE,
-    "numa_cpu_nodes": _PLACE,
     "numa_mem_policy": _PLACE,
     "continue_on_error": "an error ends the run",
     "ignore_error": "an error ends the run",
-    "max_latency": _LIMIT,
-    "rate_min": _LIMIT,
-    "rate_iops_min": _LIMIT,
-    "latency_target": _TARGET,
-    "latency_window": _TARGET,
-    "latency_percentile": _TARGET,
-    "latency_run": _TARGET,
-    "steadystate": _STEADY,
-    "steadystate_duration": _STEADY,
-    "steadystate_ramp_time": _STEADY,
-    "steadystate_check_interval": _STEADY,
     "exitall": "a job that ends does not end the others",
     "exit_what": "a job that ends does not end the others",
-    "flow": "jobs are not paced by one another",
-    "flow_id": "jobs are not paced by one another",
-    "flow_sleep": "jobs are not paced by one another",
     "file_append": "a file is as long as its job needs",
-    "fill_device": "a file needs a size; a full disk would stop other programs",
     "file_service_type": _SPREAD,
     "opendir": _SPREAD,
     "lockfile": "jobs on one file don't wait for one another",
@@ -202,12 +194,9 @@ REFUSED = {
     "pre_read": "nothing is read before the run",
     "create_only": "files are made for a run",
     "unlink_each_loop": "a file lasts as long as the run",
-    "end_fsync": "no stream ends with a sync; `fsync=N` syncs every N writes",
-    "fsync_on_close": "no stream ends with a sync; `fsync=N` syncs every N writes",
     "write_barrier": "Linux has no barrier writes any more",
     "sync_file_range": "only whole files are made durable: fsync, fdatasync, sync",
-    "hipri": "completions are not polled for",
-    "hipri_percentage": "completions are not polled for",
+    "hipri_percentage": "all completions of a job are polled for, or none",
     "sqthread_poll": "the kernel polls no queue for this generator",
     "sqthread_poll_cpu": "the kernel polls no queue for this generator",
     "nowait": "a request that would block is waited for",
@@ -216,9 +205,6 @@ REFUSED = {
     "stream_id": _ENGINE,
     "write_hint": "no hint goes with a write",
     "ioscheduler": "the system's settings are left as they are; `tameshi doctor` shows them",
-    "dedupe_global": "repeated data are one of sixteen blocks, the same for all jobs",
-    "dedupe_mode": "repeated data are one of sixteen blocks",
-    "dedupe_working_set_percentage": "repeated data are one of sixteen blocks",
     "log_max_value": "a log's rows are means over their interval",
     "log_unix_epoch": "a log's times count from the run's begin",
     "log_alternate_epoch": "a log's times count from the run's begin",
@@ -227,8 +213,6 @@ REFUSED = {
     "stats": "every job is recorded",
     "unified_rw_reporting": "reads, writes and trims are told apart",
     "thinktime_spin": "a job that thinks leaves the processor alone",
-    "thinktime_blocks_type": "a think time follows each completion",
-    "thinktime_iotime": "a think time follows each completion",
     "write_iolog": _REPLAY,
     "read_iolog": _REPLAY,
     "read_iolog_chunked": _REPLAY,
@@ -241,11 +225,7 @@ REFUSED = {
     "replay_scale": _REPLAY,
     "replay_skip": _REPLAY,
     "replay_time_scale": _REPLAY,
-    "zonemode": _ZONES,
-    "zonesize": _ZONES,
     "zonecapacity": _ZONES,
-    "zonerange": _ZONES,
-    "zoneskip": _ZONES,
     "read_beyond_wp": _ZONES,
     "max_open_zones": _ZONES,
     "job_max_open_zones": _ZONES,
@@ -253,13 +233,7 @@ REFUSED = {
     "zone_reset_threshold": _ZONES,
     "zone_reset_frequency": _ZONES,
     "experimental_verify": _EARLIER,
-    "verify_backlog": _BETWEEN,
-    "verify_backlog_batch": _BETWEEN,
-    "verify_async_cpus": _PLACE,
-    "verify_interval": _CHECKED,
-    "verify_offset": _CHECKED,
     "verify_only": _EARLIER,
-    "verify_pattern": _CHECKED,
     "verify_state_load": _EARLIER,
     "trim_backlog": _TRIMMED,
     "trim_backlog_batch": _TRIMMED,

@@ -18,6 +18,7 @@ NS = 1_000_000_000
 DIRECTIONS = ("read", "write", "trim")
 """In fio's order, which is also how logs number them."""
 CLASSES = 7
+SAMPLED = ("iops", "bandwidth", "latency")
 USAGE = ("user_ns", "system_ns", "switches", "major_faults", "minor_faults")
 
 
@@ -79,6 +80,22 @@ class Measured:
     completed: list[int] = field(default_factory=lambda: [0] * CLASSES)
     usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(USAGE, 0))
     submission: Submission = field(default_factory=Submission)
+    rounds: Mapping[str, Any] | None = None
+    """Of a phase that ends at steady state: each round, and those that count."""
+
+    def samples(self) -> list[dict[str, float]]:
+        """What all of it did in each round of the window: 1/s, B/s and mean latency in ns."""
+        rounds, names = self.rounds or {}, {stream.name for stream in self.streams}
+        found: dict[int, dict[str, float]] = {}
+        for value in rounds.get("values", ()):
+            if value["stream"] in names and rounds["first"] <= value["round"] <= rounds["last"]:
+                sample = found.setdefault(value["round"], dict.fromkeys(SAMPLED, 0.0))
+                total = sample["iops"] + value["iops"]
+                spent = sample["iops"] * sample["latency"] + value["iops"] * value["latency"]
+                sample["latency"] = spent / total if total else 0.0
+                sample["iops"] = total
+                sample["bandwidth"] += value["bandwidth"]
+        return [sample for _, sample in sorted(found.items())]
 
     def direction(self, word: str) -> Direction:
         """What it did of one kind."""
@@ -115,10 +132,12 @@ class Record:
         )
         self._count(found, rows)
         self._runtime(found, rows)
+        parts, found.rounds = _parts(window)
         for stream in streams:
-            self._latencies(found, f"{phase}/steady/{stream.name}")
+            for part in parts:
+                self._latencies(found, f"{phase}/{part}/{stream.name}")
         for end in self.ends:
-            if end["phase"] == phase and end["part"] == "steady" and end["stream"] in names:
+            if end["phase"] == phase and end["part"] in parts and end["stream"] in names:
                 _add_end(found, end)
         return found
 
@@ -160,6 +179,14 @@ class Record:
                 direction.latencies.add(counts)
                 end = interval["begin_ns"] + interval["length_ns"] - found.begin_ns
                 direction.intervals.setdefault(end, Latencies()).add(counts)
+
+
+def _parts(window: Mapping[str, Any]) -> tuple[list[str], Mapping[str, Any] | None]:
+    """The parts of a phase that count, by their tags; and its rounds, if it has some."""
+    rounds = window["rounds"]
+    if not rounds:
+        return ["steady"], None
+    return [f"round-{number}" for number in range(rounds["first"], rounds["last"] + 1)], rounds
 
 
 def _add_end(found: Measured, end: Mapping[str, Any]) -> None:

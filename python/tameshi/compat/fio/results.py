@@ -27,6 +27,8 @@ SCHEMA_VERSION = 1
 """Form of our part of it; history: 1, the first."""
 FORM = "fio-3.33"
 """The version whose keys, units and bins these are."""
+RATE = "rate"
+"""The axis of a search's loads."""
 LEVELS = ("1", "2", "4", "8", "16", "32", ">=64")
 BATCHES = ("0", "4", "8", "16", "32", "64", ">=64")
 
@@ -50,6 +52,38 @@ def fio_json(
         "jobs": [_job(entry, rates, bins) for entry in entries],
         "disk_util": disks(run),
     }
+
+
+def best_of(runs: Sequence[SealedRun], translation: Translation) -> tuple[SealedRun, str]:
+    """The run to tell of, and why: the only one, or of a search that with the highest load of those
+    that keep their latency, as all with less load do; else that with the least load."""
+    stream = translation.streams[0]
+    target = stream.job.target
+    rated = {float(run.spec.cell[RATE]): run for run in runs if RATE in run.spec.cell}
+    if not target or not rated:
+        return runs[0], ""
+    best: float | None = None
+    for rate, run in sorted(rated.items()):
+        measured = Record(run).measured([stream])
+        latencies = Latencies()
+        for word in DIRECTIONS:
+            latencies.merge(measured.direction(word).latencies)
+        found_ns = latencies.percentiles([target.percentile])[target.percentile]
+        if not latencies.count or found_ns > target.below_us * 1000:
+            break
+        best = rate
+    wanted = f"{target.percentile:g} % within {target.below_us} us"
+    if best is None:
+        return rated[min(rated)], f"no load keeps {wanted}; these are the results of the least"
+    return rated[best], f"{best:g} requests/s are the highest load tried that keeps {wanted}"
+
+
+def errors_of(run: SealedRun, translation: Translation) -> list[str]:
+    """What fio would have ended jobs for, a sentence each."""
+    record = Record(run)
+    entries = [record.measured(streams) for streams in grouped(translation.streams)]
+    found = [(entry.streams[0].job.name, error_of(entry)) for entry in entries]
+    return [f"{name}: {told} (error {number})" for name, (number, told) in found if number]
 
 
 def grouped(streams: Sequence[Stream]) -> list[list[Stream]]:
@@ -90,7 +124,7 @@ def _job(measured: Measured, rates: Mapping[tuple[int, str], float], bins: bool)
         "jobname": job.name,
         "groupid": first.group,
         "job_start": 0,
-        "error": 0,
+        "error": error_of(measured)[0],
         "eta": 0,
         "elapsed": math.ceil(measured.runtime_ns / NS),
         "job options": own,
@@ -107,10 +141,31 @@ def _job(measured: Measured, rates: Mapping[tuple[int, str], float], bins: bool)
         "iodepth_complete": _shares(BATCHES, measured.completed),
         **all_latencies.shares(),
         "latency_depth": job.depth,
-        "latency_target": 0,
-        "latency_percentile": 100.0,
-        "latency_window": 0,
+        **_target(job),
+        **_steady(measured, job),
     }
+
+
+def error_of(measured: Measured) -> tuple[int, str]:
+    """fio's number of the error that ends such a job, and a sentence; 0 where all went well."""
+    return measured.streams[0].job.limits.broken(measured) or (0, "")
+
+
+def _target(job: Job) -> dict[str, Any]:
+    """The latency that the load was to keep: ns, per cent, µs."""
+    target = job.target
+    return {
+        "latency_target": target.below_us * 1000 if target else 0,
+        "latency_percentile": target.percentile if target else 100.0,
+        "latency_window": target.window_us if target else 0,
+    }
+
+
+def _steady(measured: Measured, job: Job) -> dict[str, Any]:
+    if not job.steady:
+        return {}
+    attained = bool(measured.rounds and measured.rounds["attained"])
+    return {"steadystate": job.steady.found(measured.samples(), attained)}
 
 
 def _percent(part: float, whole: float) -> float:

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tameshi.compat.fio.goals import Steady
 from tameshi.compat.fio.job import Job
+from tameshi.compat.fio.stride import Stride
 from tameshi.compat.fio.values import WHOLE_PPM, Percent
 from tameshi.errors import BadInput
 
@@ -108,6 +110,7 @@ def translate(jobs: Sequence[Job], name: str, device: str | None) -> Translation
             *tables,
             *_phase_tables(streams),
             *_read_back(streams, builder),
+            *_search(streams),
         ]
     )
     paths = {storage.name: Path(path) for path, storage in builder.storages.items()}
@@ -154,7 +157,7 @@ def _after(jobs: Sequence[Job], phases: Sequence[int], job: Job) -> int:
 
 def _clones(job: Job) -> Iterator[tuple[int, int, str]]:
     """A job's clones as (number, how many at once, file): together where one stream can be all."""
-    shared = bool(job.files)
+    shared = bool(job.files) and not job.split
     if shared and (job.clones == 1 or (job.group_reporting and not job.offset_increment)):
         yield 0, job.clones, _path(job, 0)
         return
@@ -190,6 +193,7 @@ def _stream(
         f"pattern = {_pattern(job)}",
         f"read = {_share(job.read_ppm)}",
         *([f"run_length = {job.run_length}"] if job.run_length > 1 else []),
+        *([f"align = {_bytes(job.align)}"] if job.align else []),
         f"queue_depth = {job.depth}",
         f"jobs = {clones}",
         f"access = {quoted('direct' if job.direct else 'buffered')}",
@@ -201,9 +205,12 @@ def _stream(
     if amount is not None:
         lines.append(f"amount = {_bytes(amount * clones)}")
     lines += _timing(job, clones)
+    lines += _threads(job, clone, clones)
     if job.sync:
         kind, every = job.sync
         lines.append(f"sync = {{ {kind} = {{ every = {every} }} }}" if every else 'sync = "dsync"')
+    if job.end_sync:
+        lines.append("sync_at_end = true")
     if job.trim_first:
         lines.append("trim_first = true")
     if job.verify:
@@ -270,14 +277,54 @@ def _read_back(streams: Sequence[Stream], builder: _Builder) -> Iterator[str]:
         yield f"[phase.read-back]\nworkload = [{workload}]\n{until}\n"
 
 
+def _threads(job: Job, clone: int, clones: int) -> list[str]:
+    """How a stream's threads run: where, how they wait, with whom they keep step."""
+    lines = []
+    if job.processors:
+        own = [job.processors[clone % len(job.processors)]] if job.split else job.processors
+        lines.append(f"processors = {own}")
+    if job.polled:
+        lines.append('submission = "io_uring_polled"')
+    if job.flow:
+        group, weight = job.flow
+        lines.append(f"pace = {{ group = {quoted(group)}, weight = {weight * clones} }}")
+    return lines
+
+
+def _search(streams: Sequence[Stream]) -> Iterator[str]:
+    """The search for the load at which a job keeps its latency."""
+    seekers = [stream for stream in streams if stream.job.target]
+    if not seekers:
+        return
+    job = seekers[0].job
+    setting = job.settings["latency_target"]
+    why = ""
+    if len(streams) > 1:
+        why = "the load is sought of one job that runs alone"
+    elif job.rate:
+        why = "a rate says how large the load is"
+    elif 0 < job.read_ppm < WHOLE_PPM or job.trim_ppm:
+        why = "the load is sought of a job that reads, or that writes"
+    if why:
+        message = f"this can't be carried out: {why}"
+        raise BadInput(message, where=setting.where, key="latency_target", found=str(setting.value))
+    assert job.target
+    yield job.target.search(seekers[0].name, "read" if job.read_ppm else "write")
+
+
 def _timing(job: Job, clones: int) -> list[str]:
     lines = []
     if job.delay_us:
         lines.append(f"delay = {_time(job.delay_us)}")
-    if job.runtime_us:
+    if job.runtime_us and not job.target:
         lines.append(f"duration = {_time(job.ramp_us + job.runtime_us)}")
     if job.think_us:
         lines.append(f"think_time = {_time(job.think_us)}")
+    if job.think_every > 1:
+        lines.append(f"think_every = {job.think_every}")
+    if job.duty_us:
+        work, pause = map(_time, job.duty_us)
+        lines.append(f"duty = {{ on = {work}, off = {pause} }}")
     if job.rate:
         rate, poisson = job.rate
         thousandths = round(rate * 1000) * clones
@@ -299,6 +346,9 @@ def _lengths(job: Job) -> list[str]:
 def _pattern(job: Job) -> str:
     kind, value = job.pattern
     match kind:
+        case "strided":
+            assert isinstance(value, Stride)
+            return value.table()
         case "zipf":
             return f"{{ zipf = {{ theta_permille = {value} }} }}"
         case "pareto":
@@ -365,9 +415,13 @@ def _is_device(path: str) -> bool:
 
 def _amount(job: Job, span: int) -> int | None:
     """Bytes that a clone moves; None where only time ends it."""
-    if job.time_based and job.runtime_us:
+    if job.target or (job.time_based and job.runtime_us):
         return None
-    amount = (job.io_size if job.io_size is not None else span) * job.loops
+    kind, stride = job.pattern
+    whole = span
+    if kind == "strided" and isinstance(stride, Stride) and stride.once:
+        whole = stride.bytes_in(span)
+    amount = (job.io_size if job.io_size is not None else whole) * job.loops
     if job.most_ios is not None:
         if not job.block:
             message = "this can't be carried out: requests of several lengths are counted in bytes"
@@ -394,15 +448,39 @@ def _phase_tables(streams: Sequence[Stream]) -> Iterator[str]:
         names = ", ".join(quoted(f"stream.{stream.name}") for stream in among)
         lines = [f"[phase.{_phase_name(phase)}]", f"workload = [{names}]"]
         ramp = ramps.pop()
-        if ramp:
-            lines.append(f"ramp = {_time(ramp)}")
-        ends = [job.delay_us + ramp + job.runtime_us for job in jobs if job.runtime_us]
-        if len(ends) == len(jobs):
-            lines.append(f"until = {{ time = {_time(max(ends))} }}")
-        else:
-            # Each stream has an end of its own; the phase's amount bounds none of them.
-            lines.append(f"until = {{ amount = {_bytes(1 << 62)} }}")
+        steady = _steady(jobs)
+        # What is judged for steady state is no part of it before fio looks.
+        if left_out := ramp + (steady.ramp_us if steady else 0):
+            lines.append(f"ramp = {_time(left_out)}")
+        lines.append(f"until = {{ {_end(jobs, ramp)}{_until_steady(jobs, steady)} }}")
         yield "\n".join(lines) + "\n"
+
+
+def _end(jobs: Sequence[Job], ramp: int) -> str:
+    """When a phase ends at the latest."""
+    target = jobs[0].target
+    if target:
+        return f"time = {_time(ramp + target.window_us)}"
+    ends = [job.delay_us + ramp + job.runtime_us for job in jobs if job.runtime_us]
+    if len(ends) == len(jobs) and not any(job.end_sync for job in jobs):
+        return f"time = {_time(max(ends))}"
+    # Each stream has an end of its own; the phase's amount bounds none of them.
+    return f"amount = {_bytes(1 << 62)}"
+
+
+def _steady(jobs: Sequence[Job]) -> Steady | None:
+    """The steady state that ends a phase: the same for all its jobs."""
+    found = {job.steady for job in jobs}
+    if len(found) > 1:
+        late = next(job for job in jobs if job.steady)
+        message = "this can't be carried out: jobs that run together are judged together, and alike"
+        raise BadInput(message, where=late.settings["steadystate"].where, key="steadystate")
+    return found.pop()
+
+
+def _until_steady(jobs: Sequence[Job], steady: Steady | None) -> str:
+    longest = max((job.runtime_us or 0 for job in jobs), default=0)
+    return f", steady = {steady.rule(longest or None)}" if steady else ""
 
 
 def _phase_name(phase: int) -> str:
@@ -422,6 +500,9 @@ def _head(jobs: Sequence[Job], name: str) -> str:
     else:
         seed = int.from_bytes(os.urandom(6), "little")
     interval = min(job.interval_us for job in jobs)
+    checks = [job.steady.interval_us for job in jobs if job.steady]
+    windows = [job.target.window_us // 4 for job in jobs if job.target]
+    interval = min([interval, *checks, *windows])
     return "\n".join(
         [
             f"title = {quoted(f'fio: {name}')}",

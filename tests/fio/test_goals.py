@@ -1,0 +1,205 @@
+"""What jobs want to reach and how they get there: steady state, targets, limits, paces, places."""
+
+import json
+from pathlib import Path
+
+import pytest
+from fio_runs import fio, results, tameshi_fio
+
+from tameshi.compat.fio import parse_job_text, read_job, translate
+from tameshi.errors import BadInput
+
+SIMULATED = ("--world", "simulated", "--device", "sata-ssd-480gb", "--direct=1")
+
+
+def study(lines: str, device: str | None = None) -> str:
+    text = f"[a]\nfilename=f\nsize=1m\n{lines}\n"
+    return translate([read_job(job) for job in parse_job_text(text)], "job", device).study
+
+
+def beside(folder: Path, *words: str) -> tuple[dict, dict]:
+    """What fio and what we tell of one job, each in a folder of its own."""
+    for name in ("theirs", "ours"):
+        (folder / name).mkdir()
+    theirs = fio(folder / "theirs", *words)["jobs"]
+    ours = results(folder / "ours", *words)["jobs"]
+    return theirs[0], ours[0]
+
+
+def test_a_steady_job_ends_there_and_tells_of_its_window_alone_in_fios_form(tmp_path):
+    job = ("--name=a", "--rw=randread", "--size=4m", "--ioengine=psync", "--thinktime=1000")
+    steady = ("--time_based", "--runtime=8", "--ss=iops:90%", "--ss_dur=2", "--ss_ramp=1")
+    other, mine = beside(tmp_path, *job, *steady)
+    theirs, ours = other["steadystate"], mine["steadystate"]
+
+    def form(value: object) -> object:
+        return {k: form(v) for k, v in value.items()} if isinstance(value, dict) else type(value)
+
+    assert form(ours) == form(theirs)
+    assert (ours["ss"], ours["duration"]) == (theirs["ss"], theirs["duration"])
+    assert ours["attained"] == 1 and len(ours["data"]["iops"]) == 2
+    window = sum(ours["data"]["iops"])
+    assert mine["read"]["total_ios"] == pytest.approx(window, abs=2), "two rounds of a second each"
+    assert mine["read"]["clat_ns"]["N"] == mine["read"]["total_ios"]
+    assert ours["data"]["bw_mean"] == pytest.approx(ours["data"]["iops_mean"] * 4096, rel=0.01)
+
+
+def test_a_slope_is_judged_by_its_rise_over_the_window(tmp_path):
+    job = (*SIMULATED, "--name=a", "--rw=randwrite", "--size=64m", "--ioengine=libaio")
+    slope = ("--iodepth=4", "--time_based", "--runtime=20", "--ss=bw_slope:5%", "--ss_dur=4s")
+    (told,) = results(tmp_path, *job, *slope)["jobs"]
+    steady = told["steadystate"]
+    assert (steady["ss"], steady["attained"], steady["max_deviation"]) == (
+        "bw_slope:5.000000%",
+        1,
+        0.0,
+    )
+    rise = abs(steady["slope"]) / steady["data"]["bw_mean"] * 100
+    assert float(steady["criterion"].removesuffix("%")) == pytest.approx(rise, abs=1e-3)
+    assert rise <= 5
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("ss=iops:10%\nss_dur=5s\nruntime=30", 'range = "10.0000 %", slope = "500 %"'),
+        ("ss=iops:10%\nss_dur=5s\nruntime=30", 'rounds = 5, range = "10.0000 %"'),
+        ("ss=bw_slope:0.3%\nss_dur=10s\nss_interval=2s", 'round = "2000000 us", rounds = 5'),
+        ("ss=bw_slope:0.3%\nss_dur=10s\nss_interval=2s", 'slope = "1.2000 %"'),
+        ("ss=lat:5%\nss_dur=10s\nramp_time=2\nss_ramp=3", 'ramp = "5000000 us"'),
+        ("rw=randread\nblockalign=4k\nbssplit=512/50:64k/50", 'align = "4096 B"'),
+        ("rw=read\nblockalign=4k", 'pattern = "sequential"'),
+        ("rw=write\nend_fsync=1", "sync_at_end = true"),
+        ("rw=write\nfsync_on_close=1", "sync_at_end = true"),
+        ("cpus_allowed=0,2-3", "processors = [0, 2, 3]"),
+        ("cpumask=5", "processors = [0, 2]"),
+        ("cpus_allowed=0-1\ncpus_allowed_policy=split\nnumjobs=2", "processors = [1]"),
+        ("numa_cpu_nodes=0", "processors = [0"),
+        ("ioengine=io_uring\ndirect=1\nhipri", 'submission = "io_uring_polled"'),
+        ("flow=3\nflow_id=7\nnumjobs=2\ngroup_reporting", '{ group = "flow-7", weight = 6 }'),
+        ("thinktime=1ms\nthinktime_blocks=8", "think_every = 8"),
+        ("thinktime=1s\nthinktime_iotime=5s\nioengine=libaio\niodepth=4", 'on = "5000000 us"'),
+        ("rw=read:8k", 'run = "4096 B", skip = "8192 B", backwards = false'),
+        ("rw=read:-8k", 'run = "4096 B", skip = "0 B", backwards = true'),
+        ("zonemode=strided\nzonesize=64k\nzoneskip=1m", 'run = "65536 B", skip = "1048576 B"'),
+        ("zonesize=64k", 'run = "65536 B", skip = "0 B"'),
+        ("latency_target=10ms\nlatency_percentile=99.9", 'metric = "read.latency.p999"'),
+        ("latency_target=10ms\nlatency_percentile=99\nlatency_window=5s", 'time = "5000000 us"'),
+        (
+            "latency_target=5000\nlatency_percentile=50\nlatency_run=1\nruntime=7",
+            'below = "5000 us"',
+        ),
+    ],
+)
+def test_keys_become_what_a_study_has_for_them(lines, told):
+    assert told in study(lines)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("ss=iops:10\nss_dur=5s", "steadystate: a criterion is a share of the mean here."),
+        ("ss=cpu:10%\nss_dur=5s", "steadystate: this is no criterion."),
+        ("ss=iops:10%\nss_dur=1s", "steadystate_duration: no two samples lie in this window."),
+        ("latency_target=10ms", "latency_target: no load is sought by this percentile."),
+        (
+            "latency_target=10ms\nlatency_percentile=99\nrw=randrw",
+            "latency_target: this can't be carried out: the load is sought of a job that reads",
+        ),
+        (
+            "latency_target=10ms\nlatency_percentile=99\nnumjobs=2",
+            "latency_target: this can't be carried out: the load is sought of one job",
+        ),
+        ("numa_cpu_nodes=977", "numa_cpu_nodes: this machine has no node 977."),
+        ("cpus_allowed=0-x", "cpus_allowed: `0-x` is no number or range of them."),
+        ("hipri", "hipri: this can't be carried out: engine psync polls for nothing"),
+        ("hipri\nioengine=io_uring", "hipri: this can't be carried out: only past the page cache"),
+        ("zonemode=zbd", "zonemode: this can't be carried out: zoned devices are not driven."),
+        ("zonemode=strided", "zonemode: how long a zone is must be said."),
+        ("rw=randread\nzonesize=64k", "zonesize: this can't be carried out: random offsets"),
+        ("rw=read:-4k", "rw: so short a step back reads again what was read."),
+    ],
+)
+def test_what_cannot_be_reached_is_refused_at_its_line(lines, said):
+    with pytest.raises(BadInput) as refused:
+        study(lines)
+    assert str(refused.value).split(": ", 1)[1].startswith(said)
+
+
+@pytest.mark.parametrize("mode", ["read:8k", "read:-8k", "read:-16k", "write:4k", "strided"])
+def test_what_is_left_out_is_left_out_as_often_as_in_fio(tmp_path, mode):
+    zones = ("--zonemode=strided", "--zonesize=64k", "--zoneskip=64k")
+    how = ("--rw=read", *zones) if mode == "strided" else (f"--rw={mode}",)
+    job = ("--name=a", "--size=1m", "--ioengine=psync", *how)
+    theirs, ours = beside(tmp_path, *job)
+    for word in ("read", "write"):
+        assert ours[word]["total_ios"] == theirs[word]["total_ios"]
+
+
+def test_the_load_that_keeps_a_latency_is_found_and_told(tmp_path):
+    job = (*SIMULATED, "--name=a", "--rw=randread", "--size=64m", "--ioengine=libaio")
+    target = ("--iodepth=32", "--latency_target=400", "--latency_percentile=99")
+    done = tameshi_fio(tmp_path, "--output-format=json", *job, *target, "--latency_window=200ms")
+    assert done.returncode == 0, done.stderr
+    (told,) = json.loads(done.stdout)["jobs"]
+    wanted = {"latency_target": 400_000, "latency_percentile": 99.0, "latency_window": 200_000}
+    assert {key: told[key] for key in wanted} == wanted
+    assert told["read"]["clat_ns"]["percentile"]["99.000000"] <= 400_000
+    assert "highest load tried that keeps 99 % within 400 us" in done.stderr
+    rates = {
+        json.loads(path.read_text())["cell"].get("rate")
+        for path in tmp_path.glob("record/runs/*/spec.json")
+    }
+    assert len(rates) > 3, "it was looked for"
+    assert told["read"]["iops"] == pytest.approx(
+        float(done.stderr.split("latency_target: ")[1].split(" ")[0]), rel=0.1
+    )
+
+
+def test_a_job_ends_with_a_sync_in_either_world(tmp_path):
+    job = ("--name=a", "--rw=write", "--size=256k", "--end_fsync=1", "--time_based", "--runtime=1")
+    for world in ((), SIMULATED):
+        (told,) = results(tmp_path, *world, *job, "--thinktime=1000")["jobs"]
+        assert told["sync"]["total_ios"] == 1 and told["sync"]["lat_ns"]["N"] == 1
+        assert told["write"]["total_ios"] > 10
+
+
+def test_jobs_keep_step_as_their_weights_say(tmp_path):
+    (tmp_path / "job.fio").write_text(
+        "[global]\nfilename=f\nsize=1m\ntime_based\nruntime=1\nrw=randread\n"
+        "[one]\nflow=1\nthinktime=100\n[four]\nflow=4\n"
+    )
+    one, four = (job["read"]["total_ios"] for job in results(tmp_path, "job.fio")["jobs"])
+    assert one > 20 and four == pytest.approx(4 * one, abs=20)
+
+
+def test_a_rate_that_is_not_reached_and_a_latency_that_is_exceeded_are_errors(tmp_path):
+    job = (*SIMULATED, "--name=a", "--rw=randread", "--size=64m", "--ioengine=libaio")
+    slow = ("--rate_iops=100", "--time_based", "--runtime=6", "--output-format=json")
+    kept = tameshi_fio(tmp_path, *job, *slow, "--rate_iops_min=90", "--max_latency=1s")
+    assert kept.returncode == 0 and json.loads(kept.stdout)["jobs"][0]["error"] == 0
+    for limit, number, said in [
+        ("--rate_iops_min=110", 5, "rate_iops_min: 100.0 /s, fewer than 110"),
+        ("--ratemin=1m", 5, "rate_min: 409600 B/s, less than 1048576"),
+        ("--max_latency=1us", 110, "max_latency: a read took"),
+    ]:
+        done = tameshi_fio(tmp_path, *job, *slow, limit)
+        assert done.returncode == 1 and said in done.stderr, done.stderr
+        assert json.loads(done.stdout)["jobs"][0]["error"] == number
+
+
+def test_threads_run_on_processors_that_are_there_or_nothing_is_made(tmp_path):
+    job = ("--name=a", "--rw=read", "--size=64k")
+    (told,) = results(tmp_path, *job, "--numa_cpu_nodes=0", "--numjobs=1")["jobs"]
+    assert told["read"]["total_ios"] == 16
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    done = tameshi_fio(bare, *job, "--cpus_allowed=1023")
+    assert done.returncode == 2 and "`processors` names 1023" in done.stderr
+    assert list(bare.iterdir()) == []
+
+
+def test_synchronous_jobs_have_no_submission_of_their_own_in_fio_either(tmp_path):
+    job = ("--name=a", "--rw=randread", "--size=256k", "--ioengine=psync")
+    theirs, ours = (told["read"]["slat_ns"] for told in beside(tmp_path, *job))
+    assert theirs == ours and ours["N"] == 0

@@ -1,0 +1,62 @@
+"""What scripts for the SNIA tests get wrong, and our studies of them do not."""
+
+import pytest
+from command import results, tameshi
+
+from tameshi import _core
+from tameshi.paths import STUDIES
+from tameshi.spec_types import RunSpec
+from tameshi.study import plan, read_study
+
+MINUTE = 60_000_000_000
+
+
+def planned(name: str) -> RunSpec:
+    (run, *_) = plan(read_study(STUDIES / f"{name}.toml"), "measured").runs
+    return run
+
+
+def test_idle_recovery_rests_only_where_it_waits():
+    run = planned("pts-hir")
+    idle = {phase.name for phase in run.phases if not phase.streams}
+    assert idle == {"wait"}
+    assert {phase.name for phase in run.phases} - idle == {"fill", "precondition", "write", "after"}
+
+
+@pytest.mark.parametrize("name", ["pts-div", "pts-ecw"])
+def test_threads_are_jobs_and_depth_is_what_each_has_outstanding(name):
+    cells = [phase for phase in planned(name).phases if phase.name == "cell"]
+    assert len(cells) == 36
+    for cell in cells:
+        (stream,) = cell.streams
+        assert str(stream.stream.jobs) == cell.levels["threads"]
+        assert str(stream.stream.queue_depth) == cell.levels["depth"]
+
+
+@pytest.mark.parametrize("name", ["pts-iops", "pts-throughput", "pts-latency", "pts-div"])
+def test_rounds_go_on_until_steady_state_and_each_cell_lasts_a_minute(name):
+    run = planned(name)
+    rounds = [rounds for rounds in run.rounds or [] if rounds.steady]
+    assert rounds
+    for of in rounds:
+        assert of.times is None and of.steady.max_rounds == 25
+        assert of.steady.rounds == 5 and of.tracked
+        inside = run.phases[of.first : of.first + of.phases]
+        measured = [phase for phase in inside if phase.name == "cell"]
+        assert measured
+        assert {_core.nanoseconds(phase.until.time) for phase in measured} == {MINUTE}
+
+
+def test_rates_of_a_mixed_load_add_up(tmp_path):
+    study = tmp_path / "mixed.toml"
+    study.write_text(
+        'title = "Mixed"\nquestion = "How many?"\n[storage.disk]\ndevice = "null"\n'
+        'size = "1 GiB"\n[workload.stream.mixed]\nread = "65 %"\nthink_time = "1 ms"\n'
+        '[phase.run]\nworkload = ["stream.mixed"]\nuntil.time = "10 s"\n'
+    )
+    done = tameshi("run", study, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(tmp_path / "out")["cells"]
+    rates = {e["metric"]: e["value"] for e in cell["estimates"] if e["metric"].endswith(".iops")}
+    assert rates["read.iops"] + rates["write.iops"] == pytest.approx(1000, rel=0.001)
+    assert rates["read.iops"] == pytest.approx(650, rel=0.05)
