@@ -62,7 +62,7 @@ def test_a_slope_is_judged_by_its_rise_over_the_window(tmp_path):
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ("ss=iops:10%\nss_dur=5s\nruntime=30", 'range = "10.0000 %", slope = "500 %"'),
+        ("ss=iops:10%\nss_dur=5s\nruntime=30", 'range = "10.0000 %", slope = "100 %"'),
         ("ss=iops:10%\nss_dur=5s\nruntime=30", 'rounds = 5, range = "10.0000 %"'),
         ("ss=bw_slope:0.3%\nss_dur=10s\nss_interval=2s", 'round = "2000000 us", rounds = 5'),
         ("ss=bw_slope:0.3%\nss_dur=10s\nss_interval=2s", 'slope = "1.2000 %"'),

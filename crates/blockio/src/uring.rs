@@ -240,7 +240,7 @@ mod tests {
         let arena = Arena::new(1, BLOCK as u64, 1, (0, 0)).expect("memory");
         let of = |path: &str| {
             let file = tempfile::tempfile_in(path).expect("a file");
-            let (_, features) = Uring::new(file.into(), 1, &arena).expect("a ring");
+            let (_, features) = Uring::new(file.into(), 1, &arena, false).expect("a ring");
             features.contains(&IN_PLACE.to_string())
         };
         assert!(of("/dev/shm"));

@@ -52,12 +52,11 @@ class Steady:
         """The rule of a study's phase that ends so.
 
         A sample that lies no farther than so much from any other lies no farther from their mean:
-        the rule is a little stricter than fio's.
+        the rule is a little stricter than fio's. The other criterion is as wide as it can be.
         """
-        free = 100 * self.samples
         allowed = self.percent * (self.samples - 1) if self.slope else self.percent
-        share = f"{float(min(allowed, Fraction(free))):.4f} %"
-        span, slope = (f"{free} %", share) if self.slope else (share, f"{free} %")
+        share = f"{float(min(allowed, Fraction(100))):.4f} %"
+        span, slope = ("100 %", share) if self.slope else (share, "100 %")
         rounds = runtime_us // self.interval_us + 1 if runtime_us else _ROUNDS_WITHOUT_END
         return (
             f'{{ round = "{self.interval_us} us", rounds = {self.samples}, range = "{span}", '

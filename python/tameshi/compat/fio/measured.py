@@ -130,9 +130,9 @@ class Record:
             pl.col("t_ns") > begin,
             pl.col("t_ns") <= window["end_ns"],
         )
+        parts, found.rounds = _parts(window)
         self._count(found, rows)
         self._runtime(found, rows)
-        parts, found.rounds = _parts(window)
         for stream in streams:
             for part in parts:
                 self._latencies(found, f"{phase}/{part}/{stream.name}")
@@ -166,7 +166,9 @@ class Record:
         busy = rows.filter(pl.col("metric").str.ends_with(".count"))
         last = dict(busy.group_by("subject").agg(pl.col("t_ns").max()).iter_rows())
         for stream in found.streams:
-            begin = max(0, stream.job.delay_us - stream.job.ramp_us) * 1000
+            # A window of rounds begins when all have begun.
+            late_us = 0 if found.rounds else max(0, stream.job.delay_us - stream.job.ramp_us)
+            begin = late_us * 1000
             runtime = max(0, last.get(stream.name, found.begin_ns) - found.begin_ns - begin)
             found.runtime_ns = max(found.runtime_ns, runtime)
             found.clone_ns += runtime * stream.clones

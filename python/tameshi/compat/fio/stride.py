@@ -19,7 +19,7 @@ class Stride:
     skip: int
     backwards: bool = False
     once: bool = False
-    """The job ends when it has come through its part."""
+    """The job ends when it has come through its part: what only reads forwards meets its end."""
 
     def table(self) -> str:
         """As a stream's pattern."""
@@ -34,7 +34,7 @@ class Stride:
 
 def stride_of(setting: Setting, mix: Sequence[tuple[int, int]], kb_base: int) -> Stride | None:
     """What `rw=read:N` leaves out after each request; N below zero goes backwards."""
-    _, colon, rest = values.text(setting).partition(":")
+    word, colon, rest = values.text(setting).partition(":")
     if not colon:
         return None
     backwards = rest.startswith("-")
@@ -45,11 +45,11 @@ def stride_of(setting: Setting, mix: Sequence[tuple[int, int]], kb_base: int) ->
         raise bad(setting, "what is left out after requests of several lengths", "one length")
     block = mix[0][0]
     if not backwards:
-        return Stride(block, step, once=True)
+        return Stride(block, step, once=word == "read")
     if step < 2 * block:
         message = "so short a step back reads again what was read"
         raise bad(setting, message, f"twice the block or more: -{2 * block}")
-    return Stride(block, step - 2 * block, backwards=True, once=True)
+    return Stride(block, step - 2 * block, backwards=True)
 
 
 def zones_of(settings: Mapping[str, Setting], kb_base: int) -> Stride | None:
