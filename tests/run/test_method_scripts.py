@@ -12,7 +12,7 @@ MINUTE = 60_000_000_000
 
 
 def planned(name: str) -> RunSpec:
-    (run, *_) = plan(read_study(STUDIES / f"{name}.toml"), "measured").runs
+    (run, *_) = plan(read_study(STUDIES / f"{name}.toml"), "measured", quick=False).runs
     return run
 
 

@@ -9,6 +9,8 @@ from fractions import Fraction
 
 from tameshi.compat.fio import values
 from tameshi.compat.fio.jobfile import Setting
+from tameshi.compat.fio.limits import Limits, limits_of
+from tameshi.compat.fio.reader import Reader
 from tameshi.compat.fio.values import bad
 
 Settings = Mapping[str, Setting]
@@ -164,3 +166,21 @@ def target_of(settings: Settings, runtime_us: int | None) -> Target | None:
     if goes_on and values.flag(goes_on):
         window_us = max(window_us, runtime_us or 0)
     return Target(below_us, percentile, window_us)
+
+
+@dataclass(frozen=True)
+class Goals:
+    """What a job wants to reach, and what it must keep."""
+
+    steady: Steady | None
+    target: Target | None
+    limits: Limits
+
+
+def goals_of(reader: Reader, runtime_us: int | None) -> Goals:
+    """Those of a job; raises `BadInput` for what can't be judged or sought."""
+    return Goals(
+        steady=steady_of(reader.settings, reader.notes),
+        target=target_of(reader.settings, runtime_us),
+        limits=limits_of(reader.settings, reader.kb_base),
+    )

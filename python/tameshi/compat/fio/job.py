@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tameshi.compat.fio import values
-from tameshi.compat.fio.goals import Steady, Target, steady_of, target_of
+from tameshi.compat.fio.goals import Goals, goals_of
 from tameshi.compat.fio.jobfile import JobText, Setting
-from tameshi.compat.fio.keys import ENGINES, NOTED, known, known_engine
-from tameshi.compat.fio.limits import Limits, limits_of
+from tameshi.compat.fio.keys import ENGINES
 from tameshi.compat.fio.places import is_split, processors_of
+from tameshi.compat.fio.reader import Reader, off
 from tameshi.compat.fio.stride import Stride, stride_of, zones_of
 from tameshi.compat.fio.values import Percent, bad
-from tameshi.errors import BadInput
 
 BLOCK_BYTES = 4096
 DEFAULT_PERCENTILES = (
@@ -49,6 +48,15 @@ class Logs:
 
 
 @dataclass(frozen=True)
+class Think:
+    """A pause and the requests of a slot between two; or time at work and the pause after it."""
+
+    pause_us: int
+    every: int
+    duty_us: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
 class Job:
     """A job, understood. Lengths in bytes, times in microseconds, shares in millionths."""
 
@@ -78,10 +86,7 @@ class Job:
     time_based: bool
     ramp_us: int
     delay_us: int
-    think_us: int
-    think_every: int
-    duty_us: tuple[int, int] | None
-    """Time at work and the pause after it, in turn."""
+    think: Think
     flow: tuple[str, int] | None
     """The jobs that it keeps step with, and its weight among them."""
     rate: tuple[float, bool] | None
@@ -94,9 +99,7 @@ class Job:
     split: bool
     """Each clone has one of the processors to itself."""
     align: int | None
-    steady: Steady | None
-    target: Target | None
-    limits: Limits
+    goals: Goals
     pattern: tuple[str, object]
     compress_ppm: int
     duplicate_ppm: int
@@ -140,84 +143,15 @@ class Job:
         return self.read_ppm < values.WHOLE_PPM
 
 
-class _Reader:
-    """Settings of a job by key, with what is to be said about them."""
-
-    def __init__(self, job: JobText) -> None:
-        self.job = job
-        self.settings: dict[str, Setting] = {}
-        self.notes: list[str] = []
-        given = [*job.shared, *job.own]
-        engines = [setting for setting in given if setting.key == "ioengine"]
-        self.engine = known_engine(engines[-1]) if engines else "psync"
-        for setting in given:
-            key = known(setting)
-            self.settings[key.key] = key
-            if key.key in NOTED and off(key) is False:
-                note = f"{setting.where}: {setting.key}: {NOTED[key.key]}"
-                if note not in self.notes:
-                    self.notes.append(note)
-        base = self.get("kb_base")
-        self.kb_base = values.integer(base) if base else 1024
-        if base and self.kb_base not in (1000, 1024):
-            raise bad(base, "there are two bases", "1000", "1024")
-
-    def get(self, key: str) -> Setting | None:
-        """The last setting of a key."""
-        return self.settings.get(key)
-
-    def flag(self, key: str, default: bool = False) -> bool:
-        setting = self.get(key)
-        return values.flag(setting) if setting else default
-
-    def integer(self, key: str, default: int, least: int = 0) -> int:
-        setting = self.get(key)
-        return values.integer(setting, least) if setting else default
-
-    def time_us(self, key: str, unit: str = "s") -> int | None:
-        setting = self.get(key)
-        return values.time_us(setting, unit) if setting else None
-
-    def percent_ppm(self, key: str) -> int:
-        setting = self.get(key)
-        if setting is None:
-            return 0
-        percent = values.integer(setting)
-        if percent > 100:
-            raise bad(setting, "this is more than the whole", "0 to 100")
-        return percent * 10_000
-
-    def bytes(self, key: str) -> int | None:
-        """A size that can't be a share."""
-        setting = self.get(key)
-        if setting is None:
-            return None
-        value = values.size(setting, self.kb_base)
-        if isinstance(value, Percent):
-            raise bad(setting, "a share of the file can't be carried out here", "a size in bytes")
-        return value
-
-    def refuse(self, key: str, why: str) -> BadInput:
-        setting = self.settings[key]
-        message = f"this can't be carried out: {why}"
-        return BadInput(message, where=setting.where, key=key, found=setting.value or "set")
-
-
-def off(setting: Setting) -> bool:
-    """Whether a setting says no: then there is nothing to say about it."""
-    return setting.value in ("0", "false", "none")
-
-
 def read_job(text: JobText) -> Job:
     """A job of a job file; raises `BadInput` at the key that can't be carried out."""
-    reader = _Reader(text)
+    reader = Reader(text)
     direction, run_length = _direction(reader)
     read_ppm = _read_share(reader, direction)
     trim_ppm = values.WHOLE_PPM if direction in ("trim", "randtrim") else 0
     mix = _mix(reader, read_ppm, trim_ppm)
     engine, depth = _engine(reader)
     sizes = _sizes(reader)
-    think_us, think_every, duty_us = _think(reader, depth)
     runtime_us = reader.time_us("runtime") or None
     sync = _sync(reader, read_ppm)
     return Job(
@@ -246,9 +180,7 @@ def read_job(text: JobText) -> Job:
         time_based=reader.flag("time_based"),
         ramp_us=reader.time_us("ramp_time") or 0,
         delay_us=_delay(reader),
-        think_us=think_us,
-        think_every=think_every,
-        duty_us=duty_us,
+        think=_think(reader, depth),
         flow=_flow(reader),
         rate=_rate(reader, read_ppm, mix),
         sync=sync,
@@ -257,9 +189,7 @@ def read_job(text: JobText) -> Job:
         processors=processors_of(reader.settings),
         split=is_split(reader.settings),
         align=_align(reader, direction),
-        steady=steady_of(reader.settings, reader.notes),
-        target=target_of(reader.settings, runtime_us),
-        limits=limits_of(reader.settings, reader.kb_base),
+        goals=goals_of(reader, runtime_us),
         pattern=_pattern(reader, direction, mix, run_length),
         compress_ppm=values.WHOLE_PPM
         if reader.flag("zero_buffers")
@@ -285,23 +215,23 @@ def read_job(text: JobText) -> Job:
     )
 
 
-def _name(reader: _Reader, text: JobText) -> str:
+def _name(reader: Reader, text: JobText) -> str:
     own = [setting for setting in text.own if setting.key == "name"]
     shared = [setting for setting in text.shared if setting.key == "name"]
     given = [setting.value for setting in (*shared, *own) if setting.value]
     return given[-1] if given else text.name
 
 
-def _text(reader: _Reader, key: str) -> str | None:
+def _text(reader: Reader, key: str) -> str | None:
     setting = reader.get(key)
     return values.text(setting) if setting else None
 
 
-def _wait_for(reader: _Reader) -> str | None:
+def _wait_for(reader: Reader) -> str | None:
     return _text(reader, "wait_for")
 
 
-def _direction(reader: _Reader) -> tuple[str, int]:
+def _direction(reader: Reader) -> tuple[str, int]:
     setting = reader.get("rw")
     if setting is None:
         return "read", 1
@@ -316,7 +246,7 @@ def _direction(reader: _Reader) -> tuple[str, int]:
     return word, run
 
 
-def _read_share(reader: _Reader, direction: str) -> int:
+def _read_share(reader: Reader, direction: str) -> int:
     if direction in ("read", "randread"):
         return values.WHOLE_PPM
     if direction not in READS:
@@ -328,7 +258,7 @@ def _read_share(reader: _Reader, direction: str) -> int:
     return values.WHOLE_PPM // 2
 
 
-def _mix(reader: _Reader, read_ppm: int, trim_ppm: int) -> list[tuple[int, int]]:
+def _mix(reader: Reader, read_ppm: int, trim_ppm: int) -> list[tuple[int, int]]:
     """Lengths with their shares; reads and writes of a mixed job must agree on them."""
     found = {key: reader.get(key) for key in ("bssplit", "bsrange", "bs")}
     setting = next((setting for setting in found.values() if setting), None)
@@ -355,7 +285,7 @@ def _mix(reader: _Reader, read_ppm: int, trim_ppm: int) -> list[tuple[int, int]]
     return reads if read_ppm else writes
 
 
-def _engine(reader: _Reader) -> tuple[str, int]:
+def _engine(reader: Reader) -> tuple[str, int]:
     depth = reader.integer("iodepth", 1, 1)
     engine = reader.engine
     if depth > 1 and ENGINES[engine] == "sync":
@@ -368,13 +298,13 @@ def _engine(reader: _Reader) -> tuple[str, int]:
     return engine, depth
 
 
-def _direct(reader: _Reader) -> bool:
+def _direct(reader: Reader) -> bool:
     if reader.get("direct"):
         return reader.flag("direct")
     return not reader.flag("buffered", True)
 
 
-def _sizes(reader: _Reader) -> tuple[int | Percent | None, int | None]:
+def _sizes(reader: Reader) -> tuple[int | Percent | None, int | None]:
     if reader.integer("nrfiles", 1, 1) > 1:
         raise reader.refuse("nrfiles", "a job works on one file")
     setting = reader.get("size")
@@ -383,48 +313,47 @@ def _sizes(reader: _Reader) -> tuple[int | Percent | None, int | None]:
     return (size if size is not None else file_size), file_size
 
 
-def _offset(reader: _Reader) -> int | Percent:
+def _offset(reader: Reader) -> int | Percent:
     setting = reader.get("offset")
     return values.size(setting, reader.kb_base) if setting else 0
 
 
-def _clones(reader: _Reader) -> int:
+def _clones(reader: Reader) -> int:
     clones = reader.integer("numjobs", 1, 1)
     if clones > MOST_CLONES:
         raise bad(reader.settings["numjobs"], "these are too many threads", f"1 to {MOST_CLONES}")
     return clones
 
 
-def _delay(reader: _Reader) -> int:
+def _delay(reader: Reader) -> int:
     setting = reader.get("startdelay")
     if setting and ("-" in values.text(setting) or ":" in values.text(setting)):
         raise reader.refuse("startdelay", "a delay is not drawn from a range")
     return reader.time_us("startdelay") or 0
 
 
-def _think(reader: _Reader, depth: int) -> tuple[int, int, tuple[int, int] | None]:
-    """A pause, the requests of a slot between two; or time at work and the pause after it."""
+def _think(reader: Reader, depth: int) -> Think:
     think_us = reader.time_us("thinktime", "us") or 0
     every = reader.integer("thinktime_blocks", 1, 1)
     work_us = reader.time_us("thinktime_iotime") or 0
     if think_us and work_us:
-        return 0, 1, (work_us, think_us)
+        return Think(0, 1, (work_us, think_us))
     if think_us and depth > 1:
         raise reader.refuse("thinktime", "fio stops the whole job; here each slot pauses by itself")
-    return think_us, every if think_us else 1, None
+    return Think(think_us, every if think_us else 1, None)
 
 
-def _flow(reader: _Reader) -> tuple[str, int] | None:
+def _flow(reader: Reader) -> tuple[str, int] | None:
     weight = reader.integer("flow", 0)
     return (f"flow-{reader.integer('flow_id', 0)}", weight) if weight else None
 
 
-def _end_sync(reader: _Reader, unwritten_ppm: int) -> bool:
+def _end_sync(reader: Reader, unwritten_ppm: int) -> bool:
     wanted = reader.flag("end_fsync") or reader.flag("fsync_on_close")
     return wanted and unwritten_ppm < values.WHOLE_PPM
 
 
-def _polled(reader: _Reader, sync: tuple[str, int] | None) -> bool:
+def _polled(reader: Reader, sync: tuple[str, int] | None) -> bool:
     if not reader.flag("hipri"):
         return False
     if reader.engine not in POLLED:
@@ -436,7 +365,7 @@ def _polled(reader: _Reader, sync: tuple[str, int] | None) -> bool:
     return True
 
 
-def _align(reader: _Reader, direction: str) -> int | None:
+def _align(reader: Reader, direction: str) -> int | None:
     setting = reader.get("blockalign")
     if setting is None or not direction.startswith("rand"):
         return None
@@ -447,7 +376,7 @@ def _align(reader: _Reader, direction: str) -> int | None:
 
 
 def _rate(
-    reader: _Reader, read_ppm: int, mix: Sequence[tuple[int, int]]
+    reader: Reader, read_ppm: int, mix: Sequence[tuple[int, int]]
 ) -> tuple[float, bool] | None:
     setting = reader.get("rate_iops") or reader.get("rate")
     if setting is None or off(setting):
@@ -472,7 +401,7 @@ def _rate(
     return rate, _is_poisson(reader)
 
 
-def _is_poisson(reader: _Reader) -> bool:
+def _is_poisson(reader: Reader) -> bool:
     setting = reader.get("rate_process")
     if setting is None or setting.value == "linear":
         return False
@@ -481,7 +410,7 @@ def _is_poisson(reader: _Reader) -> bool:
     return True
 
 
-def _sync(reader: _Reader, read_ppm: int) -> tuple[str, int] | None:
+def _sync(reader: Reader, read_ppm: int) -> tuple[str, int] | None:
     asked: list[tuple[str, tuple[str, int]]] = []
     for key in ("fsync", "fdatasync"):
         if every := reader.integer(key, 0):
@@ -499,7 +428,7 @@ def _sync(reader: _Reader, read_ppm: int) -> tuple[str, int] | None:
 
 
 def _pattern(
-    reader: _Reader, direction: str, mix: Sequence[tuple[int, int]], run_length: int
+    reader: Reader, direction: str, mix: Sequence[tuple[int, int]], run_length: int
 ) -> tuple[str, object]:
     stride = _stride(reader, direction, mix)
     if stride:
@@ -533,7 +462,7 @@ def _pattern(
     raise bad(setting, "there is no such distribution", "random", "zipf:θ", "pareto:h", "zoned:…")
 
 
-def _stride(reader: _Reader, direction: str, mix: Sequence[tuple[int, int]]) -> Stride | None:
+def _stride(reader: Reader, direction: str, mix: Sequence[tuple[int, int]]) -> Stride | None:
     """What a sequential job leaves out, where it does."""
     zones = zones_of(reader.settings, reader.kb_base)
     if zones and direction.startswith("rand"):
@@ -547,7 +476,7 @@ def _stride(reader: _Reader, direction: str, mix: Sequence[tuple[int, int]]) -> 
     return step or zones
 
 
-def _verify(reader: _Reader) -> bool:
+def _verify(reader: Reader) -> bool:
     setting = reader.get("verify")
     if setting is None or off(setting):
         return False
@@ -560,12 +489,12 @@ def _verify(reader: _Reader) -> bool:
     return True
 
 
-def _percentiles(reader: _Reader) -> Sequence[float]:
+def _percentiles(reader: Reader) -> Sequence[float]:
     setting = reader.get("percentile_list")
     return values.percentiles(setting) if setting else DEFAULT_PERCENTILES
 
 
-def _directory(reader: _Reader) -> str:
+def _directory(reader: Reader) -> str:
     setting = reader.get("directory")
     if setting is None:
         return ""
@@ -575,7 +504,7 @@ def _directory(reader: _Reader) -> str:
     return folders[0]
 
 
-def _files(reader: _Reader) -> list[str]:
+def _files(reader: Reader) -> list[str]:
     setting = reader.get("filename")
     if setting is None:
         return []
@@ -593,7 +522,7 @@ LOG_KEYS = {
 }
 
 
-def _logs(reader: _Reader, name: str) -> Logs:
+def _logs(reader: Reader, name: str) -> Logs:
     prefixes = {}
     for kind, key in LOG_KEYS.items():
         if setting := reader.get(key):
@@ -613,7 +542,7 @@ def _logs(reader: _Reader, name: str) -> Logs:
     )
 
 
-def _interval(reader: _Reader) -> int:
+def _interval(reader: Reader) -> int:
     """How long an interval of the record is."""
     for key in ("log_avg_msec", "log_hist_msec", "bwavgtime", "iopsavgtime"):
         if milliseconds := reader.integer(key, 0):

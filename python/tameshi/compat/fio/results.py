@@ -58,7 +58,7 @@ def best_of(runs: Sequence[SealedRun], translation: Translation) -> tuple[Sealed
     """The run to tell of, and why: the only one, or of a search that with the highest load of those
     that keep their latency, as all with less load do; else that with the least load."""
     stream = translation.streams[0]
-    target = stream.job.target
+    target = stream.job.goals.target
     rated = {float(run.spec.cell[RATE]): run for run in runs if RATE in run.spec.cell}
     if not target or not rated:
         return runs[0], ""
@@ -148,12 +148,12 @@ def _job(measured: Measured, rates: Mapping[tuple[int, str], float], bins: bool)
 
 def error_of(measured: Measured) -> tuple[int, str]:
     """fio's number of the error that ends such a job, and a sentence; 0 where all went well."""
-    return measured.streams[0].job.limits.broken(measured) or (0, "")
+    return measured.streams[0].job.goals.limits.broken(measured) or (0, "")
 
 
 def _target(job: Job) -> dict[str, Any]:
     """The latency that the load was to keep: ns, per cent, µs."""
-    target = job.target
+    target = job.goals.target
     return {
         "latency_target": target.below_us * 1000 if target else 0,
         "latency_percentile": target.percentile if target else 100.0,
@@ -162,10 +162,10 @@ def _target(job: Job) -> dict[str, Any]:
 
 
 def _steady(measured: Measured, job: Job) -> dict[str, Any]:
-    if not job.steady:
+    if not job.goals.steady:
         return {}
     attained = bool(measured.rounds and measured.rounds["attained"])
-    return {"steadystate": job.steady.found(measured.samples(), attained)}
+    return {"steadystate": job.goals.steady.found(measured.samples(), attained)}
 
 
 def _percent(part: float, whole: float) -> float:

@@ -293,7 +293,7 @@ def _threads(job: Job, clone: int, clones: int) -> list[str]:
 
 def _search(streams: Sequence[Stream]) -> Iterator[str]:
     """The search for the load at which a job keeps its latency."""
-    seekers = [stream for stream in streams if stream.job.target]
+    seekers = [stream for stream in streams if stream.job.goals.target]
     if not seekers:
         return
     job = seekers[0].job
@@ -308,22 +308,22 @@ def _search(streams: Sequence[Stream]) -> Iterator[str]:
     if why:
         message = f"this can't be carried out: {why}"
         raise BadInput(message, where=setting.where, key="latency_target", found=str(setting.value))
-    assert job.target
-    yield job.target.search(seekers[0].name, "read" if job.read_ppm else "write")
+    assert job.goals.target
+    yield job.goals.target.search(seekers[0].name, "read" if job.read_ppm else "write")
 
 
 def _timing(job: Job, clones: int) -> list[str]:
     lines = []
     if job.delay_us:
         lines.append(f"delay = {_time(job.delay_us)}")
-    if job.runtime_us and not job.target:
+    if job.runtime_us and not job.goals.target:
         lines.append(f"duration = {_time(job.ramp_us + job.runtime_us)}")
-    if job.think_us:
-        lines.append(f"think_time = {_time(job.think_us)}")
-    if job.think_every > 1:
-        lines.append(f"think_every = {job.think_every}")
-    if job.duty_us:
-        work, pause = map(_time, job.duty_us)
+    if job.think.pause_us:
+        lines.append(f"think_time = {_time(job.think.pause_us)}")
+    if job.think.every > 1:
+        lines.append(f"think_every = {job.think.every}")
+    if job.think.duty_us:
+        work, pause = map(_time, job.think.duty_us)
         lines.append(f"duty = {{ on = {work}, off = {pause} }}")
     if job.rate:
         rate, poisson = job.rate
@@ -415,7 +415,7 @@ def _is_device(path: str) -> bool:
 
 def _amount(job: Job, span: int) -> int | None:
     """Bytes that a clone moves; None where only time ends it."""
-    if job.target or (job.time_based and job.runtime_us):
+    if job.goals.target or (job.time_based and job.runtime_us):
         return None
     kind, stride = job.pattern
     whole = span
@@ -458,7 +458,7 @@ def _phase_tables(streams: Sequence[Stream]) -> Iterator[str]:
 
 def _end(jobs: Sequence[Job], ramp: int) -> str:
     """When a phase ends at the latest."""
-    target = jobs[0].target
+    target = jobs[0].goals.target
     if target:
         return f"time = {_time(ramp + target.window_us)}"
     ends = [job.delay_us + ramp + job.runtime_us for job in jobs if job.runtime_us]
@@ -470,9 +470,9 @@ def _end(jobs: Sequence[Job], ramp: int) -> str:
 
 def _steady(jobs: Sequence[Job]) -> Steady | None:
     """The steady state that ends a phase: the same for all its jobs."""
-    found = {job.steady for job in jobs}
+    found = {job.goals.steady for job in jobs}
     if len(found) > 1:
-        late = next(job for job in jobs if job.steady)
+        late = next(job for job in jobs if job.goals.steady)
         message = "this can't be carried out: jobs that run together are judged together, and alike"
         raise BadInput(message, where=late.settings["steadystate"].where, key="steadystate")
     return found.pop()
@@ -500,8 +500,8 @@ def _head(jobs: Sequence[Job], name: str) -> str:
     else:
         seed = int.from_bytes(os.urandom(6), "little")
     interval = min(job.interval_us for job in jobs)
-    checks = [job.steady.interval_us for job in jobs if job.steady]
-    windows = [job.target.window_us // 4 for job in jobs if job.target]
+    checks = [job.goals.steady.interval_us for job in jobs if job.goals.steady]
+    windows = [job.goals.target.window_us // 4 for job in jobs if job.goals.target]
     interval = min([interval, *checks, *windows])
     return "\n".join(
         [
