@@ -45,6 +45,11 @@ def test_a_line_is_the_mean_of_all_runs_between_the_least_and_the_greatest() -> 
     assert entry["runs"] == 2
 
 
+def test_intervals_that_end_halfway_between_two_stay_apart() -> None:
+    (entry,) = database_series([run_of([1.0, 2.0, 3.0], late_ns=SECOND // 2)])
+    assert list(entry["values"].values()) == [[1.0, 2.0, 3.0]]
+
+
 def test_several_runs_are_drawn_as_a_line_in_a_band_and_the_hint_says_how_many() -> None:
     several = list(database_series([run_of([100.0, 200.0]), run_of([140.0, 220.0])]))
     nothing = {"axes": (), "worlds": ("measured",), "phases": ("run",), "points": (), "cells": ()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -67,7 +68,8 @@ def _quantities(
 ) -> Iterator[tuple[str, dict[float, float]]]:
     def at(t_ns: int) -> float:
         """Looks at the server and the disk come a little after the load's intervals end."""
-        return round(round((t_ns - begin_ns) / NANOSECONDS / interval_s) * interval_s, 3)
+        nearest = math.floor((t_ns - begin_ns) / NANOSECONDS / interval_s + 0.5)
+        return round(nearest * interval_s, 3)
 
     def rate(of: pl.DataFrame, metric: str) -> dict[float, float]:
         whole = of.filter(metric=metric).group_by("t_ns")

@@ -83,8 +83,11 @@ def _phase(
         (pl.col("subject") == word) | pl.col("subject").str.starts_with(f"{word}.")
     )
     if inside.filter(metric="statement.reads").is_empty():
-        message = "this record is of an earlier version, which did not count statements by kind"
-        raise BadInput(message, where=str(run.folder), hint="Run the study anew, with --fresh.")
+        message = (
+            "this record does not count statements by kind: simulated, or an earlier version's"
+        )
+        hint = "Measured runs do: run the study with --world measured --fresh."
+        raise BadInput(message, where=str(run.folder), hint=hint)
     prefix = f"{window['phase']}/steady/"
     own = [
         (each["begin_ns"] + each["length_ns"], _type(each["tag"], prefix), each["counts"])
