@@ -203,3 +203,16 @@ def test_synchronous_jobs_have_no_submission_of_their_own_in_fio_either(tmp_path
     job = ("--name=a", "--rw=randread", "--size=256k", "--ioengine=psync")
     theirs, ours = (told["read"]["slat_ns"] for told in beside(tmp_path, *job))
     assert theirs == ours and ours["N"] == 0
+
+
+@pytest.mark.parametrize("files", ["--filename=a:b", "--nrfiles=2"])
+def test_a_job_goes_round_its_files_and_is_told_as_one(tmp_path, files):
+    job = ("--name=j", files, "--rw=randwrite", "--size=1m", "--ioengine=libaio", "--iodepth=4")
+    theirs, ours = beside(tmp_path, *job, "--write_bw_log=x")
+    assert ours["write"]["total_ios"] == theirs["write"]["total_ios"] == 256
+    assert ours["write"]["clat_ns"]["N"] == 256
+    (run,) = (tmp_path / "ours" / "record").glob("runs/*/spec.json")
+    streams = json.loads(run.read_text())["phases"][0]["streams"]
+    assert [stream["stream"]["queue_depth"] for stream in streams] == [2, 2]
+    assert len({stream["storage"] for stream in streams}) == 2
+    assert [path.name for path in (tmp_path / "ours").glob("*.log")] == ["x_bw.1.log"]

@@ -54,7 +54,7 @@ def test_a_key_that_changes_nothing_says_so(key):
         ("rw=read:-4k", "job.fio:3: rw: so short a step back reads again what was read."),
         ("ioengine=null", "job.fio:3: ioengine: this engine is refused: it needs a file"),
         ("ioengine=exec", "job.fio:3: ioengine: this engine is refused: it runs commands."),
-        ("filename=a:b", "job.fio:3: filename: this can't be carried out: a job works on one file"),
+        ("filename=a:b", "job.fio:3: filename: this can't be carried out: each of 2 files has"),
         ("rw=randrw\nbs=4k,8k", "job.fio:4: bs: this can't be carried out: reads and writes"),
         ("rw=randrw\nrate_iops=100", "job.fio:4: rate_iops: this can't be carried out: fio's"),
         ("fsync=1\nfdatasync=1", "job.fio:4: fdatasync: this can't be carried out: `fsync`"),

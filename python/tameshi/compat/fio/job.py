@@ -116,6 +116,9 @@ class Job:
     logs: Logs
     directory: str
     files: list[str]
+    """Names; none: one, or `parts`, made of the job's name."""
+    parts: int
+    """Files that each clone works on in turn."""
     filename_format: str | None
     seed: int | None
     repeatable: bool
@@ -151,7 +154,7 @@ def read_job(text: JobText) -> Job:
     trim_ppm = values.WHOLE_PPM if direction in ("trim", "randtrim") else 0
     mix = _mix(reader, read_ppm, trim_ppm)
     engine, depth = _engine(reader)
-    sizes = _sizes(reader)
+    sizes, files = _sizes(reader), _files(reader)
     runtime_us = reader.time_us("runtime") or None
     sync = _sync(reader, read_ppm)
     return Job(
@@ -206,7 +209,8 @@ def read_job(text: JobText) -> Job:
         lat_percentiles=reader.flag("lat_percentiles"),
         logs=_logs(reader, text.name),
         directory=_directory(reader),
-        files=_files(reader),
+        files=files,
+        parts=_parts(reader, files, depth),
         filename_format=_text(reader, "filename_format"),
         seed=reader.integer("randseed", 0) if reader.get("randseed") else None,
         repeatable=reader.flag("allrandrepeat") or reader.flag("randrepeat", True),
@@ -305,8 +309,6 @@ def _direct(reader: Reader) -> bool:
 
 
 def _sizes(reader: Reader) -> tuple[int | Percent | None, int | None]:
-    if reader.integer("nrfiles", 1, 1) > 1:
-        raise reader.refuse("nrfiles", "a job works on one file")
     setting = reader.get("size")
     size = values.size(setting, reader.kb_base) if setting else None
     file_size = reader.bytes("filesize")
@@ -506,12 +508,20 @@ def _directory(reader: Reader) -> str:
 
 def _files(reader: Reader) -> list[str]:
     setting = reader.get("filename")
-    if setting is None:
-        return []
-    files = values.files(setting)
-    if len(files) != 1:
-        raise reader.refuse("filename", "a job works on one file; make a job of each")
-    return files
+    return values.files(setting) if setting else []
+
+
+def _parts(reader: Reader, files: Sequence[str], depth: int) -> int:
+    """Files of a clone, each of which has its part of the queue."""
+    key = "filename" if files else "nrfiles"
+    parts = len(files) or reader.integer("nrfiles", 1, 1)
+    if parts > 1 and depth % parts:
+        raise reader.refuse(
+            key, f"each of {parts} files has its part of the queue; of {depth} none"
+        )
+    if parts > 1 and reader.integer("flow", 0):
+        raise reader.refuse("flow", "the job's own files keep step already")
+    return parts
 
 
 LOG_KEYS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from tameshi.compat.fio.bins import BINS, BITS, bin_of
@@ -19,11 +20,11 @@ def fio_logs(run: SealedRun, translation: Translation) -> dict[str, str]:
     """The logs that the jobs ask for: texts by file name, clones numbered from one."""
     record = Record(run)
     found: dict[str, list[str]] = {}
-    for number, stream in _clones(translation.streams):
-        job = stream.job
+    for number, streams in _clones(translation.streams):
+        job = streams[0].job
         if not job.logs.prefixes:
             continue
-        measured = record.measured([stream])
+        measured = record.measured(streams)
         for key, prefix in job.logs.prefixes.items():
             for kind in ROWS[key]:
                 suffix = f".{number}" if job.logs.per_job else ""
@@ -32,12 +33,13 @@ def fio_logs(run: SealedRun, translation: Translation) -> dict[str, str]:
     return {name: "".join(f"{row}\n" for row in _in_time(rows)) for name, rows in found.items()}
 
 
-def _clones(streams: Sequence[Stream]) -> Iterator[tuple[int, Stream]]:
-    """Streams with the number that fio gives the first clone of each."""
+def _clones(streams: Sequence[Stream]) -> Iterator[tuple[int, Sequence[Stream]]]:
+    """The streams of each clone with the number that fio gives it, or the first of several."""
     number = 1
-    for stream in streams:
-        yield number, stream
-        number += stream.clones
+    for _, of in itertools.groupby(streams, lambda stream: (id(stream.job), stream.clone)):
+        together = list(of)
+        yield number, together
+        number += together[0].clones
 
 
 def _in_time(rows: Sequence[str]) -> list[str]:

@@ -171,7 +171,7 @@ class Record:
             begin = late_us * 1000
             runtime = max(0, last.get(stream.name, found.begin_ns) - found.begin_ns - begin)
             found.runtime_ns = max(found.runtime_ns, runtime)
-            found.clone_ns += runtime * stream.clones
+            found.clone_ns += runtime * stream.clones // stream.job.parts
 
     def _latencies(self, found: Measured, tag: str) -> None:
         for word in (*DIRECTIONS, "sync"):

@@ -91,7 +91,8 @@ def grouped(streams: Sequence[Stream]) -> list[list[Stream]]:
     found: list[list[Stream]] = []
     for stream in streams:
         last = found[-1][-1] if found else None
-        together = (
+        one = last is not None and last.job is stream.job and last.clone == stream.clone
+        together = one or (
             last is not None
             and last.group == stream.group
             and last.phase == stream.phase

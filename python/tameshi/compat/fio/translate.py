@@ -98,9 +98,10 @@ def translate(jobs: Sequence[Job], name: str, device: str | None) -> Translation
     streams: list[Stream] = []
     tables: list[str] = []
     for job, phase, group in zip(jobs, phases, groups, strict=True):
-        for clone, clones, path in _clones(job):
+        for clone, clones, number, path in _clones(job):
             storage = builder.storage(path)
-            stream = builder.unique(job.name if clones == job.clones else f"{job.name}-{clone}")
+            name_of = job.name if clones == job.clones else f"{job.name}-{clone}"
+            stream = builder.unique(name_of if job.parts == 1 else f"{name_of}-file-{number}")
             tables.append(_stream(job, stream, storage, clone, clones, device))
             streams.append(Stream(stream, job, clone, clones, storage.name, phase, group, path))
     text = "\n".join(
@@ -155,23 +156,25 @@ def _after(jobs: Sequence[Job], phases: Sequence[int], job: Job) -> int:
     return named[-1] + 1
 
 
-def _clones(job: Job) -> Iterator[tuple[int, int, str]]:
-    """A job's clones as (number, how many at once, file): together where one stream can be all."""
+def _clones(job: Job) -> Iterator[tuple[int, int, int, str]]:
+    """A job's clones as (number, how many at once, number of the file, file).
+
+    They are together where one stream can be all; each file is a stream of its own.
+    """
     shared = bool(job.files) and not job.split
-    if shared and (job.clones == 1 or (job.group_reporting and not job.offset_increment)):
-        yield 0, job.clones, _path(job, 0)
-        return
-    for clone in range(job.clones):
-        yield clone, 1, _path(job, clone)
+    together = shared and (job.clones == 1 or (job.group_reporting and not job.offset_increment))
+    for clone in range(1 if together else job.clones):
+        for part in range(job.parts):
+            yield clone, job.clones if together else 1, part, _path(job, clone, part)
 
 
-def _path(job: Job, clone: int) -> str:
+def _path(job: Job, clone: int, part: int) -> str:
     if job.files:
-        name = job.files[0]
+        name = job.files[part]
     else:
         form = job.filename_format or "$jobname.$jobnum.$filenum"
         name = form.replace("$jobname", job.name.replace("/", "."))
-        name = name.replace("$jobnum", str(clone)).replace("$filenum", "0")
+        name = name.replace("$jobnum", str(clone)).replace("$filenum", str(part))
     return os.path.join(job.directory, name)
 
 
@@ -194,7 +197,7 @@ def _stream(
         f"read = {_share(job.read_ppm)}",
         *([f"run_length = {job.run_length}"] if job.run_length > 1 else []),
         *([f"align = {_bytes(job.align)}"] if job.align else []),
-        f"queue_depth = {job.depth}",
+        f"queue_depth = {job.depth // job.parts}",
         f"jobs = {clones}",
         f"access = {quoted('direct' if job.direct else 'buffered')}",
         f"offset = {_bytes(begin)}",
@@ -288,6 +291,9 @@ def _threads(job: Job, clone: int, clones: int) -> list[str]:
     if job.flow:
         group, weight = job.flow
         lines.append(f"pace = {{ group = {quoted(group)}, weight = {weight * clones} }}")
+    elif job.parts > 1 and not job.rate:
+        # A clone goes round its files: none is ahead of the others.
+        lines.append(f"pace = {{ group = {quoted(f'{job.name}-{clone}')}, weight = 1 }}")
     return lines
 
 
@@ -327,7 +333,7 @@ def _timing(job: Job, clones: int) -> list[str]:
         lines.append(f"duty = {{ on = {work}, off = {pause} }}")
     if job.rate:
         rate, poisson = job.rate
-        thousandths = round(rate * 1000) * clones
+        thousandths = round(rate * 1000) * clones // job.parts
         text = f"{thousandths // 1000}.{thousandths % 1000:03d} /s"
         kind = "poisson" if poisson else "constant"
         lines.append(f"arrivals = {{ {kind} = {{ rate = {quoted(text)} }} }}")
@@ -375,6 +381,8 @@ def _region(job: Job, path: str, clone: int, device: str | None) -> tuple[int, i
             raise BadInput(message, where=job.text.where, key="size", accepted=["size=1g"])
         return begin, whole - begin
     span = _absolute(job, "size", job.size, whole)
+    if job.parts > 1 and not isinstance(job.size, Percent):
+        span = span // job.parts // job.longest * job.longest
     if whole is not None and _is_device(path):
         span = min(span, whole - begin)
     if span < job.longest:
@@ -421,12 +429,12 @@ def _amount(job: Job, span: int) -> int | None:
     whole = span
     if kind == "strided" and isinstance(stride, Stride) and stride.once:
         whole = stride.bytes_in(span)
-    amount = (job.io_size if job.io_size is not None else whole) * job.loops
+    amount = (job.io_size // job.parts if job.io_size is not None else whole) * job.loops
     if job.most_ios is not None:
         if not job.block:
             message = "this can't be carried out: requests of several lengths are counted in bytes"
             raise BadInput(message, where=job.settings["number_ios"].where, key="number_ios")
-        amount = min(amount, job.most_ios * job.block)
+        amount = min(amount, job.most_ios // job.parts * job.block)
     if job.block:
         amount = amount // job.block * job.block
     if amount < job.longest:
