@@ -155,8 +155,7 @@ def read_job(text: JobText) -> Job:
     mix = _mix(reader, read_ppm, trim_ppm)
     engine, depth = _engine(reader)
     sizes, files = _sizes(reader), _files(reader)
-    runtime_us = reader.time_us("runtime") or None
-    sync = _sync(reader, read_ppm)
+    runtime_us, sync = reader.time_us("runtime") or None, _sync(reader, read_ppm)
     return Job(
         text=text,
         name=_name(reader, text),
