@@ -1,5 +1,6 @@
 """Programs on real databases, through the command line, from a place where nothing is yet."""
 
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -142,6 +143,32 @@ def test_an_interrupted_run_leaves_no_server_and_is_made_again(study, tmp_path, 
     assert [o["status"] for o in outcomes(out)] == ["partial"]
     data = place / "tameshi-disk-db" / "data"
     assert list(data.iterdir()) == [], "stopped, and emptied"
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("engine", "room"), [("sqlite", "90m"), ("mariadb", "200m")])
+def test_a_disk_that_runs_full_while_loading_is_told_and_leaves_nothing(
+    study, tmp_path, place, engine, room
+):
+    small = place / "small"
+    small.mkdir()
+    options = f"size={room},mode=755"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(small)], check=True)
+    try:
+        settings = PRODUCTS[PRODUCTS.index("[engine") :].replace("rows = 2000", "rows = 300000")
+        text = (
+            f'title = "Full"\nquestion = "?"\nuse.engine = "{engine}"\n'
+            f'[storage.disk]\nsize = "8 MiB"\n{settings}'
+        )
+        done = measured(study(text.replace('"300 B"', '"900 B"')), small, tmp_path / "out")
+        assert done.returncode == 1, done.stderr
+        (outcome,) = outcomes(tmp_path / "out")
+        assert "the data set could not be loaded" in outcome["reason"], outcome
+        assert "The storage ran full" in outcome["reason"], outcome
+        left = [path for path in small.rglob("*") if path.is_file()]
+        assert sum(path.stat().st_size for path in left) < 4096, left
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
 
 
 BAD = [

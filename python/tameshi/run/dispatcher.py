@@ -22,7 +22,7 @@ from tameshi.run.hooks import Hooks, hooks_of, without_bound
 from tameshi.run.process import WorkerProcess
 from tameshi.run.sampler import Sampler
 from tameshi.run.server_sampler import ServerSampler
-from tameshi.servers.private import PrivateServer
+from tameshi.servers.private import PrivateServer, full_hint
 from tameshi.spec_types import Access, RunSpec, World
 from tameshi.stats.order import randomised
 from tameshi.store import SealedRun
@@ -239,7 +239,7 @@ def _load(session: Session, task: Task, folder: Path, database: Database | Users
             if isinstance(server, PrivateServer) and server.pid is None:
                 said = " / ".join(server.last_words())
             sentence = f"the data set could not be loaded: {failure.rstrip('.')}"
-            raise RunFailed(sentence, found=said)
+            raise RunFailed(sentence, found=said, hint=full_hint([failure, said]))
         if not holds:
             raise RunFailed("the data set that was loaded breaks TPC-C's conditions")
 

@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
@@ -33,7 +33,9 @@ _POLL_SECONDS = 0.02
 _KEPT_LINES = 12
 _LONGEST_SOCKET_PATH = 107  # unix(7)
 _TELLING = re.compile(r"ERROR|FATAL|PANIC|error:")
-_FULL = re.compile(r"No space left on device|[Ee]rr(?:no|or):? 28\b|[Dd]isk is full|Disk full")
+_FULL = re.compile(
+    r"No space left on device|[Ee]rr(?:no|or):? 28\b|[Dd]isk (is )?full|[Tt]able '.*' is full"
+)
 
 
 class DataDirectory:
@@ -347,13 +349,18 @@ class PrivateServer:
         self.product.bury(self.home)
 
     def _failure(self, what: str) -> RunFailed:
-        full = any(_FULL.search(line) for line in self._said())
         return RunFailed(
             f"{self.product.title} {what}",
             where=str(self.home.folder),
             found=" / ".join(self.last_words()) or "it said nothing",
-            hint="The storage ran full: make room, or use a smaller data set." if full else "",
+            hint=full_hint(self._said()),
         )
+
+
+def full_hint(said: Iterable[str]) -> str:
+    """What to do where what a server or its client said means a full storage; else nothing."""
+    full = any(_FULL.search(line) for line in said)
+    return "The storage ran full: make room, or use a smaller data set." if full else ""
 
 
 def prepare_directory(
