@@ -20,6 +20,9 @@ pub struct Loss {
     pub lost_writes: u64,
     /// Bytes of the storage that hold something older than what was acknowledged.
     pub lost_bytes: u64,
+    /// Writes that were not complete, and of which some mapping units are new and others old; those up to what a flash drive
+    /// writes atomically are never among them.
+    pub torn_writes: u64,
     /// Longest time that a drive needed to bring its buffer to the flash; zero where none is protected.
     pub flush_ns: Nanos,
     /// Shortest time that its capacitor gave it; zero where none is protected.
@@ -32,6 +35,7 @@ impl Loss {
         self.outstanding += other.outstanding;
         self.lost_writes += other.lost_writes;
         self.lost_bytes += other.lost_bytes;
+        self.torn_writes += other.torn_writes;
         self.flush_ns = self.flush_ns.max(other.flush_ns);
         self.hold_up_ns = match (self.hold_up_ns, other.hold_up_ns) {
             (0, only) | (only, 0) => only,

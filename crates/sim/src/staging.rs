@@ -89,7 +89,7 @@ impl Staging {
             let loss = device.cut_power(now);
             let fields = json!({
                 "event": name, "storage": storage, "outstanding": loss.outstanding,
-                "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes,
+                "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes, "torn_writes": loss.torn_writes,
                 "flush_ns": loss.flush_ns, "hold_up_ns": loss.hold_up_ns,
             });
             ("power_cut", fields)

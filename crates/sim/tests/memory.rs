@@ -79,4 +79,31 @@ fn a_mapping_unit_of_flash_takes_eight_bytes_at_most() {
     assert!(each <= 8.0, "{each} bytes for each unit");
     let constant = small - each * fewer;
     assert!(constant < 2e6, "a constant of {constant} bytes");
+    #[cfg(target_os = "linux")]
+    a_whole_drive_takes_memory_only_where_it_is_written();
+}
+
+/// Bytes of this process that are in memory.
+#[cfg(target_os = "linux")]
+fn resident_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("Linux tells it");
+    let pages: u64 = text.split_whitespace().nth(1).and_then(|pages| pages.parse().ok()).expect("a number");
+    pages * 4096
+}
+
+/// Not a test of its own: the other one counts every allocation of the process.
+#[cfg(target_os = "linux")]
+fn a_whole_drive_takes_memory_only_where_it_is_written() {
+    let profile: DeviceProfile = toml::from_str(PROFILE).expect("a profile");
+    let before = resident_bytes();
+    let mut device = Device::new(&profile.device).expect("a drive");
+    let mut done = vec![];
+    for id in 0..16u64 {
+        let (kind, offset_bytes) = (CommandKind::Write, id * 200_000_000_000 / 4096 * 4096);
+        device.submit(0, &Command { id, kind, offset_bytes, length_bytes: 4096, fua: false, stream: 0 });
+    }
+    device.advance(1_000_000_000, &mut done);
+    assert_eq!(done.len(), 16);
+    let grown = resident_bytes() - before;
+    assert!(grown < 200 << 20, "of 7.5 GB of maps {grown} bytes are there");
 }

@@ -67,16 +67,18 @@ TEXT: dict[str, tuple[str, str]] = {
         "{storage}のメンバー{member}のリビルド完了：{bytes}、{time}（全容量ではその{scale}倍）",
     ),
     "timeline.power_cut": (
-        "power cut at {storage}: {outstanding} commands under way fail, {writes} acknowledged "
-        "writes lost ({bytes})",
-        "{storage}の電源断：実行中の{outstanding}コマンドが失敗、応答済みの書き込み{writes}件（{bytes}）を喪失",
+        "power cut at {storage}: {outstanding} commands under way fail, {torn} of them torn; "
+        "{writes} acknowledged writes lost ({bytes})",
+        "{storage}の電源断：実行中の{outstanding}コマンドが失敗（うち{torn}件は書きかけ）、"
+        "応答済みの書き込み{writes}件（{bytes}）を喪失",
     ),
     "timeline.power_cut_carried": (
-        "power cut at {storage}: {outstanding} commands under way fail; writing the buffer to the "
-        "flash needs {flush}, the capacitor holds {hold_up}; {writes} acknowledged writes lost "
-        "({bytes})",
-        "{storage}の電源断：実行中の{outstanding}コマンドが失敗。バッファの書き出しに{flush}、"
-        "キャパシタの保持は{hold_up}。応答済みの書き込み{writes}件（{bytes}）を喪失",
+        "power cut at {storage}: {outstanding} commands under way fail, {torn} of them torn; "
+        "writing the buffer to the flash needs {flush}, the capacitor holds {hold_up}; {writes} "
+        "acknowledged writes lost ({bytes})",
+        "{storage}の電源断：実行中の{outstanding}コマンドが失敗（うち{torn}件は書きかけ）。"
+        "バッファの書き出しに{flush}、キャパシタの保持は{hold_up}。"
+        "応答済みの書き込み{writes}件（{bytes}）を喪失",
     ),
     "mark.fail": ("fails", "故障"),
     "mark.replace": ("replaced", "交換"),

@@ -116,6 +116,7 @@ def happening(event: Mapping[str, Any], text: Text) -> str:
     if kind == "power_cut":
         fields |= {
             "outstanding": event["outstanding"],
+            "torn": event.get("torn_writes", 0),
             "writes": event["lost_writes"],
             "bytes": format_value("bytes", event["lost_bytes"]),
             "flush": format_value("latency", event.get("flush_ns", 0)),

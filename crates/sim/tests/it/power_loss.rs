@@ -3,7 +3,7 @@
 //! The drive has two controllers in turn, and four mapping units in a program unit.
 
 use crate::support::{command, flash, flash_drive, random_4k, sourced, unprotected};
-use tameshi_base::units::Time;
+use tameshi_base::units::{Size, Time};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_sim::Device;
 use tameshi_sim::fault::Loss;
@@ -87,6 +87,40 @@ fn a_capacitor_saves_as_much_as_it_holds_for() {
         };
         assert_eq!(loss, expected, "held for {hold_up} us");
     }
+}
+
+#[test]
+fn a_write_is_torn_while_it_crosses_the_link_unless_the_drive_writes_as_much_atomically() {
+    // 128 KiB cross in 41 us after the controller's turn, and are acknowledged 5 us later; a page crosses in 1.3 us.
+    let torn_at = |at: Nanos, atomic: Option<u64>| {
+        let mut profile = flash_drive(1 << 30);
+        profile.atomic_write = atomic.map(|bytes| sourced(Size(bytes)));
+        let mut device = drive(profile);
+        after(&mut device, &[command(0, CommandKind::Write, 0, 128 << 10), write(1, 999)], at);
+        device.cut_power(at).torn_writes
+    };
+    for (at, torn) in [(500, 0), (2 * US, 1), (20 * US, 1), (40 * US, 1), (43 * US, 0), (100 * US, 0)] {
+        assert_eq!(torn_at(at, None), torn, "cut after {at} ns");
+        assert_eq!(torn_at(at, Some(64 << 10)), torn, "it is larger than what is atomic; cut after {at} ns");
+        assert_eq!(torn_at(at, Some(128 << 10)), 0, "cut after {at} ns");
+    }
+}
+
+#[test]
+fn an_unprotected_drive_tears_what_is_partly_programmed() {
+    // Each controller's eight programs of 500 us and more follow one another across its dies; the write waits for all of them.
+    let torn_at = |at: Nanos, atomic: Option<u64>| {
+        let mut profile = unprotected(flash_drive(1 << 30));
+        profile.atomic_write = atomic.map(|bytes| sourced(Size(bytes)));
+        let mut device = drive(profile);
+        let forced = Command { fua: true, ..command(0, CommandKind::Write, 0, 1 << 20) };
+        after(&mut device, &[forced], at);
+        device.cut_power(at).torn_writes
+    };
+    assert_eq!(torn_at(200 * US, None), 0, "nothing is programmed yet");
+    assert_eq!(torn_at(1500 * US, None), 1);
+    assert_eq!(torn_at(1500 * US, Some(1 << 20)), 0, "as much is atomic");
+    assert_eq!(torn_at(100_000 * US, None), 0, "all of it is");
 }
 
 #[test]

@@ -14,10 +14,10 @@ pub(super) struct Slot {
     /// Where its time went so far, but for what is only known at its end.
     spent: Breakdown,
     /// When its data have crossed the link and the electronics have seen it.
-    ready: Nanos,
+    pub(super) ready: Nanos,
     /// Mapping units that have no place in the buffer yet.
     pub(super) next: u64,
-    end: u64,
+    pub(super) end: u64,
     /// Programs that it waits for.
     pub(super) programs: u32,
     durable: bool,

@@ -134,6 +134,8 @@ struct Times {
     /// Mapping units of the buffer.
     buffer_units: u64,
     protected: bool,
+    /// Bytes of a write that is stored whole or not at all.
+    atomic_bytes: u64,
     /// Time to write the full buffer to the flash when power fails, and time that the capacitor holds.
     protection: Option<(Nanos, Nanos)>,
     /// Chance of a retry at the end of life, its time, share of life behind it, cycles of a life.
@@ -488,6 +490,7 @@ impl Times {
             depth: controller.queue_depth.value,
             buffer_units: profile.buffer.size.value.0 / profile.mapping_unit.value.0,
             protected: profile.buffer.power_loss_protection.is_some(),
+            atomic_bytes: profile.atomic_write.as_ref().unwrap_or(&profile.mapping_unit).value.0,
             protection: profile
                 .buffer
                 .power_loss_protection

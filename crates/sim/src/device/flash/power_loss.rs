@@ -4,7 +4,12 @@
 //! carries the drive for its hold-up time; writing the full buffer to the flash takes the flush time, and part of it the
 //! same part of that time. What is not written when the capacitor is empty is lost. An address whose data are lost holds
 //! what it held before.
+//!
+//! A write that is not complete is torn when some of its mapping units have reached what survives and others have not: the buffer
+//! of a protected drive as they cross the link, the flash itself of an unprotected one. Up to its atomic size a drive
+//! takes up a write when all of it is there.
 
+use super::command::Slot;
 use super::die::{Kind, NONE};
 use super::ftl::Frontier;
 use super::{Agenda, Barrier, Die, Flash, reclaim};
@@ -16,8 +21,9 @@ impl Flash {
     /// Power fails at `now`; everything under way is forgotten.
     pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
         let acknowledged = self.acknowledged_in_buffer();
+        let torn_writes = self.torn(now);
         let held = self.times.buffer_units.saturating_sub(self.buffer_free);
-        let mut loss = Loss::default();
+        let mut loss = Loss { torn_writes, ..Loss::default() };
         let lost = match self.times.protection {
             None => acknowledged,
             Some((flush, hold_up)) => {
@@ -42,29 +48,62 @@ impl Flash {
         self.controllers.iter().for_each(|controller| controller.ftl.check());
     }
 
+    /// Writes that the drive holds and has not completed.
+    fn writes_under_way(&self) -> impl Iterator<Item = &Slot> {
+        let free: BTreeSet<u32> = self.free_slots.iter().copied().collect();
+        let held = (0..).zip(&self.slots).filter(move |(number, _)| !free.contains(number));
+        held.map(|(_, slot)| slot).filter(|slot| slot.command.kind == CommandKind::Write)
+    }
+
+    /// Writes beyond the atomic size that are partly stored at `now`.
+    fn torn(&self, now: Nanos) -> u64 {
+        let larger = |slot: &&Slot| u64::from(slot.command.length_bytes) > self.times.atomic_bytes;
+        let mut buffered: Option<BTreeSet<(usize, u32)>> = None;
+        let is_torn = |slot: &Slot| {
+            let first = slot.command.offset_bytes / self.times.unit_bytes;
+            let stored = if self.times.protected {
+                self.crossed_units(slot, now).min(slot.next - first)
+            } else {
+                let buffered = buffered.get_or_insert_with(|| self.in_buffer().collect());
+                (first..slot.next).filter(|&unit| !buffered.contains(&self.route(unit))).count() as u64
+            };
+            0 < stored && stored < slot.end - first
+        };
+        self.writes_under_way().filter(larger).map(is_torn).filter(|&torn| torn).count() as u64
+    }
+
+    /// Whole mapping units of a write that have crossed the link at `now`.
+    fn crossed_units(&self, slot: &Slot, now: Nanos) -> u64 {
+        let bytes = u64::from(slot.command.length_bytes);
+        let over = slot.ready.saturating_sub(self.times.write_overhead);
+        let time = self.times.link[1].time(bytes);
+        let spent = now.saturating_sub(over.saturating_sub(time)).min(time);
+        let crossed = u128::from(bytes) * u128::from(spent) / u128::from(time.max(1));
+        if now >= over { bytes.div_ceil(self.times.unit_bytes) } else { crossed as u64 / self.times.unit_bytes }
+    }
+
     /// Mapping units in the buffer whose writes have completed.
     fn acknowledged_in_buffer(&self) -> u64 {
-        let mut under_way = BTreeSet::new();
-        let free: BTreeSet<u32> = self.free_slots.iter().copied().collect();
-        for (number, slot) in self.slots.iter().enumerate() {
-            if !free.contains(&(number as u32)) && slot.command.kind == CommandKind::Write {
-                under_way.extend((slot.command.offset_bytes / self.times.unit_bytes..slot.next).map(|u| self.route(u)));
-            }
-        }
-        let mut count = 0;
-        for (number, controller) in self.controllers.iter().enumerate() {
+        let first = |slot: &Slot| slot.command.offset_bytes / self.times.unit_bytes;
+        let taken = |slot: &Slot| (first(slot)..slot.next).map(|unit| self.route(unit)).collect::<Vec<_>>();
+        let under_way: BTreeSet<(usize, u32)> = self.writes_under_way().flat_map(taken).collect();
+        self.in_buffer().filter(|unit| !under_way.contains(unit)).count() as u64
+    }
+
+    /// Mapping units whose newest version is in the buffer alone: their controllers, and their numbers there.
+    fn in_buffer(&self) -> impl Iterator<Item = (usize, u32)> {
+        self.controllers.iter().enumerate().flat_map(move |(number, controller)| {
             let dies = controller.first_die as usize..(controller.first_die + self.layout.dies()) as usize;
             let on_dies = self.dies[dies].iter().flat_map(|die| die.now.iter().chain(&die.queue));
             let programs = on_dies.filter(|pending| pending.kind == Kind::Host && pending.frees > 0);
             let filling = Frontier::OF_HOST.map(|frontier| controller.filling[frontier as usize]);
             let units = programs.map(|pending| pending.unit).chain(filling);
-            for unit in units.filter(|&unit| unit != NONE) {
+            units.filter(|&unit| unit != NONE).flat_map(move |unit| {
                 let first = unit * self.layout.program_units;
                 let held = (first..first + self.layout.program_units).filter_map(|at| controller.ftl.holder(at));
-                count += held.filter(|&logical| !under_way.contains(&(number, logical))).count() as u64;
-            }
-        }
-        count
+                held.map(move |logical| (number, logical))
+            })
+        })
     }
 
     /// The drive at rest with an empty buffer, its maps as they were.
