@@ -277,10 +277,17 @@ def predictions_command(
     out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path(
         "tameshi-results/predictions"
     ),
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Run this study alone (repeatable); calibration.csv stays as it is."),
+    ] = None,
 ) -> None:
     """Run every study that lists published figures, simulated, and write down what it predicts."""
     listed = [read_study(path) for path in sorted(studies.glob("*.toml"))]
     listed = [study for study in listed if plan(study, "simulated", quick=False).study.published]
+    for name in only or ():
+        check_word("--only", name, [study.name for study in listed])
+    listed = [study for study in listed if not only or study.name in only]
     if not listed:
         out_console.print(f"No study in {studies} lists published figures: nothing to predict.")
         return
@@ -295,6 +302,8 @@ def predictions_command(
         calibrated += predictions.calibrations(study.name, found["published"], done.runs)
         new, changed = predictions.record(folder, made, date.today())
         out_console.print(f"{study.name}: {new} new, {changed} changed, {len(made)} in all")
+    if only:
+        return
     predictions.write_calibrations(folder / "calibration.csv", calibrated)
     out_console.print(f"Beside {len(calibrated)} calibration figures: {folder / 'calibration.csv'}")
 

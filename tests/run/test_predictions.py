@@ -38,6 +38,12 @@ def test_a_study_with_published_figures_is_predicted(study, tmp_path):
         done = tameshi("predictions", *options)
         assert done.returncode == 0, done.stderr
         assert told in done.stdout
+    calibrated = (tmp_path / "validation" / "calibration.csv").read_bytes()
+    assert tameshi("predictions", *options, "--only", "small").returncode == 0
+    assert (tmp_path / "validation" / "calibration.csv").read_bytes() == calibrated
+    unknown = tameshi("predictions", *options, "--only", "smal")
+    assert unknown.returncode != 0
+    assert "--only" in unknown.stderr and "small" in unknown.stderr
     (made,) = read(tmp_path / "validation" / "predictions.csv")
     assert (made.id, made.study, made.cell) == ("S4-0028", "small", "read=100 %;depth=4")
     assert float(made.low) <= float(made.predicted) <= float(made.high)

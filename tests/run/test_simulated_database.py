@@ -1,6 +1,11 @@
 """A database in the simulated world, through the command line."""
 
+from pathlib import Path
+
+import pytest
 from command import results, tameshi
+
+STUDIES = Path(__file__).resolve().parents[2] / "studies"
 
 STUDY = """
 title = "Flash or a large buffer pool"
@@ -67,3 +72,25 @@ def test_what_the_model_does_not_know_is_refused_by_name(study, tmp_path):
     assert done.returncode != 0
     assert "5.5" in done.stderr and "engine.mysql.version" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("mysql-disk-or-flash", "transaction.tpmc"),
+        ("pcie-ssd-mysql", "transaction.rate"),
+        ("key-update", "transaction.rate"),
+    ],
+)
+def test_a_study_of_real_servers_is_simulated_as_it_stands(name, metric, tmp_path):
+    path = STUDIES / f"{name}.toml"
+    planned = tameshi("plan", path, "--world", "simulated")
+    assert planned.returncode == 0, planned.stderr
+    assert "not yet" not in planned.stdout, planned.stdout
+    out = tmp_path / "out"
+    done = tameshi("run", path, "--quick", "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    for cell in results(out)["cells"]:
+        assert cell["runs"]["complete"] == 1
+        found = {e["metric"]: e["value"] for e in cell["estimates"]}
+        assert found[metric] > 0 or cell["phase"] != "tpcc", cell["levels"]
