@@ -43,8 +43,9 @@ fn the_measured_world_kills_and_cuts_the_power_of_a_database_alone() {
     let measured = |text: &str| planned_in(text, World::Measured, &profiles()).expect("plans").runs[0].clone();
     let streams = measured(&with(events));
     assert_eq!(streams.unsupported.len(), 2, "{:?}", streams.unsupported);
-    let program = SMALL.replace("[workload.stream.s]", "[workload.key_update]").replace("stream.s", "key_update");
-    let run = measured(&format!("{program}{events}"));
+    let program = "[workload.key_update]\ntables = 1\nrows = 10\nrow_size = \"200 B\"\nclients = 1";
+    let text = with(events).replace("[workload.stream.s]", program).replace("stream.s", "key_update");
+    let run = measured(&text);
     assert!(run.unsupported.is_empty(), "{:?}", run.unsupported);
     assert_eq!(run.events["killed"].kill.as_ref().map(|kill| kill.down.0), Some(2_000_000_000));
     assert_eq!(run.events["dark"].power_cut.as_ref().and_then(|cut| cut.storage.as_deref()), Some("disk"));
