@@ -34,6 +34,7 @@ from tameshi.report import (
     terminal,
     terminal_summary,
 )
+from tameshi.run.display import volume
 from tameshi.spec_types import PhaseSpec, Plan, World
 from tameshi.study import StudyFile, plan, read_study
 from tameshi.verify import AFTER, described, verify
@@ -130,7 +131,13 @@ def print_bounds(world: World, planned: Plan) -> None:
 def written(world: World, planned: Plan) -> str:
     """The bytes that a world's runs write, as a sentence."""
     if world is World.simulated:
-        return "writes nothing but its record"
+        # The drives are models: what is written to them takes no space, and is told all the same.
+        if any(run.database for run in planned.runs):
+            return "writes nothing but its record"
+        if planned.bytes_written_at_most is None:
+            return "writes to its models without limit, and nothing else but its record"
+        amount = volume(planned.bytes_written_at_most)
+        return f"writes at most {amount} to its models, and nothing else but its record"
     if any(run.database for run in planned.runs):
         return "loads its data sets, copies one for each run, and writes without limit"
     laid_out = sum(planned.storage_bytes.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,9 +19,9 @@ def windows_of(spec: RunSpec, events: Sequence[Event]) -> list[dict[str, Any]]:
 
     `spans`: what estimates are taken over; of a phase in rounds (its own, or those it is repeated
     in) the last window of rounds alone. `visits`: every time it ran, ramp included. `gap_ns`: the
-    longest time from the end of the phase before to its begin, in which the phase before drained;
-    `idle_ns`: the part of it in which nothing was outstanding. `rounds` is null, or tells which
-    rounds count and whether they are steady.
+    longest time from the end of the phase before to its begin; `idle_ns`: the part of it in which
+    nothing of the phase before was outstanding. `rounds` is null, or tells which rounds count and
+    whether they are steady.
     """
     visits = _visits(events)
     windows = []
@@ -73,25 +74,32 @@ def _visits(events: Sequence[Event]) -> dict[int, list[dict[str, Any]]]:
     """Each time each phase ran; one that was cut short ends with the last event."""
     visits: dict[int, list[dict[str, Any]]] = {}
     last_ns = events[-1]["t_ns"] if events else 0
-    number, end, drained = 0, None, None
+    number = 0
+    order: list[dict[str, Any]] = []
+    leaving: dict[int, deque[dict[str, Any]]] = defaultdict(deque)
     for event in events:
         kind = event["kind"]
         if kind == "round_begin":
             number = event["round"]
         elif kind == "phase_begin":
-            begin = event["t_ns"]
-            visit = {"begin": begin, "ramped": None, "end": last_ns, "ended_by": None}
-            gap = begin - end if end is not None else 0
-            idle = max(begin - drained, 0) if drained is not None else gap
-            visit |= {"round": number, "gap": gap, "idle": idle}
+            visit = {"begin": event["t_ns"], "ramped": None, "end": last_ns, "ended_by": None}
+            visit |= {"round": number, "drained": None}
             visits.setdefault(event["phase"], []).append(visit)
+            order.append(visit)
         elif kind == "phase_ramped":
             visits[event["phase"]][-1]["ramped"] = event["t_ns"]
         elif kind == "phase_end":
-            end, drained = event["t_ns"], None
-            visits[event["phase"]][-1] |= {"end": end, "ended_by": event["ended_by"]}
-        elif kind == "phase_drained":
-            drained = event["t_ns"]
+            visit = visits[event["phase"]][-1]
+            visit |= {"end": event["t_ns"], "ended_by": event["ended_by"]}
+            leaving[event["phase"]].append(visit)
+        elif kind == "phase_drained" and leaving[event["phase"]]:
+            # Its last requests may complete after the next phase has begun.
+            leaving[event["phase"]].popleft()["drained"] = event["t_ns"]
+    for before, visit in zip([None, *order], order, strict=False):
+        gap = visit["begin"] - before["end"] if before else 0
+        drained = before["drained"] if before else None
+        idle = gap if drained is None else min(max(visit["begin"] - drained, 0), max(gap, 0))
+        visit |= {"gap": gap, "idle": idle}
     return visits
 
 

@@ -110,3 +110,62 @@ def test_ticks() -> None:
     assert log_ticks(20, 90) == [10, 20, 50, 100, 200, 500]
     assert linear_ticks(3.2e9) == [0, 1e9, 2e9, 3e9, 4e9]
     assert linear_ticks(0) == []
+
+
+def searched() -> dict:
+    """A curve of four rates, whose limit lies between the last two."""
+
+    def estimate(metric: str, value: float) -> dict:
+        sampling = {"low": value * 0.9, "high": value * 1.1, "runs": 1, "method": "series"}
+        of = {"metric": metric, "window": "load", "subject": "reads", "unit": "ns"}
+        return {**of, "value": value, "sampling": sampling}
+
+    def cell(rate: str, p50: float, p999: float) -> dict:
+        estimates = [
+            estimate("read.latency.p50", p50),
+            estimate("read.latency.p99", p999 / 2),
+            estimate("read.latency.p999", p999),
+        ]
+        levels = {"rate": rate}
+        return {"world": "simulated", "phase": "load", "levels": levels, "estimates": estimates}
+
+    rates = [("1000", 8e4, 2e5), ("5000", 9e4, 3e5), ("8000", 1e5, 6e5), ("9500", 4e5, 4e6)]
+    found = {"world": "simulated", "levels": {}, "stream": "reads", "metric": "read.latency.p999"}
+    answer = {"limit_ns": 1_000_000, "value": 8500.0, "low": 8000.0, "high": 9500.0}
+    return {
+        "study": {"name": "s"},
+        "axes": [{"name": "rate", "varies": "across", "levels": [rate for rate, *_ in rates]}],
+        "cells": [cell(*rate) for rate in rates],
+        "searches": [{**found, **answer, "confidence": 0.95, "knee": 8000.0, "runs": 4}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("lang", "knee", "highest", "limit"),
+    [
+        ("en", "knee", "8.50 k under the limit, 95% confidence", "limit 1.00 ms"),
+        ("ja", "屈曲点", "上限未満で8.50 k、信頼度95%", "上限 1.00 ms"),
+    ],
+)
+def test_the_load_latency_curve_shows_knee_limit_and_the_highest_rate_under_it(
+    lang: str, knee: str, highest: str, limit: str
+) -> None:
+    found = {f.id: f for f in figures(read_results(searched()))}
+    (panel,) = found["latency-load"].panels
+    assert [at for at, _ in panel.marks] == [8000.0, 8500.0]
+    assert [at for at, _ in panel.bounds] == [1_000_000.0]
+    assert [s.name[-1] for s in panel.series] == ["p50", "p99", "p999"], "the limited one, too"
+    drawn = draw(found["latency-load"], Text(lang))
+    labels = {a["text"]: a for a in drawn["layout"]["annotations"]}
+    assert {knee, highest, limit} <= set(labels)
+    lines = drawn["layout"]["shapes"]
+    assert [line["x0"] for line in lines if line["x0"] == line["x1"]] == [8000.0, 8500.0]
+    assert [line["y0"] for line in lines if line["y0"] == line["y1"]] == [1_000_000.0]
+    assert found["latency-load"].x.log
+    assert labels[knee]["x"] == pytest.approx(math.log10(8000)), "labels go by the logarithm"
+    assert labels[limit]["y"] == pytest.approx(6.0)
+
+
+def test_other_sweeps_carry_no_marks_of_a_search() -> None:
+    for figure in all_figures().values():
+        assert not any(panel.bounds for panel in figure.panels)

@@ -90,3 +90,34 @@ def test_in_a_terminal_the_streams_stand_in_a_table():
     live.ended("measured #1", "complete", None, 10_000_000_000)
     assert live.table().row_count == 0
     live.close()
+
+
+def filling(**changes) -> dict:
+    doing = {"name": "fill", "total_bytes": 960_000_000_000, "total_ns": None}
+    begun = {"phase_begin_ns": 10_000_000_000, "phase_bytes": 240_000_000_000}
+    elapsed = {"elapsed_ns": 610_000_000_000, "bytes_written": 0, "streams": []}
+    return {**elapsed, **begun, "doing": {**doing, **changes}}
+
+
+def test_a_phase_by_amount_says_how_much_of_it_is_done_and_how_long_the_rest_takes():
+    told = "610.0 s, fill, 240.00 GB of 960.00 GB, 30 min of it left"
+    assert display.doing("run", filling()) == told
+    sooner = display.doing("run", filling(total_ns=700_000_000_000))
+    assert sooner.endswith(", 100 s of it left"), "its time is over before its amount"
+    begun = {**filling(), "phase_bytes": 0}
+    assert display.doing("run", begun) == "610.0 s, fill, 0.0 kB of 960.00 GB"
+
+
+def test_a_phase_by_time_says_how_long_it_takes_and_one_by_steady_state_only_its_name():
+    by_time = filling(total_bytes=None, total_ns=18_600_000_000_000)
+    assert display.doing("run", by_time) == "610.0 s, fill, 5.0 h of it left"
+    assert display.doing("run", filling(total_bytes=None)) == "610.0 s, fill"
+
+
+def test_the_phase_stands_in_plain_lines_too(console, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
+    plain = for_console(console)
+    now[0] += 10
+    plain.run("simulated #1", "run", filling())
+    assert "fill, 240.00 GB of 960.00 GB, 30 min of it left" in text(console)

@@ -41,6 +41,8 @@ impl Content {
         let grain = if whole { BLOCK } else { 512 };
         let filled = grain as u64 * u64::from(stream.compressible.0) / u64::from(Share::WHOLE.0);
         let random_bytes = (grain - filled as usize).next_multiple_of(WORD).max(WORD);
+        // Where nothing compresses, phases of any block size share what memory holds.
+        let (random_bytes, grain) = if random_bytes == grain { (BLOCK, BLOCK) } else { (random_bytes, grain) };
         Self { random_bytes, grain, duplicate: stream.duplicate }
     }
 
@@ -132,6 +134,16 @@ impl Arena {
         // SAFETY: the arena is this many bytes, a multiple of BLOCK, aligned to it, initialised, and borrowed mutably.
         let words = unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().cast(), self.layout.size() / WORD) };
         self.content.fill(words, &mut self.random);
+    }
+
+    /// Requests that there is room for.
+    pub(crate) fn slots(&self) -> u32 {
+        self.slots as u32
+    }
+
+    /// Whether writes hold such data.
+    pub(crate) fn holds(&self, content: Content) -> bool {
+        content == self.content
     }
 
     /// From now on writes hold such data. Nothing is in flight.

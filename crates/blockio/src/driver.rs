@@ -1,17 +1,18 @@
 //! The loop of one job: issue what is due, wait for the first completion, take all that completed.
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Content};
 use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::clock::Clock;
 use crate::error::BlockError;
 use crate::recorder::{Recorder, Used};
+use crate::relay::Next;
 use crate::target::Payload;
 use crate::verify::Verifier;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::EndedBy;
-use tameshi_workload::{Job, StreamSpec, Sync};
+use tameshi_workload::{Completion, Job, StreamSpec, Sync};
 
 /// In open loop, a thread that waits for an arrival sleeps until this long before it and then polls: a sleep ends too
 /// late by up to some tens of microseconds. Closed loop never polls.
@@ -20,6 +21,8 @@ pub const SPIN_NS: Nanos = 50_000;
 pub const LATE_NS: Nanos = 50_000;
 /// Longest sleep: how soon a stop is seen.
 const SLICE: Nanos = 50_000_000;
+/// Longest sleep between two phases: how soon the next one's begin is seen where nothing completes meanwhile.
+const BRIDGE_SLICE: Nanos = 100_000;
 /// While draining, so long without a completion is given up on.
 pub(crate) const DRAIN_LIMIT: Nanos = 30_000_000_000;
 
@@ -78,7 +81,17 @@ pub(crate) struct Ending {
     pub(crate) by: EndedBy,
 }
 
-/// One job in motion.
+/// A request in flight.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    request: Request,
+    /// The job's own slot.
+    slot: u32,
+    /// The phase's number among those that the thread has worked in.
+    turn: u32,
+}
+
+/// One thread's jobs in motion, one after the other.
 pub(crate) struct Driver<'a, Q, C> {
     frame: Frame,
     job: Job,
@@ -88,9 +101,17 @@ pub(crate) struct Driver<'a, Q, C> {
     verifier: Option<Verifier>,
     clock: &'a C,
     halt: &'a AtomicBool,
-    /// Per slot what is in flight.
-    in_flight: Vec<Option<Request>>,
+    /// Per slot of the queue what is in flight, and the slots where nothing is.
+    in_flight: Vec<Option<Flight>>,
+    free: Vec<u32>,
     outstanding: u32,
+    /// Phases before the current one, and how many requests of theirs are in flight still.
+    turn: u32,
+    lingering: u32,
+    /// When a completion was last seen.
+    seen: Nanos,
+    /// So many phases have nothing in flight any more, and since when; told once.
+    drained: Option<(u32, Nanos)>,
     reaped: Vec<Reaped>,
     /// The last wait brought completions.
     handled: bool,
@@ -110,7 +131,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         clock: &'a C,
         halt: &'a AtomicBool,
     ) -> Self {
-        let depth = frame.depth as usize;
+        let slots = arena.slots();
         Self {
             frame,
             job,
@@ -120,9 +141,14 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             verifier: None,
             clock,
             halt,
-            in_flight: vec![None; depth],
+            in_flight: vec![None; slots as usize],
+            free: (0..slots).rev().collect(),
             outstanding: 0,
-            reaped: Vec::with_capacity(depth),
+            turn: 0,
+            lingering: 0,
+            seen: 0,
+            drained: None,
+            reaped: Vec::with_capacity(slots as usize),
             handled: false,
             issued: 0,
             unstarted: 0,
@@ -132,6 +158,45 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     /// From now on what is written is stamped, and what is read is checked.
     pub(crate) fn verify(&mut self, verifier: Verifier) {
         self.verifier = Some(verifier);
+    }
+
+    /// The next phase's job takes over. What is in flight goes on and is recorded nowhere; in closed loop a request of
+    /// the new job takes the place of each, so that never more are outstanding than the larger depth.
+    ///
+    /// # Errors
+    /// Where what is in flight must complete first, for its data are of another kind or verified, and does not.
+    pub(crate) fn take_over(
+        &mut self,
+        frame: Frame,
+        job: Job,
+        content: Content,
+        verified: bool,
+    ) -> Result<(), BlockError> {
+        if verified || self.verifier.is_some() || !self.arena.holds(content) {
+            self.drain()?;
+            self.arena.prepare(content);
+            self.verifier = None;
+        }
+        self.pass_over(self.clock.now())?;
+        (self.frame, self.job, self.handled) = (frame, job, false);
+        (self.turn, self.lingering) = (self.turn + 1, self.outstanding);
+        self.drained = (self.lingering == 0).then_some((self.turn, self.seen));
+        Ok(())
+    }
+
+    /// How many of the phases so far have nothing in flight any more, and since when; once.
+    pub(crate) fn drained(&mut self) -> Option<(u32, Nanos)> {
+        self.drained.take()
+    }
+
+    /// Requests that there is room for.
+    pub(crate) fn slots(&self) -> u32 {
+        self.arena.slots()
+    }
+
+    /// What an interval is filled in.
+    pub(crate) fn recorder(&mut self) -> &mut Recorder {
+        &mut self.recorder
     }
 
     /// Runs the job from `begin` to its end; requests may be outstanding then.
@@ -166,6 +231,39 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         Ok(self.close(end, EndedBy::Time))
     }
 
+    /// Goes on with the job of a phase that is over and records none of it, until the next phase begins, as `next` tells,
+    /// or until nothing is left to go on with.
+    pub(crate) fn bridge(&mut self, mut next: impl FnMut() -> Next) -> Result<(), BlockError> {
+        while !self.halt.load(Ordering::Relaxed) {
+            let now = self.clock.now();
+            self.pass_over(now)?;
+            let begin = match next() {
+                Next::Unknown => Nanos::MAX,
+                Next::Begins(at) if at > now => at,
+                Next::Begins(_) | Next::Nothing => return Ok(()),
+            };
+            self.issue_due(now, begin)?;
+            if self.outstanding == 0 && self.job.is_done() {
+                return Ok(());
+            }
+            let patience = self.patience(self.clock.now(), begin).min(BRIDGE_SLICE);
+            self.wait(patience)?;
+        }
+        Ok(())
+    }
+
+    /// Takes all that was reaped and records none of it.
+    fn pass_over(&mut self, now: Nanos) -> Result<(), BlockError> {
+        for index in 0..self.reaped.len() {
+            if let Err(error) = self.finish(self.reaped[index], now) {
+                self.reaped.drain(..=index);
+                return Err(error);
+            }
+        }
+        self.reaped.clear();
+        Ok(())
+    }
+
     /// Waits for what is outstanding and records none of it. Whatever happens, nothing but what [`Self::outstanding`]
     /// then says is still in flight.
     pub(crate) fn drain(&mut self) -> Result<(), BlockError> {
@@ -173,12 +271,14 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         let mut last = self.clock.now();
         loop {
             for reaped in std::mem::take(&mut self.reaped) {
-                if let (Err(error), Ok(())) = (self.settle(reaped), &result) {
+                if let (Err(error), Ok(_)) = (self.settle(reaped), &result) {
                     result = Err(error);
                 }
                 last = self.clock.now();
+                self.seen = last;
             }
             if self.outstanding == 0 {
+                (self.lingering, self.drained) = (0, Some((self.turn + 1, self.seen)));
                 return result;
             }
             let waited = self.clock.now() - last;
@@ -200,12 +300,6 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         self.outstanding
     }
 
-    /// The memory again, for the next phase. Nothing is in flight.
-    pub(crate) fn into_arena(self) -> Arena {
-        assert_eq!(self.outstanding, 0, "memory in flight must not be used again");
-        self.arena
-    }
-
     /// From the end of a wait to the next one: what came is handled already, what is due is issued. Where there was any
     /// of both, the time that passed since the wait ended is recorded: what completed in it is seen that much late.
     #[inline]
@@ -225,6 +319,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     #[inline]
     fn issue_due(&mut self, mut now: Nanos, end: Nanos) -> Result<Nanos, BlockError> {
         while now < end
+            && self.has_room()
             && let Some(issue) = self.job.issue(now)
         {
             if issue.scheduled {
@@ -232,8 +327,9 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             }
             self.issued += 1;
             let Some(command) = issue.command else { continue };
-            let request = self.place(issue.slot, &command)?;
-            self.in_flight[issue.slot as usize] = Some(request);
+            let slot = self.free.pop().expect("there is room");
+            let request = self.place(slot, &command)?;
+            self.in_flight[slot as usize] = Some(Flight { request, slot: issue.slot, turn: self.turn });
             self.outstanding += 1;
             self.recorder.issued(self.outstanding);
             self.unstarted += 1;
@@ -246,6 +342,12 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             }
         }
         Ok(now)
+    }
+
+    /// Whether another request may start, which is in doubt only as long as some of a phase before are in flight.
+    #[inline]
+    fn has_room(&self) -> bool {
+        self.lingering == 0 || (!self.free.is_empty() && (self.frame.open_loop || self.outstanding < self.frame.depth))
     }
 
     /// Binds a command to the target and to memory.
@@ -282,6 +384,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         let wake = self.recorder.boundary().min(end).min(now + SLICE);
         let wake = match self.job.next_due() {
             None => wake,
+            Some(_) if !self.has_room() => wake,
             Some(due) if !self.frame.open_loop => wake.min(due),
             Some(due) if due <= now + SPIN_NS => now,
             Some(due) => wake.min(due - SPIN_NS),
@@ -307,29 +410,47 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             self.recorder.completed(self.reaped.len());
         }
         for index in 0..self.reaped.len() {
-            let reaped = self.reaped[index];
-            let offset = match self.settle(reaped) {
-                Ok(offset) => self.frame.payload.within(offset),
+            match self.finish(self.reaped[index], now) {
+                Ok(Some((completion, offset))) => {
+                    self.recorder.record(completion, self.job.commits(), now, offset);
+                }
+                Ok(None) => {}
                 Err(error) => {
                     self.reaped.drain(..=index);
                     return Err(error);
                 }
-            };
-            let completion = self.job.complete(reaped.slot, now);
-            self.recorder.record(completion, self.job.commits(), now, offset);
+            }
         }
         self.reaped.clear();
         Ok(())
     }
 
-    /// The request is no longer in flight; did it do what it should? Its offset in the target.
+    /// A request has completed at `now`: of the phase's own what it amounts to, and its offset in the payload.
     #[inline]
-    fn settle(&mut self, reaped: Reaped) -> Result<u64, BlockError> {
-        let request = self.in_flight[reaped.slot as usize].take().expect("a request completes once");
+    fn finish(&mut self, reaped: Reaped, now: Nanos) -> Result<Option<(Completion, u64)>, BlockError> {
+        let flight = self.settle(reaped)?;
+        self.seen = now;
+        if flight.turn == self.turn {
+            let offset = self.frame.payload.within(flight.request.offset);
+            return Ok(Some((self.job.complete(flight.slot, now), offset)));
+        }
+        self.lingering -= 1;
+        if self.lingering == 0 {
+            self.drained = Some((self.turn, now));
+        }
+        Ok(None)
+    }
+
+    /// The request is no longer in flight; did it do what it should?
+    #[inline]
+    fn settle(&mut self, reaped: Reaped) -> Result<Flight, BlockError> {
+        let flight = self.in_flight[reaped.slot as usize].take().expect("a request completes once");
+        let request = flight.request;
+        self.free.push(reaped.slot);
         self.outstanding -= 1;
         let moves_nothing = matches!(request.kind, Kind::Trim | Kind::SyncData | Kind::SyncAll);
         if reaped.result == request.length as i32 || (moves_nothing && reaped.result >= 0) {
-            return self.check(&request).map(|()| request.offset);
+            return self.check(&request).map(|()| flight);
         }
         let offset = self.frame.payload.within(request.offset);
         let text = self.sentence(request.kind, offset, request.length);
@@ -366,7 +487,8 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         Ending { at, by }
     }
 
-    fn used(&self) -> Used {
+    /// What the thread has used so far.
+    pub(crate) fn used(&self) -> Used {
         Used { cpu: self.clock.cpu() + self.queue.helpers_cpu(), thread: self.clock.usage() }
     }
 }

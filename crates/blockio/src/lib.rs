@@ -1,13 +1,14 @@
 //! The measured world's load: real files and devices, driven by io_uring or, where that is refused, by plain calls.
 //!
 //! This crate opens nothing: it is handed open targets, and touches no byte outside their payload. Each job of a stream
-//! is a thread with a queue of its own; latencies are taken when a completion is seen, one clock reading a batch.
+//! is a thread with a queue of its own, which goes on from phase to phase; latencies are taken when a completion is seen, one clock reading a batch.
 
 mod affinity;
 mod arena;
 mod backend;
 mod check;
 mod clock;
+mod crew;
 mod driver;
 mod error;
 mod examine;
@@ -15,6 +16,8 @@ mod layout;
 mod null;
 mod portable;
 mod recorder;
+mod relay;
+mod roster;
 mod rounds;
 mod run;
 #[cfg(test)]

@@ -27,7 +27,6 @@ pub(crate) struct Used {
 pub(crate) struct Recorder {
     worker: usize,
     phase: u32,
-    stream: u16,
     sender: Sender<Message>,
     returned: Receiver<Box<IntervalStats>>,
     #[expect(clippy::vec_box, reason = "boxes travel to the writer and come back")]
@@ -39,28 +38,27 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Memory for one job's statistics; [`Self::begin`] comes before anything else.
-    pub(crate) fn new(
+    /// Memory for the statistics of jobs of these streams; [`Self::begin`] comes before anything else.
+    pub(crate) fn new<'a>(
         worker: usize,
-        (phase, stream): (u32, u16),
-        spec: &StreamSpec,
+        streams: impl Iterator<Item = &'a StreamSpec> + Clone,
         sender: Sender<Message>,
         returned: Receiver<Box<IntervalStats>>,
     ) -> Self {
         let empty = || {
-            let mut stats = Box::new(IntervalStats::new(phase, stream, Part::Ramp, 0));
-            (0..OPERATION_COUNT).filter(|&operation| is_expected(operation, spec)).for_each(|operation| {
+            let mut stats = Box::new(IntervalStats::new(0, 0, Part::Ramp, 0));
+            let expected = |&operation: &usize| streams.clone().any(|spec| is_expected(operation, spec));
+            (0..OPERATION_COUNT).filter(expected).for_each(|operation| {
                 stats.expect(Some(operation), EXPECTED_LATENCY);
             });
-            if spec.arrivals != Arrivals::Closed {
+            if streams.clone().any(|spec| spec.arrivals != Arrivals::Closed) {
                 stats.expect(None, EXPECTED_LATENCY);
             }
             stats
         };
         Self {
             worker,
-            phase,
-            stream,
+            phase: 0,
             sender,
             returned,
             spares: (1..SPARES).map(|_| empty()).collect(),
@@ -71,12 +69,12 @@ impl Recorder {
         }
     }
 
-    /// The phase begins at `begin`; `used` is what is none of it.
-    pub(crate) fn begin(&mut self, begin: Nanos, boundaries: Boundaries, used: Used) {
-        self.boundaries = boundaries;
+    /// A phase begins at `begin`; `used`, and what was counted since the one before, is none of it.
+    pub(crate) fn begin(&mut self, (phase, stream): (u32, u16), begin: Nanos, boundaries: Boundaries, used: Used) {
+        (self.phase, self.boundaries, self.used) = (phase, boundaries, used);
         self.boundary = self.boundaries.boundary_after(begin);
-        self.used = used;
-        self.stats.restart(self.phase, self.boundaries.part(begin), begin);
+        self.stats.stream = stream;
+        self.stats.restart(phase, self.boundaries.part(begin), begin);
     }
 
     /// When the current interval ends.
@@ -143,8 +141,9 @@ impl Recorder {
     /// Hands over every interval that is over at `now`; `used` is what was used so far.
     pub(crate) fn rotate(&mut self, now: Nanos, used: Used) {
         while now >= self.boundary {
-            let boundary = self.boundary;
+            let (boundary, stream) = (self.boundary, self.stats.stream);
             self.send(boundary, used);
+            self.stats.stream = stream;
             self.stats.restart(self.phase, self.boundaries.part(boundary), boundary);
             self.boundary = self.boundaries.boundary_after(boundary);
         }
@@ -164,7 +163,7 @@ impl Recorder {
 
     fn send(&mut self, end: Nanos, used: Used) {
         self.spares.extend(self.returned.try_iter());
-        let fresh = || Box::new(IntervalStats::new(self.phase, self.stream, Part::Ramp, end));
+        let fresh = || Box::new(IntervalStats::new(self.phase, self.stats.stream, Part::Ramp, end));
         let spare = self.spares.pop().unwrap_or_else(fresh);
         let mut stats = std::mem::replace(&mut self.stats, spare);
         stats.end = end;

@@ -5,7 +5,6 @@ use serde_json::json;
 use tameshi_base::Nanos;
 use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Writer};
 use tameshi_spec::run::PhaseSpec;
-use tameshi_workload::Operation;
 use tameshi_workload::steady::{Detector, Round, State};
 
 /// The rounds of a phase under way, or its part of a round.
@@ -19,7 +18,7 @@ pub(crate) struct RoundTally {
     open: Vec<Vec<Round>>,
     /// Rounds judged.
     judged: u32,
-    /// Per job, until when it has reported; for ever when it has ended.
+    /// Per worker, until when it has reported; for ever when it has ended, or has no part in the phase.
     reported: Vec<Nanos>,
     /// Until when any has.
     until: Nanos,
@@ -29,13 +28,15 @@ pub(crate) struct RoundTally {
 }
 
 impl RoundTally {
-    /// For a phase that begins when `clock` says.
-    pub(crate) fn new(index: u32, phase: &PhaseSpec, clock: Clock) -> Self {
+    /// For a phase that begins when `clock` says, in which these of so many workers have a part.
+    pub(crate) fn new(index: u32, phase: &PhaseSpec, clock: Clock, (members, workers): (&[usize], usize)) -> Self {
+        let mut reported = vec![Nanos::MAX; workers];
+        members.iter().for_each(|&worker| reported[worker] = 0);
         Self {
             clock: Some(clock),
             phase: index,
             detector: phase.until.steady.map(|rule| Detector::new(rule, phase.subjects(index))),
-            reported: vec![0; phase.jobs() as usize],
+            reported,
             streams: phase.streams.len(),
             ..Self::default()
         }
@@ -53,7 +54,7 @@ impl RoundTally {
         while self.open.len() <= place {
             self.open.push(vec![Round::default(); self.streams]);
         }
-        self.open[place][usize::from(stats.stream)].add(&round_of(stats));
+        self.open[place][usize::from(stats.stream)].add(&Round::of(stats.transferred()));
         self.reported[worker] = stats.end;
         self.until = self.until.max(stats.end);
         self.judge(clock, writer)
@@ -79,7 +80,8 @@ impl RoundTally {
             round.iter_mut().for_each(|of| of.length_ns = end - clock.end_of_round(self.judged));
             self.judged += 1;
             let state = detector.add(&round);
-            tell_round(writer, end, ("phase", self.phase), detector, state)?;
+            let (of, verdict) = (("phase", self.phase), detector.verdict(state).map(|told| json!(told)));
+            writer.round(end, of, detector.rounds(), json!(detector.values()), verdict)?;
             self.verdict = match state {
                 State::Unsettled => None,
                 State::Attained => Some(EndedBy::Steady),
@@ -96,31 +98,4 @@ impl RoundTally {
         round.iter_mut().for_each(|of| of.length_ns = end.saturating_sub(ramped));
         round
     }
-}
-
-/// What counts for steady state: reads and writes.
-fn round_of(stats: &IntervalStats) -> Round {
-    let [read, write] = [Operation::Read, Operation::Write].map(|operation| &stats.operations[operation as usize]);
-    Round {
-        operations: read.count + write.count,
-        bytes: read.bytes + write.bytes,
-        latency_ns_sum: read.latency_ns_sum + write.latency_ns_sum,
-        length_ns: 0,
-    }
-}
-
-/// Records a round's values, and the verdict that it brings; `of` is the key and number of what the rounds belong to.
-pub(crate) fn tell_round(
-    writer: &mut Writer,
-    now: Nanos,
-    of: (&str, u32),
-    detector: &Detector,
-    state: State,
-) -> Result<(), BlockError> {
-    writer.event(now, "round", json!({ of.0: of.1, "round": detector.rounds(), "values": detector.values() }))?;
-    if state != State::Unsettled {
-        let told = json!({ of.0: of.1, "steady": detector.told(state == State::Attained) });
-        writer.event(now, "steady", told)?;
-    }
-    Ok(())
 }

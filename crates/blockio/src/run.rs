@@ -4,28 +4,30 @@ use crate::arena::Arena;
 use crate::backend::{Backend, Chosen};
 use crate::check;
 use crate::clock::{Clock, Monotonic};
-use crate::driver::{DRAIN_LIMIT, Ending, Frame, Over};
+use crate::crew::{Crew, Shift};
+use crate::driver::{DRAIN_LIMIT, Ending};
 use crate::error::BlockError;
-use crate::rounds::{RoundTally, tell_round};
+use crate::roster::{Roster, chosen_for};
+use crate::rounds::RoundTally;
 use crate::target::Target;
 use crate::verify::{Ground, Tally};
-use crate::worker::{Lines, Message, Task, work};
+use crate::worker::Message;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 use tameshi_base::Nanos;
 use tameshi_base::random::derived_seed;
-use tameshi_record::{Clock as Boundaries, EndedBy, IntervalStats, Progress, RecordError, Rounds, RunStatus, Writer};
-use tameshi_spec::run::{PhaseSpec, PhaseStream, RoundsSpec, RunSpec};
+use tameshi_record::{Clock as Boundaries, EndedBy, Progress, RecordError, Rounds, RunStatus, Writer};
+use tameshi_spec::course::Step;
+use tameshi_spec::run::{PhaseSpec, PhaseStream, RunSpec};
 use tameshi_workload::spec::{Submission, Verify};
 use tameshi_workload::steady::{Detector, Round, State};
-use tameshi_workload::{Arrivals, Pacer, Paces, StreamSpec};
 
-/// From the word to begin until the phase begins: all threads are awake by then.
-const LEAD: Nanos = 300_000;
+/// From the word to begin until the run begins, and from one phase to an open-loop one: all threads are awake by then.
+pub(crate) const LEAD: Nanos = 300_000;
 /// How often the writing thread looks whether to stop.
 const WATCH: Duration = Duration::from_millis(20);
 /// A thread that owes its end for so long past the drivers' own limit is given up.
@@ -80,29 +82,28 @@ fn prepare<'a>(
         let sentence = format!("stream `{}`: `submission` asks for io_uring, but {why}", stream.name);
         return Err(BlockError::Refused(vec![sentence]));
     }
-    let arenas = (0..spec.phases.iter().map(PhaseSpec::jobs).max().unwrap_or(0) as usize)
-        .map(|worker| {
-            let needs: Vec<(u32, u64)> =
-                spec.phases.iter().filter_map(|phase| nth_job(phase, worker)).map(need).collect();
-            let depth = needs.iter().map(|need| need.0).max().unwrap_or(1);
-            let block = needs.iter().map(|need| need.1).max().unwrap_or(0);
-            Arena::new(depth, block, spec.seed, (worker as u16, clock.t0())).map(Some)
-        })
-        .collect::<Result<Vec<_>, BlockError>>()?;
+    let target_of = |storage: &str| targets.iter().find(|(name, _)| name == storage).map(|(_, target)| target);
+    let roster = Roster::of(spec, |stream| chosen_for(&stream.stream, target_of(&stream.storage), chosen));
+    let arenas =
+        roster.places.iter().enumerate().map(|(worker, place)| {
+            Arena::new(place.slots, place.longest_bytes, spec.seed, (worker as u16, clock.t0()))
+        });
+    let arenas = arenas.collect::<Result<Vec<Arena>, BlockError>>()?;
     let grounds = grounds(spec, (chosen, clock.t0()), writer)?;
+    let crew = Crew::hire(&roster, &targets, arenas, clock)?;
     Ok(Run {
         spec,
         targets,
+        roster,
         grounds,
         clock,
         chosen,
-        tally: None,
         remark,
         features: None,
         apart: BTreeSet::new(),
-        arenas,
+        crew,
         writer,
-        halt: Arc::default(),
+        leaving: Vec::new(),
     })
 }
 
@@ -131,44 +132,37 @@ fn grounds(
     Ok(grounds)
 }
 
-/// The stream of a phase's job number `worker`.
-fn nth_job(phase: &PhaseSpec, worker: usize) -> Option<&PhaseStream> {
-    phase.streams.iter().flat_map(|stream| (0..stream.stream.jobs).map(move |_| stream)).nth(worker)
-}
-
-/// Requests and length of each that a job needs memory for.
-fn need(stream: &PhaseStream) -> (u32, u64) {
-    (stream.stream.most_outstanding(), stream.stream.longest_command().0)
-}
-
 /// The rounds that a phase consists of, or the one that it is part of.
-fn rounds_in(phase: &PhaseSpec, round: Option<u32>) -> Rounds {
+pub(crate) fn rounds_in(phase: &PhaseSpec, round: Option<u32>) -> Rounds {
     round.map_or(phase.round().map_or(Rounds::None, Rounds::Each), Rounds::Within)
 }
 
-struct Run<'a> {
-    spec: &'a RunSpec,
-    targets: Vec<(String, Target)>,
+/// A run under way, as the thread sees it that writes the record.
+pub(crate) struct Run<'a> {
+    pub(crate) spec: &'a RunSpec,
+    pub(crate) targets: Vec<(String, Target)>,
+    pub(crate) roster: Roster,
     /// What is known of storages that streams verify.
-    grounds: BTreeMap<String, Arc<Ground>>,
-    /// What the phase's verifying streams have looked at; absent where none verifies.
-    tally: Option<Arc<Tally>>,
+    pub(crate) grounds: BTreeMap<String, Arc<Ground>>,
     clock: Monotonic,
     chosen: Chosen,
     remark: Option<String>,
     features: Option<Vec<String>>,
     /// What streams that are carried otherwise than the run make use of.
     apart: BTreeSet<String>,
-    arenas: Vec<Option<Arena>>,
+    pub(crate) crew: Crew,
     writer: &'a mut Writer,
-    halt: Arc<AtomicBool>,
+    /// Phases whose last requests are in flight.
+    leaving: Vec<Leaving>,
 }
 
-/// The threads of a phase, seen from here.
-struct Crew {
-    messages: Receiver<Message>,
-    begins: Vec<Sender<Nanos>>,
-    returns: Vec<Sender<Box<IntervalStats>>>,
+/// A phase of which requests may be in flight.
+struct Leaving {
+    phase: u32,
+    /// The threads that have not told that nothing is, with the number that the phase has among theirs.
+    threads: BTreeMap<usize, u32>,
+    since: Nanos,
+    ended: bool,
 }
 
 /// What is known of a phase that runs.
@@ -177,12 +171,11 @@ struct Watch {
     ramped: Nanos,
     end: Option<Nanos>,
     ramp_told: bool,
-    left: usize,
+    /// Threads that have not ended it.
+    owing: BTreeSet<usize>,
     endings: Vec<Ending>,
     failure: Option<BlockError>,
     tally: RoundTally,
-    /// Where the jobs look whether the phase is over.
-    over: Arc<Over>,
     /// When something was last heard of the threads, and since when all of them should be ending.
     heard: Nanos,
     ending_since: Option<Nanos>,
@@ -190,300 +183,244 @@ struct Watch {
 
 impl Run<'_> {
     fn all_phases(mut self) -> Result<Done, BlockError> {
-        let mut status = RunStatus::Complete;
-        let mut index = 0;
-        while index < self.spec.phases.len() {
-            let rounds = self.spec.rounds_of(index).filter(|(_, rounds)| rounds.first as usize == index);
-            let ended_by = match rounds {
-                Some(of) => self.repeat(of)?,
-                None => self.phase(index, None)?.0,
-            };
-            if ended_by == EndedBy::Stopped {
-                status = RunStatus::Partial;
-                break;
-            }
-            index += rounds.map_or(1, |(_, rounds)| rounds.phases as usize);
-        }
+        let status = self.await_ready().and_then(|()| self.course());
+        let left = self.dismiss(status.is_err());
+        let status = status?;
+        left?;
         let now = self.clock.now();
         self.writer.event(now, "run_end", json!({ "status": status.word() }))?;
         Ok(Done { status, backend: self.chosen.word(), features: self.all_features() })
     }
 
-    /// Repeats phases a number of times or until steady state.
-    fn repeat(&mut self, (place, rounds): (usize, &RoundsSpec)) -> Result<EndedBy, BlockError> {
-        let mut detector = rounds.steady.map(|rule| Detector::new(rule, rounds.subjects(&self.spec.phases)));
-        for number in 1..=rounds.most() {
-            let now = self.clock.now();
-            self.writer.event(now, "round_begin", json!({ "rounds": place, "round": number }))?;
-            let mut tracked = Vec::new();
-            for index in rounds.range() {
-                let (ended_by, done) = self.phase(index, Some(number))?;
-                if ended_by == EndedBy::Stopped {
-                    return Ok(ended_by);
-                }
-                if rounds.tracked.contains(&(index as u32)) {
-                    tracked.extend(done);
+    /// The phases in their order, those that are repeated judged round by round.
+    fn course(&mut self) -> Result<RunStatus, BlockError> {
+        let Some(mut step) = self.spec.first_step() else { return Ok(RunStatus::Complete) };
+        let mut shift = self.shift(step);
+        let begin = if self.clock.left_until(0) > LEAD { 0 } else { self.clock.now() + LEAD };
+        shift.turn.set(begin);
+        let (mut detector, mut tracked): (Option<Detector>, Vec<Round>) = (None, Vec::new());
+        loop {
+            if let (Some((place, rounds)), Some(number)) = (self.spec.round_beginning_with(step), step.number()) {
+                let now = self.clock.now();
+                self.writer.event(now, "round_begin", json!({ "rounds": place, "round": number }))?;
+                tracked.clear();
+                if number == 1 {
+                    detector = rounds.steady.map(|rule| Detector::new(rule, rounds.subjects(&self.spec.phases)));
                 }
             }
-            if let Some(detector) = &mut detector {
+            let foreseen = self.spec.step_foreseen(step);
+            let (ended_by, done, prepared) = self.phase(&shift, foreseen)?;
+            if ended_by == EndedBy::Stopped {
+                return Ok(RunStatus::Partial);
+            }
+            if step.round.is_some_and(|(place, _)| self.spec.rounds[place].tracked.contains(&(step.phase as u32))) {
+                tracked.extend(done);
+            }
+            let mut settled = false;
+            if let (Some((place, _)), Some(detector)) = (self.spec.round_ending_with(step), &mut detector) {
                 let state = detector.add(&tracked);
-                tell_round(self.writer, self.clock.now(), ("rounds", place as u32), detector, state)?;
-                if state != State::Unsettled {
-                    break;
-                }
+                let (now, verdict) = (self.clock.now(), detector.verdict(state).map(|told| json!(told)));
+                let of = ("rounds", place as u32);
+                self.writer.round(now, of, detector.rounds(), json!(detector.values()), verdict)?;
+                settled = state != State::Unsettled;
             }
+            let Some(next) = self.spec.step_after(step, settled) else { return Ok(RunStatus::Complete) };
+            shift = match prepared {
+                Some(shift) => shift,
+                None => {
+                    let next = self.shift(next);
+                    shift.handover.follow(&next.turn, self.clock.now());
+                    next
+                }
+            };
+            step = next;
         }
-        Ok(EndedBy::Rounds)
     }
 
     fn all_features(&self) -> Vec<String> {
         self.features.iter().flatten().chain(&self.remark).chain(&self.apart).cloned().collect()
     }
 
-    /// One phase; `round` is that of a phase that is repeated. Returns what its streams did in the round, too.
-    fn phase(&mut self, index: usize, round: Option<u32>) -> Result<(EndedBy, Vec<Round>), BlockError> {
-        let phase = &self.spec.phases[index];
-        let verifies = phase.streams.iter().any(|stream| stream.stream.verify != Verify::Off);
-        self.tally = verifies.then(Arc::default);
-        let over = Arc::new(Over::default());
-        let crew = self.hire(index, round, &over)?;
+    /// One phase, whose threads know what to do; those of the next one are told, where it is foreseen. Returns what its
+    /// streams did in the round, too.
+    fn phase(
+        &mut self,
+        shift: &Shift,
+        foreseen: Option<Step>,
+    ) -> Result<(EndedBy, Vec<Round>, Option<Shift>), BlockError> {
+        let (index, phase) = (shift.step.phase as u32, &self.spec.phases[shift.step.phase]);
+        let Some(begin) = shift.turn.wait(|| self.crew.is_halted() || self.writer.control().is_stopping()) else {
+            return Ok((EndedBy::Stopped, Vec::new(), None));
+        };
+        let end = phase.until.time.map(|time| begin.saturating_add(time.0));
+        let clock = Boundaries::new(begin, phase.ramp.0, self.spec.interval.0);
+        let clock = clock.in_rounds(rounds_in(phase, shift.step.number()));
         let mut watch = Watch {
-            begin: 0,
-            ramped: 0,
-            end: None,
+            begin,
+            ramped: begin.saturating_add(phase.ramp.0),
+            end,
             ramp_told: false,
-            left: crew.begins.len(),
+            owing: shift.threads.keys().copied().collect(),
             endings: Vec::new(),
             failure: None,
-            tally: RoundTally::default(),
-            over,
+            tally: RoundTally::new(index, phase, clock, (&self.roster.seats[shift.step.phase], self.crew.len())),
             heard: 0,
             ending_since: None,
         };
-        self.await_ready(&crew, &mut watch);
-        if index == 0 && watch.failure.is_none() {
-            let fields = json!({ "backend": self.chosen.word(), "features": self.all_features() });
-            self.writer.event(0, "run_begin", fields)?;
+        let streams: Vec<(&str, u32)> = phase.streams.iter().map(|s| (s.name.as_str(), s.stream.jobs)).collect();
+        self.writer.phase_begin(begin, index, &streams)?;
+        let threads = shift.threads.clone();
+        self.leaving.push(Leaving { phase: index, threads, since: begin, ended: false });
+        let next = foreseen.map(|step| self.shift(step));
+        let follow = |from: Nanos| next.iter().for_each(|next| shift.handover.follow(&next.turn, from));
+        if !shift.threads.is_empty() {
+            follow(self.clock.now());
         }
-        watch.begin = if self.clock.left_until(0) > LEAD { 0 } else { self.clock.now() + LEAD };
-        watch.ramped = watch.begin.saturating_add(phase.ramp.0);
-        watch.end = phase.until.time.map(|time| watch.begin.saturating_add(time.0));
-        let clock = Boundaries::new(watch.begin, phase.ramp.0, self.spec.interval.0);
-        watch.tally = RoundTally::new(index as u32, phase, clock.in_rounds(rounds_in(phase, round)));
-        if watch.failure.is_none() {
-            let streams: Vec<(&str, u32)> = phase.streams.iter().map(|s| (s.name.as_str(), s.stream.jobs)).collect();
-            self.writer.phase_begin(watch.begin, index as u32, &streams)?;
-            // A thread that is gone has said why.
-            for begin in &crew.begins {
-                let _ = begin.send(watch.begin);
-            }
-            self.clock.wait_until(watch.begin, 0, || self.writer.control().is_stopping());
+        self.watch(shift, &mut watch);
+        if shift.threads.is_empty() {
+            // Where nobody works, it is this thread that ends the phase.
+            follow(end.unwrap_or_else(|| self.clock.now()));
         }
-        let Crew { messages, begins, returns } = crew;
-        drop(begins);
-        let begun = watch.failure.is_none();
-        self.watch(index as u32, &messages, &returns, &mut watch);
-        if begun {
-            return self.end_phase(index as u32, watch);
-        }
-        watch.failure.map_or(Ok((EndedBy::Stopped, Vec::new())), Err)
+        let (ended_by, rounds) = self.end_phase(shift, watch)?;
+        Ok((ended_by, rounds, next))
     }
 
-    /// Starts a thread for each job of the phase.
-    fn hire(&mut self, index: usize, round: Option<u32>, over: &Arc<Over>) -> Result<Crew, BlockError> {
-        let phase = &self.spec.phases[index];
-        let (sender, messages) = channel();
-        let paces = Paces::new(phase.streams.iter().map(|stream| &stream.stream));
-        let mut crew = Crew { messages, begins: Vec::new(), returns: Vec::new() };
-        for (stream_index, stream) in phase.streams.iter().enumerate() {
-            for job in 0..stream.stream.jobs {
-                let worker = crew.begins.len();
-                let target = self.targets.iter().find(|(name, _)| *name == stream.storage);
-                let target = &target.expect("checked before the run").1;
-                let arena = self.arenas[worker].take().expect("the phase before gave it back");
-                let numbers = (index, stream_index, job, worker);
-                let task = self.task((phase, round, over), numbers, stream, target, (arena, paces.of(stream_index)));
-                let (begin_sender, begin) = channel();
-                let (return_sender, returned) = channel();
-                let (halt, sender) = (Arc::clone(&self.halt), sender.clone());
-                let lines = Lines { sender, begin, returned, halt, clock: self.clock };
-                let handle = target.handle()?;
-                std::thread::Builder::new()
-                    .name(format!("load-{worker}"))
-                    .spawn(move || work(task, handle, lines))
-                    .map_err(|error| BlockError::system("starting a thread for a job", error))?;
-                crew.begins.push(begin_sender);
-                crew.returns.push(return_sender);
-            }
-        }
-        Ok(crew)
-    }
-
-    fn task(
-        &self,
-        (phase, round, over): (&PhaseSpec, Option<u32>, &Arc<Over>),
-        (index, stream_index, job, worker): (usize, usize, u32, usize),
-        stream: &PhaseStream,
-        target: &Target,
-        (arena, pacer): (Arena, Option<Pacer>),
-    ) -> Task {
-        let spec = stream.stream.clone();
-        Task {
-            worker,
-            phase: index as u32,
-            stream: stream_index as u16,
-            job,
-            random_name: phase.random_name(stream, round),
-            storage_bytes: self.spec.storage[&stream.storage].size.0,
-            seed: self.spec.seed,
-            budget_bytes: phase.budget_bytes_per_job(&spec),
-            time: phase.until.time.map(|time| time.0),
-            ramp: phase.ramp.0,
-            interval: self.spec.interval.0,
-            rounds: rounds_in(phase, round),
-            chosen: self.chosen_for(&spec, target),
-            apart: (self.chosen_for(&spec, target) != self.chosen).then(|| stream.name.clone()),
-            arena,
-            pacer,
-            checked: self.checked(stream),
-            frame: Frame {
-                storage: stream.storage.clone(),
-                payload: target.payload(),
-                depth: spec.most_outstanding(),
-                open_loop: spec.arrivals != Arrivals::Closed,
-                sync: Frame::sync_kind(&spec),
-                end: None,
-                over: Arc::clone(over),
-            },
-            spec,
-        }
-    }
-
-    /// What a verifying stream needs.
-    fn checked(&self, stream: &PhaseStream) -> Option<(Arc<Ground>, Arc<Tally>)> {
-        let ground = self.grounds.get(&stream.storage).filter(|_| stream.stream.verify != Verify::Off)?;
-        Some((Arc::clone(ground), Arc::clone(self.tally.as_ref()?)))
-    }
-
-    /// What carries a stream's requests: what the run chose, but for streams that say otherwise. io_uring knows no
-    /// discard of a block device's range.
-    fn chosen_for(&self, stream: &StreamSpec, target: &Target) -> Chosen {
-        match stream.submission {
-            Submission::PlainCalls => Chosen::Portable,
-            Submission::Auto if stream.trims() && target.is_block_device() => Chosen::Portable,
-            Submission::Auto | Submission::IoUring | Submission::IoUringPolled => self.chosen,
-        }
-    }
-
-    /// Waits until every thread is ready or has failed to be.
-    fn await_ready(&mut self, crew: &Crew, watch: &mut Watch) {
-        for _ in 0..watch.left {
-            match crew.messages.recv() {
-                Ok(Message::Ready { features, apart: Some(stream) }) => {
-                    self.apart.insert(format!("stream {stream}: {}", features.join(", ")));
-                }
-                Ok(Message::Ready { features, apart: None }) => {
-                    let known = self.features.get_or_insert_with(|| features.clone());
-                    known.retain(|feature| features.contains(feature));
+    /// Waits until every thread is ready or has failed to be, and begins the record.
+    fn await_ready(&mut self) -> Result<(), BlockError> {
+        let mut failure = None;
+        let mut left = self.crew.len();
+        while left > 0 {
+            match self.crew.messages.recv() {
+                Ok(Message::Ready { worker, features }) => {
+                    left -= 1;
+                    let place = &self.roster.places[worker];
+                    if place.chosen == self.chosen {
+                        let known = self.features.get_or_insert_with(|| features.clone());
+                        known.retain(|feature| features.contains(feature));
+                    } else {
+                        let told = |stream: &String| format!("stream {stream}: {}", features.join(", "));
+                        self.apart.extend(place.names.iter().map(told));
+                    }
                 }
                 Ok(Message::Failed(error)) => {
-                    watch.failure.get_or_insert(error);
+                    failure.get_or_insert(error);
                 }
-                Ok(Message::Ended { .. } | Message::Interval { .. }) | Err(_) => {}
+                Ok(Message::Ended { worker }) => {
+                    self.crew.has_ended(worker);
+                    left -= 1;
+                }
+                Ok(Message::Closed { .. } | Message::Interval { .. } | Message::Drained { .. }) => {}
+                Err(_) => break,
             }
         }
-        if watch.failure.is_some() {
-            self.halt.store(true, Ordering::Relaxed);
+        if let Some(failure) = failure {
+            return Err(failure);
         }
+        let fields = json!({ "backend": self.chosen.word(), "features": self.all_features() });
+        Ok(self.writer.event(0, "run_begin", fields)?)
     }
 
-    /// Writes what the threads send until the last of them has ended.
-    fn watch(
-        &mut self,
-        index: u32,
-        messages: &Receiver<Message>,
-        returns: &[Sender<Box<IntervalStats>>],
-        watch: &mut Watch,
-    ) {
-        let idle_until = if returns.is_empty() { watch.end } else { None };
-        while watch.left > 0 || idle_until.is_some_and(|end| self.clock.now() < end && !self.is_halted()) {
-            match messages.recv_timeout(WATCH) {
+    /// Writes what the threads send until the last of them has ended the phase.
+    fn watch(&mut self, shift: &Shift, watch: &mut Watch) {
+        let idle_until = if shift.threads.is_empty() { watch.end } else { None };
+        while !watch.owing.is_empty() || idle_until.is_some_and(|end| self.clock.now() < end && !self.crew.is_halted())
+        {
+            let left = idle_until.map_or(WATCH, |end| Duration::from_nanos(end.saturating_sub(self.clock.now())));
+            match self.crew.messages.recv_timeout(left.min(WATCH)) {
                 Ok(message) => {
                     watch.heard = self.clock.now();
-                    if let Err(error) = self.hear(index, message, returns, watch) {
+                    if let Err(error) = self.hear(shift, message, watch) {
                         watch.failure.get_or_insert(error);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) if idle_until.is_some() => std::thread::sleep(WATCH),
+                Err(RecvTimeoutError::Disconnected) if idle_until.is_some() => std::thread::sleep(left.min(WATCH)),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let now = self.clock.now();
-            if let Err(error) = self.tell_ramp(index, now, watch) {
+            if let Err(error) = self.tell_ramp(shift, now, watch) {
                 watch.failure.get_or_insert(error);
             }
             if self.writer.control().is_stopping() || watch.failure.is_some() {
-                self.halt.store(true, Ordering::Relaxed);
+                self.crew.halt();
             }
-            if self.is_halted() || watch.end.is_some_and(|end| now > end) {
+            if self.crew.is_halted() || watch.end.is_some_and(|end| now > end) {
                 let shown = self.writer.control().progress();
                 self.writer.control().show(Progress { elapsed_ns: now, operations_per_second: 0, ..shown });
                 let waited = now - watch.heard.max(*watch.ending_since.get_or_insert(now));
                 if waited > GIVE_UP {
-                    watch.failure.get_or_insert(BlockError::Silent { threads: watch.left, waited });
+                    watch.failure.get_or_insert(BlockError::Silent { threads: watch.owing.len(), waited });
                     return;
                 }
             }
         }
     }
 
-    fn hear(
-        &mut self,
-        index: u32,
-        message: Message,
-        returns: &[Sender<Box<IntervalStats>>],
-        watch: &mut Watch,
-    ) -> Result<(), BlockError> {
-        match message {
-            Message::Ready { .. } => {}
+    fn hear(&mut self, shift: &Shift, message: Message, watch: &mut Watch) -> Result<(), BlockError> {
+        let verdict = match message {
+            Message::Ready { .. } => None,
             Message::Interval { worker, stats } => {
-                self.tell_ramp(index, stats.begin, watch)?;
+                self.tell_ramp(shift, stats.begin, watch)?;
                 self.writer.interval(&stats)?;
-                if let Some(by) = watch.tally.add(worker, &stats, self.writer)? {
-                    watch.over.set(by);
-                }
-                // A thread that has ended wants nothing back.
-                let _ = returns[worker].send(stats);
+                let verdict = watch.tally.add(worker, &stats, self.writer)?;
+                self.crew.give_back(worker, stats);
+                verdict
             }
             Message::Failed(error) => {
                 watch.failure.get_or_insert(error);
+                None
             }
-            Message::Ended { worker, arena, ending } => {
-                self.arenas[worker] = arena;
-                watch.endings.extend(ending);
-                watch.left -= 1;
-                if let Some(by) = watch.tally.ended(worker, self.writer)? {
-                    watch.over.set(by);
-                }
+            Message::Closed { worker, ending } => {
+                watch.endings.push(ending);
+                watch.owing.remove(&worker);
+                watch.tally.ended(worker, self.writer)?
             }
+            Message::Drained { worker, phases, at } => {
+                self.drained(worker, phases, at)?;
+                None
+            }
+            Message::Ended { worker } => {
+                watch.owing.remove(&worker);
+                self.crew.has_ended(worker);
+                self.drained(worker, u32::MAX, self.clock.now())?;
+                watch.tally.ended(worker, self.writer)?
+            }
+        };
+        if let Some(by) = verdict {
+            shift.over.set(by);
         }
         Ok(())
     }
 
-    fn tell_ramp(&mut self, index: u32, now: Nanos, watch: &mut Watch) -> Result<(), BlockError> {
+    /// Since `at` nothing of a thread's first so many phases is in flight.
+    fn drained(&mut self, worker: usize, phases: u32, at: Nanos) -> Result<(), RecordError> {
+        for leaving in &mut self.leaving {
+            if leaving.threads.get(&worker).is_some_and(|number| *number <= phases) {
+                leaving.threads.remove(&worker);
+                leaving.since = leaving.since.max(at);
+            }
+        }
+        self.tell_drained()
+    }
+
+    /// Records the phases that have ended and of which nothing is in flight any more.
+    fn tell_drained(&mut self) -> Result<(), RecordError> {
+        let (over, left): (Vec<Leaving>, Vec<Leaving>) =
+            std::mem::take(&mut self.leaving).into_iter().partition(|of| of.ended && of.threads.is_empty());
+        self.leaving = left;
+        over.iter().try_for_each(|of| self.writer.event(of.since, "phase_drained", json!({ "phase": of.phase })))
+    }
+
+    fn tell_ramp(&mut self, shift: &Shift, now: Nanos, watch: &mut Watch) -> Result<(), BlockError> {
         if !watch.ramp_told && now >= watch.ramped && watch.end.is_none_or(|end| watch.ramped < end) {
             watch.ramp_told = true;
-            self.writer.phase_ramped(watch.ramped, index)?;
+            self.writer.phase_ramped(watch.ramped, shift.step.phase as u32)?;
         }
         Ok(())
     }
 
-    fn is_halted(&self) -> bool {
-        self.halt.load(Ordering::Relaxed)
-    }
-
-    fn tell_tally(&mut self, at: Nanos, index: u32) -> Result<(), RecordError> {
-        let Some(tally) = &self.tally else { return Ok(()) };
+    fn tell_tally(&mut self, at: Nanos, index: u32, tally: Option<&Tally>) -> Result<(), RecordError> {
+        let Some(tally) = tally else { return Ok(()) };
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let (right, unwritten, unsettled) = (of(&tally.right), of(&tally.unwritten), of(&tally.unsettled));
         let counts = json!({ "phase": index, "right": right, "unwritten": unwritten, "unsettled": unsettled });
@@ -491,11 +428,11 @@ impl Run<'_> {
     }
 
     /// Writes the phase's end; its failure, if there is one, goes to the caller.
-    fn end_phase(&mut self, index: u32, mut watch: Watch) -> Result<(EndedBy, Vec<Round>), BlockError> {
-        let now = self.clock.now();
+    fn end_phase(&mut self, shift: &Shift, mut watch: Watch) -> Result<(EndedBy, Vec<Round>), BlockError> {
+        let (now, index) = (self.clock.now(), shift.step.phase as u32);
         let any = |by: EndedBy| watch.endings.iter().any(|ending| ending.by == by);
         let idle = watch.endings.is_empty();
-        let by = if watch.failure.is_some() || any(EndedBy::Stopped) || (idle && self.is_halted()) {
+        let by = if watch.failure.is_some() || any(EndedBy::Stopped) || (idle && self.crew.is_halted()) {
             EndedBy::Stopped
         } else if let Some(by) = [EndedBy::Steady, EndedBy::Rounds].into_iter().find(|&by| any(by)) {
             by
@@ -506,8 +443,12 @@ impl Run<'_> {
         };
         let last = watch.endings.iter().map(|ending| ending.at).max();
         let at = if by == EndedBy::Time { watch.end.unwrap_or(now) } else { last.unwrap_or(now).max(watch.begin) };
-        let written = self.tell_tally(at, index).and_then(|()| self.writer.phase_end(at, index, by));
-        let written = written.and_then(|()| self.writer.event(now, "phase_drained", json!({ "phase": index })));
+        let written = self.tell_tally(at, index, shift.tally.as_deref());
+        let written = written.and_then(|()| self.writer.phase_end(at, index, by));
+        if let Some(leaving) = self.leaving.last_mut() {
+            (leaving.ended, leaving.since) = (true, leaving.since.max(at));
+        }
+        let written = written.and_then(|()| self.tell_drained());
         match watch.failure {
             Some(failure) => Err(failure),
             None => {
@@ -515,5 +456,37 @@ impl Run<'_> {
                 Ok((by, watch.tally.whole(at)))
             }
         }
+    }
+
+    /// Lets the threads go, and hears them out.
+    fn dismiss(&mut self, failed: bool) -> Result<(), BlockError> {
+        self.crew.dismiss(failed || self.writer.control().is_stopping());
+        let (mut failure, mut heard) = (None, self.clock.now());
+        while self.crew.is_at_work() {
+            match self.crew.messages.recv_timeout(WATCH) {
+                Ok(message) => {
+                    heard = self.clock.now();
+                    match message {
+                        Message::Failed(error) => {
+                            failure.get_or_insert(error);
+                        }
+                        Message::Drained { worker, phases, at } => self.drained(worker, phases, at)?,
+                        Message::Ended { worker } => {
+                            self.crew.has_ended(worker);
+                            self.drained(worker, u32::MAX, heard)?;
+                        }
+                        Message::Ready { .. } | Message::Closed { .. } | Message::Interval { .. } => {}
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            let waited = self.clock.now() - heard;
+            if waited > GIVE_UP {
+                failure.get_or_insert(BlockError::Silent { threads: self.crew.at_work(), waited });
+                break;
+            }
+        }
+        failure.map_or(Ok(()), Err)
     }
 }

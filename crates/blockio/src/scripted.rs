@@ -1,11 +1,12 @@
 //! Tests of the driver in scripted time: a queue whose completions come when, and in the order that, a test says.
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Content};
 use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::clock::Clock;
 use crate::driver::{Driver, Ending, Frame, Over};
 use crate::error::BlockError;
 use crate::recorder::{Recorder, Used};
+use crate::relay::Next;
 use crate::target::Payload;
 use crate::worker::Message;
 use std::cell::{Cell, RefCell};
@@ -94,6 +95,8 @@ struct Outcomes {
     seen: Vec<Seen>,
     most: usize,
     outstanding: u32,
+    /// Requests that started after the end of a job that had moved all it should.
+    bridged: usize,
 }
 
 impl Outcomes {
@@ -183,12 +186,17 @@ fn drive_on(stage: Stage, spec: &StreamSpec, script: impl FnMut(usize, &Request)
         end: time,
         over: Arc::new(Over::default()),
     };
-    let mut recorder = Recorder::new(0, (0, 0), spec, sender, returned);
-    recorder.begin(0, Boundaries::new(0, 0, 100 * MS), Used::default());
+    let mut recorder = Recorder::new(0, std::iter::once(spec), sender, returned);
+    recorder.begin((0, 0), 0, Boundaries::new(0, 0, 100 * MS), Used::default());
     let arena = Arena::new(spec.most_outstanding(), spec.longest_command().0, 1, (0, 0)).expect("memory");
     let (clock, halt) = (Hands(now), AtomicBool::new(halt));
     let mut driver = Driver::new(frame, Job::new(spec, place), queue, arena, recorder, &clock, &halt);
     let ending = driver.run(0);
+    let before = seen.borrow().len();
+    if ending.as_ref().is_ok_and(|ending| ending.by == EndedBy::Amount) {
+        driver.bridge(|| Next::Unknown).expect("no error");
+    }
+    let bridged = seen.borrow().len() - before;
     let drained = driver.drain();
     let outstanding = driver.outstanding();
     drop(driver);
@@ -197,7 +205,7 @@ fn drive_on(stage: Stage, spec: &StreamSpec, script: impl FnMut(usize, &Request)
         _ => None,
     });
     let seen = seen.borrow().clone();
-    Outcomes { ending, drained, intervals: intervals.collect(), seen, most: most.get(), outstanding }
+    Outcomes { ending, drained, intervals: intervals.collect(), seen, most: most.get(), outstanding, bridged }
 }
 
 fn constant(rate_per_second: u64, queue_depth: u32) -> StreamSpec {
@@ -406,4 +414,130 @@ fn a_durable_write_asks_for_it_with_the_request() {
     assert!(run.seen.iter().all(|seen| seen.kind == Kind::WriteDurable));
     assert_eq!([1, 2, 3].map(|operation| run.count(operation)), [10, 0, 10]);
     assert!(run.latency(3).max.abs_diff(200 * US) < US);
+}
+
+/// What became of two phases, one after the other on the same thread.
+struct Passed {
+    /// When each request started.
+    starts: Vec<Nanos>,
+    /// Requests recorded in each phase.
+    counts: [u64; 2],
+    /// When the second began.
+    begin: Nanos,
+    /// When nothing of the first was in flight any more.
+    drained: Option<(u32, Nanos)>,
+    most: usize,
+}
+
+/// Runs two phases of 10 ms; when the second begins is known `verdict` after the end of the first. A request takes as long as
+/// `script` says.
+fn pass(specs: [&StreamSpec; 2], verdict: Nanos, slots: u32, script: impl FnMut(usize, &Request) -> Outcome) -> Passed {
+    let (now, seen, most) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
+    let queue = Scripted {
+        now: now.clone(),
+        submission: 0,
+        seen: seen.clone(),
+        script,
+        in_flight: Vec::new(),
+        most: most.clone(),
+    };
+    let (sender, messages) = channel();
+    let (_keep, returned) = channel();
+    let place =
+        |begin, name| Placement { stream: 0, job: 0, storage_bytes: STORAGE, begin, budget_bytes: None, seed: 1, name };
+    let frame = |spec: &StreamSpec, end| Frame {
+        storage: "disk".into(),
+        payload: Payload::of(4096, STORAGE),
+        depth: spec.most_outstanding(),
+        open_loop: spec.arrivals != Arrivals::Closed,
+        sync: Frame::sync_kind(spec),
+        end: Some(end),
+        over: Arc::new(Over::default()),
+    };
+    let bounds = |begin| Boundaries::new(begin, 0, 100 * MS);
+    let recorder = Recorder::new(0, specs.into_iter(), sender, returned);
+    let arena = Arena::new(slots, 65_536, 1, (0, 0)).expect("memory");
+    let (clock, halt) = (Hands(now.clone()), AtomicBool::new(false));
+    let job = Job::new(specs[0], place(0, "first"));
+    let mut driver = Driver::new(frame(specs[0], 10 * MS), job, queue, arena, recorder, &clock, &halt);
+    driver.recorder().begin((0, 0), 0, bounds(0), Used::default());
+    let end = driver.run(0).expect("no error").at;
+    assert_eq!(end, 10 * MS);
+    let begin = end + verdict;
+    driver.bridge(|| if now.get() < begin { Next::Unknown } else { Next::Begins(begin) }).expect("no error");
+    let job = Job::new(specs[1], place(begin, "second"));
+    driver.take_over(frame(specs[1], begin + 10 * MS), job, Content::of(specs[1]), false).expect("no error");
+    driver.recorder().begin((1, 0), begin, bounds(begin), Used::default());
+    driver.run(begin).expect("no error");
+    let drained = driver.drained();
+    driver.drain().expect("no error");
+    drop(driver);
+    let mut counts = [0; 2];
+    for message in messages.iter() {
+        if let Message::Interval { stats, .. } = message {
+            counts[stats.phase as usize] += stats.operations.iter().map(|op| op.count).sum::<u64>();
+        }
+    }
+    let starts = seen.borrow().iter().map(|seen| seen.started).collect();
+    Passed { starts, counts, begin, drained, most: most.get() }
+}
+
+/// The longest time without a request that starts.
+fn longest_pause(starts: &[Nanos]) -> Nanos {
+    starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(Nanos::MAX)
+}
+
+#[test]
+fn the_next_phase_takes_over_without_a_pause_and_each_request_counts_once() {
+    let deep = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
+    // Requests of four slots that are never in step.
+    let uneven = |number: usize, request: &Request| (100 * US + (number as u64 * 7919 % 13) * US, whole(request));
+    for verdict in [0, 3 * MS] {
+        let passed = pass([&deep, &deep], verdict, 4, uneven);
+        assert!(longest_pause(&passed.starts) <= 112 * US, "no more than one request's time");
+        assert_eq!(passed.most, 4, "one of the new phase for each that completes");
+        let unrecorded = passed.starts.len() as u64 - passed.counts[0] - passed.counts[1];
+        let between = passed.starts.iter().filter(|at| (10 * MS..passed.begin).contains(at)).count() as u64;
+        assert!((between + 4..=between + 12).contains(&unrecorded), "{unrecorded} are of no phase, {between} between");
+        for (count, expected) in passed.counts.iter().zip([4 * 94, 4 * 94]) {
+            assert!(count.abs_diff(expected) < 16, "{count}");
+        }
+        let (phases, drained) = passed.drained.expect("the first phase is over");
+        assert!(phases == 1 && (passed.begin..passed.begin + 113 * US).contains(&drained), "{drained}");
+    }
+}
+
+#[test]
+fn a_stalled_request_of_the_phase_before_keeps_one_place_and_nothing_else() {
+    let deep = StreamSpec { queue_depth: 4, ..StreamSpec::default() };
+    let mut stalled = false;
+    let script = |_: usize, request: &Request| {
+        let stalls = !std::mem::replace(&mut stalled, true);
+        (if stalls { 15 * MS } else { 100 * US }, whole(request))
+    };
+    let passed = pass([&deep, &deep], 0, 4, script);
+    assert!(longest_pause(&passed.starts) <= 100 * US);
+    assert_eq!(passed.counts[0], 3 * 100 - 3, "three slots go on; those that end with the phase don't count");
+    let second = 3 * 50 + 4 * 50;
+    assert!(passed.counts[1].abs_diff(second) <= 8, "{}", passed.counts[1]);
+    assert_eq!(passed.drained, Some((1, 15 * MS)));
+}
+
+#[test]
+fn arrivals_that_are_fixed_in_advance_wait_for_nothing_of_the_phase_before() {
+    let deep = StreamSpec { queue_depth: 8, ..StreamSpec::default() };
+    let slow_first = |number: usize, request: &Request| (if number < 500 { 4 * MS } else { 50 * US }, whole(request));
+    let passed = pass([&deep, &constant(1000, 8)], 0, 16, slow_first);
+    let late: Vec<Nanos> = passed.starts.iter().copied().filter(|at| *at >= passed.begin).collect();
+    assert_eq!(late.len(), 10);
+    for (number, at) in late.iter().enumerate() {
+        assert!(at - passed.begin - number as u64 * MS <= POLL, "request {number} starts at {at}");
+    }
+}
+
+#[test]
+fn an_amount_that_is_moved_is_not_exceeded_between_phases() {
+    let run = drive(&StreamSpec::default(), None, Some(10 * 4096), false, |_, request| (100 * US, whole(request)));
+    assert_eq!(run.seen.len(), 10);
+    assert_eq!(run.bridged, 0, "nothing is left to go on with");
 }

@@ -1,14 +1,15 @@
-//! The thread of one job in one phase: prepares all it needs, waits for the phase to begin, runs, drains.
+//! A thread of the load: it works on one storage throughout a run, for one job of each phase at most.
 
 use crate::affinity;
 use crate::arena::{Arena, Content};
 use crate::backend::{Chosen, Queue};
-use crate::clock::{self, Clock, Monotonic};
+use crate::clock::{self, Monotonic};
 use crate::driver::{Driver, Ending, Frame, SPIN_NS};
 use crate::error::BlockError;
 use crate::null::Null;
 use crate::portable::{Inline, Pool};
-use crate::recorder::{Recorder, Used};
+use crate::recorder::Recorder;
+use crate::relay::{Handover, Order, Orders};
 use crate::uring::Uring;
 use crate::verify::{Ground, Tally, Verifier};
 use std::io;
@@ -19,25 +20,42 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use tameshi_base::Nanos;
 use tameshi_record::{Clock as Boundaries, IntervalStats, Rounds};
-use tameshi_workload::spec::Submission;
 use tameshi_workload::{Job, Pacer, Placement, StreamSpec};
 
-/// What a job's thread tells the thread that writes the record.
+/// What a thread of the load tells the thread that writes the record.
 pub(crate) enum Message {
     /// Ready to begin; what its queue makes use of.
-    Ready { features: Vec<String>, apart: Option<String> },
+    Ready { worker: usize, features: Vec<String> },
     /// An interval is over.
     Interval { worker: usize, stats: Box<IntervalStats> },
+    /// Its part of a phase is over; requests may be in flight.
+    Closed { worker: usize, ending: Ending },
+    /// Since `at` nothing of the first so many phases that it had a part in is in flight.
+    Drained { worker: usize, phases: u32, at: Nanos },
     /// Something failed; `Ended` follows when nothing is in flight any more, or never will be settled.
     Failed(BlockError),
-    /// The thread is about to end; the arena is missing when memory is still in flight.
-    Ended { worker: usize, arena: Option<Arena>, ending: Option<Ending> },
+    /// The thread is about to end.
+    Ended { worker: usize },
+}
+
+/// What a thread has for the whole run.
+pub(crate) struct Post {
+    pub(crate) worker: usize,
+    pub(crate) chosen: Chosen,
+    /// Each request is carried out by the thread itself.
+    pub(crate) in_place: bool,
+    /// Completions are polled for.
+    pub(crate) polled: bool,
+    /// The processors that it runs on, where it is told.
+    pub(crate) processors: Option<Vec<u32>>,
+    /// Room for all that it may have outstanding.
+    pub(crate) arena: Arena,
+    /// Every stream that it will have a job of.
+    pub(crate) streams: Vec<StreamSpec>,
 }
 
 /// One job of one phase.
 pub(crate) struct Task {
-    /// Index of the job among those of the phase.
-    pub(crate) worker: usize,
     pub(crate) phase: u32,
     pub(crate) stream: u16,
     pub(crate) job: u32,
@@ -53,48 +71,57 @@ pub(crate) struct Task {
     pub(crate) interval: Nanos,
     /// Rounds that it consists of, or is part of.
     pub(crate) rounds: Rounds,
-    pub(crate) chosen: Chosen,
-    /// The stream's name, where that is not what the run chose.
-    pub(crate) apart: Option<String>,
-    pub(crate) arena: Arena,
-    /// What holds the job back where its stream keeps step with others.
-    pub(crate) pacer: Option<Pacer>,
     /// Where the stream verifies: what is known of the storage, and what the phase has looked at.
     pub(crate) checked: Option<(Arc<Ground>, Arc<Tally>)>,
     /// Its end is filled in when the phase begins.
     pub(crate) frame: Frame,
+    pub(crate) handover: Arc<Handover>,
+    /// What holds the job back where its stream keeps step with others.
+    pub(crate) pacer: Option<Pacer>,
 }
 
-/// What connects a job's thread to the rest.
+impl Task {
+    /// The job and its facts, in a phase that begins at `begin`.
+    fn load(&mut self, begin: Nanos) -> (Frame, Job) {
+        let place = Placement {
+            stream: self.stream,
+            job: self.job,
+            storage_bytes: self.storage_bytes,
+            begin,
+            budget_bytes: self.budget_bytes,
+            seed: self.seed,
+            name: &self.random_name,
+        };
+        let end = self.time.map(|time| begin.saturating_add(time));
+        (Frame { end, ..self.frame.clone() }, Job::new(&self.spec, place).paced(self.pacer.take()))
+    }
+}
+
+/// What connects a thread of the load to the rest.
 pub(crate) struct Lines {
     pub(crate) sender: Sender<Message>,
-    /// Brings the time at which the phase begins.
-    pub(crate) begin: Receiver<Nanos>,
+    /// What to do in each phase.
+    pub(crate) orders: Receiver<Order<Box<Task>>>,
     /// Brings statistics back that have been written.
     pub(crate) returned: Receiver<Box<IntervalStats>>,
     pub(crate) halt: Arc<AtomicBool>,
     pub(crate) clock: Monotonic,
 }
 
-/// The whole life of a job's thread.
-pub(crate) fn work(task: Task, handle: OwnedFd, lines: Lines) {
-    let (worker, sender) = (task.worker, lines.sender.clone());
+/// The whole life of a thread.
+pub(crate) fn work(post: Post, handle: OwnedFd, lines: Lines) {
+    let (worker, sender) = (post.worker, lines.sender.clone());
     clock::wake_on_time();
-    let ended = catch_unwind(AssertUnwindSafe(|| open_queue(task, handle, lines)));
-    let (arena, ending) = match ended {
-        Ok(Ok(ended)) => ended,
-        Ok(Err(error)) => {
-            tell(&sender, Message::Failed(error));
-            (None, None)
-        }
+    match catch_unwind(AssertUnwindSafe(|| open_queue(post, handle, lines))) {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tell(&sender, Message::Failed(error)),
         Err(panic) => {
             let text = panic.downcast_ref::<String>().cloned();
             let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_string()));
             tell(&sender, Message::Failed(BlockError::Panicked(text.unwrap_or_default())));
-            (None, None)
         }
-    };
-    tell(&sender, Message::Ended { worker, arena, ending });
+    }
+    tell(&sender, Message::Ended { worker });
 }
 
 /// The other side is gone only when the run was given up; then nobody wants to know.
@@ -102,28 +129,27 @@ fn tell(sender: &Sender<Message>, message: Message) {
     let _ = sender.send(message);
 }
 
-type Ended = (Option<Arena>, Option<Ending>);
-
-fn open_queue(mut task: Task, handle: OwnedFd, lines: Lines) -> Result<Ended, BlockError> {
-    if let Some(processors) = &task.spec.processors {
+fn open_queue(mut post: Post, handle: OwnedFd, lines: Lines) -> Result<(), BlockError> {
+    if let Some(processors) = &post.processors {
         affinity::run_on(processors)
             .map_err(|error| BlockError::system("binding a job's thread to processors", error))?;
     }
-    task.arena.prepare(Content::of(&task.spec));
-    let depth = task.frame.depth;
+    if let Some(first) = post.streams.first() {
+        post.arena.prepare(Content::of(first));
+    }
+    let slots = post.arena.slots();
     let failed = |what: &'static str| move |error: io::Error| BlockError::system(what, error);
-    match task.chosen {
+    match post.chosen {
         Chosen::Uring => {
-            let polled = task.spec.submission == Submission::IoUringPolled;
-            let made = Uring::new(handle, depth, &task.arena, polled);
+            let made = Uring::new(handle, slots, &post.arena, post.polled);
             let (queue, features) = made.map_err(failed("setting up io_uring"))?;
-            Ok(carry(task, lines, queue, features))
+            carry(post, lines, queue, features)
         }
-        Chosen::Null => Ok(carry(task, lines, Null::new(depth), vec!["no requests at all".into()])),
-        Chosen::Portable if depth == 1 => Ok(carry(task, lines, Inline::new(handle), plain_calls())),
+        Chosen::Null => carry(post, lines, Null::new(slots), vec!["no requests at all".into()]),
+        Chosen::Portable if post.in_place => carry(post, lines, Inline::new(handle), plain_calls()),
         Chosen::Portable => {
-            let queue = Pool::new(handle, depth).map_err(failed("starting a thread per outstanding request"))?;
-            Ok(carry(task, lines, queue, plain_calls()))
+            let queue = Pool::new(handle, slots).map_err(failed("starting a thread per outstanding request"))?;
+            carry(post, lines, queue, plain_calls())
         }
     }
 }
@@ -132,57 +158,89 @@ fn plain_calls() -> Vec<String> {
     vec!["plain calls: in place at depth 1, else a thread per outstanding request".into()]
 }
 
-fn carry<Q: Queue>(task: Task, lines: Lines, queue: Q, features: Vec<String>) -> Ended {
-    let Task {
-        worker,
-        phase,
-        stream,
-        job,
-        spec,
-        random_name,
-        storage_bytes,
-        seed,
-        budget_bytes,
-        arena,
-        pacer,
-        apart,
-        checked,
-        mut frame,
-        ..
-    } = task;
-    let Lines { sender, begin, returned, halt, clock } = lines;
-    let mut recorder = Recorder::new(worker, (phase, stream), &spec, sender.clone(), returned);
-    tell(&sender, Message::Ready { features, apart });
-    let Ok(begin) = begin.recv() else {
-        return (Some(arena), None);
-    };
-    let name = random_name.as_str();
-    let placement = Placement { stream, job, storage_bytes, begin, budget_bytes, seed, name };
-    let job = Job::new(&spec, placement).paced(pacer);
-    frame.end = task.time.map(|time| begin.saturating_add(time));
-    let used = Used { cpu: clock.cpu() + queue.helpers_cpu(), thread: clock.usage() };
-    let boundaries = Boundaries::new(begin, task.ramp, task.interval).in_rounds(task.rounds);
-    recorder.begin(begin, boundaries, used);
-    let mut driver = Driver::new(frame, job, queue, arena, recorder, &clock, &halt);
-    if let Some((ground, tally)) = checked {
-        driver.verify(Verifier::new(ground, tally, spec.most_outstanding(), spec.longest_command().0));
-    }
-    let spin = if driver.is_open_loop() { SPIN_NS } else { 0 };
-    clock.wait_until(begin, spin, || halt.load(Ordering::Relaxed));
-    let ending = match driver.run(begin) {
-        Ok(ending) => Some(ending),
-        Err(error) => {
-            tell(&sender, Message::Failed(error));
-            None
+/// Works through the phases.
+fn carry<Q: Queue>(post: Post, lines: Lines, queue: Q, features: Vec<String>) -> Result<(), BlockError> {
+    let Lines { sender, orders, returned, halt, clock } = lines;
+    let recorder = Recorder::new(post.worker, post.streams.iter(), sender.clone(), returned);
+    let (worker, mut orders) = (post.worker, Orders::new(orders));
+    let halted = || halt.load(Ordering::Relaxed);
+    tell(&sender, Message::Ready { worker, features });
+    let (mut task, begin) = loop {
+        match orders.next(halted) {
+            Some((Some(task), begin)) => break (task, begin),
+            Some((None, _)) => {}
+            None => return Ok(()),
         }
     };
-    if let Err(error) = driver.drain() {
-        tell(&sender, Message::Failed(error));
+    let (frame, job) = task.load(begin);
+    let driver = Driver::new(frame, job, queue, post.arena, recorder, &clock, &halt);
+    let mut thread = Thread { worker, driver, sender, clock: &clock, halt: &halt };
+    let worked = thread.phase(&task, begin).and_then(|()| thread.go_on(&mut orders));
+    let drained = thread.driver.drain();
+    thread.tell_drained();
+    if thread.driver.outstanding() > 0 {
+        // What is in flight may still write to its memory, or read from it: nothing of it is ever freed.
+        std::mem::forget(thread.driver);
     }
-    if driver.outstanding() == 0 {
-        return (Some(driver.into_arena()), ending);
+    worked.and(drained)
+}
+
+/// A thread at work.
+struct Thread<'a, Q> {
+    worker: usize,
+    driver: Driver<'a, Q, Monotonic>,
+    sender: Sender<Message>,
+    clock: &'a Monotonic,
+    halt: &'a AtomicBool,
+}
+
+impl<Q: Queue> Thread<'_, Q> {
+    /// All phases behind the first.
+    fn go_on(&mut self, orders: &mut Orders<Box<Task>>) -> Result<(), BlockError> {
+        let mut resting = false;
+        loop {
+            if !resting {
+                self.driver.bridge(|| orders.look())?;
+            }
+            let Some((task, begin)) = orders.next(|| self.is_halted()) else { return Ok(()) };
+            resting = task.is_none();
+            match task {
+                None => self.driver.drain()?,
+                Some(mut task) => {
+                    let (frame, job) = task.load(begin);
+                    self.driver.take_over(frame, job, Content::of(&task.spec), task.checked.is_some())?;
+                    self.phase(&task, begin)?;
+                }
+            }
+            self.tell_drained();
+        }
     }
-    // What is in flight may still write to its memory, or read from it: nothing of it is ever freed.
-    std::mem::forget(driver);
-    (None, ending)
+
+    /// One phase: the driver has its job.
+    fn phase(&mut self, task: &Task, begin: Nanos) -> Result<(), BlockError> {
+        self.tell_drained();
+        let boundaries = Boundaries::new(begin, task.ramp, task.interval).in_rounds(task.rounds);
+        let used = self.driver.used();
+        self.driver.recorder().begin((task.phase, task.stream), begin, boundaries, used);
+        if let Some((ground, tally)) = &task.checked {
+            let (ground, tally, slots) = (Arc::clone(ground), Arc::clone(tally), self.driver.slots());
+            self.driver.verify(Verifier::new(ground, tally, slots, task.spec.longest_command().0));
+        }
+        let spin = if self.driver.is_open_loop() { SPIN_NS } else { 0 };
+        self.clock.wait_until(begin, spin, || self.is_halted());
+        let ending = self.driver.run(begin)?;
+        tell(&self.sender, Message::Closed { worker: self.worker, ending });
+        task.handover.close(ending.at);
+        Ok(())
+    }
+
+    fn is_halted(&self) -> bool {
+        self.halt.load(Ordering::Relaxed)
+    }
+
+    fn tell_drained(&mut self) {
+        if let Some((phases, at)) = self.driver.drained() {
+            tell(&self.sender, Message::Drained { worker: self.worker, phases, at });
+        }
+    }
 }

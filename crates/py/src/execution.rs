@@ -75,7 +75,7 @@ impl Execution {
 
     /// Where the run is, as JSON.
     fn progress(&self) -> PyResult<String> {
-        let progress = self.control.progress();
+        let (progress, phase) = (self.control.progress(), self.control.phase_progress());
         let streams = self.control.stream_progress().into_iter().map(|stream| {
             json!({
                 "name": stream.name, "operations_per_second": stream.operations_per_second,
@@ -87,7 +87,8 @@ impl Execution {
         json(&json!({
             "elapsed_ns": progress.elapsed_ns, "phase": progress.phase,
             "operations_per_second": progress.operations_per_second, "latency_ns_mean": progress.latency_ns_mean,
-            "bytes_written": progress.bytes_written, "streams": streams,
+            "bytes_written": progress.bytes_written, "phase_begin_ns": phase.begin_ns, "phase_bytes": phase.bytes,
+            "streams": streams,
         }))
     }
 }

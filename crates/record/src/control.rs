@@ -14,6 +14,8 @@ pub struct Control {
     operations_per_second: AtomicU64,
     latency_ns_mean: AtomicU64,
     bytes_written: AtomicU64,
+    phase_begin_ns: AtomicU64,
+    phase_bytes: AtomicU64,
     streams: Mutex<Vec<Shown>>,
 }
 
@@ -30,6 +32,15 @@ pub struct Progress {
     pub latency_ns_mean: Nanos,
     /// Bytes written since t0.
     pub bytes_written: u64,
+}
+
+/// How far a phase is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhaseProgress {
+    /// When it began, from t0.
+    pub begin_ns: Nanos,
+    /// Bytes moved since then.
+    pub bytes: u64,
 }
 
 /// What one stream did in an interval, and its slowest operation of the phase so far.
@@ -91,12 +102,28 @@ impl Control {
     }
 
     /// A phase begins with these streams.
-    pub(crate) fn begin_streams<'a>(&self, names: impl Iterator<Item = &'a str>) {
+    pub(crate) fn begin_phase<'a>(&self, begin: Nanos, phase: u32, names: impl Iterator<Item = &'a str>) {
+        self.phase.store(u64::from(phase), Ordering::Relaxed);
+        self.phase_begin_ns.store(begin, Ordering::Relaxed);
+        self.phase_bytes.store(0, Ordering::Relaxed);
         let shown = |name: &str| Shown {
             progress: StreamProgress { name: name.to_string(), ..StreamProgress::default() },
             fresh: false,
         };
         *self.streams() = names.map(shown).collect();
+    }
+
+    /// So many more bytes were moved in the phase.
+    pub(crate) fn moved(&self, bytes: u64) {
+        self.phase_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// How far the phase is.
+    pub fn phase_progress(&self) -> PhaseProgress {
+        PhaseProgress {
+            begin_ns: self.phase_begin_ns.load(Ordering::Relaxed),
+            bytes: self.phase_bytes.load(Ordering::Relaxed),
+        }
     }
 
     /// Shows what a stream did. `make` is asked at the pace of those who look: virtual time has many more intervals.

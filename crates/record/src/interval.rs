@@ -224,6 +224,13 @@ impl IntervalStats {
         stats.latency.record(latency).expect("an automatic histogram takes any value");
     }
 
+    /// Reads and writes together: how many completed, their bytes, and the sum of their latencies in nanoseconds.
+    pub fn transferred(&self) -> (u64, u64, u64) {
+        let [read, write, ..] = &self.operations;
+        let (bytes, latency) = (read.bytes + write.bytes, read.latency_ns_sum + write.latency_ns_sum);
+        (read.count + write.count, bytes, latency)
+    }
+
     /// Counts the start of an open-loop request, so long after it was intended, and so long after it was possible.
     #[inline]
     pub fn started(&mut self, slip: Nanos, lag: Nanos) {

@@ -13,7 +13,7 @@ pub mod usage;
 mod wear;
 mod writer;
 
-pub use control::{Control, Progress, StreamProgress};
+pub use control::{Control, PhaseProgress, Progress, StreamProgress};
 pub use interval::{Clock, IntervalStats, Lateness, OpStats, Part, Rounds, Spent};
 pub use ledger::{Ledger, Slow, Submission, ThreadUsage};
 pub use usage::{Resource, Usage};

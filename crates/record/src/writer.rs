@@ -155,7 +155,7 @@ impl Writer {
         self.streams = streams.iter().map(|(name, _)| (*name).to_string()).collect();
         self.merger.begin(streams.iter().map(|(_, jobs)| *jobs).collect());
         self.ledgers.clear();
-        self.control.begin_streams(streams.iter().map(|(name, _)| *name));
+        self.control.begin_phase(t, phase, streams.iter().map(|(name, _)| *name));
         self.event(t, "phase_begin", json!({ "phase": phase }))
     }
 
@@ -184,6 +184,23 @@ impl Writer {
             self.event(t, "stream_end", fields)?;
         }
         self.event(t, "phase_end", json!({ "phase": phase, "ended_by": ended_by.word() }))
+    }
+
+    /// A round of what the key and number of `of` name is over: its values, and what was found about its window where that
+    /// decided something.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn round(
+        &mut self,
+        t: Nanos,
+        of: (&str, u32),
+        number: u32,
+        values: Value,
+        steady: Option<Value>,
+    ) -> Result<(), RecordError> {
+        self.event(t, "round", json!({ of.0: of.1, "round": number, "values": values }))?;
+        steady.map_or(Ok(()), |steady| self.event(t, "steady", json!({ of.0: of.1, "steady": steady })))
     }
 
     /// One job's interval.
@@ -270,6 +287,7 @@ impl Writer {
         let (count, sum) = told.fold((0, 0), |(n, s), (op, _)| (n + op.count, s + op.latency_ns_sum));
         let length = stats.end.saturating_sub(stats.begin);
         self.bytes_written += stats.operations[1].bytes;
+        self.control.moved(stats.operations.iter().map(|op| op.bytes).sum());
         self.control.show(Progress {
             elapsed_ns: stats.end,
             phase: u64::from(stats.phase),

@@ -5,6 +5,7 @@
 
 pub mod axes;
 mod check;
+pub mod course;
 pub mod document;
 mod happenings;
 mod node;

@@ -123,6 +123,12 @@ impl Round {
         u64::try_from(u128::from(value) * scale / u128::from(over.max(1))).unwrap_or(u64::MAX)
     }
 
+    /// What so many reads and writes amount to, of so many bytes and with this sum of latencies; its length is not known
+    /// yet.
+    pub fn of((operations, bytes, latency_ns_sum): (u64, u64, u64)) -> Self {
+        Self { operations, bytes, latency_ns_sum, length_ns: 0 }
+    }
+
     /// Adds what another job, or a later part of the round, did; the length stays.
     pub fn add(&mut self, other: &Self) {
         self.operations += other.operations;
@@ -315,6 +321,11 @@ impl Detector {
     fn is_steady(&self) -> bool {
         let idle = (0..self.history.len()).any(|subject| self.last(subject).iter().any(|round| round.operations == 0));
         !idle && self.checks().iter().all(|checked| checked.found.holds)
+    }
+
+    /// What was found about the window, as the record tells it, where a round brought a verdict.
+    pub fn verdict(&self, state: State) -> Option<Told<'_>> {
+        (state != State::Unsettled).then(|| self.told(state == State::Attained))
     }
 
     /// How it stands, or ended, as the record tells it.

@@ -17,7 +17,7 @@ from tameshi.report.text import Text, format_tick
 COLOURS = 7
 RAMP = 9
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down", "star")
-_MEASURE_DASHES = ("solid", "dot")
+_MEASURE_DASHES = ("solid", "dot", "dash")
 _CURVE_DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 _PANEL_HEIGHT = {1: 300, 2: 240}
 _BAND = 0.13
@@ -51,19 +51,48 @@ def draw(figure: Figure, text: Text) -> dict[str, Any]:
             trace.update(legendgroup=name, showlegend=name not in listed and series.dash == 0)
             listed |= {name} if series.dash == 0 else set()
             plot.add_trace(trace, **where)
-        for at, label in panel.marks:
-            plot.add_vline(
-                at,
-                line={"color": "var(--rule)", "width": 1.2, "dash": "dot"},
-                annotation={"text": escape(text.phrase(label), quote=False), "textangle": -90},
-                annotation_position="top left",
-                **where,
-            )
+        _lines(plot, figure, panel, text, where)
     _layout(plot, figure, rows, single=len(listed) < 2)
     _axes(plot, figure, rows, text)
     drawn: dict[str, Any] = plot.to_plotly_json()
     drawn["layout"].pop("template", None)
     return {"data": drawn["data"], "layout": drawn["layout"]}
+
+
+def _lines(plot: Any, figure: Figure, panel: Panel, text: Text, where: dict[str, int]) -> None:
+    """What is marked across a plot.
+
+    On a logarithmic axis labels, unlike lines, are placed by the logarithm.
+    """
+    line = {"color": "var(--rule)", "width": 1.2, "dash": "dot"}
+
+    def placed(scale: Scale, at: float) -> float:
+        return math.log10(at) if scale.log else at
+
+    for at, label in panel.marks:
+        plot.add_vline(at, line=line, **where)
+        plot.add_annotation(
+            x=placed(figure.x, at),
+            y=1,
+            yref="y domain",
+            text=escape(text.phrase(label), quote=False),
+            textangle=-90,
+            showarrow=False,
+            xshift=-8,
+            yanchor="top",
+            **where,
+        )
+    for at, label in panel.bounds:
+        plot.add_hline(at, line=line, **where)
+        plot.add_annotation(
+            x=0.02,
+            xref="x domain",
+            y=placed(figure.y, at),
+            text=escape(text.phrase(label), quote=False),
+            showarrow=False,
+            yshift=8,
+            **where,
+        )
 
 
 def _title(panel: Panel, text: Text) -> str:
@@ -182,7 +211,7 @@ def _span(panels: tuple[Panel, ...], log: bool) -> tuple[float, float]:
         value
         for panel in panels
         for s in panel.series
-        for value in (*s.y, *s.low, *s.high)
+        for value in (*s.y, *s.low, *s.high, *(at for at, _ in panel.bounds))
         if value is not None and (value > 0 or not log)
     ]
     return (min(values), max(values)) if values else (1.0, 10.0)

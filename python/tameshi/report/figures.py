@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tameshi.report.facts import MEAN, P99
@@ -24,11 +24,13 @@ from tameshi.report.points import (
     without,
     without_parts,
 )
-from tameshi.report.text import Phrase
+from tameshi.report.text import Phrase, format_value
 
 # Bars start at zero; where values differ by more than this, points on a logarithmic axis tell more.
 _BAR_RANGE = 20.0
 _LOG_RANGE = 8.0
+# The axis of the rates that a search runs: the planner's name for it.
+_RATE_AXIS = "rate"
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,9 @@ class Panel:
     name: Name
     series: tuple[Series, ...]
     marks: tuple[tuple[float, Phrase], ...] = ()
-    """Where on the x axis something happened, and what."""
+    """Where on the x axis something happened or lies, and what."""
+    bounds: tuple[tuple[float, Phrase], ...] = ()
+    """Limits on the y axis."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,37 @@ def _line(points: Sequence[Point], axis: Axis, name: Name, style: int, dash: int
     )
 
 
+def _marks(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
+    """Of a world's searches: the knee, and the highest rate under the limit with its confidence."""
+    marks = []
+    for found in view.searches:
+        if found["world"] != world:
+            continue
+        if found.get("knee") is not None:
+            marks.append((float(found["knee"]), Phrase("mark.knee")))
+        if found.get("value") is not None:
+            confidence, rate = found.get("confidence"), float(found["value"])
+            told = {"rate": format_value("rate", rate)}
+            if confidence is None:
+                marks.append((rate, Phrase("mark.highest", told)))
+            else:
+                told["confidence"] = f"{confidence:.0%}"
+                marks.append((rate, Phrase("mark.highest_sure", told)))
+    return tuple(marks)
+
+
+def _bounds(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
+    """The latencies that a world's searches must stay below."""
+    limits = {
+        float(found["limit_ns"])
+        for found in view.searches
+        if found["world"] == world and found.get("limit_ns")
+    }
+    return tuple(
+        (ns, Phrase("mark.limit", {"limit": format_value("latency", ns)})) for ns in sorted(limits)
+    )
+
+
 def _sweep_panels(view: View, phase: str, axis: Axis, measures: Sequence[str]) -> tuple[Panel, ...]:
     """One panel a world; a colour for each series, a dash for each measure."""
     points = view.in_phase(phase)
@@ -155,10 +190,22 @@ def rate_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
 
 
 def latency_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
-    """Latency p50 (or the mean) and p99 over a numeric axis."""
+    """Latency p50 (or the mean) and p99 over a numeric axis.
+
+    Over a search's rates, this is the load-latency curve: also the limited latency and its limit,
+    the highest rate under it, and the knee.
+    """
     present = {p.measure for p in view.in_phase(phase)}
     centre = "latency.p50" if "latency.p50" in present else MEAN
-    panels = _sweep_panels(view, phase, axis, (centre, P99))
+    limited: tuple[str, ...] = ()
+    if axis.name == _RATE_AXIS:
+        limited = unique(str(found["metric"]).partition(".")[2] for found in view.searches)
+    panels = _sweep_panels(view, phase, axis, unique((centre, P99, *limited)))
+    if axis.name == _RATE_AXIS:
+        panels = tuple(
+            replace(p, marks=_marks(view, p.name[0]), bounds=_bounds(view, p.name[0]))
+            for p in panels
+        )
     return _sweep_figure(f"latency-{phase}", "latency", phase, axis, panels)
 
 

@@ -85,6 +85,13 @@ TEXT: dict[str, tuple[str, str]] = {
     "mark.rebuilt": ("rebuilt", "リビルド完了"),
     "mark.power_cut": ("power cut", "電源断"),
     "mark.hook_begin": ("command", "コマンド"),
+    "mark.knee": ("knee", "屈曲点"),
+    "mark.highest": ("{rate} under the limit", "上限未満で{rate}"),
+    "mark.highest_sure": (
+        "{rate} under the limit, {confidence} confidence",
+        "上限未満で{rate}、信頼度{confidence}",
+    ),
+    "mark.limit": ("limit {limit}", "上限 {limit}"),
     "timeline.missed": ("`{event}` did not happen: {why}", "「{event}」は起きなかった：{why}"),
     "timeline.hook_begin": ("the command of `{event}` begins", "「{event}」のコマンド開始"),
     "timeline.hook_end": (

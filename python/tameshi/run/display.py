@@ -152,7 +152,46 @@ def doing(stage: str, progress: Mapping[str, Any]) -> str:
         return f"copying its data set, {done:.2f} of {size:.2f} GB"
     if stage in STAGES:
         return STAGES[stage]
-    return f"{progress.get('elapsed_ns', 0) / 1e9:.1f} s"
+    elapsed = f"{progress.get('elapsed_ns', 0) / 1e9:.1f} s"
+    return ", ".join((elapsed, *in_phase(progress)))
+
+
+def in_phase(progress: Mapping[str, Any]) -> list[str]:
+    """The phase, and of one that ends by an amount how much is done and how long the rest takes.
+
+    Time left is that of the run, virtual where the run is; a phase that a time may end sooner says
+    the shorter one.
+    """
+    doing = progress.get("doing")
+    if not doing:
+        return []
+    told = [doing["name"]]
+    spent = progress["elapsed_ns"] - progress["phase_begin_ns"]
+    done, total = progress["phase_bytes"], doing["total_bytes"]
+    left = [doing["total_ns"] - spent] if doing["total_ns"] is not None else []
+    if total is not None:
+        told.append(f"{volume(done)} of {volume(total)}")
+        if done > 0:
+            left.append(spent * max(total - done, 0) / done)
+    if left and min(left) >= 0:
+        told.append(f"{span(min(left))} of it left")
+    return told
+
+
+def volume(size_bytes: float) -> str:
+    """An amount of data in decimal units."""
+    for unit, worth in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size_bytes >= worth:
+            return f"{size_bytes / worth:.2f} {unit}"
+    return f"{size_bytes / 1e3:.1f} kB"
+
+
+def span(ns: float) -> str:
+    """A time to wait, to the second or the minute."""
+    seconds = ns / 1e9
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 class LiveDisplay(_Common):

@@ -9,7 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from tameshi._core import Execution, Oltp, Target, database_target
+from tameshi._core import (
+    Execution,
+    Oltp,
+    Target,
+    database_target,
+    nanoseconds,
+    size_bytes,
+)
 from tameshi.spec_types import RunSpec
 from tameshi.store import append_event
 
@@ -46,6 +53,14 @@ class StreamWork:
         self, spec: RunSpec, folder: Path, targets: Sequence[Mapping[str, Any]], say: Say
     ) -> None:
         self._seed = spec.seed
+        self._phases = [
+            {
+                "name": phase.name,
+                "total_bytes": size_bytes(phase.until.amount.root) if phase.until.amount else None,
+                "total_ns": nanoseconds(phase.until.time) if phase.until.time else None,
+            }
+            for phase in spec.phases
+        ]
         self._say = say
         self._execution = Execution(spec, folder)
         self._unwritten = [_target(t) for t in targets if not t["laid_out"]]
@@ -67,8 +82,10 @@ class StreamWork:
         return {}
 
     def progress(self) -> dict[str, Any]:
-        """That of the core."""
-        return self._execution.progress()
+        """That of the core, and what the phase is that it is in."""
+        progress = self._execution.progress()
+        doing = self._phases[progress["phase"]] if self._phases else None
+        return progress | {"doing": doing}
 
     def stop(self) -> None:
         """The core closes its files."""

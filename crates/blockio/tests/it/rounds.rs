@@ -2,10 +2,10 @@
 
 use crate::bench::*;
 use serde_json::Value;
-use tameshi_base::{Share, Time};
+use tameshi_base::{Rate, Share, Time};
 use tameshi_record::histograms::{Windows, summarise};
 use tameshi_spec::run::{RoundsSpec, SteadyRule, Until};
-use tameshi_workload::StreamSpec;
+use tameshi_workload::{Arrivals, StreamSpec};
 
 const PAYLOAD: u64 = 1 << 20;
 const ROUND: u64 = 50_000_000;
@@ -82,4 +82,62 @@ fn phases_are_repeated_as_rounds() {
         assert_eq!(of_kind(&bench, "steady")[0]["steady"]["attained"], true);
         assert!(bench.histograms().contains("Tag=1/round-2/load/read,"));
     }
+}
+
+#[test]
+fn a_phase_begins_at_the_end_of_the_one_before_whatever_it_does() {
+    const LEAD: u64 = 300_000;
+    let deep = |queue_depth, jobs| StreamSpec { queue_depth, jobs, ..StreamSpec::default() };
+    let open = StreamSpec { arrivals: Arrivals::Constant { rate: Rate(2_000_000) }, ..deep(4, 1) };
+    let compressible = StreamSpec { read: Share(0), compressible: Share(500_000), ..deep(2, 1) };
+    let phases = vec![
+        phase(by_time(40), vec![("few", deep(2, 1))]),
+        phase(by_time(40), vec![("more", deep(8, 2)), ("beside", deep(1, 1))]),
+        phase(by_time(40), vec![("open", open)]),
+        phase(by_time(40), vec![]),
+        phase(by_amount(PAYLOAD), vec![("other data", compressible)]),
+        phase(by_time(40), vec![("few", deep(2, 1))]),
+    ];
+    for place in places() {
+        for backend in backends() {
+            let bench = Bench::new(&place, PAYLOAD);
+            bench.run(phases.clone(), backend).expect("a run");
+            let times = |kind: &str| -> Vec<u64> {
+                of_kind(&bench, kind).iter().map(|event| event["t_ns"].as_u64().expect("a time")).collect()
+            };
+            let (begins, ends, drained) = (times("phase_begin"), times("phase_end"), times("phase_drained"));
+            let gaps: Vec<u64> = begins[1..].iter().zip(&ends).map(|(begin, end)| begin - end).collect();
+            assert_eq!(gaps, [0, LEAD, 0, 0, 0], "arrivals fixed in advance find all threads at their places");
+            assert_eq!(drained.len(), ends.len());
+            for closed_by_time in [0, 1] {
+                assert!(drained[closed_by_time] >= begins[closed_by_time + 1], "there was load throughout");
+            }
+            let order = of_kind(&bench, "phase_drained");
+            let order: Vec<u64> = order.iter().filter_map(|event| event["phase"].as_u64()).collect();
+            assert_eq!(order, [0, 1, 2, 3, 4, 5]);
+        }
+    }
+}
+
+#[test]
+fn rounds_wait_for_their_verdict_under_load() {
+    let bench = Bench::new(&places()[0], PAYLOAD);
+    let load = || vec![("load", StreamSpec { queue_depth: 4, ..StreamSpec::default() })];
+    let mut spec = spec(vec![phase(by_time(30), load()), phase(by_time(30), load())], vec![("disk".into(), PAYLOAD)]);
+    spec.rounds = vec![RoundsSpec {
+        name: "r".into(),
+        levels: Default::default(),
+        first: 0,
+        phases: 1,
+        times: None,
+        steady: Some(rule(false)),
+        tracked: vec![0],
+    }];
+    bench.run_spec(&spec, backends()[0]).expect("a run");
+    let times = |kind: &str| -> Vec<u64> {
+        of_kind(&bench, kind).iter().map(|event| event["t_ns"].as_u64().expect("a time")).collect()
+    };
+    let (begins, drained) = (times("phase_begin"), times("phase_drained"));
+    assert_eq!(begins.len(), 4 + 1);
+    assert!(drained.iter().zip(&begins[1..]).all(|(drained, begin)| drained >= begin), "{drained:?} {begins:?}");
 }

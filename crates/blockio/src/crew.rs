@@ -1,0 +1,199 @@
+//! The threads of a run, and what each is told to do in a phase.
+
+use crate::arena::Arena;
+use crate::clock::Monotonic;
+use crate::driver::{Frame, Over};
+use crate::error::BlockError;
+use crate::relay::{Handover, Order, Turn};
+use crate::roster::Roster;
+use crate::run::{LEAD, Run, rounds_in};
+use crate::target::Target;
+use crate::verify::{Ground, Tally};
+use crate::worker::{Lines, Message, Post, Task, work};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use tameshi_record::IntervalStats;
+use tameshi_spec::course::Step;
+use tameshi_spec::run::PhaseStream;
+use tameshi_workload::spec::Verify;
+use tameshi_workload::{Arrivals, Paces};
+
+/// The threads, seen from the one that writes the record.
+pub(crate) struct Crew {
+    pub(crate) messages: Receiver<Message>,
+    /// Empty when there is no further phase.
+    orders: Vec<Sender<Order<Box<Task>>>>,
+    returns: Vec<Sender<Box<IntervalStats>>>,
+    at_work: Vec<bool>,
+    /// Phases that each has had a part in.
+    parts: Vec<u32>,
+    halt: Arc<AtomicBool>,
+}
+
+/// A step of the run that the threads know of.
+pub(crate) struct Shift {
+    pub(crate) step: Step,
+    pub(crate) turn: Arc<Turn>,
+    pub(crate) handover: Arc<Handover>,
+    /// Where its jobs look whether the phase is over.
+    pub(crate) over: Arc<Over>,
+    /// Who works in it, and the number that it has among the phases of each.
+    pub(crate) threads: BTreeMap<usize, u32>,
+    /// What its verifying streams have looked at; absent where none verifies.
+    pub(crate) tally: Option<Arc<Tally>>,
+}
+
+impl Crew {
+    /// Starts a thread for each place; each sets up its queue and waits for orders.
+    pub(crate) fn hire(
+        roster: &Roster,
+        targets: &[(String, Target)],
+        arenas: Vec<Arena>,
+        clock: Monotonic,
+    ) -> Result<Self, BlockError> {
+        let (sender, messages) = channel();
+        let count = roster.places.len();
+        let (mut orders, mut returns, halt) = (Vec::new(), Vec::new(), Arc::new(AtomicBool::new(false)));
+        for (worker, (place, arena)) in roster.places.iter().zip(arenas).enumerate() {
+            let target = targets.iter().find(|(name, _)| *name == place.storage);
+            let handle = target.expect("checked before the run").1.handle()?;
+            let (order_sender, order) = channel();
+            let (return_sender, returned) = channel();
+            let lines = Lines { sender: sender.clone(), orders: order, returned, halt: Arc::clone(&halt), clock };
+            let (chosen, in_place, polled) = (place.chosen, place.in_place, place.polled);
+            let (processors, streams) = (place.processors.clone(), place.streams.clone());
+            let post = Post { worker, chosen, in_place, polled, processors, arena, streams };
+            std::thread::Builder::new()
+                .name(format!("load-{worker}"))
+                .spawn(move || work(post, handle, lines))
+                .map_err(|error| BlockError::system("starting a thread for a job", error))?;
+            orders.push(order_sender);
+            returns.push(return_sender);
+        }
+        Ok(Self { messages, orders, returns, at_work: vec![true; count], parts: vec![0; count], halt })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.at_work.len()
+    }
+
+    /// Threads that have not ended.
+    pub(crate) fn at_work(&self) -> usize {
+        self.at_work.iter().filter(|at_work| **at_work).count()
+    }
+
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.at_work.contains(&true)
+    }
+
+    pub(crate) fn has_ended(&mut self, worker: usize) {
+        self.at_work[worker] = false;
+    }
+
+    /// Statistics that have been written, to be filled again.
+    pub(crate) fn give_back(&self, worker: usize, stats: Box<IntervalStats>) {
+        // A thread that has ended wants nothing back.
+        let _ = self.returns[worker].send(stats);
+    }
+
+    /// Everybody stops as soon as they see it.
+    pub(crate) fn halt(&self) {
+        self.halt.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_halted(&self) -> bool {
+        self.halt.load(Ordering::Relaxed)
+    }
+
+    /// There is no further phase; `at_once`: what runs is over, too.
+    pub(crate) fn dismiss(&mut self, at_once: bool) {
+        if at_once {
+            self.halt();
+        }
+        self.orders.clear();
+    }
+
+    fn send(&self, worker: usize, turn: &Arc<Turn>, task: Option<Box<Task>>) {
+        // A thread that is gone has said why.
+        let _ = self.orders[worker].send(Order { turn: Arc::clone(turn), task });
+    }
+}
+
+impl Run<'_> {
+    /// Tells every thread what to do in a step, which begins when its turn says.
+    pub(crate) fn shift(&mut self, step: Step) -> Shift {
+        let (phase, seats) = (&self.spec.phases[step.phase], &self.roster.seats[step.phase]);
+        let open = phase.streams.iter().any(|stream| stream.stream.arrivals != Arrivals::Closed);
+        let verifies = phase.streams.iter().any(|stream| stream.stream.verify != Verify::Off);
+        let mut shift = Shift {
+            step,
+            turn: Arc::new(Turn::after(if open { LEAD } else { 0 })),
+            handover: Arc::new(Handover::of(seats.len() as u32)),
+            over: Arc::new(Over::default()),
+            threads: BTreeMap::new(),
+            tally: verifies.then(Arc::default),
+        };
+        let paces = Paces::new(phase.streams.iter().map(|stream| &stream.stream));
+        let jobs = phase
+            .streams
+            .iter()
+            .enumerate()
+            .flat_map(|(number, stream)| (0..stream.stream.jobs).map(move |job| (number as u16, stream, job)));
+        for (&worker, (number, stream, job)) in seats.iter().zip(jobs) {
+            self.crew.parts[worker] += 1;
+            shift.threads.insert(worker, self.crew.parts[worker]);
+            self.crew.send(
+                worker,
+                &shift.turn,
+                Some(Box::new(Task {
+                    pacer: paces.of(usize::from(number)),
+                    ..self.task(&shift, (number, job), stream)
+                })),
+            );
+        }
+        let resting = (0..self.crew.len()).filter(|worker| !shift.threads.contains_key(worker));
+        resting.for_each(|worker| self.crew.send(worker, &shift.turn, None));
+        shift
+    }
+
+    fn task(&self, shift: &Shift, (number, job): (u16, u32), stream: &PhaseStream) -> Task {
+        let phase = &self.spec.phases[shift.step.phase];
+        let target = self.targets.iter().find(|(name, _)| *name == stream.storage);
+        let target = &target.expect("checked before the run").1;
+        let spec = stream.stream.clone();
+        Task {
+            phase: shift.step.phase as u32,
+            stream: number,
+            job,
+            random_name: phase.random_name(stream, shift.step.number()),
+            storage_bytes: self.spec.storage[&stream.storage].size.0,
+            seed: self.spec.seed,
+            budget_bytes: phase.budget_bytes_per_job(&spec),
+            time: phase.until.time.map(|time| time.0),
+            ramp: phase.ramp.0,
+            interval: self.spec.interval.0,
+            rounds: rounds_in(phase, shift.step.number()),
+            checked: self.checked(stream, shift),
+            frame: Frame {
+                storage: stream.storage.clone(),
+                payload: target.payload(),
+                depth: spec.most_outstanding(),
+                open_loop: spec.arrivals != Arrivals::Closed,
+                sync: Frame::sync_kind(&spec),
+                end: None,
+                over: Arc::clone(&shift.over),
+            },
+            handover: Arc::clone(&shift.handover),
+            pacer: None,
+            spec,
+        }
+    }
+
+    /// What a verifying stream needs.
+    fn checked(&self, stream: &PhaseStream, shift: &Shift) -> Option<(Arc<Ground>, Arc<Tally>)> {
+        let ground = self.grounds.get(&stream.storage).filter(|_| stream.stream.verify != Verify::Off)?;
+        Some((Arc::clone(ground), Arc::clone(shift.tally.as_ref()?)))
+    }
+}
