@@ -95,7 +95,7 @@ fn a_phase_begins_at_the_end_of_the_one_before_whatever_it_does() {
         phase(by_time(40), vec![("more", deep(8, 2)), ("beside", deep(1, 1))]),
         phase(by_time(40), vec![("open", open)]),
         phase(by_time(40), vec![]),
-        phase(by_amount(PAYLOAD), vec![("other data", compressible)]),
+        phase(by_amount(PAYLOAD), vec![("other_data", compressible)]),
         phase(by_time(40), vec![("few", deep(2, 1))]),
     ];
     for place in places() {
