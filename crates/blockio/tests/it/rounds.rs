@@ -85,7 +85,7 @@ fn phases_are_repeated_as_rounds() {
 }
 
 #[test]
-fn a_phase_begins_at_the_end_of_the_one_before_whatever_it_does() {
+fn load_goes_on_until_the_next_phase_begins_whatever_it_does() {
     const LEAD: u64 = 300_000;
     let deep = |queue_depth, jobs| StreamSpec { queue_depth, jobs, ..StreamSpec::default() };
     let open = StreamSpec { arrivals: Arrivals::Constant { rate: Rate(2_000_000) }, ..deep(4, 1) };
@@ -106,8 +106,8 @@ fn a_phase_begins_at_the_end_of_the_one_before_whatever_it_does() {
                 of_kind(&bench, kind).iter().map(|event| event["t_ns"].as_u64().expect("a time")).collect()
             };
             let (begins, ends, drained) = (times("phase_begin"), times("phase_end"), times("phase_drained"));
-            let gaps: Vec<u64> = begins[1..].iter().zip(&ends).map(|(begin, end)| begin - end).collect();
-            assert_eq!(gaps, [0, LEAD, 0, 0, 0], "arrivals fixed in advance find all threads at their places");
+            assert!(begins[1..].iter().zip(&ends).all(|(begin, end)| begin >= end), "{begins:?} {ends:?}");
+            assert!(begins[2] >= ends[1] + LEAD, "arrivals fixed in advance find all threads at their places");
             assert_eq!(drained.len(), ends.len());
             for closed_by_time in [0, 1] {
                 assert!(drained[closed_by_time] >= begins[closed_by_time + 1], "there was load throughout");
