@@ -17,7 +17,7 @@ from tameshi.report.points import (
     lowest_level,
     moves_large_blocks,
     series_names,
-    without,
+    series_of,
     without_parts,
 )
 from tameshi.stats import ratios
@@ -99,9 +99,10 @@ def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:
     points = view.in_phase(phase)
     lowest = lowest_level(axis)
     names = series_names(points, axis)
+    by_series = series_of(points, axis)
     peaks, floors = [], []
     for key, name in names.items():
-        series = [p for p in points if (without(p.levels, axis), *p.key[1:]) == key]
+        series = by_series[key]
         rate = _natural_rate(view, series)
         if rate:
             best = {w: _peak(ps) for w, ps in _by_world(series, rate).items()}

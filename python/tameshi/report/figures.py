@@ -20,6 +20,7 @@ from tameshi.report.points import (
     moves_large_blocks,
     number,
     series_names,
+    series_of,
     unique,
     without,
     without_parts,
@@ -164,16 +165,14 @@ def _sweep_panels(view: View, phase: str, axis: Axis, measures: Sequence[str]) -
     """One panel a world; a colour for each series, a dash for each measure."""
     points = view.in_phase(phase)
     names = series_names(points, axis)
+    by_series = series_of(points, axis)
     panels = []
     for world in view.worlds:
         lines = []
         for style, (key, name) in enumerate(names.items()):
             for dash, measure in enumerate(measures):
                 chosen = [
-                    p
-                    for p in points
-                    if (p.world, family_of(p.measure)) == (world, measure)
-                    and (without(p.levels, axis), p.subject, p.operation) == key
+                    p for p in by_series[key] if (p.world, family_of(p.measure)) == (world, measure)
                 ]
                 suffix = (measure.rpartition(".")[2],) if len(measures) > 1 else ()
                 if chosen:

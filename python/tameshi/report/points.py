@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 Levels = tuple[tuple[str, str], ...]
 Name = tuple[str, ...]
+Series = tuple[Levels, str, str]
+"""Levels, subject and operation."""
 
 WORLD_ORDER = ("measured", "emulated", "simulated")
 LATENCY = "latency."
@@ -37,7 +41,7 @@ class Point:
     """Whether its cell's verdict lets it be believed."""
 
     @property
-    def key(self) -> tuple[Levels, str, str]:
+    def key(self) -> Series:
         """What this point is about, whatever its world, phase and measure."""
         return (self.levels, self.subject, self.operation)
 
@@ -73,6 +77,19 @@ class View:
     verdict: dict[str, Any]
     searches: tuple[dict[str, Any], ...] = ()
     method: dict[str, Any] | None = None
+
+    @cached_property
+    def large_transfers(self) -> frozenset[tuple[str, str, Series]]:
+        """World, phase and key of what moves blocks so large that bandwidth tells more."""
+        values: dict[tuple[str, str, Series], dict[str, float]] = {}
+        for p in self.points:
+            if p.measure in ("iops", "bandwidth"):
+                values.setdefault((p.world, p.phase, p.key), {})[p.measure] = p.value
+        return frozenset(
+            about
+            for about, told in values.items()
+            if told.get("iops") and told.get("bandwidth", 0.0) / told["iops"] >= LARGE_TRANSFER
+        )
 
     def in_phase(self, phase: str) -> tuple[Point, ...]:
         """The points of one phase, without what tells of a database beside its transactions."""
@@ -216,17 +233,25 @@ def lowest_level(axis: Axis) -> str:
     return min(axis.levels, key=lambda level: number(level) or 0.0)
 
 
-def series_names(points: Iterable[Point], axis: Axis | None) -> dict[tuple[Levels, str, str], Name]:
+def series_of(points: Iterable[Point], axis: Axis | None) -> dict[Series, list[Point]]:
+    """The points of each series along an axis."""
+    found: dict[Series, list[Point]] = {}
+    for p in points:
+        found.setdefault((without(p.levels, axis), p.subject, p.operation), []).append(p)
+    return found
+
+
+def series_names(points: Iterable[Point], axis: Axis | None) -> dict[Series, Name]:
     """The shortest names that tell the series of a phase apart: levels, stream, operation."""
-    keys = list(dict.fromkeys((without(p.levels, axis), p.subject, p.operation) for p in points))
+    keys = list(series_of(points, axis))
     subjects = len({subject for _, subject, _ in keys}) > 1
-    names: dict[tuple[Levels, str, str], Name] = {}
+    operations = Counter(key[:2] for key in keys)
+    names: dict[Series, Name] = {}
     for levels, subject, operation in keys:
         name = tuple(label for _, label in levels)
         if subjects:
             name += (subject,)
-        twins = [k for k in keys if k[:2] == (levels, subject)]
-        if len(twins) > 1 or not name:
+        if operations[levels, subject] > 1 or not name:
             name += (operation,)
         names[levels, subject, operation] = name
     return names
@@ -241,10 +266,4 @@ def without_parts(points: Iterable[Point]) -> list[Point]:
 
 def moves_large_blocks(view: View, point: Point) -> bool:
     """Whether the stream's operations are so large that bandwidth is its natural figure."""
-    by_measure = {
-        p.measure: p.value
-        for p in view.points
-        if (p.world, p.phase, p.key) == (point.world, point.phase, point.key)
-    }
-    rate, bandwidth = by_measure.get("iops"), by_measure.get("bandwidth")
-    return bool(rate and bandwidth and bandwidth / rate >= LARGE_TRANSFER)
+    return (point.world, point.phase, point.key) in view.large_transfers
