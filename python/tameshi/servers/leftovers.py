@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,14 +30,20 @@ def segments(listed: Path = _LISTED) -> Iterator[Segment]:
         yield Segment(told["key"], told["shmid"], told["nattch"])
 
 
-def remove_shared_memory(key: int, number: int) -> bool:
-    """Remove the segment of this key and number, if there is one that no process has any more.
+def remove_shared_memory(key: int, number: int, patience_seconds: float = 5.0) -> bool:
+    """Remove the segment of this key and number as soon as no process has it; whether it is gone.
 
-    Raises `OSError` where the kernel tells of none.
+    Processes that were killed need a while to let go. Raises `OSError` where the kernel tells none.
     """
-    # The list shows keys as signed numbers of 32 bits, PostgreSQL's file as unsigned ones.
-    there = ((s.key & 0xFFFFFFFF, s.number, s.users) for s in segments())
-    if (key & 0xFFFFFFFF, number, 0) not in there:
-        return False
-    libc = ctypes.CDLL(None, use_errno=True)
-    return int(libc.shmctl(number, _IPC_RMID, None)) == 0
+    deadline = time.monotonic() + patience_seconds
+    while True:
+        # The list shows keys as signed numbers of 32 bits, PostgreSQL's file as unsigned ones.
+        found = [s for s in segments() if s.number == number]
+        if not found or found[0].key & 0xFFFFFFFF != key & 0xFFFFFFFF:
+            return False
+        if not found[0].users:
+            libc = ctypes.CDLL(None, use_errno=True)
+            return int(libc.shmctl(number, _IPC_RMID, None)) == 0
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
