@@ -432,12 +432,12 @@ TEXT: dict[str, tuple[str, str]] = {
         "処理できなかったトランザクションは約{unserved}件",
     ),
     "check.never": ("never in this phase", "このフェーズ内になし"),
-    "check.crash.kill": (
+    "crash.kill": (
         "`{event}`: server killed (kill -9) at {at}; it answered again {away} later, of which it "
         "took {recovery} to start",
         "`{event}`：{at}にサーバーを強制終了（kill -9）。{away}後に応答、うち起動{recovery}",
     ),
-    "check.crash.power_cut": (
+    "crash.power_cut": (
         "`{event}`: power cut at {at}; it answered again {away} later, of which it took {recovery} "
         "to start",
         "`{event}`：{at}に電源断。{away}後に応答、うち起動{recovery}",
