@@ -176,7 +176,7 @@ BAD = [
         "simulated",
         "",
         ["--world", "simulated"],
-        "workload.key_update: no database is simulated yet",
+        "engine.sqlite: this product is not simulated yet",
     ),
     ("a file", "", ["--on=disk={study}"], "a database needs a directory"),
     ("no such place", "", ["--on=disk={study}/none"], "a database needs a directory"),

@@ -1,13 +1,16 @@
 //! Makes the tables and loads the data set: parts in parallel, by each product's fast path, indexes afterwards.
 
 use crate::dialect::Dialect;
-use crate::failure::{Failure, OltpError};
+use crate::failure::{Failure, Fate, OltpError};
 use crate::plan::{Plan, has_server};
 use crate::session::Session;
 use crate::spec::{OltpSpec, Target};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tameshi_workload::program::{Chunk, Program};
+
+/// So often a part is loaded before the database's refusal counts.
+const MOST_TRIES: u32 = 100;
 
 /// Creates the program's tables in an empty database and fills them. `rows` counts along.
 ///
@@ -119,20 +122,42 @@ impl Crew<'_> {
             if self.failed.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let table = &self.plan.catalogue.tables[chunk.table];
-            let done = session.load(table, &mut |take| {
-                let mut made = 0;
-                self.program.populate(*chunk, self.date, |row| {
-                    take(row);
-                    made += 1;
-                });
-                self.rows.fetch_add(made, Ordering::Relaxed);
-            });
+            let done = self.part(&mut session, chunk);
             if done.is_err() {
                 self.failed.store(true, Ordering::Relaxed);
                 return done;
             }
         }
         Ok(())
+    }
+
+    /// One part, again where the database takes it back: loaders of one table can deadlock.
+    fn part(&self, session: &mut Session, chunk: &Chunk) -> Result<(), Failure> {
+        let table = &self.plan.catalogue.tables[chunk.table];
+        let mut tries = 0;
+        loop {
+            let mut made = 0;
+            let done = session.load(table, &mut |take| {
+                self.program.populate(*chunk, self.date, |row| {
+                    take(row);
+                    made += 1;
+                });
+            });
+            tries += 1;
+            match done {
+                Err(failure) if failure.fate == Fate::Retry && tries < MOST_TRIES => {
+                    session.roll_back()?;
+                    // Another loader's failure may be the cause, and it tells more.
+                    if self.failed.load(Ordering::Relaxed) {
+                        return Ok(());
+                    }
+                }
+                Err(failure) => return Err(failure),
+                Ok(()) => {
+                    self.rows.fetch_add(made, Ordering::Relaxed);
+                    return Ok(());
+                }
+            }
+        }
     }
 }
