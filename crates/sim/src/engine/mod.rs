@@ -196,7 +196,7 @@ fn groups(program: &Program, table: usize) -> u64 {
 
 fn logic(program: &Program) -> Logic {
     match program {
-        Program::Tpcc(of) => Logic::Tpcc(Box::new(tpcc::State::new(program, of))),
+        Program::Tpcc(of) => Logic::Tpcc(Box::new(tpcc::State::new(of))),
         _ => Logic::Plain(Planner::new(program.catalogue())),
     }
 }

@@ -70,7 +70,7 @@ fn tpcc_in_either_manner_touches_the_same_rows_as_the_reference() {
         for chunk in program.chunks() {
             program.populate(chunk, 1_000_000_000, |row| memory.load(chunk.table, row));
         }
-        let mut state = State::new(&program, &tpcc);
+        let mut state = State::new(&tpcc);
         let mut layout = Layout::new(&catalogue.tables, 1, 1, |table| groups(&tpcc, table));
         let (mut plan, mut undo) = (Plan::default(), Vec::new());
         let seeds = Seeds { data: 7, run: 3 };

@@ -10,7 +10,7 @@ use super::plan::Plan;
 use std::sync::Arc;
 use tameshi_workload::program::tpcc::schema::{sql, table};
 use tameshi_workload::program::tpcc::{Tpcc, last_name};
-use tameshi_workload::program::{Chunk, Program, Reply, Statement, Value};
+use tameshi_workload::program::{Reply, Statement, Value};
 
 /// Orders of a district whose items are known, a power of two: Stock-Level looks at the last twenty.
 const RECENT: usize = 64;
@@ -46,6 +46,41 @@ struct Names {
     bad_credit: Vec<bool>,
 }
 
+impl District {
+    fn loaded(tpcc: &Tpcc, number: usize) -> Self {
+        let customers = tpcc.sizes.customers as usize;
+        let mut orders = Vec::with_capacity(customers * 2);
+        let mut latest = vec![0; customers + 1];
+        tpcc.loaded_orders(number as u64, |customer, lines| {
+            orders.push(Order { customer: customer as u16, lines: lines as u8 });
+            latest[customer as usize] = orders.len() as u32;
+        });
+        let next = customers as i64 + 1;
+        let oldest = next - tpcc.sizes.undelivered() as i64;
+        Self { next, oldest, orders, latest, items: Box::new([[0; LINES]; RECENT]), items_known: false }
+    }
+}
+
+impl Names {
+    /// `ranks`: by the number of a last name its place in the alphabet.
+    fn loaded(tpcc: &Tpcc, number: usize, ranks: &[u16]) -> Self {
+        let customers = tpcc.sizes.customers as usize;
+        let mut bad_credit = vec![false; customers + 1];
+        // First names have sixteen characters at most, and zeros sort before all of them.
+        let mut rows: Vec<(u16, [u8; 16], u16)> = Vec::with_capacity(customers);
+        tpcc.loaded_customers(number as u64, |customer| {
+            let mut first = [0; 16];
+            first[..customer.first.len()].copy_from_slice(customer.first.as_bytes());
+            rows.push((ranks[customer.last as usize], first, rows.len() as u16 + 1));
+            bad_credit[rows.len()] = customer.bad_credit;
+        });
+        rows.sort_unstable();
+        let begins = |rank: usize| rows.partition_point(|(other, ..)| usize::from(*other) < rank) as u16;
+        let begin = (0..=ranks.len()).map(begins).collect();
+        Self { begin, customers: rows.into_iter().map(|(.., c)| c).collect(), bad_credit }
+    }
+}
+
 /// What was changed and may have to be taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Undo {
@@ -57,12 +92,12 @@ pub(super) enum Undo {
 /// TPC-C's data set in short.
 #[derive(Debug)]
 pub(super) struct State {
-    program: Program,
     tpcc: Arc<Tpcc>,
     districts: Vec<Option<Box<District>>>,
     names: Vec<Option<Box<Names>>>,
-    /// Last names in alphabetical order, with their numbers.
-    last_names: Vec<(String, u16)>,
+    /// Last names in alphabetical order, and by the number of each its place there.
+    last_names: Vec<String>,
+    ranks: Vec<u16>,
     history: u64,
     seen: Vec<u32>,
 }
@@ -78,21 +113,23 @@ pub(super) fn groups(tpcc: &Tpcc, number: usize) -> u64 {
 }
 
 impl State {
-    pub(super) fn new(program: &Program, tpcc: &Arc<Tpcc>) -> Self {
+    pub(super) fn new(tpcc: &Arc<Tpcc>) -> Self {
         let districts = (tpcc.warehouses * tpcc.sizes.districts) as usize;
         let name = |number| {
             let mut text = String::new();
             last_name(number, &mut text);
-            (text, number as u16)
+            (text, number as usize)
         };
-        let mut last_names: Vec<(String, u16)> = (0..tpcc.sizes.last_names()).map(name).collect();
-        last_names.sort();
+        let mut names: Vec<(String, usize)> = (0..tpcc.sizes.last_names()).map(name).collect();
+        names.sort();
+        let mut ranks = vec![0; names.len()];
+        names.iter().enumerate().for_each(|(rank, (_, number))| ranks[*number] = rank as u16);
         Self {
-            program: program.clone(),
             tpcc: Arc::clone(tpcc),
             districts: (0..districts).map(|_| None).collect(),
             names: (0..districts).map(|_| None).collect(),
-            last_names,
+            last_names: names.into_iter().map(|(name, _)| name).collect(),
+            ranks,
             history: 0,
             seen: Vec::new(),
         }
@@ -102,27 +139,9 @@ impl State {
         ((w - 1) * self.tpcc.sizes.districts as i64 + d - 1) as usize
     }
 
-    fn chunk(&self, table: usize, district: usize, rows: u64) -> Chunk {
-        Chunk { table, part: district as u64, rows }
-    }
-
     fn district(&mut self, number: usize) -> &mut District {
-        if self.districts[number].is_none() {
-            let sizes = self.tpcc.sizes;
-            let mut orders = Vec::with_capacity(sizes.customers as usize * 2);
-            let mut latest = vec![0; sizes.customers as usize + 1];
-            self.program.populate(self.chunk(table::ORDERS, number, sizes.customers), 0, |row| {
-                let int = |column| if let Value::Int(value) = row.get(column) { value } else { 0 };
-                orders.push(Order { customer: int(3) as u16, lines: int(6) as u8 });
-                latest[int(3) as usize] = int(0) as u32;
-            });
-            let next = sizes.customers as i64 + 1;
-            let oldest = next - sizes.undelivered() as i64;
-            let items = Box::new([[0; LINES]; RECENT]);
-            self.districts[number] =
-                Some(Box::new(District { next, oldest, orders, latest, items, items_known: false }));
-        }
-        self.districts[number].as_deref_mut().expect("it was made")
+        let Self { districts, tpcc, .. } = self;
+        districts[number].get_or_insert_with(|| Box::new(District::loaded(tpcc, number)))
     }
 
     fn order(&mut self, number: usize, o: i64) -> Order {
@@ -138,17 +157,14 @@ impl State {
         };
         // Once the last twenty are all new, nothing of the load is looked at any more.
         if !known && next <= loaded as i64 + 20 {
-            let mut items = [[0u32; LINES]; RECENT];
             let first = loaded.saturating_sub(20) as i64;
-            self.program.populate(self.chunk(table::ORDER_LINE, number, loaded * MEAN_LINES), 0, |row| {
-                let int = |column| if let Value::Int(value) = row.get(column) { value } else { 0 };
-                if int(0) > first {
-                    items[int(0) as usize % RECENT][int(3) as usize - 1] = int(4) as u32;
-                }
-            });
-            let district = self.district(number);
-            for order in first + 1..=loaded as i64 {
-                district.items[order as usize % RECENT] = items[order as usize % RECENT];
+            let Self { districts, tpcc, .. } = self;
+            if let Some(district) = &mut districts[number] {
+                tpcc.loaded_lines(number as u64, |order, line, item| {
+                    if order > first {
+                        district.items[order as usize % RECENT][line as usize - 1] = item as u32;
+                    }
+                });
             }
         }
         let district = self.district(number);
@@ -157,32 +173,13 @@ impl State {
     }
 
     fn names(&mut self, number: usize) -> &Names {
-        if self.names[number].is_none() {
-            let sizes = self.tpcc.sizes;
-            let mut rows: Vec<(u16, String, u16)> = Vec::with_capacity(sizes.customers as usize);
-            let mut bad_credit = vec![false; sizes.customers as usize + 1];
-            let last_names = &self.last_names;
-            self.program.populate(self.chunk(table::CUSTOMER, number, sizes.customers), 0, |row| {
-                let (Value::Int(c), Value::Text(first), Value::Text(last)) = (row.get(0), row.get(3), row.get(5))
-                else {
-                    return;
-                };
-                let rank = last_names.partition_point(|(name, _)| name.as_str() < last) as u16;
-                rows.push((rank, first.to_string(), c as u16));
-                bad_credit[c as usize] = row.get(13) == Value::Text("BC");
-            });
-            rows.sort();
-            let begins = |rank: usize| rows.partition_point(|(other, ..)| usize::from(*other) < rank) as u16;
-            let begin = (0..=last_names.len()).map(begins).collect();
-            let customers = rows.into_iter().map(|(.., c)| c).collect();
-            self.names[number] = Some(Box::new(Names { begin, customers, bad_credit }));
-        }
-        self.names[number].as_deref().expect("it was made")
+        let Self { names, tpcc, ranks, .. } = self;
+        names[number].get_or_insert_with(|| Box::new(Names::loaded(tpcc, number, ranks)))
     }
 
     /// The customers of a last name: where they stand among the district's, and how many there are.
     fn named(&mut self, number: usize, last: &str) -> (usize, usize) {
-        let rank = self.last_names.partition_point(|(name, _)| name.as_str() < last);
+        let rank = self.last_names.partition_point(|name| name.as_str() < last);
         let names = self.names(number);
         let (begin, end) = (usize::from(names.begin[rank]), usize::from(names.begin[rank + 1]));
         (begin, end - begin)

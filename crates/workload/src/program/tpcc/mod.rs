@@ -8,6 +8,7 @@ mod input;
 mod names;
 mod new_order;
 mod order_status;
+mod outline;
 mod payment;
 mod population;
 pub mod schema;
@@ -17,6 +18,7 @@ mod terminal;
 pub use audit::{Finding, LEAST_TRANSACTIONS, Tally, audit};
 pub use input::{Customer, Deck, Input, Line};
 pub use names::{Constants, NuRand, last_name};
+pub use outline::LoadedCustomer;
 pub use terminal::{KINDS, QueuedDelivery, Terminal};
 
 use super::relation::Catalogue;

@@ -4,6 +4,7 @@ use super::super::keys::{alphanumeric, between, digits};
 use super::super::relation::Values;
 use super::super::{Chunk, parts};
 use super::names::last_name;
+use super::outline::LoadedCustomer;
 use super::schema::table;
 use super::{Sizes, Tpcc};
 use tameshi_base::Random;
@@ -47,7 +48,8 @@ impl Tpcc {
 
     /// Makes the rows of a part.
     pub(in super::super) fn populate(&self, chunk: Chunk, date: i64, row: &mut dyn FnMut(&Values)) {
-        let name = format!("tpcc/load/{}/{}", self.catalogue.tables[chunk.table].name, chunk.part);
+        // Not the stream of what `outline` knows of the same rows.
+        let name = format!("tpcc/load/{}/{}/values", self.catalogue.tables[chunk.table].name, chunk.part);
         let random = Random::named(self.data_seed, &name);
         let mut part = Part { sizes: self.sizes, random, date, values: Values::default(), row };
         let from = chunk.part * ROWS;
@@ -64,7 +66,13 @@ impl Tpcc {
                 let (w, from) = (chunk.part / of_warehouse, chunk.part % of_warehouse * ROWS);
                 (from..from + chunk.rows).for_each(|i| part.stock(w as i64 + 1, i as i64 + 1));
             }
-            table::CUSTOMER => (1..=self.sizes.customers).for_each(|c| part.customer(self, w, d, c)),
+            table::CUSTOMER => {
+                let mut c = 0;
+                self.loaded_customers(chunk.part, |known| {
+                    c += 1;
+                    part.customer(w, d, c, known);
+                });
+            }
             table::HISTORY => (1..=self.sizes.customers).for_each(|c| part.history(w, d, c as i64)),
             table::NEW_ORDER => {
                 let first = self.sizes.customers - self.sizes.undelivered() + 1;
@@ -79,21 +87,11 @@ impl Tpcc {
         }
     }
 
-    /// The number of lines of each order of a district: orders and order lines must agree on it.
-    fn line_counts(&self, district: u64) -> impl Iterator<Item = i64> {
-        let mut random = Random::named(self.data_seed, &format!("tpcc/load/ol_cnt/{district}"));
-        (0..self.sizes.customers).map(move |_| between(&mut random, 5, 15) as i64)
-    }
-
     fn orders(&self, part: &mut Part<'_>, district: u64, w: i64, d: i64) {
         let delivered = self.sizes.customers - self.sizes.undelivered();
-        // Each customer has one order, in a random order.
-        let mut customers: Vec<i64> = (1..=self.sizes.customers as i64).collect();
-        for left in (1..customers.len()).rev() {
-            let other = part.random.below(left as u64 + 1) as usize;
-            customers.swap(left, other);
-        }
-        for ((o, c), lines) in (1..).zip(customers).zip(self.line_counts(district)) {
+        let mut o = 0;
+        self.loaded_orders(district, |c, lines| {
+            o += 1;
             let carrier = between(&mut part.random, 1, 10) as i64;
             let date = part.date;
             part.emit(|row| {
@@ -105,29 +103,26 @@ impl Tpcc {
                 };
                 row.int(lines).int(1);
             });
-        }
+        });
     }
 
     fn order_lines(&self, part: &mut Part<'_>, district: u64, w: i64, d: i64) {
         let delivered = self.sizes.customers - self.sizes.undelivered();
-        for (o, lines) in (1..).zip(self.line_counts(district)) {
+        self.loaded_lines(district, |o, number, item| {
             let is_delivered = o as u64 <= delivered;
-            for number in 1..=lines {
-                let item = between(&mut part.random, 1, self.sizes.items) as i64;
-                let amount = if is_delivered { 0 } else { between(&mut part.random, 1, 999_999) as i64 };
-                let date = part.date;
-                let Part { random, values, row, .. } = part;
-                values.clear();
-                values.int(o).int(d).int(w).int(number).int(item).int(w);
-                if is_delivered {
-                    values.int(date)
-                } else {
-                    values.null()
-                };
-                values.int(5).int(amount).write(|text| alphanumeric(random, 24, text));
-                row(values);
-            }
-        }
+            let amount = if is_delivered { 0 } else { between(&mut part.random, 1, 999_999) as i64 };
+            let date = part.date;
+            let Part { random, values, row, .. } = &mut *part;
+            values.clear();
+            values.int(o).int(d).int(w).int(number).int(item).int(w);
+            if is_delivered {
+                values.int(date)
+            } else {
+                values.null()
+            };
+            values.int(5).int(amount).write(|text| alphanumeric(random, 24, text));
+            row(values);
+        });
     }
 }
 
@@ -211,18 +206,14 @@ impl Part<'_> {
         (self.row)(&self.values);
     }
 
-    fn customer(&mut self, tpcc: &Tpcc, w: i64, d: i64, c: u64) {
+    fn customer(&mut self, w: i64, d: i64, c: i64, known: &LoadedCustomer) {
         self.values.clear();
-        self.values.int(c as i64).int(d).int(w);
-        self.letters(8, 16);
-        self.values.text("OE");
-        let names = self.sizes.last_names();
-        let number = if c <= names { c - 1 } else { tpcc.load.last.draw(&mut self.random, 0, names - 1) };
-        self.values.write(|text| last_name(number, text));
+        self.values.int(c).int(d).int(w).text(&known.first).text("OE");
+        self.values.write(|text| last_name(known.last, text));
         self.address();
         let Self { random, values, .. } = self;
         values.write(|text| digits(random, 16, text)).int(self.date);
-        values.text(if random.below(10) == 0 { "BC" } else { "GC" }).int(5_000_000);
+        values.text(if known.bad_credit { "BC" } else { "GC" }).int(5_000_000);
         values.int(between(random, 0, 5000) as i64).int(-1000).int(1000).int(1).int(0);
         self.letters(300, 500);
         (self.row)(&self.values);
