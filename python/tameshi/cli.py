@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tameshi import _core, calibrate, devices_command, guard, outputs, predictions
+from tameshi import _core, ask_command, calibrate, devices_command, guard, outputs, predictions
 from tameshi.bindings import Bindings, read_bindings
 from tameshi.compare import Options, compare, exit_status, read_side
 from tameshi.compat.databases import FORMS, as_form
@@ -32,7 +32,6 @@ from tameshi.report import (
     fit_terminal,
     markdown,
     terminal,
-    terminal_summary,
 )
 from tameshi.run.display import volume
 from tameshi.spec_types import PhaseSpec, Plan, World
@@ -43,6 +42,7 @@ INTERRUPTED = 130
 SHOWN_BLOCKS = 20
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(devices_command.app, name="devices")
+app.command("ask")(ask_command.asked)
 out_console = Console(highlight=False)
 err_console = Console(stderr=True, highlight=False)
 
@@ -221,7 +221,7 @@ def run_command(
     done = conduct(prepared, folder, err_console, jobs=jobs, reproduce=reproduce)
     if done.complete and not keep:
         remove_targets(prepared.examined.values())
-    show(folder, lang)
+    outputs.show(folder, lang, out_console)
     end(done)
 
 
@@ -263,18 +263,6 @@ def check_options(worlds: Sequence[World], bound: Bindings, lang: str) -> None:
         if given and World.measured not in worlds:
             message = "this is about measured runs, but none is asked for"
             raise BadInput(message, where=option, hint="Add --world measured.")
-
-
-def show(folder: Path, lang: str) -> None:
-    """Results, report, and the summary on the terminal."""
-    summary, reproduce = outputs.read_summary(folder)
-    runs = outputs.read_runs(folder)
-    found = outputs.write_results(folder, summary, runs)
-    inputs = outputs.report_inputs(found, runs, reproduce)
-    path = outputs.write_html(folder, inputs, lang)
-    for line in terminal_summary(inputs, lang):
-        out_console.print(line, markup=False, soft_wrap=True)
-    out_console.print(f"Report: {path.resolve()}", markup=False, soft_wrap=True)
 
 
 @app.command("predictions")
@@ -335,7 +323,7 @@ def report_command(
         typer.echo(as_form(form, outputs.read_runs(folder)), nl=False)
         return
     if form == "html":
-        show(folder, lang)
+        outputs.show(folder, lang, out_console)
         return
     summary, reproduce = outputs.read_summary(folder)
     runs = outputs.read_runs(folder)

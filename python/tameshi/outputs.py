@@ -8,16 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from rich.console import Console
 
 from tameshi import _core, guard, store
 from tameshi.errors import BadInput
-from tameshi.report import ReportInputs, write_report
+from tameshi.report import ReportInputs, terminal_summary, write_report
 from tameshi.report.over_time import RunWindow, database_series
 from tameshi.results import results
 from tameshi.spec_types import Summary
 from tameshi.store import SealedRun
 
 NANOSECONDS = 1e9
+ASKED = "asked.json"
+"""What `tameshi ask` was asked and answers, in its study's folder."""
 MARKED = ("fail", "replace", "rebuilt", "power_cut", "hook_begin")
 """Events that plots over time mark."""
 SERIES_COUNTS = {
@@ -62,8 +65,20 @@ def write_order(folder: Path, identities: Iterable[str]) -> None:
 def write_results(folder: Path, study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     """results.json, whole or not at all."""
     found = results(study, runs)
+    asked = read_asked(folder)
+    if asked is not None:
+        found["asked"] = asked
     store.write_json(folder / "results.json", found)
     return found
+
+
+def read_asked(folder: Path) -> dict[str, Any] | None:
+    """What `tameshi ask` answers in this folder; None where nothing was asked."""
+    try:
+        found = json.loads((folder / ASKED).read_bytes())
+    except FileNotFoundError:
+        return None
+    return dict(found)
 
 
 def report_inputs(
@@ -103,6 +118,17 @@ def write_html(folder: Path, inputs: ReportInputs, lang: str) -> Path:
     guard.write_file(path, b"")
     write_report(path, inputs, lang)
     return path
+
+
+def show(folder: Path, lang: str, console: Console) -> None:
+    """Results, report, and the summary on the terminal."""
+    summary, reproduce = read_summary(folder)
+    runs = read_runs(folder)
+    inputs = report_inputs(write_results(folder, summary, runs), runs, reproduce)
+    path = write_html(folder, inputs, lang)
+    for line in terminal_summary(inputs, lang):
+        console.print(line, markup=False, soft_wrap=True)
+    console.print(f"Report: {path.resolve()}", markup=False, soft_wrap=True)
 
 
 def _shown(environment: Mapping[str, Any]) -> dict[str, Any]:

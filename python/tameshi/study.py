@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tameshi import _core
@@ -14,11 +14,12 @@ from tameshi.spec_types import PhaseSpec, Plan, RunSpec
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study as written."""
+    """A study as written; `extra`: profiles by kind that come with it, as if they lay beside it."""
 
     name: str
     path: Path
     text: str
+    extra: Mapping[str, Sequence[tuple[str, str, str]]] = field(default_factory=dict)
 
 
 def read_study(path: Path) -> StudyFile:
@@ -71,8 +72,14 @@ def plan(study: StudyFile, world: str, *, quick: bool, rates: _core.Rates | None
         world=world,
         quick=quick,
         rates=rates,
-        profiles={kind: profiles(kind, study.path) for kind in PROFILE_KINDS},
+        profiles={kind: _profiles(study, kind) for kind in PROFILE_KINDS},
     )
+
+
+def _profiles(study: StudyFile, kind: str) -> list[tuple[str, str, str]]:
+    extra = list(study.extra.get(kind, ()))
+    names = {name for name, _, _ in extra}
+    return [*extra, *(each for each in profiles(kind, study.path) if each[0] not in names)]
 
 
 def next_runs(

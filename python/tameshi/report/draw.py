@@ -23,7 +23,7 @@ _PANEL_HEIGHT = {1: 300, 2: 240}
 _BAND = 0.13
 _BAND_OPACITY = 0.2
 # Kinds whose categories stand below each other, and the height of one in pixels.
-_FLAT = ("bar", "dot", "stack")
+_FLAT = ("bar", "dot", "stack", "range")
 _BAR_STEP, _STACK_STEP = 46, 26
 _DECADES_WITH_STEPS = 2.5
 
@@ -123,7 +123,7 @@ def _layout(plot: Any, figure: Figure, rows: int, single: bool) -> None:
             "align": "left",
         },
         hovermode="closest",
-        barmode="stack" if figure.kind == "stack" else "group",
+        barmode={"stack": "stack", "range": "overlay"}.get(figure.kind, "group"),
         bargap=0.35,
         showlegend=not single,
         legend={
@@ -202,6 +202,9 @@ def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[s
     else:
         ticks = linear_ticks(high)
         axis["range"] = [0, high * 1.08 or 1]
+    if figure.kind == "range":
+        marked = [at for panel in panels for at, _ in panel.marks]
+        axis["range"] = [min([low, *marked]) * 0.95, max([high, *marked]) * 1.05]
     axis |= {"tickvals": ticks, "ticktext": [format_tick(scale.kind, v) for v in ticks]}
     return axis
 
@@ -244,10 +247,10 @@ def _trace(figure: Figure, series: Series, text: Text, together: int) -> Any:
         "hovertemplate": "%{customdata}<extra></extra>",
     }
     colour = _colour(series)
-    if figure.kind in ("bar", "stack"):
+    if figure.kind in ("bar", "stack", "range"):
         return go.Bar(
             **common,
-            x=series.y,
+            **_lengths(figure, series),
             y=series.x,
             orientation="h",
             marker={
@@ -259,7 +262,7 @@ def _trace(figure: Figure, series: Series, text: Text, together: int) -> Any:
                     "solidity": 0.2,
                 },
             },
-            error_x=_whiskers(series, "var(--ink)"),
+            error_x=None if figure.kind == "range" else _whiskers(series, "var(--ink)"),
         )
     marker = {
         "color": colour,
@@ -274,6 +277,14 @@ def _trace(figure: Figure, series: Series, text: Text, together: int) -> Any:
             **common, x=series.y, y=shifted, mode="markers", marker=marker, error_x=whiskers
         )
     return _line_trace(figure, series, common, marker, colour)
+
+
+def _lengths(figure: Figure, series: Series) -> dict[str, Any]:
+    """Bars from zero to their values; or from their lower bound to their upper one."""
+    if figure.kind != "range":
+        return {"x": series.y}
+    ends = [(low or 0.0, high or 0.0) for low, high in zip(series.low, series.high, strict=True)]
+    return {"x": [high - low for low, high in ends], "base": [low for low, _ in ends]}
 
 
 def _line_trace(
@@ -360,12 +371,14 @@ def _hover(figure: Figure, series: Series, text: Text) -> Iterator[str]:
             place = text.names(figure.x.categories[int(x)])
         else:
             place = f"{text.phrase(figure.x.label)} {labels.get(x, f'{x:.4g}')}"
-        value = format_hover(figure.y.kind, series, i, y, text)
+        value = format_hover(figure.y.kind, series, i, y, text, ranged=figure.kind == "range")
         yield f"<b>{name}</b><br>{escape(place, quote=False)}<br>{escape(value, quote=False)}"
 
 
-def format_hover(kind: str, series: Series, i: int, value: float, text: Text) -> str:
+def format_hover(
+    kind: str, series: Series, i: int, value: float, text: Text, *, ranged: bool = False
+) -> str:
     """A value with its interval; series without any (curves, time) show the value alone."""
-    if not series.low:
+    if ranged or not series.low:
         return text.shown(kind, value, value, value, 0).value
     return str(text.shown(kind, value, series.low[i], series.high[i], 0))

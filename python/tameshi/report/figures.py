@@ -79,7 +79,7 @@ class Panel:
 class Figure:
     """Plots in a grid, on one scale if `common`.
 
-    `kind` is `line`, `step`, `bar`, `stack` or `dot`.
+    `kind` is `line`, `step`, `bar`, `stack`, `dot`, or `range`: bars from `low` to `high`.
     """
 
     id: str

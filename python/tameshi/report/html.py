@@ -18,6 +18,7 @@ from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
 from tameshi.report import (
+    asked,
     database,
     endurance,
     interference,
@@ -27,11 +28,12 @@ from tameshi.report import (
     timeline,
     why,
 )
+from tameshi.report.asked import answers
 from tameshi.report.draw import draw
 from tameshi.report.figures import Figure, figures
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.points import View, at_worst, read_results
-from tameshi.report.summary import Column, Row, answers, matrices, overview
+from tameshi.report.summary import Column, Row, matrices, overview
 from tameshi.report.text import Text
 
 
@@ -59,13 +61,15 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
     environment.filters |= {"spans": spans, "grouped": grouped, "sentence": sentence}
     drawn = [_drawn(figure, text) for figure in figures(view, inputs.percentiles, inputs.series)]
     whys = [_drawn(figure, text) for figure in why.figures(view)]
+    hangs = [_drawn(figure, text) for figure in asked.figures(view)]
     return environment.from_string(asset("template.html")).render(
         **_content(view, inputs, text),
         t=text,
         view=view,
         figures=drawn,
         why_figures=whys,
-        plots=_json({str(f["id"]): f["plot"] for f in (*drawn, *whys)}),
+        asked_figures=hangs,
+        plots=_json({str(f["id"]): f["plot"] for f in (*drawn, *whys, *hangs)}),
         style=Markup(asset("style.css")),
         scripts={name: Markup(script) for name, script in scripts.items()},
         script_hashes=[_hash(script) for script in scripts.values()],
@@ -88,6 +92,7 @@ def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
     }
     return {
         "answers": answers(view, text),
+        "asked": asked.tables(view, text),
         "overview": overview(view, text),
         "matrices": matrices(view, text),
         "database": database.tables(view, text),

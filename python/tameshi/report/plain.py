@@ -10,6 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
 from tameshi.report import (
+    asked,
     database,
     endurance,
     interference,
@@ -19,9 +20,10 @@ from tameshi.report import (
     timeline,
     why,
 )
+from tameshi.report.asked import answers
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.points import View, at_worst, read_results
-from tameshi.report.summary import Answer, Table, answers, matrices, overview
+from tameshi.report.summary import Answer, Table, matrices, overview
 from tameshi.report.text import Text
 
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " "})
@@ -42,6 +44,7 @@ def _line(answer: Answer, text: Text) -> str:
 def sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str, list[Table]]]:
     """Every table of the report, by the section it stands in, in the order of the page."""
     yield "answer", [overview(view, text)]
+    yield "asked", asked.tables(view, text)
     yield "database", database.tables(view, text)
     searched = limits.table(view, text)
     yield "limits", [searched] if searched else []

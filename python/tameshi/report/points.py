@@ -77,6 +77,7 @@ class View:
     verdict: dict[str, Any]
     searches: tuple[dict[str, Any], ...] = ()
     method: dict[str, Any] | None = None
+    asked: dict[str, Any] | None = None
 
     @cached_property
     def large_transfers(self) -> frozenset[tuple[str, str, Series]]:
@@ -148,6 +149,7 @@ def read_results(results: dict[str, Any]) -> View:
         verdict=results.get("verdict") or {"level": "valid", "reasons": []},
         searches=tuple(results.get("searches", [])),
         method=results.get("method"),
+        asked=results.get("asked"),
     )
 
 

@@ -35,6 +35,136 @@ TEXT: dict[str, tuple[str, str]] = {
     "section.environment": ("Environment", "環境"),
     "section.reproduce": ("How to reproduce", "再現手順"),
     "section.caveats": ("Caveats", "注意事項"),
+    # what `tameshi ask` was asked
+    "section.asked": ("What was asked", "質問と構成"),
+    "asked.topic": ("What is enough", "必要な構成"),
+    "asked.trust": ("How far to trust it", "信頼できる範囲"),
+    "asked.hangs": ("What it hangs on", "結果を左右するもの"),
+    "asked.target": ("{rate} statements a second", "毎秒{rate}文"),
+    "asked.target_limit": (
+        "{rate} statements a second with a p99 below {limit}",
+        "p99が{limit}未満で毎秒{rate}文",
+    ),
+    "asked.cheapest": (
+        "The cheapest that reaches {target} is {storage} with a buffer pool of {pool}, at {cost}: "
+        "{qps} statements a second, p99 of {kind} {p99}.",
+        "{target}に達する最も安い構成は{storage}とバッファプール{pool}、費用{cost}："
+        "毎秒{qps}文、{kind}のp99は{p99}。",
+    ),
+    "asked.smallest": (
+        "The smallest that reaches {target} is {storage} with a buffer pool of {pool}: "
+        "{qps} statements a second, p99 of {kind} {p99}.",
+        "{target}に達する最小の構成は{storage}とバッファプール{pool}："
+        "毎秒{qps}文、{kind}のp99は{p99}。",
+    ),
+    "asked.none": (
+        "None reaches {target}. The fastest is {storage} with a buffer pool of {pool}: "
+        "{qps} statements a second, p99 of {kind} {p99}.",
+        "{target}に達する構成はない。最も速いのは{storage}とバッファプール{pool}："
+        "毎秒{qps}文、{kind}のp99は{p99}。",
+    ),
+    "asked.nothing": (
+        "No configuration could be simulated.",
+        "どの構成もシミュレーションできなかった。",
+    ),
+    "asked.model": (
+        "The model itself may be off: {interval} statements a second (90 %).",
+        "モデル自体の誤差を含めると毎秒{interval}文（90 %）。",
+    ),
+    "asked.model_unsure": (
+        "The model itself may be off: {interval} statements a second (90 %), which lies on either "
+        "side of the target.",
+        "モデル自体の誤差を含めると毎秒{interval}文（90 %）で、目標の両側にまたがる。",
+    ),
+    "asked.inside": (
+        "The question lies inside what was validated ({on}).",
+        "質問は検証済みの範囲内にある（{on}）。",
+    ),
+    "asked.outside": (
+        "The question lies outside what was validated ({on}).",
+        "質問は検証済みの範囲外にある（{on}）。",
+    ),
+    "asked.scaled": (
+        "Simulated at 1/{scale} of the size, data, pool, log and drives alike, for {time}.",
+        "データ、プール、ログ、ドライブを等しく1/{scale}の大きさにし、{time}シミュレーションした。",
+    ),
+    "asked.full": (
+        "Simulated at full size for {time}.",
+        "実際の大きさで{time}シミュレーションした。",
+    ),
+    "asked.most": (
+        "{input} does most: {at_low} statements a second with {low}, {at_high} with {high}.",
+        "最も影響するのは{input}：{low}なら毎秒{at_low}文、{high}なら{at_high}文。",
+    ),
+    "asked.firm": (
+        "No value that was tried turns the answer over.",
+        "試した値のどれも答えを覆さない。",
+    ),
+    "asked.misses": ("It misses the target with {inputs}.", "{inputs}では目標に届かない。"),
+    "asked.reaches": ("It reaches the target with {inputs}.", "{inputs}なら目標に届く。"),
+    "asked.yes": ("yes", "はい"),
+    "asked.no": ("no", "いいえ"),
+    "asked.failed": ("failed", "失敗"),
+    "asked.beyond": ("outside what was validated:", "検証範囲外："),
+    "asked.limit_processor": ("processors", "プロセッサ"),
+    "asked.limit_page_reads": ("page reads", "ページの読み出し"),
+    "asked.limit_free_pages": ("free pages", "空きページ"),
+    "asked.limit_row_locks": ("row locks", "行ロック"),
+    "asked.limit_log": ("the log", "ログ"),
+    "asked.limit_log_space": ("room in the log", "ログの空き"),
+    "asked.limit_thinking": ("clients that think", "クライアントの待機"),
+    "asked.column.pool": ("Buffer pool", "バッファプール"),
+    "asked.column.meets": ("Reaches the target", "目標に届くか"),
+    "asked.column.qps": ("Statements a second", "毎秒の文"),
+    "asked.column.model": ("With the model's own error", "モデルの誤差込み"),
+    "asked.column.p99": ("p99", "p99"),
+    "asked.column.hit_ratio": ("Hit ratio", "ヒット率"),
+    "asked.column.limit": ("Most time goes into", "最も時間を使うもの"),
+    "asked.column.watts": ("Power, at most", "消費電力（最大）"),
+    "asked.column.cost": ("Cost", "費用"),
+    "asked.column.value": ("Value", "値"),
+    "table.asked": ("What reaches {target}", "{target}に達する構成"),
+    "note.asked": (
+        "In brackets the 95 % interval of chance within the runs; the model's own error is a 90 % "
+        "interval, apart from it.",
+        "括弧内は実行内の偶然による95 %区間。モデルの誤差は別に90 %区間で示す。",
+    ),
+    "table.sensitivity": (
+        "{storage} with {pool}, with other values of what is not known",
+        "{storage}と{pool}で、不明な入力を変えた場合",
+    ),
+    "note.inputs": (
+        "One input at a time. TPC-C's and sysbench's rows have fixed sizes: larger rows are so "
+        "much more data there.",
+        "一度に一つの入力を変える。TPC-Cとsysbenchの行の大きさは固定なので、その分データ量を増減する。",
+    ),
+    "table.assumed": ("What was assumed", "前提"),
+    "assumed.database": ("Data set", "データ量"),
+    "assumed.workload": ("Workload", "ワークロード"),
+    "assumed.clients": ("Clients", "クライアント"),
+    "assumed.engine": ("Server", "サーバー"),
+    "assumed.host": ("Host", "ホスト"),
+    "assumed.redo_log": ("Redo log", "REDOログ"),
+    "assumed.start": ("Start", "開始状態"),
+    "assumed.scale": ("Size simulated", "シミュレーションの大きさ"),
+    "assumed.ramp": ("Ramp", "助走"),
+    "assumed.time": ("Measured for", "測定時間"),
+    "name.input.redo_log": ("redo log", "REDOログ"),
+    "name.input.clients": ("clients", "クライアント数"),
+    "name.input.row_size": ("row size", "行の大きさ"),
+    "name.input_low": ("least value", "最小値"),
+    "name.input_high": ("greatest value", "最大値"),
+    "mark.answer": ("the answer", "答え"),
+    "mark.target": ("the target", "目標"),
+    "axis.statements": ("statements / s", "文 / 秒"),
+    "figure.sensitivity": (
+        "What is not known, with {storage} and {pool}",
+        "不明な入力の影響（{storage}、{pool}）",
+    ),
+    "hint.sensitivity": (
+        "Each bar: from the answer to what one other value of an input makes of it.",
+        "棒は、一つの入力を変えたときの答えからの変化。",
+    ),
     # events and the service between them
     "table.timeline": (
         "Events of phase {phase}, and the service after each",

@@ -1,0 +1,37 @@
+"""`tameshi ask`: the cheapest storage and buffer pool that meet a target, by simulation."""
+
+from tameshi.ask.command import Answered, Asking, ask, prepared
+from tameshi.ask.question import (
+    ENGINES,
+    WORKLOADS,
+    Question,
+    bounds_of,
+    catalog_of,
+    costs_of,
+    size_of,
+    storages_of,
+    time_of,
+    varied_of,
+)
+from tameshi.ask.written import lasts_of, page_gets, ramp_of, scale_of
+
+__all__ = [
+    "ENGINES",
+    "WORKLOADS",
+    "Answered",
+    "Asking",
+    "Question",
+    "ask",
+    "bounds_of",
+    "catalog_of",
+    "costs_of",
+    "lasts_of",
+    "page_gets",
+    "prepared",
+    "ramp_of",
+    "scale_of",
+    "size_of",
+    "storages_of",
+    "time_of",
+    "varied_of",
+]

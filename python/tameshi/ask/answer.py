@@ -1,0 +1,202 @@
+"""From results to the answer: which configurations meet the target, and which is the cheapest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from tameshi.ask.question import (
+    ENERGY,
+    GIB,
+    HOURS_A_YEAR,
+    MEMORY,
+    WATT_KILO,
+    YEARS,
+    Question,
+)
+from tameshi.ask.written import (
+    input_label,
+    lasts_of,
+    pool_label,
+    ramp_of,
+    scale_of,
+    value_label,
+    watts_of,
+)
+
+ASKED_VERSION = 1
+"""Form of asked.json; history: 1, the first."""
+QPS, P99 = "statement.rate", "transaction.latency.p99"
+THREE_YEARS = 3.0
+SHARES = "server.time_"
+
+
+def watts(question: Question, storage: str, pool: int) -> float | None:
+    """What a configuration draws, in watts; None where that is not known."""
+    told = question.costs.watts
+    stack = next(s.stack for s in question.storages if s.name == storage)
+    drawn = told.get(storage)
+    if drawn is None:
+        drawn = watts_of(stack)
+    if drawn is None:
+        return None
+    return drawn + told.get(MEMORY, 0.0) * pool / GIB
+
+
+def cost(question: Question, storage: str, pool: int) -> float:
+    """What a configuration costs; without prices its pool in bytes, the less the cheaper.
+
+    Storages of one pool without prices are the cheaper the earlier they were named.
+    """
+    price = question.costs.price
+    if not question.costs.priced:
+        names = [each.name for each in question.storages]
+        return pool + names.index(storage)
+    found = price.get(storage, 0.0) + price.get(MEMORY, 0.0) * pool / GIB
+    if ENERGY in price:
+        hours = price.get(YEARS, THREE_YEARS) * HOURS_A_YEAR
+        found += (watts(question, storage, pool) or 0.0) / WATT_KILO * hours * price[ENERGY]
+    return found
+
+
+def figure(cell: Mapping[str, Any], subject: str, metric: str) -> dict[str, Any] | None:
+    """An estimate of a cell, with both intervals; None where there is none."""
+    for estimate in cell["estimates"]:
+        if (estimate["subject"], estimate["metric"]) == (subject, metric):
+            keys = ("value", "sampling", "model")
+            return {key: estimate[key] for key in keys}
+    return None
+
+
+def chief(cell: Mapping[str, Any], word: str) -> str:
+    """The kind of transaction that there are most of, of a program."""
+    rates = {
+        estimate["subject"]: estimate["value"]
+        for estimate in cell["estimates"]
+        if estimate["metric"] == "transaction.rate" and estimate["subject"] != word
+    }
+    return max(rates, key=lambda kind: rates[kind], default=word)
+
+
+def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]:
+    """What a cell says of a configuration; `meets` is null where it failed."""
+    kind = chief(cell, question.workload)
+    qps = figure(cell, question.workload, QPS)
+    p99 = figure(cell, kind, P99)
+    shares = {
+        estimate["metric"].removeprefix(SHARES): estimate["value"]
+        for estimate in cell["estimates"]
+        if estimate["metric"].startswith(SHARES)
+    }
+    return {
+        "qps": qps,
+        "p99": p99,
+        "p99_of": kind,
+        "hit_ratio": figure(cell, "server", "server.hit_ratio"),
+        "limit": max(shares, key=lambda name: shares[name], default=None),
+        "meets": _meets(question, qps, p99),
+    }
+
+
+def _meets(
+    question: Question, qps: Mapping[str, Any] | None, p99: Mapping[str, Any] | None
+) -> bool | None:
+    if qps is None:
+        return None
+    if qps["value"] < question.target_qps:
+        return False
+    if question.target_p99_ns is None:
+        return True
+    return p99["value"] <= question.target_p99_ns if p99 else None
+
+
+def configurations(
+    question: Question, pools: Sequence[int], cells: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Every cell as a configuration with its cost, storages in the order of the question."""
+    sizes = {pool_label(pool): pool for pool in pools}
+    found = []
+    for storage in question.storages:
+        for cell in cells:
+            levels = cell["levels"]
+            if levels["storage"] != storage.name or levels["buffer_pool"] not in sizes:
+                continue
+            pool = sizes[levels["buffer_pool"]]
+            told = {
+                "storage": storage.name,
+                "buffer_pool": levels["buffer_pool"],
+                "pool_bytes": pool,
+                "watts": watts(question, storage.name, pool),
+                "cost": cost(question, storage.name, pool) if question.costs.priced else None,
+            }
+            found.append({**told, **configuration(question, cell)})
+    return found
+
+
+def best_of(question: Question, found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The cheapest that meets the target."""
+    meeting = [each for each in found if each["meets"]]
+    return min(
+        meeting,
+        key=lambda each: cost(question, each["storage"], each["pool_bytes"]),
+        default=None,
+    )
+
+
+def nearest_of(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The fastest, whether or not it meets the target."""
+    ran = [each for each in found if each["qps"]]
+    return max(ran, key=lambda each: each["qps"]["value"], default=None)
+
+
+def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What each unknown input does to the chosen configuration, what does most first."""
+    by_label = {cell["levels"]["input"]: configuration(question, cell) for cell in cells}
+    rows = []
+    for varied in question.varied:
+        ends = {}
+        for end, value in (("low", varied.low), ("high", varied.high)):
+            told = by_label.get(input_label(varied, value))
+            if told and told["qps"]:
+                keys = ("qps", "p99", "meets")
+                ends[end] = {
+                    "label": value_label(varied.name, value),
+                    **{key: told[key] for key in keys},
+                }
+        if len(ends) == len(("low", "high")):
+            rows.append({"input": varied.name, **ends})
+    return sorted(rows, key=_swing, reverse=True)
+
+
+def _swing(row: Mapping[str, Any]) -> float:
+    return abs(float(row["high"]["qps"]["value"]) - float(row["low"]["qps"]["value"]))
+
+
+def document(
+    question: Question,
+    found: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """asked.json: the question, what was found, the answer, and what it hangs on."""
+    scale = scale_of(question)
+    best = best_of(question, found)
+    return {
+        "schema_version": ASKED_VERSION,
+        "target": {"qps": question.target_qps, "p99_ns": question.target_p99_ns},
+        "database_bytes": question.database_bytes,
+        "workload": question.workload,
+        "clients": question.clients,
+        "engine": f"{question.engine} {question.version}" if question.version else question.engine,
+        "host": question.host,
+        "redo_log": pool_label(question.redo_bytes),
+        "start": question.start,
+        "scale": scale,
+        "ramp_ns": ramp_of(question, scale),
+        "lasts_ns": lasts_of(question, scale),
+        "costs": asdict(question.costs),
+        "configurations": list(found),
+        "best": best,
+        "nearest": nearest_of(found),
+        "sensitivity": list(rows),
+    }

@@ -1,0 +1,269 @@
+"""What `tameshi ask` is asked: a target, a range of buffer pools, storages, and what they cost."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tameshi import _core
+from tameshi.errors import BadInput, TameshiError
+from tameshi.study import profiles, read_text
+
+MEMORY, ENERGY, YEARS = "memory", "energy", "years"
+"""What has a price besides storages: a GiB of buffer pool, a kWh, and over how long it is paid."""
+ARRAYS = ("raid0", "raid1", "raid10", "raid5")
+WORKLOADS = ("tpcc", "oltp", "key_update")
+ENGINES = ("mysql", "mariadb")
+RANGE = ".."
+GIB = 1 << 30
+HOURS_A_YEAR = 8766
+WATT_KILO = 1000
+MOST_NAMED = 5
+PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A storage of the question: its name, and its table as a study has it."""
+
+    name: str
+    stack: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Prices in any one currency, and watts, by storage and `memory` (of a GiB)."""
+
+    price: Mapping[str, float] = field(default_factory=dict)
+    watts: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def priced(self) -> bool:
+        """Whether anything has a price."""
+        return bool(self.price)
+
+
+@dataclass(frozen=True)
+class Varied:
+    """An input that nobody knows exactly: its least and its greatest value."""
+
+    name: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Question:
+    """All of it; sizes in bytes, times in ns, rates per second."""
+
+    database_bytes: int
+    pools: tuple[int, int]
+    storages: tuple[Storage, ...]
+    target_qps: float
+    target_p99_ns: int | None
+    workload: str
+    clients: int
+    engine: str
+    version: str | None
+    host: str
+    redo_bytes: int
+    row_bytes: int
+    start: str
+    time_ns: int
+    ramp_ns: int | None
+    scale: int | None
+    repetitions: int
+    costs: Costs
+    varied: tuple[Varied, ...]
+
+
+def size_of(option: str, text: str) -> int:
+    """A size in bytes; raises `BadInput` that names the option."""
+    return _quantity(option, text, _core.size_bytes)
+
+
+def time_of(option: str, text: str) -> int:
+    """A time in ns; raises `BadInput` that names the option."""
+    return _quantity(option, text, _core.nanoseconds)
+
+
+def _quantity(option: str, text: str, read: Callable[[str], int]) -> int:
+    try:
+        value = read(text)
+    except TameshiError as error:
+        raise BadInput(error.message, where=option, found=text) from None
+    if value <= 0:
+        raise BadInput("this must be above zero", where=option, found=text)
+    return value
+
+
+def bounds_of(option: str, text: str) -> tuple[int, int]:
+    """`8GB..64GB` in bytes, or one size twice; raises `BadInput`."""
+    first, dots, last = text.partition(RANGE)
+    low = size_of(option, first.strip())
+    high = size_of(option, last.strip()) if dots else low
+    if low > high:
+        accepted = ["the lesser size first, such as 8GB..64GB"]
+        raise BadInput("this range is upside down", where=option, found=text, accepted=accepted)
+    return low, high
+
+
+def storages_of(option: str, text: str, catalog: Mapping[str, Any]) -> tuple[Storage, ...]:
+    """Names of a catalog, device profiles, or arrays of them such as `raid10:6:sas-15k-146gb`."""
+    known = {name for name, _, _ in profiles("devices")}
+    found = [_storage(option, word.strip(), catalog, known) for word in text.split(",")]
+    names = [each.name for each in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise BadInput("this storage is named twice", where=option, found=twice)
+    return tuple(found)
+
+
+def plain(word: str) -> str:
+    """A storage of the question as a study may name it: `es3000-1.2t` is `es3000-1-2t`."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", word)
+
+
+def _storage(option: str, word: str, catalog: Mapping[str, Any], known: set[str]) -> Storage:
+    own = catalog.get("storage", {})
+    if word in own:
+        return Storage(word, own[word])
+    if word in known:
+        return Storage(plain(word), {"device": word})
+    level, _, rest = word.partition(":")
+    members, _, device = rest.partition(":")
+    if level in ARRAYS and members.isdigit() and device in known:
+        return Storage(plain(word), {level: {"members": int(members), "device": device}})
+    wanted = device or word
+    alike = [name for name in sorted(known) if wanted[:3] and wanted[:3] in name][:MOST_NAMED]
+    form = f"an array, {'|'.join(ARRAYS)}:MEMBERS:PROFILE"
+    accepted = [*own, *(alike or ["a device profile (`tameshi devices` lists them)"]), form]
+    raise BadInput("there is no such storage", where=option, found=word, accepted=accepted)
+
+
+def catalog_of(path: Path | None) -> dict[str, Any]:
+    """A TOML file of `[storage.NAME]` as in a study, `[price]` and `[power]`; raises `BadInput`."""
+    if path is None:
+        return {}
+    text = read_text(path, "a TOML file of [storage.NAME], [price] and [power]")
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput("this is not TOML", where=str(path), found=str(error)) from None
+    accepted = ["storage", "price", "power"]
+    for key, table in found.items():
+        if key not in accepted:
+            message = "a catalog has no such section"
+            raise BadInput(message, where=str(path), key=key, accepted=accepted)
+        if not isinstance(table, dict):
+            raise BadInput("this is no table", where=str(path), key=key, found=repr(table))
+    for name, stack in found.get("storage", {}).items():
+        if not isinstance(stack, dict) or not PLAIN.fullmatch(name):
+            accepted = ["[storage.NAME] as in a study, NAME of letters, digits, - and _"]
+            raise BadInput("this is no storage", where=str(path), key=name, accepted=accepted)
+        given = [key for key in ("size", "scale") if key in stack]
+        if given:
+            message = "how much of a storage is simulated follows from the question"
+            key = f"storage.{name}.{given[0]}"
+            raise BadInput(message, where=str(path), key=key, hint="Leave it out.")
+    return found
+
+
+def costs_of(
+    storages: Sequence[Storage],
+    catalog: Mapping[str, Any],
+    where: Path | None,
+    prices: Sequence[str],
+    powers: Sequence[str],
+) -> Costs:
+    """What options say, and where they don't, the catalog; raises `BadInput`."""
+    names = [storage.name for storage in storages]
+    extra = {"price": [MEMORY, ENERGY, YEARS], "power": [MEMORY]}
+    told: dict[str, dict[str, float]] = {}
+    for section, given in (("price", prices), ("power", powers)):
+        known = [*names, *extra[section]]
+        kept = {*catalog.get("storage", {}), *known}
+        table = dict(catalog.get(section, {}))
+        for name, value in table.items():
+            if name not in kept:
+                message = "this is neither a storage nor anything else that has one"
+                raise BadInput(
+                    message, where=str(where), key=f"{section}.{name}", accepted=sorted(kept)
+                )
+            table[name] = _amount(f"{where}: {section}.{name}", str(value))
+        for text in given:
+            word, equals, value = text.rpartition("=")
+            name = plain(word)
+            if not equals or name not in known:
+                accepted = [f"NAME=NUMBER, NAME one of {', '.join(known)}"]
+                message = "this says of nothing asked about what it costs"
+                raise BadInput(message, where=f"--{section}", found=text, accepted=accepted)
+            table[name] = _amount(f"--{section}", value, text)
+        told[section] = {name: value for name, value in table.items() if name in known}
+    costs = Costs(told["price"], told["power"])
+    _whole(costs, names)
+    return costs
+
+
+def _amount(where: str, value: str, text: str = "") -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise BadInput("this is no amount", where=where, found=text or value, accepted=["a number"])
+    return number
+
+
+def _whole(costs: Costs, names: Sequence[str]) -> None:
+    """Either every storage has a price or none: else the cheapest is not known."""
+    without = [name for name in names if name not in costs.price]
+    if costs.priced and without and set(costs.price) != {YEARS}:
+        message = "where anything has a price, every storage needs one"
+        accepted = [f"--price {without[0]}=NUMBER"]
+        raise BadInput(message, where="--price", found=f"none of {without[0]}", accepted=accepted)
+
+
+INPUTS = {"redo_log": "a size", "clients": "a whole number", "row_size": "a factor"}
+"""Inputs that the answer may hang on, and what their values are."""
+
+
+def varied_of(option: str, given: Sequence[str], question: Mapping[str, float]) -> list[Varied]:
+    """Unknown inputs from low to high: half to twice, rows 0.8 to 1.25 times as large."""
+    found = {
+        "redo_log": Varied("redo_log", question["redo_log"] // 2, question["redo_log"] * 2),
+        "clients": Varied("clients", max(question["clients"] // 2, 1), question["clients"] * 2),
+        "row_size": Varied("row_size", 0.8, 1.25),
+    }
+    for text in given:
+        name, _, values = text.partition("=")
+        low, dots, high = values.partition(RANGE)
+        if name not in INPUTS or not dots:
+            accepted = [f"{name}=LOW..HIGH, {kind} each" for name, kind in INPUTS.items()]
+            raise BadInput("this varies nothing", where=option, found=text, accepted=accepted)
+        read = {"redo_log": size_of, "clients": _count, "row_size": _factor}[name]
+        ends = read(option, low.strip()), read(option, high.strip())
+        if ends[0] >= ends[1]:
+            accepted = ["the lesser value first"]
+            raise BadInput("this range is upside down", where=option, found=text, accepted=accepted)
+        found[name] = Varied(name, *ends)
+    return list(found.values())
+
+
+def _count(option: str, text: str) -> int:
+    if not text.isdigit() or not int(text):
+        raise BadInput("this is no number of clients", where=option, found=text)
+    return int(text)
+
+
+def _factor(option: str, text: str) -> float:
+    value = _amount(option, text)
+    if not 0.1 <= value <= 10:
+        accepted = ["a factor from 0.1 to 10"]
+        raise BadInput("this is out of range", where=option, found=text, accepted=accepted)
+    return value

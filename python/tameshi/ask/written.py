@@ -1,0 +1,337 @@
+"""A question as a study file: the data set, the storages and the pools, at a capacity scale."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor
+from pathlib import Path
+from typing import Any
+
+from tameshi import _core
+from tameshi.ask.ladder import LARGE
+from tameshi.ask.question import ARRAYS, GIB, Question, Varied
+from tameshi.study import StudyFile, profiles
+
+NAME = "asked"
+SENSITIVITY = "sensitivity"
+WAREHOUSE_BYTES = 89_800_000
+"""Of TPC-C's tables and indexes after loading: 8 GB are 90 warehouses, 24 GB 270."""
+OLTP_TABLES, OLTP_ROW_BYTES = 8, 245
+"""A row of sysbench's tables with its page's free sixteenth and its entry in the index."""
+UPDATE_TABLES, ROW_EXTRA_BYTES, LEAF_BYTES, PAGE_BYTES = 10, 32, 15_240, 16_384
+REDO_BYTES = {"tpcc": 165, "oltp": 120, "key_update": 400}
+"""Of a mean statement: what fills the log."""
+GETS = {"tpcc": 5.5, "oltp": 9.0, "key_update": 2.0}
+"""Page gets of a mean statement: what simulating takes time for."""
+LOG_SHARE = 0.75
+SHORTEST_RAMP_NS, LONGEST_RAMP_NS = 5_000_000_000, 60_000_000_000
+INTERVALS = 30
+MOST_SCALE, LEAST_DATA, LEAST_POOL, LEAST_LOG = 64, GIB, 64 << 20, 32 << 20
+WAREHOUSES_A_CLIENT = 3
+"""With fewer, clients wait for one another's rows as they wouldn't at full size."""
+UNITS = {"GB": 10**9, "MiB": 1 << 20, "MB": 10**6, "KiB": 1 << 10}
+LOGS = 2
+SPARE = 1.5
+"""Storage for each byte of log and of data: the data set grows while it is worked on."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A study and the device profiles that it needs beside it: name, text of each."""
+
+    study: StudyFile
+    devices: Sequence[tuple[str, str]]
+
+
+def scale_of(question: Question) -> int:
+    """What all sizes are divided by: as asked, or as far as results hardly change with it."""
+    if question.scale:
+        return question.scale
+    scale = 1
+    while scale < MOST_SCALE and _large_enough(question, scale * 2):
+        scale *= 2
+    return scale
+
+
+def _large_enough(question: Question, scale: int) -> bool:
+    flash = [_kind(device)[1] for device, _ in drives_of(question)]
+    blocks = [table["nand"]["pages_per_block"]["value"] for table in flash if "nand" in table]
+    warehouses = question.database_bytes // scale // WAREHOUSE_BYTES
+    return (
+        question.database_bytes // scale >= LEAST_DATA
+        and question.pools[0] // scale >= LEAST_POOL
+        and question.redo_bytes // scale >= LEAST_LOG
+        and all(scale <= pages for pages in blocks)
+        and (question.workload != "tpcc" or warehouses >= WAREHOUSES_A_CLIENT * question.clients)
+    )
+
+
+def ramp_of(question: Question, scale: int) -> int:
+    """Before measuring, in ns: until the log has come round at the target, within limits."""
+    if question.ramp_ns is not None:
+        return question.ramp_ns
+    if question.start == "cold":
+        return 0
+    rate = question.target_qps * REDO_BYTES[question.workload]
+    needed = LOG_SHARE * question.redo_bytes / scale / rate * 1e9
+    return int(min(max(needed, SHORTEST_RAMP_NS), LONGEST_RAMP_NS))
+
+
+def lasts_of(question: Question, scale: int) -> int:
+    """A run's virtual time in ns; from a cold start on it shrinks with what has to come in."""
+    if question.start == "cold":
+        return max(question.time_ns // scale, 1)
+    return ramp_of(question, scale) + question.time_ns
+
+
+def page_gets(question: Question, scale: int) -> float:
+    """Page gets of a run that just reaches the target."""
+    seconds = lasts_of(question, scale) / 1e9
+    return seconds * question.target_qps * GETS[question.workload]
+
+
+def pool_label(size: int) -> str:
+    """A buffer pool as the level of an axis."""
+    if size % LARGE == 0 and size >= GIB:
+        return f"{size / GIB:g} GiB"
+    for unit, worth in UNITS.items():
+        if size % worth == 0:
+            return f"{size // worth} {unit}"
+    return f"{size} B"
+
+
+def asked_study(question: Question, pools: Sequence[int], folder: Path) -> Written:
+    """The study of all storages and these pools."""
+    scale = scale_of(question)
+    axes = ["[axis.storage]"]
+    axes += [f"{_key(s.name)} = {{ use.storage = {_text(s.name)} }}" for s in question.storages]
+    axes += ["[axis.buffer_pool]"]
+    axes += [f"{_key(pool_label(pool))} = {_pool(question, pool, scale)}" for pool in pools]
+    title = f"{question.target_qps:,.0f} statements a second"
+    limit = ""
+    if question.target_p99_ns:
+        limit = f", 99 % of them within {question.target_p99_ns / 1e6:g} ms"
+    asks = (
+        f"Which storage and which buffer pool reach {title}{limit} on "
+        f"{question.database_bytes / 1e9:g} GB of {question.workload}?"
+    )
+    lines = [f"title = {_text(title)}", f"question = {_text(asks)}", "", *axes, ""]
+    return _whole(question, NAME, lines, folder, scale)
+
+
+def sensitivity_study(question: Question, storage: str, pool: int, folder: Path) -> Written:
+    """One configuration, with each unknown input at its least and its greatest value."""
+    scale = scale_of(question)
+    lines = [
+        f"title = {_text(f'{storage} with {pool_label(pool)}: what is not known')}",
+        'question = "How far does the answer hang on inputs that nobody knows exactly?"',
+        "",
+        f"[use]\nstorage = {_text(storage)}",
+        "[axis.input]",
+    ]
+    lines += [
+        f"{_key(input_label(varied, value))} = {_overlay(question, varied.name, value, scale)}"
+        for varied in question.varied
+        for value in (varied.low, varied.high)
+    ]
+    engine = [f"buffer_pool = {_size(pool // scale)}"]
+    return _whole(question, SENSITIVITY, [*lines, ""], folder, scale, engine)
+
+
+def input_label(varied: Varied, value: float) -> str:
+    """An input's value as the level of an axis."""
+    return f"{varied.name} {value_label(varied.name, value)}"
+
+
+def value_label(name: str, value: float) -> str:
+    """An input's value as a person reads it."""
+    if name == "redo_log":
+        return pool_label(int(value))
+    return f"× {value:g}" if name == "row_size" else f"{value:g}"
+
+
+def _pool(question: Question, pool: int, scale: int) -> str:
+    return _inline({"engine": {question.engine: {"buffer_pool": f"{pool // scale} B"}}})
+
+
+def _overlay(question: Question, name: str, value: float, scale: int) -> str:
+    if name == "redo_log":
+        table = {"engine": {question.engine: {"redo_log": f"{int(value) // scale} B"}}}
+        return _inline(table)
+    if name == "clients":
+        return _inline({"workload": {question.workload: {"clients": int(value)}}})
+    return _inline({"workload": {question.workload: _rows(question, value, scale)}})
+
+
+def _rows(question: Question, factor: float, scale: int) -> dict[str, Any]:
+    """As many rows, each so many times as large; where a row's size is given, more of them."""
+    size = question.database_bytes / scale
+    if question.workload == "tpcc":
+        return {"warehouses": max(round(size * factor / WAREHOUSE_BYTES), 1)}
+    if question.workload == "oltp":
+        return {"rows": max(round(size * factor / OLTP_TABLES / OLTP_ROW_BYTES), 1)}
+    rows = size * max(LEAF_BYTES // (question.row_bytes + ROW_EXTRA_BYTES), 1) / PAGE_BYTES
+    whole = max(floor(rows / UPDATE_TABLES), 1) * UPDATE_TABLES
+    return {"rows": whole, "row_size": f"{round(question.row_bytes * factor)} B"}
+
+
+def _whole(
+    question: Question,
+    name: str,
+    head: Sequence[str],
+    folder: Path,
+    scale: int,
+    engine: Sequence[str] = (),
+) -> Written:
+    devices = dict(_scaled_disks(question, scale))
+    lines = [*head]
+    logs = max([question.redo_bytes, *_largest(question, "redo_log")])
+    room = question.database_bytes * max([1.0, *_largest(question, "row_size")]) * SPARE
+    room += LOGS * logs + WAREHOUSE_BYTES * scale
+    for storage in question.storages:
+        lines += [f"[storage.{_key(storage.name)}]", *_storage(storage.stack, room, scale), ""]
+    lines += [f'[host]\nprofile = "{question.host}"', f"[engine.{question.engine}]"]
+    if question.version:
+        lines += [f"version = {_text(question.version)}"]
+    lines += ['flush_method = "O_DIRECT"', f"redo_log = {_size(question.redo_bytes // scale)}"]
+    lines += [*engine, "", f"[workload.{question.workload}]"]
+    lines += [f"{key} = {_inline(value)}" for key, value in _program(question, scale).items()]
+    lasts, ramp = lasts_of(question, scale), ramp_of(question, scale)
+    lines += ["", "[phase.run]", f'workload = ["{question.workload}"]']
+    lines += [f'ramp = "{ramp} ns"'] if ramp else []
+    lines += [f'until = {{ time = "{lasts} ns" }}', "", "[run]", f'start = "{question.start}"']
+    interval = max((lasts - ramp) // INTERVALS, 1)
+    lines += [f'interval = "{interval} ns"', f"repetitions = {question.repetitions}", "seed = 1"]
+    text = "\n".join(lines) + "\n"
+    path = folder / "study.toml"
+    extra = {"devices": [(name, f"{name}.toml", text) for name, text in devices.items()]}
+    return Written(StudyFile(name, path, text, extra), list(devices.items()))
+
+
+def _largest(question: Question, name: str) -> Iterator[float]:
+    return (varied.high for varied in question.varied if varied.name == name)
+
+
+def _program(question: Question, scale: int) -> dict[str, Any]:
+    rows = _rows(question, 1.0, scale)
+    if question.workload == "tpcc":
+        return {**rows, "clients": question.clients, "manner": "tpcc-mysql"}
+    if question.workload == "oltp":
+        sizes = {"tables": OLTP_TABLES, **rows, "clients": question.clients}
+        return {"mix": "read_write", **sizes, "popularity": "uniform"}
+    return {"tables": UPDATE_TABLES, **rows, "clients": question.clients}
+
+
+def _storage(stack: Mapping[str, Any], room: float, scale: int) -> Iterator[str]:
+    """A storage's keys; flash takes the scale itself, disks have profiles of the scale."""
+    first = next(iter(drives(stack)))[0]
+    flash = _kind(first)[0] == "flash" and scale > 1
+    # What is scaled is said at full size.
+    size = room if flash else room / scale
+    yield f"size = {_size(max(int(size) >> 20 << 20, 64 << 20))}"
+    if flash:
+        yield f"scale = {scale}"
+    for key, value in _renamed(stack, scale).items():
+        yield f"{key} = {_inline(value)}"
+
+
+def _renamed(stack: Mapping[str, Any], scale: int) -> dict[str, Any]:
+    """The stack with disks by their scaled profiles."""
+    found: dict[str, Any] = {}
+    for key, value in stack.items():
+        if isinstance(value, Mapping):
+            found[key] = _renamed(value, scale)
+        elif key == "device" and scale > 1 and _kind(value)[0] == "hdd":
+            found[key] = _scaled_name(value, scale)
+        else:
+            found[key] = value
+    return found
+
+
+def _scaled_name(device: str, scale: int) -> str:
+    return f"{device}-1-in-{scale}"
+
+
+def _scaled_disks(question: Question, scale: int) -> Iterator[tuple[str, str]]:
+    """Profiles of disks with an n-th of their cylinders: the same seeks over an n-th of data."""
+    if scale == 1:
+        return
+    for device, _ in drives_of(question):
+        kind, table = _kind(device)
+        if kind != "hdd":
+            continue
+        said = f"at 1/{scale} of the capacity"
+        capacity = _core.size_bytes(table["capacity"]["value"]) // scale
+        small = {
+            **table,
+            "capacity": {**table["capacity"], "value": f"{capacity} B"},
+            "cylinders": {**table["cylinders"], "value": table["cylinders"]["value"] // scale},
+        }
+        text = f"description = {_text(f'{device} {said}')}\n[device]\nhdd = {_inline(small)}\n"
+        yield _scaled_name(device, scale), text
+
+
+def drives_of(question: Question) -> list[tuple[str, int]]:
+    """Device profiles of all storages, each with how often it is there."""
+    return [drive for storage in question.storages for drive in drives(storage.stack)]
+
+
+def drives(stack: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Device profiles of a storage, each with how often it is there."""
+    if "device" in stack:
+        return [(str(stack["device"]), 1)]
+    for key, value in stack.items():
+        if not isinstance(value, Mapping):
+            continue
+        times = int(value.get("members", 1)) if key in ARRAYS else 2 if key == "replica" else 1
+        if "device" in value:
+            return [(str(value["device"]), times)]
+        if isinstance(value.get("of"), Mapping):
+            return [(device, count * times) for device, count in drives(value["of"])]
+    return []
+
+
+def _kind(device: str) -> tuple[str, Mapping[str, Any]]:
+    """Model of a device profile, and its table; empty where there is no such profile."""
+    for name, _, text in profiles("devices"):
+        if name == device:
+            ((model, table),) = tomllib.loads(text)["device"].items()
+            return model, table
+    return "", {}
+
+
+def watts_of(stack: Mapping[str, Any]) -> float | None:
+    """What a storage draws at work at most, by its profiles; None where one does not say."""
+    found = 0.0
+    for device, count in drives(stack):
+        power = _kind(device)[1].get("power", {})
+        most = power.get("active_mw") or power.get("limit_mw")
+        if most is None:
+            return None
+        found += count * most["value"] / 1000
+    return found or None
+
+
+def _key(name: str) -> str:
+    return _text(name)
+
+
+def _size(size: int) -> str:
+    return f'"{size} B"'
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _inline(value: Any) -> str:
+    """A value of TOML on one line."""
+    if isinstance(value, Mapping):
+        items = (f"{_text(key)} = {_inline(each)}" for key, each in value.items())
+        return "{ " + ", ".join(items) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_inline, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,236 @@
+"""`tameshi ask`: its options, what it announces, and its exit status."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from tameshi import ask, guard, outputs
+from tameshi.errors import BadInput
+from tameshi.study import profiles
+
+HOST = "2x-xeon-e5-2680v3-centos72"
+DEFAULT_OUT = Path("tameshi-results") / "asked"
+MOST = 1_000_000
+PROCESSORS = os.cpu_count() or 1
+STARTS = ("warm", "cold")
+
+Strings = list[str] | None
+
+DatabaseSizeOption = Annotated[str, typer.Option(help="Size of the data set, such as 24GB.")]
+BufferPoolOption = Annotated[str, typer.Option(help="A size, or a range such as 8GB..64GB.")]
+StorageOption = Annotated[
+    str,
+    typer.Option(
+        help=(
+            "Storages, with commas between: device profiles, arrays such as "
+            "raid10:6:sas-15k-146gb, names of the catalog."
+        ),
+    ),
+]
+TargetQpsOption = Annotated[float, typer.Option(help="Statements a second to be reached.")]
+TargetP99Option = Annotated[
+    str | None,
+    typer.Option(
+        help="What 99 % of the most frequent transactions must stay below.",
+    ),
+]
+WorkloadOption = Annotated[str, typer.Option(help="tpcc, oltp or key_update.")]
+ClientsOption = Annotated[int, typer.Option(min=1, max=MOST, help="Connections.")]
+EngineOption = Annotated[str, typer.Option(help="mysql or mariadb.")]
+EngineVersionOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Its version, such as 5.5. [default: the newest modelled]",
+    ),
+]
+HostOption = Annotated[str, typer.Option(help="Host profile.")]
+RedoLogOption = Annotated[str, typer.Option(help="Size of the redo log.")]
+RowSizeOption = Annotated[str, typer.Option(help="Of key_update's rows.")]
+StartOption = Annotated[
+    str,
+    typer.Option(
+        help="warm; or cold: the time to fill the pool is part of it.",
+    ),
+]
+TimeOption = Annotated[
+    str,
+    typer.Option(
+        help="Virtual time that each configuration is measured for.",
+    ),
+]
+RampOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Before it. [default: until the log has come round, 1 min at most]",
+    ),
+]
+ScaleOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        max=1024,
+        help=("Simulate an n-th of data, pool, log and drives. [default: what changes little]"),
+    ),
+]
+RepetitionsOption = Annotated[int, typer.Option(min=1, help="Runs of each configuration.")]
+CatalogOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="TOML file of [storage.NAME] as in a study, [price] and [power].",
+    ),
+]
+PriceOption = Annotated[
+    Strings,
+    typer.Option(
+        help=(
+            "NAME=NUMBER (repeatable): a storage's; of `memory` for a GiB of buffer pool;"
+            " of `energy` for a kWh, over `years` (3)."
+        ),
+    ),
+]
+PowerOption = Annotated[
+    Strings,
+    typer.Option(
+        help="NAME=WATTS (repeatable): a storage's, or of a GiB of `memory`.",
+    ),
+]
+VaryOption = Annotated[
+    Strings,
+    typer.Option(
+        help=(
+            "INPUT=LOW..HIGH (repeatable): redo_log, clients, row_size (a factor); what "
+            "the answer is tried with."
+        ),
+    ),
+]
+SensitivityOption = Annotated[bool, typer.Option(help="Whether to try what the answer hangs on.")]
+RefineOption = Annotated[
+    bool,
+    typer.Option(
+        help="Whether to look between pools where the target is met.",
+    ),
+]
+OutOption = Annotated[Path, typer.Option(help="Folder of the results.")]
+JobsOption = Annotated[int, typer.Option(min=1, help="Runs at a time.")]
+LangOption = Annotated[str, typer.Option(help="Language of the report: en or ja.")]
+FreshOption = Annotated[bool, typer.Option("--fresh", help="Remove earlier results first.")]
+
+
+def asked(
+    database_size: DatabaseSizeOption,
+    buffer_pool: BufferPoolOption,
+    storage: StorageOption,
+    target_qps: TargetQpsOption,
+    target_p99: TargetP99Option = None,
+    workload: WorkloadOption = "tpcc",
+    clients: ClientsOption = 20,
+    engine: EngineOption = "mysql",
+    engine_version: EngineVersionOption = None,
+    host: HostOption = HOST,
+    redo_log: RedoLogOption = "2 GiB",
+    row_size: RowSizeOption = "300 B",
+    start: StartOption = "warm",
+    time: TimeOption = "30 s",
+    ramp: RampOption = None,
+    scale: ScaleOption = None,
+    repetitions: RepetitionsOption = 1,
+    catalog: CatalogOption = None,
+    price: PriceOption = None,
+    power: PowerOption = None,
+    vary: VaryOption = None,
+    sensitivity: SensitivityOption = True,
+    refine: RefineOption = True,
+    out: OutOption = DEFAULT_OUT,
+    jobs: JobsOption = PROCESSORS,
+    lang: LangOption = "en",
+    fresh: FreshOption = False,
+) -> None:
+    """The cheapest storage and buffer pool that reach a target, simulated."""
+    _check("--lang", lang, ("en", "ja"))
+    _check("--workload", workload, ask.WORKLOADS)
+    _check("--engine", engine, ask.ENGINES)
+    _check("--start", start, STARTS)
+    _check("--host", host, tuple(name for name, _, _ in profiles("hosts")))
+    if not 0 < target_qps < float("inf"):
+        raise BadInput("this must be above zero", where="--target-qps", found=f"{target_qps:g}")
+    told = ask.catalog_of(catalog)
+    storages = ask.storages_of("--storage", storage, told)
+    redo_bytes = ask.size_of("--redo-log", redo_log)
+    known = {"redo_log": float(redo_bytes), "clients": float(clients)}
+    question = ask.Question(
+        database_bytes=ask.size_of("--database-size", database_size),
+        pools=ask.bounds_of("--buffer-pool", buffer_pool),
+        storages=storages,
+        target_qps=target_qps,
+        target_p99_ns=None if target_p99 is None else ask.time_of("--target-p99", target_p99),
+        workload=workload,
+        clients=clients,
+        engine=engine,
+        version=engine_version,
+        host=host,
+        redo_bytes=redo_bytes,
+        row_bytes=ask.size_of("--row-size", row_size),
+        start=start,
+        time_ns=ask.time_of("--time", time),
+        ramp_ns=None if ramp is None else ask.time_of("--ramp", ramp),
+        scale=scale,
+        repetitions=repetitions,
+        costs=ask.costs_of(storages, told, catalog, price or (), power or ()),
+        varied=tuple(ask.varied_of("--vary", vary or (), known)),
+    )
+    console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
+    _conduct(question, out, lang, (jobs, fresh, refine, sensitivity), (console, errors))
+
+
+def _conduct(
+    question: ask.Question,
+    out: Path,
+    lang: str,
+    how: tuple[int, bool, bool, bool],
+    consoles: tuple[Console, Console],
+) -> None:
+    jobs, fresh, refine, sensitivity = how
+    console, errors = consoles
+    prepared = ask.prepared(question, out)
+    for line in _announced(question, len(prepared.tasks())):
+        console.print(line, markup=False, soft_wrap=True)
+    if fresh and out.exists():
+        guard.remove_folder(out)
+    reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
+    asking = ask.Asking(question, out, jobs, refine, sensitivity, reproduce)
+    done = ask.ask(asking, errors)
+    outputs.show(out, lang, console)
+    if done.interrupted:
+        errors.print("Interrupted: the report holds what was done; the same command resumes.")
+        raise typer.Exit(130)
+    if not done.complete:
+        raise typer.Exit(1)
+
+
+def _announced(question: ask.Question, runs: int) -> Iterator[str]:
+    """What is going to be simulated, and how much work that is."""
+    scale = ask.scale_of(question)
+    seconds = ask.lasts_of(question, scale) / 1e9
+    size = f"at 1/{scale} of the size" if scale > 1 else "at full size"
+    gets = f"{ask.page_gets(question, scale) / 1e6:,.1f} million pages"
+    yield (
+        f"simulated: {runs} configurations {size}, each {seconds:.0f} s of virtual time; one that "
+        f"just reaches the target asks for {gets}"
+    )
+    if question.varied:
+        others = 2 * len(question.varied)
+        yield f"  and then the answer with {others} other values of what is not known"
+
+
+def _check(option: str, found: str, accepted: Sequence[str]) -> None:
+    if found not in accepted:
+        message = "there is no such choice"
+        raise BadInput(message, where=option, found=found, accepted=list(accepted))

@@ -1,0 +1,256 @@
+"""What `tameshi ask` was asked: the answer, the configurations, and what the answer hangs on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tameshi.report import summary
+from tameshi.report.figures import Figure, Panel, Scale, Series
+from tameshi.report.points import View
+from tameshi.report.summary import LINES, Answer, Clause, Column, Row, Table
+from tameshi.report.text import Phrase, Shown, Text, format_value
+
+WORLD = "simulated"
+Document = Mapping[str, Any]
+
+
+def answers(view: View, text: Text) -> list[Answer]:
+    """The study's answers; where something was asked, what was asked comes first."""
+    asked = view.asked
+    own = [] if asked is None else _answers(asked, text)
+    return [*own, *summary.answers(view, text)][:LINES]
+
+
+def _answers(asked: Document, text: Text) -> list[Answer]:
+    said = [(text("asked.topic"), _best(asked, text)), (text("asked.trust"), _trust(asked, text))]
+    if asked["sensitivity"]:
+        said.append((text("asked.hangs"), _hangs(asked, text)))
+    return [
+        Answer(topic, (Clause(WORLD, text.world(WORLD), sentence),))
+        for topic, sentence in said
+        if sentence
+    ]
+
+
+def _best(asked: Document, text: Text) -> str:
+    """The cheapest configuration; or that none meets the target, and how near the fastest comes."""
+    best, nearest = asked["best"], asked["nearest"]
+    target = _target(asked, text)
+    if best is None:
+        if nearest is None:
+            return text("asked.nothing")
+        return text("asked.none", target=target, **_named(nearest, text))
+    priced = best["cost"] is not None
+    told = _named(best, text)
+    if priced:
+        told["cost"] = f"{best['cost']:,.0f}"
+    return text("asked.cheapest" if priced else "asked.smallest", target=target, **told)
+
+
+def _named(configuration: Document, text: Text) -> dict[str, str]:
+    qps, p99 = configuration["qps"], configuration["p99"]
+    return {
+        "storage": configuration["storage"],
+        "pool": configuration["buffer_pool"],
+        "qps": str(_shown(qps, "rate", text)),
+        "p99": str(_shown(p99, "latency", text)) if p99 else text("cell.none"),
+        "kind": _kind(configuration["p99_of"], text),
+    }
+
+
+def _kind(subject: str, text: Text) -> str:
+    """A kind of transaction as prose: by its program where it has a name there."""
+    named = text.name(subject)
+    return named if named != subject.replace("_", " ") else text.name(subject.rpartition(".")[2])
+
+
+def _target(asked: Document, text: Text) -> str:
+    rate = format_value("rate", asked["target"]["qps"])
+    limit = asked["target"]["p99_ns"]
+    if limit is None:
+        return text("asked.target", rate=rate)
+    return text("asked.target_limit", rate=rate, limit=format_value("latency", limit))
+
+
+def _trust(asked: Document, text: Text) -> str:
+    """The model's own interval of the answer, whether it was validated there, and the scale."""
+    told = asked["best"] or asked["nearest"]
+    if told is None:
+        return ""
+    model, sentences = told["qps"]["model"], []
+    if model:
+        target = asked["target"]["qps"]
+        interval = "–".join(format_value("rate", model[end]) for end in ("low", "high"))
+        unsure = model["low"] < target <= model["high"]
+        sentences.append(text("asked.model_unsure" if unsure else "asked.model", interval=interval))
+        key = "asked.inside" if model["inside_range"] else "asked.outside"
+        sentences.append(text(key, on=model["validated_on"]))
+    seconds = f"{(asked['lasts_ns'] - asked['ramp_ns']) / 1e9:.3g} s"
+    key = "asked.scaled" if asked["scale"] > 1 else "asked.full"
+    sentences.append(text(key, scale=asked["scale"], time=seconds))
+    return " ".join(sentences)
+
+
+def _hangs(asked: Document, text: Text) -> str:
+    """The input that moves the answer most, and those that turn it over."""
+    base = asked["best"] or asked["nearest"]
+    most = asked["sensitivity"][0]
+    ends = {end: format_value("rate", most[end]["qps"]["value"]) for end in ("low", "high")}
+    said = text(
+        "asked.most",
+        input=text.name(f"input.{most['input']}"),
+        low=most["low"]["label"],
+        high=most["high"]["label"],
+        at_low=ends["low"],
+        at_high=ends["high"],
+    )
+    turning = [
+        f"{text.name('input.' + row['input'])} {row[end]['label']}"
+        for row in asked["sensitivity"]
+        for end in ("low", "high")
+        if bool(row[end]["meets"]) != bool(base["meets"])
+    ]
+    if not turning:
+        return f"{said} {text('asked.firm')}"
+    key = "asked.misses" if base["meets"] else "asked.reaches"
+    return f"{said} {text(key, inputs=text('list.separator').join(turning))}"
+
+
+def _shown(figure: Document | None, kind: str, text: Text) -> Shown:
+    if figure is None:
+        return Shown(text("cell.none"))
+    sampling = figure["sampling"]
+    return text.shown(kind, figure["value"], sampling["low"], sampling["high"], sampling["runs"])
+
+
+def tables(view: View, text: Text) -> list[Table]:
+    """Configurations, what the answer hangs on, and what was assumed."""
+    if view.asked is None:
+        return []
+    found = [_configurations(view.asked, text), _inputs(view.asked, text)]
+    return [table for table in [*found, _assumed(view.asked, text)] if table.rows]
+
+
+def _configurations(asked: Document, text: Text) -> Table:
+    priced = any(each["cost"] is not None for each in asked["configurations"])
+    powered = any(each["watts"] is not None for each in asked["configurations"])
+    keys = ["pool", "meets", "qps", "model", "p99", "hit_ratio", "limit"]
+    keys += ["watts"] if powered else []
+    keys += ["cost"] if priced else []
+    rows = []
+    for each in asked["configurations"]:
+        cells = [_meets(each["meets"], text), _shown(each["qps"], "rate", text)]
+        cells += [_model(each["qps"], text), _shown(each["p99"], "latency", text)]
+        hits = each["hit_ratio"]
+        cells.append(Shown(format_value("share", hits["value"]) if hits else text("cell.none")))
+        cells.append(Shown(_limit(each["limit"], text)))
+        if powered:
+            known = each["watts"] is not None
+            cells.append(Shown(f"{each['watts']:,.0f} W" if known else text("cell.unknown")))
+        if priced:
+            cells.append(Shown(f"{each['cost']:,.0f}"))
+        best = asked["best"]
+        is_best = best is not None and all(
+            each[key] == best[key] for key in ("storage", "pool_bytes")
+        )
+        mark = "valid" if is_best else ""
+        rows.append(Row(each["buffer_pool"], tuple(cells), group=each["storage"], mark=mark))
+    columns = tuple(Column(text(f"asked.column.{key}")) for key in keys)
+    caption, note = text("table.asked", target=_target(asked, text)), text("note.asked")
+    return Table("asked", caption, columns, tuple(rows), note, numeric=True)
+
+
+def _meets(meets: bool | None, text: Text) -> Shown:
+    return Shown(text("asked.failed" if meets is None else f"asked.{'yes' if meets else 'no'}"))
+
+
+def _limit(name: str | None, text: Text) -> str:
+    return text(f"asked.limit_{name}") if name else text("cell.none")
+
+
+def _model(figure: Document | None, text: Text) -> Shown:
+    if not figure or not figure["model"]:
+        return Shown(text("cell.unknown"))
+    model = figure["model"]
+    ends = (format_value("rate", model[end]) for end in ("low", "high"))
+    return Shown("–".join(ends), at="" if model["inside_range"] else text("asked.beyond"))
+
+
+def _inputs(asked: Document, text: Text) -> Table:
+    rows = []
+    for row in asked["sensitivity"]:
+        for end in ("low", "high"):
+            told = row[end]
+            cells = (
+                _shown(told["qps"], "rate", text),
+                _shown(told["p99"], "latency", text),
+                _meets(told["meets"], text),
+            )
+            rows.append(Row(told["label"], cells, group=text.name(f"input.{row['input']}")))
+    keys = ("value", "qps", "p99", "meets")
+    columns = tuple(Column(text(f"asked.column.{key}")) for key in keys)
+    caption = text("table.sensitivity", **_chosen(asked))
+    return Table("sensitivity", caption, columns, tuple(rows), text("note.inputs"), numeric=True)
+
+
+def _chosen(asked: Document) -> dict[str, str]:
+    told = asked["best"] or asked["nearest"] or {"storage": "", "buffer_pool": ""}
+    return {"storage": told["storage"], "pool": told["buffer_pool"]}
+
+
+def _assumed(asked: Document, text: Text) -> Table:
+    values = {
+        "database": format_value("bytes", asked["database_bytes"]),
+        "workload": asked["workload"],
+        "clients": f"{asked['clients']}",
+        "engine": asked["engine"],
+        "host": asked["host"],
+        "redo_log": asked["redo_log"],
+        "start": asked["start"],
+        "scale": f"1/{asked['scale']}",
+        "ramp": f"{asked['ramp_ns'] / 1e9:.3g} s",
+        "time": f"{(asked['lasts_ns'] - asked['ramp_ns']) / 1e9:.3g} s",
+    }
+    rows = tuple(Row(text(f"assumed.{key}"), (Shown(value),)) for key, value in values.items())
+    columns = (Column(text("column.key")), Column(text("column.value")))
+    return Table("assumed", text("table.assumed"), columns, rows)
+
+
+def figures(view: View) -> list[Figure]:
+    """The tornado: from least to greatest of each unknown input, what does most on top."""
+    asked = view.asked
+    if asked is None or not asked["sensitivity"]:
+        return []
+    base = asked["best"] or asked["nearest"]
+    rows, middle = asked["sensitivity"], base["qps"]["value"]
+    series = []
+    for style, end in enumerate(("low", "high")):
+        reached = [row[end]["qps"]["value"] for row in rows]
+        series.append(
+            Series(
+                (f"input_{end}",),
+                tuple(float(place) for place in range(len(rows))),
+                tuple(reached),
+                low=tuple(min(value, middle) for value in reached),
+                high=tuple(max(value, middle) for value in reached),
+                style=style,
+            )
+        )
+    names = tuple((f"input.{row['input']}", _ends(row)) for row in rows)
+    marks = [(middle, Phrase("mark.answer")), (asked["target"]["qps"], Phrase("mark.target"))]
+    return [
+        Figure(
+            "sensitivity-plot",
+            Phrase("figure.sensitivity", _chosen(asked)),
+            Phrase("hint.sensitivity"),
+            "range",
+            Scale(Phrase("axis.none"), "number", categories=names),
+            Scale(Phrase("axis.statements"), "rate"),
+            (Panel((), tuple(series), marks=tuple(marks)),),
+        )
+    ]
+
+
+def _ends(row: Mapping[str, Any]) -> str:
+    return f"{row['low']['label']} … {row['high']['label']}"

@@ -1,0 +1,66 @@
+"""From results to the answer."""
+
+from made import cell, question
+
+from tameshi.ask.answer import best_of, configurations, document, nearest_of, sensitivity
+from tameshi.ask.question import Costs
+from tameshi.report.points import read_results
+
+POOLS = [8 << 30, 16 << 30]
+RATES = {("disks", 8): 900, ("disks", 16): 21_000, ("card", 8): 26_000, ("card", 16): 30_000}
+CELLS = [
+    cell({"storage": storage, "buffer_pool": f"{pool} GiB"}, rate, 5e6)
+    for (storage, pool), rate in RATES.items()
+]
+
+
+def test_without_prices_the_smallest_pool_that_reaches_the_target_is_the_answer():
+    found = configurations(question(), POOLS, CELLS)
+    best = best_of(question(), found)
+    assert (best["storage"], best["buffer_pool"]) == ("card", "8 GiB")
+    assert best["limit"] == "page_reads" and best["p99_of"] == "tpcc.new_order"
+    assert best["cost"] is None
+
+
+def test_prices_turn_the_answer():
+    asked = question(costs=Costs({"disks": 1000.0, "card": 5000.0, "memory": 10.0}))
+    best = best_of(asked, configurations(asked, POOLS, CELLS))
+    assert (best["storage"], best["buffer_pool"], best["cost"]) == ("disks", "16 GiB", 1160.0)
+
+
+def test_a_latency_limit_is_part_of_the_target():
+    asked = question(target_p99_ns=4_000_000)
+    found = configurations(asked, POOLS, CELLS)
+    assert best_of(asked, found) is None
+    assert nearest_of(found)["qps"]["value"] == 30_000
+    told = configurations(question(target_p99_ns=5_000_000), POOLS, CELLS)
+    assert best_of(asked, told) is not None
+
+
+def test_a_cell_that_failed_meets_nothing_and_is_told():
+    failed = {**CELLS[0], "estimates": []}
+    (told,) = configurations(question(), POOLS, [failed])
+    assert told["meets"] is None and nearest_of([told]) is None
+
+
+def test_the_input_that_moves_the_answer_most_comes_first():
+    asked = question()
+    rates = {
+        "redo_log 1 GiB": 19_000,
+        "redo_log 4 GiB": 21_000,
+        "row_size × 0.8": 26_000,
+        "row_size × 1.25": 14_000,
+    }
+    rows = sensitivity(asked, [cell({"input": name}, rate, 5e6) for name, rate in rates.items()])
+    assert [row["input"] for row in rows] == ["row_size", "redo_log"]
+    assert [rows[1][end]["meets"] for end in ("low", "high")] == [False, True]
+    assert rows[1]["low"]["label"] == "1 GiB"
+    half = sensitivity(asked, [cell({"input": "redo_log 1 GiB"}, 1, 1)])
+    assert half == [], "an input with one end says nothing"
+
+
+def test_the_document_is_what_the_report_reads():
+    asked = question()
+    told = document(asked, configurations(asked, POOLS, CELLS), [])
+    assert told["best"]["storage"] == "card"
+    assert read_results({"asked": told}).asked == told

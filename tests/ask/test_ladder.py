@@ -1,0 +1,59 @@
+"""Which pools are tried."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tameshi.ask.ladder import FINE, Tried, between, refinements, rungs
+
+GIB = 1 << 30
+
+
+def test_pools_double_from_the_least_to_the_greatest():
+    assert rungs(8 * GIB, 64 * GIB) == [8 * GIB, 16 * GIB, 32 * GIB, 64 * GIB]
+    assert rungs(8 * GIB, 40 * GIB) == [8 * GIB, 16 * GIB, 32 * GIB, 40 * GIB]
+    assert rungs(8 * GIB, 17 * GIB) == [8 * GIB, 17 * GIB], "no two that are nearly one"
+    assert rungs(8 * GIB, 8 * GIB) == [8 * GIB]
+
+
+def search(needs: dict[str, int], price: dict[str, float]) -> tuple[list[Tried], int]:
+    """All that is tried when a storage needs at least such a pool; pools cost 1 a GiB."""
+
+    def cost(storage: str, pool: int) -> float:
+        return price[storage] + pool / GIB
+
+    def tried(storage: str, pool: int) -> Tried:
+        return Tried(storage, pool, pool >= needs[storage], cost(storage, pool))
+
+    found = [tried(storage, pool) for storage in needs for pool in rungs(GIB, 64 * GIB)]
+    rounds = 0
+    while more := refinements(found, cost):
+        rounds += 1
+        assert rounds < 20
+        found += [tried(storage, pool) for storage, pool in more.items()]
+    return found, rounds
+
+
+@given(st.integers(GIB, 64 * GIB), st.integers(GIB, 70 * GIB), st.floats(0, 100))
+def test_the_cheapest_is_found_to_within_what_is_fine(need, other, dearer):
+    found, _ = search({"a": need, "b": other}, {"a": 0.0, "b": dearer})
+    best = min(each.cost for each in found if each.meets)
+    ideal = min([need / GIB] + ([dearer + other / GIB] if other <= 64 * GIB else []))
+    assert ideal <= best * (1 + 1e-9)
+    assert best <= dearer + other / GIB + 1 or best <= need / GIB * FINE + 1
+    assert best <= need / GIB * FINE + 1
+
+
+def test_what_cannot_become_the_cheapest_is_not_refined():
+    found, _ = search({"cheap": 3 * GIB, "dear": 3 * GIB}, {"cheap": 0.0, "dear": 1000.0})
+    assert {each.pool for each in found if each.storage == "dear"} == set(rungs(GIB, 64 * GIB))
+    assert len([each for each in found if each.storage == "cheap"]) > len(rungs(GIB, 64 * GIB))
+
+
+def test_what_never_meets_or_always_does_is_not_refined():
+    assert search({"never": 100 * GIB}, {"never": 1.0})[1] == 0
+    assert search({"always": 1}, {"always": 1.0})[1] == 0
+
+
+def test_a_middle_lies_between_and_is_round():
+    assert between(8 * GIB, 16 * GIB) == 11 * GIB + (256 << 20)
+    assert between(10 * GIB, 11 * GIB) is None

@@ -1,0 +1,119 @@
+"""What `tameshi ask` accepts, and what it refuses by name."""
+
+import pytest
+from made import question
+
+from tameshi.ask import bounds_of, catalog_of, costs_of, storages_of, varied_of
+from tameshi.ask.answer import cost, watts
+from tameshi.ask.question import Costs, Varied
+from tameshi.errors import BadInput
+
+GIB = 1 << 30
+
+
+def refusal(call, *words: object) -> str:
+    with pytest.raises(BadInput) as caught:
+        call(*words)
+    return str(caught.value)
+
+
+def test_ranges():
+    assert bounds_of("--buffer-pool", "8GB..64GB") == (8 * 10**9, 64 * 10**9)
+    assert bounds_of("--buffer-pool", "1 GiB .. 2 GiB") == (GIB, 2 * GIB)
+    assert bounds_of("--buffer-pool", "1 GiB") == (GIB, GIB)
+    assert "upside down" in refusal(bounds_of, "--buffer-pool", "64GB..8GB")
+    said = refusal(bounds_of, "--buffer-pool", "8..64GB")
+    assert said.startswith("--buffer-pool: ") and "Found: 8." in said
+    assert "above zero" in refusal(bounds_of, "--buffer-pool", "0 B..8GB")
+
+
+def test_storages_are_profiles_arrays_and_names_of_the_catalog():
+    own = {"storage": {"san": {"raid0": {"members": 4, "device": "sata-ssd-480gb"}}}}
+    found = storages_of("--storage", "es3000-1.2t, raid10:6:sas-15k-146gb,san", own)
+    assert [storage.name for storage in found] == [
+        "es3000-1-2t",
+        "raid10-6-sas-15k-146gb",
+        "san",
+    ]
+    assert found[1].stack == {"raid10": {"members": 6, "device": "sas-15k-146gb"}}
+    assert found[2].stack == own["storage"]["san"]
+
+
+@pytest.mark.parametrize("word", ["nonesuch", "raid10:x:sas-15k-146gb", "raid9:2:null", ""])
+def test_an_unknown_storage_is_refused_with_what_would_do(word):
+    said = refusal(storages_of, "--storage", word, {})
+    assert said.startswith("--storage: there is no such storage")
+    assert "raid10" in said and "MEMBERS:PROFILE" in said
+
+
+def test_a_storage_named_twice_is_refused():
+    assert "twice" in refusal(storages_of, "--storage", "null,null", {})
+
+
+def test_prices_come_from_options_and_else_from_the_catalog():
+    storages = question().storages
+    told = {"price": {"disks": 900, "card": 4000, "memory": 5}, "power": {"card": 25}}
+    found = costs_of(storages, told, None, ["disks=1000", "energy=0.2"], ["memory=0.5"])
+    assert found.price == {"disks": 1000.0, "card": 4000.0, "memory": 5.0, "energy": 0.2}
+    assert found.watts == {"card": 25.0, "memory": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("prices", "words"),
+    [
+        (["disks"], "NAME=NUMBER"),
+        (["disk=5"], "NAME=NUMBER"),
+        (["disks=much"], "a number"),
+        (["disks=-1"], "a number"),
+        (["disks=nan"], "a number"),
+        (["disks=5"], "--price card=NUMBER"),
+    ],
+)
+def test_prices_that_say_nothing_are_refused(prices, words):
+    said = refusal(costs_of, question().storages, {}, None, prices, [])
+    assert words in said and "--price" in said
+
+
+def test_a_catalog_is_checked(tmp_path):
+    path = tmp_path / "catalog.toml"
+    for text, words in (
+        ("[storage", "not TOML"),
+        ("[prices]\na = 1", "prices: a catalog has no such section"),
+        ('[storage.a]\ndevice = "null"\nsize = "1 GiB"', "storage.a.size"),
+        ('[storage."a.b"]\ndevice = "null"', "a.b: this is no storage"),
+        ("price = 4", "price: this is no table"),
+    ):
+        path.write_text(text)
+        said = refusal(catalog_of, path)
+        assert words in said and str(path) in said
+    path.write_text('[storage.a]\ndevice = "null"\n[price]\nb = 1')
+    told = catalog_of(path)
+    said = refusal(costs_of, storages_of("--storage", "a", told), told, path, [], [])
+    assert "price.b" in said and str(path) in said
+
+
+def test_a_cost_is_of_storage_memory_and_energy_over_the_years():
+    price = {"disks": 1000.0, "card": 3000.0, "memory": 5.0, "energy": 0.25, "years": 2.0}
+    asked = question(costs=Costs(price, {"card": 100.0, "memory": 1.0}))
+    assert watts(asked, "card", 100 * GIB) == 200.0
+    assert cost(asked, "card", 100 * GIB) == 3000 + 500 + 0.2 * 2 * 8766 * 0.25
+    assert watts(asked, "disks", 0) == 6 * 15.0, "from the profile"
+
+
+def test_without_prices_the_smallest_pool_is_the_cheapest_and_then_the_first_storage():
+    asked = question()
+    costs = [cost(asked, name, pool) for pool in (GIB, 2 * GIB) for name in ("disks", "card")]
+    assert costs == sorted(costs) and len(set(costs)) == 4
+
+
+def test_unknown_inputs_go_from_half_to_twice_unless_said_otherwise():
+    known = {"redo_log": 2.0 * GIB, "clients": 20.0}
+    assert varied_of("--vary", [], known) == [
+        Varied("redo_log", GIB, 4 * GIB),
+        Varied("clients", 10, 40),
+        Varied("row_size", 0.8, 1.25),
+    ]
+    told = varied_of("--vary", ["clients=5..50", "row_size=0.5..2"], known)
+    assert told[1:] == [Varied("clients", 5, 50), Varied("row_size", 0.5, 2.0)]
+    for text in ("threads=1..2", "clients=5", "clients=9..5", "clients=a..b", "row_size=0..2"):
+        assert refusal(varied_of, "--vary", [text], known).startswith("--vary: ")

@@ -1,0 +1,108 @@
+"""A question as a study."""
+
+import tomllib
+from pathlib import Path
+
+from made import GB, question
+
+from tameshi import _core
+from tameshi.ask.ladder import rungs
+from tameshi.ask.question import Storage
+from tameshi.ask.written import (
+    asked_study,
+    drives,
+    lasts_of,
+    pool_label,
+    ramp_of,
+    scale_of,
+    sensitivity_study,
+)
+from tameshi.study import plan
+
+OUT = Path("nowhere")
+
+
+def planned(asked, written):
+    return plan(written.study, "simulated", quick=False)
+
+
+def test_data_pool_log_and_drives_are_scaled_alike():
+    asked = question()
+    assert scale_of(asked) == 4, "more would leave too few warehouses for 20 clients"
+    written = asked_study(asked, rungs(*asked.pools), OUT)
+    runs = planned(asked, written).runs
+    assert len(runs) == 8
+    for run in runs:
+        (program,) = run.phases[0].programs
+        assert program.model_dump()["tpcc"]["warehouses"] == round(24 * GB / 4 / 89.8e6)
+        pool = run.engines["mysql"].buffer_pool.root
+        label = run.cell["buffer_pool"]
+        assert _core.size_bytes(pool) * 4 == _core.size_bytes(label)
+        assert run.engines["mysql"].redo_log.root == "512 MiB"
+        (storage,) = run.storage.values()
+        assert storage.scale in (4, None, 1)
+    sizes = {next(iter(r.storage)): next(iter(r.storage.values())) for r in runs}
+    assert sizes["card"].scale == 4
+    assert _core.size_bytes(sizes["card"].size) > 24 * GB / 4
+
+
+def test_a_disk_at_a_scale_has_the_same_seeks_over_less_data():
+    asked = question()
+    ((name, text),) = asked_study(asked, [8 << 30], OUT).devices
+    whole = tomllib.loads(
+        (Path(__file__).resolve().parents[2] / "profiles/devices/sas-15k-146gb.toml").read_text()
+    )
+    small, large = tomllib.loads(text)["device"]["hdd"], whole["device"]["hdd"]
+    assert name == "sas-15k-146gb-1-in-4"
+    capacities = [_core.size_bytes(each["capacity"]["value"]) for each in (small, large)]
+    assert capacities[0] * 4 == capacities[1]
+    assert small["cylinders"]["value"] == large["cylinders"]["value"] // 4
+    left = {key: value for key, value in small.items() if key not in ("capacity", "cylinders")}
+    assert left == {key: large[key] for key in left}
+
+
+def test_every_workload_and_start_makes_a_study_that_can_run():
+    for workload in ("tpcc", "oltp", "key_update"):
+        for start in ("warm", "cold"):
+            asked = question(workload=workload, start=start)
+            for run in planned(asked, asked_study(asked, [8 << 30], OUT)).runs:
+                assert _core.unsupported(run) == []
+
+
+def test_the_ramp_lasts_until_the_log_has_come_round_and_cold_runs_shrink():
+    warm = question(ramp_ns=None)
+    slow = question(target_qps=1.0)
+    quick = question(target_qps=1e6)
+    assert 5e9 == ramp_of(quick, 16) < ramp_of(quick, 1) < ramp_of(slow, 4) == 60e9
+    assert lasts_of(warm, 4) == ramp_of(warm, 4) + 30e9
+    cold = question(start="cold")
+    assert (ramp_of(cold, 4), lasts_of(cold, 4)) == (0, 7.5e9)
+
+
+def test_each_unknown_input_has_a_run_at_either_end():
+    asked = question()
+    written = sensitivity_study(asked, "card", 8 << 30, OUT)
+    runs = planned(asked, written).runs
+    assert [run.cell["input"] for run in runs] == [
+        "redo_log 1 GiB",
+        "redo_log 4 GiB",
+        "row_size × 0.8",
+        "row_size × 1.25",
+    ]
+    assert [run.engines["mysql"].redo_log.root for run in runs[:2]] == ["256 MiB", "1 GiB"]
+    houses = [run.phases[0].programs[0].model_dump()["tpcc"]["warehouses"] for run in runs[2:]]
+    assert houses == [53, 84]
+    assert all(_core.unsupported(run) == [] for run in runs)
+
+
+def test_labels_of_pools():
+    assert pool_label(8 * GB) == "8 GB"
+    assert pool_label(11 * (1 << 30) + (256 << 20)) == "11.25 GiB"
+    assert pool_label(48 << 20) == "48 MiB"
+
+
+def test_drives_of_a_stack_are_counted_through_it():
+    cached = {"cache": {"of": {"raid5": {"members": 8, "device": "sas-15k-146gb"}}}}
+    assert drives(cached) == [("sas-15k-146gb", 8)]
+    assert drives({"replica": {"of": {"device": "null"}, "link": "x"}}) == [("null", 2)]
+    assert drives(Storage("a", {"device": "null"}).stack) == [("null", 1)]

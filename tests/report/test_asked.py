@@ -1,0 +1,116 @@
+"""What `tameshi ask` answers, as sentences, tables and the tornado."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import first_look
+import pytest
+
+from tameshi.report import markdown
+from tameshi.report.asked import answers, figures, tables
+from tameshi.report.draw import draw
+from tameshi.report.html import render
+from tameshi.report.points import read_results
+from tameshi.report.text import Text
+
+
+def figure(value: float, model: dict[str, Any] | None = None) -> dict[str, Any]:
+    sampling = {"low": 0.98 * value, "high": 1.02 * value, "runs": 1}
+    return {"value": value, "sampling": sampling, "model": model}
+
+
+def configuration(storage: str, rate: float, meets: bool, cost: float | None) -> dict[str, Any]:
+    model = {"low": rate / 2, "high": rate * 2, "validated_on": "S2-0025", "inside_range": False}
+    return {
+        "storage": storage,
+        "buffer_pool": "8 GiB",
+        "pool_bytes": 8 << 30,
+        "watts": 90.0,
+        "cost": cost,
+        "qps": figure(rate, model),
+        "p99": figure(4e6),
+        "p99_of": "tpcc.new_order",
+        "hit_ratio": figure(0.97),
+        "limit": "page_reads",
+        "meets": meets,
+    }
+
+
+def document(meets: bool = True, cost: float | None = 2000.0) -> dict[str, Any]:
+    good = configuration("card", 25_000, meets, cost)
+    ends = {"low": (15_000, False, "1 GiB"), "high": (28_000, True, "4 GiB")}
+    row = {
+        end: {"label": label, "qps": figure(rate), "p99": figure(5e6), "meets": reaches}
+        for end, (rate, reaches, label) in ends.items()
+    }
+    return {
+        "target": {"qps": 20_000.0, "p99_ns": None},
+        "database_bytes": 24 * 10**9,
+        "workload": "tpcc",
+        "clients": 20,
+        "engine": "mysql 5.7",
+        "host": "a host",
+        "redo_log": "2 GiB",
+        "start": "warm",
+        "scale": 4,
+        "ramp_ns": 10**10,
+        "lasts_ns": 4 * 10**10,
+        "configurations": [configuration("disks", 900, False, cost), good],
+        "best": good if meets else None,
+        "nearest": good,
+        "sensitivity": [{"input": "redo_log", **row}],
+    }
+
+
+def view(**of: Any) -> Any:
+    return read_results({**first_look.results(), "asked": document(**of)})
+
+
+def sentences(found: Any, lang: str = "en") -> list[str]:
+    return [line.clauses[0].sentence for line in answers(found, Text(lang))]
+
+
+def test_the_first_sentence_is_the_answer_with_both_intervals_apart() -> None:
+    said = sentences(view())
+    assert said[0].startswith("The cheapest that reaches 20.0 k statements a second is card")
+    assert "25.0 k (24.5–25.5) statements a second, p99 of New-Order 4.00 ms" in said[0]
+    assert "12.5 k–50.0 k statements a second (90 %), which lies on either side" in said[1]
+    assert "outside what was validated (S2-0025)" in said[1] and "1/4 of the size" in said[1]
+    assert "redo log does most: 15.0 k" in said[2].replace("Redo", "redo")
+    assert said[2].endswith("It misses the target with redo log 1 GiB.")
+
+
+def test_without_prices_it_is_the_smallest_and_without_any_the_nearest() -> None:
+    assert sentences(view(cost=None))[0].startswith("The smallest that reaches")
+    none = sentences(view(meets=False))
+    assert none[0].startswith("None reaches 20.0 k statements a second. The fastest is card")
+    assert none[2].endswith("It reaches the target with redo log 4 GiB.")
+
+
+def test_the_tornado_goes_from_the_answer_to_either_end() -> None:
+    (tornado,) = figures(view())
+    drawn = draw(tornado, Text())
+    bars = [(bar["base"][0], bar["base"][0] + bar["x"][0]) for bar in drawn["data"]]
+    assert bars == [(15_000, 25_000), (25_000, 28_000)]
+    marked = [shape["x0"] for shape in drawn["layout"]["shapes"]]
+    assert marked == [25_000, 20_000]
+    low, high = drawn["layout"]["xaxis"]["range"]
+    assert 0 < low < 15_000 and high > 28_000
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_it_stands_in_every_form_of_the_report(lang: str) -> None:
+    inputs = first_look.inputs({**first_look.results(), "asked": document()})
+    page, plain = render(inputs, lang), markdown(inputs, lang)
+    heading = Text(lang)("section.asked")
+    assert heading in page and 'id="sensitivity-plot"' in page
+    assert f"## {heading}" in plain and "12.5 k–50.0 k" in plain
+    ids = [table.id for table in tables(read_results(inputs.results), Text(lang))]
+    assert ids == ["asked", "sensitivity", "assumed"]
+    assert "12.5 k–50.0 k" in page
+
+
+def test_nothing_asked_shows_nothing() -> None:
+    found = read_results(first_look.results())
+    assert tables(found, Text()) == [] and figures(found) == []

@@ -1,0 +1,54 @@
+"""`tameshi ask` from its options to the report."""
+
+import json
+
+import pytest
+from command import results, tameshi
+
+QUESTION = (
+    *("ask", "--database-size", "90MB", "--buffer-pool", "8MiB..16MiB"),
+    *("--storage", "es3000-1.2t", "--target-qps", "2000", "--clients", "2"),
+    *("--redo-log", "32MiB", "--time", "200 ms", "--ramp", "50 ms", "--scale", "1"),
+)
+
+
+def test_a_question_is_answered_and_asked_again_runs_nothing(tmp_path):
+    out = tmp_path / "out"
+    done = tameshi(*QUESTION, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert "The smallest that reaches 2.00 k statements a second is es3000-1-2t" in done.stdout
+    asked = json.loads((out / "asked.json").read_text())
+    assert asked["best"]["buffer_pool"] == "8 MiB"
+    assert [row["input"] for row in asked["sensitivity"]]
+    assert {row["input"] for row in asked["sensitivity"]} == {"redo_log", "clients", "row_size"}
+    found = results(out)
+    assert found["asked"] == asked and len(found["cells"]) == 2
+    before = (out / "results.json").read_bytes()
+    again = tameshi(*QUESTION, "--out", out)
+    assert again.returncode == 0, again.stderr
+    assert "0 runs to make (2 finished before)" in again.stderr
+    assert (out / "results.json").read_bytes() == before
+    page = tameshi("report", out, "--format", "md")
+    assert "## What was asked" in page.stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--database-size", "24", "--database-size: the unit is missing"),
+        ("--buffer-pool", "16MiB..8MiB", "--buffer-pool: this range is upside down"),
+        ("--storage", "nonesuch", "--storage: there is no such storage"),
+        ("--target-qps", "0", "--target-qps: this must be above zero"),
+        ("--workload", "document", "--workload: there is no such choice"),
+        ("--engine-version", "3.23", "version"),
+    ],
+)
+def test_bad_questions_are_told_and_create_nothing(option, value, words, tmp_path, monkeypatch):
+    from tameshi import cli
+    from tameshi.errors import BadInput
+
+    words_given = [*QUESTION, option, value, "--out", str(tmp_path / "out")]
+    with pytest.raises(BadInput) as caught:
+        cli.app(words_given, standalone_mode=False)
+    assert words in str(caught.value)
+    assert not (tmp_path / "out").exists()
