@@ -33,6 +33,7 @@ class Crashing:
     program: dict[str, Any]
     folder: Path
     volume: Volume | None = None
+    sizes: dict[str, int] | None = None
     cycles: int = 0
     acknowledged: int = 0
     failures: list[str] = field(default_factory=list)
@@ -46,6 +47,7 @@ class Crashing:
             "interval": "20 ms",
             "phases": [{"name": "run", "ramp": "0 s", "time": "600 s"}],
             "ledger": {"journal": str(self.folder / "journal")},
+            "sizes": self.sizes,
         }
 
     def cycle(self, how: str, chance: random.Random) -> dict[str, Any]:
@@ -120,12 +122,18 @@ class Crashing:
 
 
 def crashing(
-    make: Maker, ground: Path, name: str, program: dict[str, Any], volume: Volume, **settings: Any
+    make: Maker,
+    ground: Path,
+    name: str,
+    program: dict[str, Any],
+    volume: Volume,
+    sizes: dict[str, int] | None = None,
+    **settings: Any,
 ) -> Crashing:
     """A running server on the volume, from a loaded data set that no cut can take away."""
-    server = make.server(name, volume.point / "db", program=program, **settings)
+    server = make.server(name, volume.point / "db", program=program, sizes=sizes, **settings)
     server.start()
     volume.sync()
     folder = ground / "load"
     folder.mkdir()
-    return Crashing(server, program, folder, volume)
+    return Crashing(server, program, folder, volume, sizes)

@@ -62,11 +62,12 @@ class Maker:
         name: str,
         path: Path | None = None,
         program: dict[str, Any] | None = None,
+        sizes: dict[str, int] | None = None,
         **settings: object,
     ) -> PrivateServer:
         """A server with a database, in it the data set of a program; not started."""
         server = self.bare(name, path, **settings)
-        template = self._loaded(name, program) if program else self._template(name)
+        template = self._loaded(name, program, sizes) if program else self._template(name)
         subprocess.run(
             ["cp", "-a", "--reflink=auto", f"{template}/.", str(server.home.data)], check=True
         )
@@ -93,10 +94,10 @@ class Maker:
             self.templates[name] = server.home.data
         return self.templates[name]
 
-    def _loaded(self, name: str, program: dict[str, Any]) -> Path:
+    def _loaded(self, name: str, program: dict[str, Any], sizes: dict[str, int] | None) -> Path:
         """The same with a program's data set and an empty ledger, loaded once a session."""
         (word,) = program
-        key = f"{name}-{word}"
+        key = f"{name}-{word}" + ("-small" if sizes else "")
         if key not in self.templates:
             # SQLite's journal mode stands in the file.
             server = self.server(name, self.made / f"template-{key}")
@@ -108,6 +109,7 @@ class Maker:
                 "seed": 1,
                 "interval": "1 s",
                 "ledger": {"journal": "/none"},
+                "sizes": sizes,
             }
             Oltp(spec).load()
             server.stop()

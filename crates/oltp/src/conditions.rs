@@ -1,8 +1,13 @@
 //! The conditions of consistency of clause 3.3.2 as queries. tidy: table
 
 /// For each condition queries that count what breaks it. Sums over nothing are made zero, so that no NULL hides a failure.
-/// `delivered`: how many orders of each district are, where that must hold: after loading.
-pub(crate) fn queries(delivered: Option<u64>) -> Vec<(u32, Vec<String>)> {
+/// `delivered`: how many orders of each district are after loading; `fresh`: nothing ran since.
+///
+/// Condition 11 as the specification writes it (orders less new orders are 2100) is true until the first Delivery. What is
+/// true at any time, and becomes that where nothing was delivered since: they are 2100 and the deliveries since, which the
+/// district's customers count (C_DELIVERY_CNT is zero after loading, clause 4.3.3.1, and one more with each order that a
+/// Delivery delivers, clause 2.7.4.2).
+pub(crate) fn queries(delivered: u64, fresh: bool) -> Vec<(u32, Vec<String>)> {
     let of_district = "SELECT COUNT(*) FROM district";
     let orders = "(SELECT o_w_id w, o_d_id d, MAX(o_id) latest, SUM(o_ol_cnt) line_count, COUNT(*) n \
                   FROM orders GROUP BY o_w_id, o_d_id) o ON o.w = d_w_id AND o.d = d_id";
@@ -96,12 +101,16 @@ pub(crate) fn queries(delivered: Option<u64>) -> Vec<(u32, Vec<String>)> {
             )],
         ),
     ];
-    if let Some(delivered) = delivered {
-        let left = format!(
-            "{of_district} LEFT JOIN {orders} LEFT JOIN {open} \
-                            WHERE COALESCE(o.n, 0) - COALESCE(n.n, 0) <> {delivered}"
-        );
-        all.insert(10, (11, vec![left]));
+    let closed = "COALESCE(o.n, 0) - COALESCE(n.n, 0)";
+    let counted = "(SELECT c_w_id w, c_d_id d, SUM(c_delivery_cnt) n FROM customer GROUP BY c_w_id, c_d_id) c \
+                   ON c.w = d_w_id AND c.d = d_id";
+    let mut eleventh = vec![format!(
+        "{of_district} LEFT JOIN {orders} LEFT JOIN {open} LEFT JOIN {counted} \
+         WHERE {closed} <> {delivered} + COALESCE(c.n, 0)"
+    )];
+    if fresh {
+        eleventh.push(format!("{of_district} LEFT JOIN {orders} LEFT JOIN {open} WHERE {closed} <> {delivered}"));
     }
+    all.insert(10, (11, eleventh));
     all
 }

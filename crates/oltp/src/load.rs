@@ -3,11 +3,11 @@
 use crate::dialect::Dialect;
 use crate::failure::{Failure, Fate, OltpError};
 use crate::plan::{Plan, has_server};
-use crate::session::Session;
+use crate::session::{Rows, Session};
 use crate::spec::{OltpSpec, Target};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-use tameshi_workload::program::{Chunk, Program};
+use tameshi_workload::program::{Chunk, Program, Table};
 
 /// So often a part is loaded before the database's refusal counts.
 const MOST_TRIES: u32 = 100;
@@ -18,12 +18,12 @@ const MOST_TRIES: u32 = 100;
 /// When the database can't be reached, has such a table already, or refuses a row (a full disk).
 pub fn load(spec: &OltpSpec, rows: &AtomicU64) -> Result<u64, OltpError> {
     let date = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-    load_program(spec, &Program::new(&spec.program, spec.data_seed), date, rows)
+    load_program(spec, &spec.program(), date, rows)
 }
 
 /// Names of the tables that [`load`] makes.
 pub fn tables(spec: &OltpSpec) -> Vec<String> {
-    let plan = Plan::new(spec, &Program::new(&spec.program, spec.data_seed));
+    let plan = Plan::new(spec, &spec.program());
     plan.catalogue.tables.iter().map(|table| table.name.to_string()).collect()
 }
 
@@ -101,6 +101,22 @@ fn settle(dialect: Dialect, plan: &Plan, session: &mut Session) -> Result<(), Fa
     }
 }
 
+/// What takes the rows of a part in one transaction.
+trait Takes {
+    fn take(&mut self, table: &Table, rows: &mut Rows<'_>) -> Result<(), Failure>;
+    fn take_back(&mut self) -> Result<(), Failure>;
+}
+
+impl Takes for Session {
+    fn take(&mut self, table: &Table, rows: &mut Rows<'_>) -> Result<(), Failure> {
+        self.load(table, rows)
+    }
+
+    fn take_back(&mut self) -> Result<(), Failure> {
+        self.roll_back()
+    }
+}
+
 struct Crew<'a> {
     program: &'a Program,
     plan: &'a Plan,
@@ -122,7 +138,7 @@ impl Crew<'_> {
             if self.failed.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let done = self.part(&mut session, chunk);
+            let done = self.part(&mut session, *chunk);
             if done.is_err() {
                 self.failed.store(true, Ordering::Relaxed);
                 return done;
@@ -132,13 +148,13 @@ impl Crew<'_> {
     }
 
     /// One part, again where the database takes it back: loaders of one table can deadlock.
-    fn part(&self, session: &mut Session, chunk: &Chunk) -> Result<(), Failure> {
+    fn part(&self, into: &mut impl Takes, chunk: Chunk) -> Result<(), Failure> {
         let table = &self.plan.catalogue.tables[chunk.table];
         let mut tries = 0;
         loop {
             let mut made = 0;
-            let done = session.load(table, &mut |take| {
-                self.program.populate(*chunk, self.date, |row| {
+            let done = into.take(table, &mut |take| {
+                self.program.populate(chunk, self.date, |row| {
                     take(row);
                     made += 1;
                 });
@@ -146,7 +162,7 @@ impl Crew<'_> {
             tries += 1;
             match done {
                 Err(failure) if failure.fate == Fate::Retry && tries < MOST_TRIES => {
-                    session.roll_back()?;
+                    into.take_back()?;
                     // Another loader's failure may be the cause, and it tells more.
                     if self.failed.load(Ordering::Relaxed) {
                         return Ok(());
@@ -159,5 +175,84 @@ impl Crew<'_> {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tameshi_base::Size;
+    use tameshi_workload::program::{KeyUpdate, ProgramSpec};
+
+    /// A database that refuses the first tries, each after half of the rows.
+    struct Refusing {
+        fates: Vec<Fate>,
+        kept: u64,
+        taken_back: u32,
+    }
+
+    impl Takes for Refusing {
+        fn take(&mut self, _: &Table, rows: &mut Rows<'_>) -> Result<(), Failure> {
+            let mut taken = 0;
+            rows(&mut |_| taken += 1);
+            match self.fates.pop() {
+                Some(fate) => Err(Failure::new(fate, "1213", "Deadlock found")),
+                None => {
+                    self.kept += taken;
+                    Ok(())
+                }
+            }
+        }
+
+        fn take_back(&mut self) -> Result<(), Failure> {
+            self.taken_back += 1;
+            Ok(())
+        }
+    }
+
+    /// Loads the first part of a table of seven rows; what came of it, and rows counted, kept, and taken back how often.
+    fn loaded(fates: Vec<Fate>, others_failed: bool) -> (Result<(), Failure>, u64, u64, u32) {
+        let of = KeyUpdate { tables: 1, rows: 7, row_size: Size(100), clients: 1, rate: None };
+        let spec = OltpSpec {
+            target: Target::Sqlite { file: "none".into(), pragmas: Vec::new() },
+            program: ProgramSpec::KeyUpdate(of),
+            data_seed: 1,
+            seed: 1,
+            interval: tameshi_base::Time(1),
+            phases: Vec::new(),
+            ledger: None,
+            loaders: 1,
+            sizes: None,
+        };
+        let (program, rows) = (spec.program(), AtomicU64::new(0));
+        let plan = Plan::new(&spec, &program);
+        let chunks = program.chunks();
+        let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(others_failed));
+        let crew = Crew { program: &program, plan: &plan, chunks: &chunks, date: 0, next, rows: &rows, failed };
+        let mut database = Refusing { fates, kept: 0, taken_back: 0 };
+        let done = crew.part(&mut database, chunks[0]);
+        (done, rows.load(Ordering::Relaxed), database.kept, database.taken_back)
+    }
+
+    #[test]
+    fn a_part_that_deadlocked_is_loaded_again_and_counted_once() {
+        assert_eq!(loaded(vec![], false), (Ok(()), 7, 7, 0));
+        assert_eq!(loaded(vec![Fate::Retry; 3], false), (Ok(()), 7, 7, 3));
+    }
+
+    #[test]
+    fn what_can_not_succeed_is_not_tried_again_and_deadlocks_without_end_are_given_up() {
+        for (fates, backs) in [(vec![Fate::Final], 0), (vec![Fate::Lost; 2], 0)] {
+            let (done, rows, kept, taken_back) = loaded(fates, false);
+            assert!(done.is_err() && (rows, kept, taken_back) == (0, 0, backs));
+        }
+        let (done, rows, kept, taken_back) = loaded(vec![Fate::Retry; MOST_TRIES as usize], false);
+        assert_eq!(done.expect_err("given up").code, "1213");
+        assert_eq!((rows, kept, taken_back), (0, 0, MOST_TRIES - 1));
+    }
+
+    #[test]
+    fn a_deadlock_that_another_loaders_failure_brought_about_is_left_to_that_failure() {
+        assert_eq!(loaded(vec![Fate::Retry], true), (Ok(()), 0, 0, 1));
     }
 }

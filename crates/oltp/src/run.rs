@@ -20,7 +20,7 @@ use tameshi_base::{Nanos, Random};
 use tameshi_record::interval::Clock as Boundaries;
 use tameshi_record::{EndedBy, RunStatus, Writer};
 use tameshi_workload::program::tpcc::{Tally, audit};
-use tameshi_workload::program::{Program, ProgramSpec};
+use tameshi_workload::program::{Program, ProgramSpec, Shared};
 use tameshi_workload::{Arrivals, Schedule};
 
 /// From the word to begin until the phase begins: all threads are awake by then.
@@ -55,6 +55,8 @@ struct Run<'a> {
     kinds: Vec<String>,
     done: Done,
     last_error: Option<Failure>,
+    /// By the program's word: phases of one program go on with the keys of new rows where the last one ended.
+    shared: BTreeMap<&'static str, Arc<Shared>>,
 }
 
 /// Runs all phases on a loaded database, from `t0_ns` on CLOCK_MONOTONIC on, and records them.
@@ -63,7 +65,7 @@ struct Run<'a> {
 /// When the database can't be reached at the begin, when nothing at all was completed in a phase, or when the record or a
 /// journal can't be written. A database that dies on the way is no error: the outage is recorded.
 pub fn execute(spec: &OltpSpec, t0_ns: u64, writer: &mut Writer, power: &Power) -> Result<Done, OltpError> {
-    execute_program(spec, Program::new(&spec.program, spec.data_seed), t0_ns, writer, power)
+    execute_program(spec, spec.program(), t0_ns, writer, power)
 }
 
 /// [`execute`] with a program that was made already.
@@ -85,8 +87,8 @@ pub fn execute_program(
     let done = Done { status: RunStatus::Complete, completed: 0, errors: BTreeMap::new(), ledger_run };
     let (halt, last_error) = (Arc::default(), None);
     let result = {
-        let drives = &spec.program;
-        Run { spec, drives, program, plan, clock, writer, power, halt, kinds, done, last_error }.all_phases()
+        let (drives, shared) = (&spec.program, BTreeMap::new());
+        Run { spec, drives, program, plan, clock, writer, power, halt, kinds, done, last_error, shared }.all_phases()
     };
     if let Err(error) = &result {
         // When this can't be written either, the first error says more.
@@ -135,7 +137,7 @@ impl Run<'_> {
             return;
         }
         self.drives = drives;
-        self.program = Program::new(drives, self.spec.data_seed);
+        self.program = self.spec.program_of(drives);
         self.plan = Plan::of(self.spec, drives, &self.program);
         self.kinds = kinds_of(drives.word(), &self.program, &self.plan);
     }
@@ -155,7 +157,7 @@ impl Run<'_> {
         let (sender, messages) = channel();
         let outages = Arc::new(Outages::new(begin, end));
         let queue: Option<Queue> = (deliverers > 0).then(Arc::default);
-        let shared = self.program.shared();
+        let shared = Arc::clone(self.shared.entry(self.drives.word()).or_insert_with(|| self.program.shared()));
         for (number, session) in (0..).zip(sessions) {
             let name = format!("{}/{}/arrivals/{number}", phase.name, self.drives.word());
             let arrivals = self.drives.rate().map_or(Arrivals::Closed, |rate| Arrivals::Poisson { rate });

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::sync::Arc;
 use tameshi_base::units::Time;
-use tameshi_workload::program::{ProgramSpec, Seeds};
+use tameshi_workload::program::tpcc::{Sizes, Tpcc};
+use tameshi_workload::program::{Program, ProgramSpec, Seeds};
 
 /// One run of a program on a database.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,9 +30,25 @@ pub struct OltpSpec {
     /// Connections that load the data set.
     #[serde(default = "two")]
     pub loaders: u32,
+    /// Rows of TPC-C where they are fewer than the specification's, for tests; no study has them.
+    #[serde(default)]
+    pub sizes: Option<Sizes>,
 }
 
 impl OltpSpec {
+    /// The run's program.
+    pub fn program(&self) -> Program {
+        self.program_of(&self.program)
+    }
+
+    /// A program on this run's data set.
+    pub(crate) fn program_of(&self, drives: &ProgramSpec) -> Program {
+        match (drives, self.sizes) {
+            (ProgramSpec::Tpcc(spec), Some(sizes)) => Program::Tpcc(Arc::new(Tpcc::new(spec, sizes, self.data_seed))),
+            _ => Program::new(drives, self.data_seed),
+        }
+    }
+
     /// Seeds of the data set and of the run.
     pub fn seeds(&self) -> Seeds {
         Seeds { data: self.data_seed, run: self.seed }

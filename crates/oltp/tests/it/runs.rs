@@ -1,14 +1,14 @@
 //! Whole runs: the record they leave, the ledger, the conditions, and what the check finds when something is wrong.
 
-use crate::support::{loaded, program, spec, tpcc};
+use crate::support::{loaded, spec, tpcc};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tameshi_base::Rate;
-use tameshi_oltp::{OltpSpec, Plan, Power, Session, check_program, execute_program, load_program};
+use tameshi_oltp::{OltpSpec, Phase, Plan, Power, Session, check_program, execute_program, load_program};
 use tameshi_record::{Control, RunStatus, Writer};
-use tameshi_workload::program::{Delivery, KeyUpdate, Manner, Oltp, OltpMix, Program, ProgramSpec};
+use tameshi_workload::program::{Delivery, KeyUpdate, Manner, Oltp, OltpMix, Program, ProgramSpec, Ycsb, YcsbMix};
 
 fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -72,6 +72,7 @@ fn tpcc_leaves_a_record_by_kind_and_a_database_that_holds_all_conditions() {
     let after = check_program(&spec, &program, false).expect("checked");
     let ledger = after.ledger.clone().expect("a ledger");
     assert!(after.holds && ledger.acknowledged > 20 && ledger.ambiguous == 0, "{after:?}");
+    assert_eq!(after.conditions.len(), 12, "the eleventh too, although orders were delivered");
 }
 
 #[test]
@@ -96,6 +97,38 @@ fn a_lost_commit_a_doubled_one_and_a_broken_condition_are_found() {
     let broken: Vec<u32> = found.conditions.iter().filter(|c| c.broken > 0).map(|c| c.number).collect();
     assert_eq!(broken, [4, 6], "a line is missing");
     assert!(!found.holds);
+}
+
+#[test]
+fn a_delivery_that_forgot_its_customer_and_an_order_that_is_gone_break_the_eleventh_condition() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let spec = spec(folder.path(), ProgramSpec::Tpcc(tpcc(2, Manner::Specification, Delivery::AtOnce)), 900);
+    let program = loaded(&spec);
+    run(&spec, &program, folder.path());
+    let broken = |spec: &OltpSpec| {
+        let found = check_program(spec, &program, false).expect("checked");
+        found.conditions.iter().filter(|c| c.broken > 0).map(|c| (c.number, c.broken)).collect::<Vec<_>>()
+    };
+    assert_eq!(broken(&spec), []);
+    sql(&spec, &program, "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1 WHERE c_w_id = 2 AND c_id = 3");
+    assert_eq!(broken(&spec), [(11, 10)], "in ten districts");
+    sql(&spec, &program, "UPDATE customer SET c_delivery_cnt = c_delivery_cnt - 1 WHERE c_w_id = 2 AND c_id = 3");
+    for table in ["orders WHERE o_id = 1", "order_line WHERE ol_o_id = 1"] {
+        sql(&spec, &program, &format!("DELETE FROM {table}"));
+    }
+    assert!(broken(&spec).contains(&(11, 20)), "{:?}", broken(&spec));
+}
+
+#[test]
+fn phases_of_one_program_go_on_with_new_keys_where_the_last_one_ended() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = Ycsb { mix: YcsbMix::D, records: 200, clients: 2, rate: None };
+    let mut spec = spec(folder.path(), ProgramSpec::Ycsb(of), 300);
+    spec.phases.push(Phase { name: "again".into(), ..spec.phases[0].clone() });
+    let program = loaded(&spec);
+    let done = run(&spec, &program, folder.path());
+    assert!(total(folder.path(), "ycsb.insert", "transaction.count") > 1, "{done:?}");
+    assert_eq!(done.errors.keys().filter(|code| code.contains("Constraint")).count(), 0, "{:?}", done.errors);
 }
 
 #[test]
@@ -162,9 +195,9 @@ fn loading_into_a_database_that_has_the_tables_is_refused_and_changes_nothing() 
     let folder = tempfile::tempdir().expect("a folder");
     let spec = spec(folder.path(), ProgramSpec::Oltp(Oltp::of(OltpMix::ReadOnly, 1, 1, 100)), 100);
     loaded(&spec);
-    let refused = load_program(&spec, &program(&spec), 0, &AtomicU64::new(0)).expect_err("the table is there");
+    let refused = load_program(&spec, &spec.program(), 0, &AtomicU64::new(0)).expect_err("the table is there");
     assert!(refused.to_string().starts_with("making table sbtest1 failed"), "{refused}");
-    let mut session = Session::open(&spec.target, &Plan::new(&spec, &program(&spec))).expect("a connection");
+    let mut session = Session::open(&spec.target, &Plan::new(&spec, &spec.program())).expect("a connection");
     let rows = session.query("SELECT COUNT(*) FROM sbtest1").expect("counted");
     assert_eq!(rows, [[Some("100".to_string())]]);
 }

@@ -1,11 +1,10 @@
 //! Databases for tests.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tameshi_base::Time;
 use tameshi_oltp::{Ledger, OltpSpec, Phase, Target, load_program};
-use tameshi_workload::program::tpcc::{self, Sizes};
+use tameshi_workload::program::tpcc::Sizes;
 use tameshi_workload::program::{Delivery, Manner, Program, ProgramSpec, Tpcc, Waits};
 
 /// The date of loading.
@@ -38,20 +37,13 @@ pub fn spec(folder: &Path, program: ProgramSpec, milliseconds: u64) -> OltpSpec 
         phases: vec![Phase { name: "run".into(), program: None, ramp: Time(time.0 / 4), time }],
         ledger: Some(Ledger { journal: folder.to_path_buf() }),
         loaders: 2,
+        sizes: Some(SMALL),
     }
 }
 
-/// The program of a spec, TPC-C with few rows.
-pub fn program(spec: &OltpSpec) -> Program {
-    match &spec.program {
-        ProgramSpec::Tpcc(tpcc) => Program::Tpcc(Arc::new(tpcc::Tpcc::new(tpcc, SMALL, spec.data_seed))),
-        other => Program::new(other, spec.data_seed),
-    }
-}
-
-/// Loads it.
+/// Loads its program.
 pub fn loaded(spec: &OltpSpec) -> Program {
-    let program = program(spec);
+    let program = spec.program();
     let rows = load_program(spec, &program, DATE, &AtomicU64::new(0)).expect("loaded");
     assert!(rows > 0);
     program

@@ -23,9 +23,11 @@ pub use terminal::{KINDS, QueuedDelivery, Terminal};
 
 use super::relation::Catalogue;
 use super::spec::{self, Manner, Waits};
+use serde::{Deserialize, Serialize};
 
 /// How many rows belong to what: the specification's, or fewer in tests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sizes {
     /// Items, and stocks of a warehouse.
     pub items: u64,
