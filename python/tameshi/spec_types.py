@@ -964,6 +964,24 @@ class ChangeBuffer(BaseModel):
     ]
 
 
+class Failure(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    storage: Annotated[
+        str | None, Field(description='Name of the storage; absent: the one in use.')
+    ] = None
+    member: Annotated[int | None, Field(description='Which member of it, from zero.', ge=0)] = None
+    channel: Annotated[
+        int | None,
+        Field(
+            description="Which of the member's flash channels, from zero over all its controllers; absent: the member as a whole.",
+            ge=0,
+        ),
+    ] = None
+
+
 class Member(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1665,7 +1683,9 @@ class Event(BaseModel):
     phase: Annotated[str | None, Field(description='The phase it belongs to; absent: the run.')] = (
         None
     )
-    fail: Annotated[Member | None, Field(description='A member of a storage dies.')] = None
+    fail: Annotated[
+        Failure | None, Field(description='A member of a storage dies, or one channel in it.')
+    ] = None
     replace: Annotated[
         Member | None, Field(description="A new member takes a dead one's place and is rebuilt.")
     ] = None

@@ -9,7 +9,7 @@ from tameshi.report import markdown
 from tameshi.report.html import render
 from tameshi.report.points import read_results
 from tameshi.report.text import Text
-from tameshi.report.timeline import tables
+from tameshi.report.timeline import happening, tables
 from tameshi.stats.estimates import WindowData
 from tameshi.stats.timeline import rebuild, service, stretches
 
@@ -99,6 +99,26 @@ def test_each_stretch_tells_what_happened_and_the_service_after_it():
     assert "3 acknowledged writes lost (12.0 KiB)" in str(cut.cells[0])
     assert "64 times" not in str(cut.cells[0])
     assert [str(cell) for cell in all_dead.cells] == ["array fails as a whole", "0", "–", "77"]
+
+
+@pytest.mark.parametrize(
+    ("event", "en", "ja"),
+    [
+        ({"kind": "fail", "survived": True}, "rebuild begins", "リビルド開始"),
+        ({"kind": "fail", "survived": False}, "the drive with it", "ドライブも故障"),
+        ({"kind": "rebuilt", "bytes": 4 << 30, "for_ns": SECOND}, "4.00 GiB in", "リビルド完了"),
+        (
+            {"kind": "rebuilt", "bytes": 4 << 30, "for_ns": SECOND, "scale": 64},
+            "64 times as long",
+            "64倍",
+        ),
+    ],
+)
+def test_a_channel_that_dies_and_its_rebuild_are_told(event, en, ja):
+    place = {"storage": "card", "member": 0, "channel": 12}
+    for lang, said in (("en", en), ("ja", ja)):
+        told = happening(event | place, Text(lang))
+        assert said in told and "12" in told and "card" in told
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "is rebuilt"), ("ja", "リビルド完了")])

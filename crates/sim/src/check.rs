@@ -1,5 +1,6 @@
 //! What of a run the simulated world can't do, said before it starts.
 
+use crate::device::Flash;
 use tameshi_spec::profile;
 use tameshi_spec::run::{Node, PhaseSpec, PhaseStream, RunSpec, StorageSpec};
 use tameshi_workload::Arrivals;
@@ -21,6 +22,7 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
         }
     }
     sentences.extend(shared_otherwise(spec));
+    sentences.extend(dead_channels(spec));
     sentences.extend(crate::engine::unsupported(spec));
     for phase in &spec.phases {
         let name = &phase.name;
@@ -52,6 +54,27 @@ fn shared_otherwise(spec: &RunSpec) -> Vec<String> {
                  `scale`, `written` and `aged`"
             ));
         }
+    }
+    sentences
+}
+
+/// Channels that die during the run and leave their drive without room for its data.
+fn dead_channels(spec: &RunSpec) -> Vec<String> {
+    let mut dead = std::collections::BTreeMap::<_, std::collections::BTreeSet<u32>>::new();
+    let mut sentences = Vec::new();
+    for (name, event) in &spec.events {
+        let Some((of, channel)) = event.fail.as_ref().and_then(|of| Some((of, of.channel?))) else { continue };
+        let model = of.storage.as_ref().and_then(|storage| spec.storage.get(storage)?.model.as_ref());
+        let Some(profile::Device::Flash(flash)) = model.map(|node| node.drive().1) else { continue };
+        let (controller, before) = (&flash.controller, flash.simulated.dead_channels);
+        let each = controller.data_channels.value + controller.parity_channels.value - before;
+        let of_controller = dead.entry((&of.storage, of.member, channel / each)).or_default();
+        of_controller.insert(channel);
+        let mut degraded = flash.clone();
+        degraded.simulated.dead_channels = before + of_controller.len() as u32;
+        let left = controller.data_channels.value.saturating_sub(degraded.simulated.dead_channels);
+        let why = if left == 0 { Some("no channel is left".into()) } else { Flash::new(&degraded).err() };
+        sentences.extend(why.map(|why| format!("event.{name}.fail.channel: {why}")));
     }
     sentences
 }

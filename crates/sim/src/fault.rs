@@ -53,7 +53,9 @@ pub struct Rebuilt {
     pub since: Nanos,
     /// Which drive, counted from zero over the whole stack.
     pub drive: u32,
-    /// Bytes written to it.
+    /// Which of its channels, where it is not the drive that died.
+    pub channel: Option<u32>,
+    /// Bytes written to it, or moved because of the channel.
     pub bytes: u64,
 }
 
@@ -80,6 +82,21 @@ impl Device {
         }
     }
 
+    /// A channel of a drive dies, counted from zero over all its controllers; whether the drive lives on.
+    ///
+    /// # Errors
+    /// A sentence, when there is no such channel, or it is dead already.
+    pub fn fail_channel(&mut self, drive: u32, channel: u32, now: Nanos) -> Result<bool, String> {
+        match self {
+            Self::Array(array) => array.fail_channel(drive, channel, now),
+            Self::Linked(linked) => linked.inner_mut().fail_channel(drive, channel, now),
+            Self::Shared(shared) => shared.inner_mut().fail_channel(drive, channel, now),
+            Self::Cache(cache) => cache.inner_mut().fail_channel(drive, channel, now),
+            Self::Flash(flash) => flash.fail_channel(channel, now),
+            _ => Err("only flash drives have channels".into()),
+        }
+    }
+
     /// A new drive takes a dead one's place and is filled from the others.
     ///
     /// # Errors
@@ -101,6 +118,7 @@ impl Device {
             Self::Linked(linked) => linked.inner_mut().take_rebuilt(),
             Self::Shared(shared) => shared.inner_mut().take_rebuilt(),
             Self::Cache(cache) => cache.inner_mut().take_rebuilt(),
+            Self::Flash(flash) => flash.take_rebuilt(),
             _ => None,
         }
     }
@@ -121,6 +139,7 @@ impl Device {
             Self::Linked(linked) => linked.inner().rebuilt_bytes(),
             Self::Shared(shared) => shared.inner().rebuilt_bytes(),
             Self::Cache(cache) => cache.inner().rebuilt_bytes(),
+            Self::Flash(flash) => flash.rebuilt_bytes(),
             _ => 0,
         }
     }

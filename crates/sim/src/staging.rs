@@ -74,7 +74,18 @@ impl Staging {
         let Waiting { name, event, .. } = self.waiting.remove(place);
         self.look();
         let storage = befallen(&event);
-        let (kind, fields) = if let Some(of) = &event.fail {
+        let (kind, fields) = if let Some((channel, of)) = event.fail.as_ref().and_then(|of| Some((of.channel?, of))) {
+            match device.fail_channel(of.member.unwrap_or(0), channel, now) {
+                Ok(lives) => {
+                    self.rebuilding += u32::from(lives);
+                    let fields = json!({
+                        "event": name, "storage": storage, "member": of.member, "channel": channel, "survived": lives,
+                    });
+                    ("fail", fields)
+                }
+                Err(why) => ("missed", json!({ "event": name, "storage": storage, "why": why })),
+            }
+        } else if let Some(of) = &event.fail {
             device.fail(of.member, now);
             ("fail", json!({ "event": name, "storage": storage, "member": of.member }))
         } else if let Some(member) = event.replace.as_ref().and_then(|of| of.member) {
@@ -111,9 +122,12 @@ impl Staging {
         for (device, name) in devices.iter_mut().zip(names) {
             while let Some(rebuilt) = device.take_rebuilt() {
                 self.rebuilding = self.rebuilding.saturating_sub(1);
-                let fields = json!({
+                let mut fields = json!({
                     "storage": name, "member": rebuilt.drive, "bytes": rebuilt.bytes, "for_ns": rebuilt.at - rebuilt.since,
                 });
+                if let Some(channel) = rebuilt.channel {
+                    fields["channel"] = channel.into();
+                }
                 writer.event(rebuilt.at, "rebuilt", fields)?;
             }
         }
@@ -133,5 +147,7 @@ impl Staging {
 
 /// The storage that an event befalls; `None` where the simulated world does not stage it.
 pub(crate) fn befallen(event: &Event) -> Option<&str> {
-    [&event.fail, &event.replace, &event.power_cut].into_iter().flatten().next()?.storage.as_deref()
+    let failed = event.fail.as_ref().map(|of| &of.storage);
+    let others = [&event.replace, &event.power_cut].map(|of| of.as_ref().map(|of| &of.storage));
+    failed.or(others[0]).or(others[1])?.as_deref()
 }

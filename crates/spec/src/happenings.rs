@@ -3,9 +3,10 @@
 use crate::check::bad;
 use crate::document::{Source, Table};
 use crate::node::Node;
+use crate::profile::Device;
 use crate::resolve::unknown_name;
 use crate::run::{PhaseSpec, StorageSpec, World};
-use crate::study::{Event, Member, Study};
+use crate::study::{Event, Failure, Member, Study};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind};
 
@@ -35,8 +36,8 @@ impl Stage<'_, '_> {
     fn event(self, name: &str, event: &Event) -> Result<Event, InputError> {
         self.is_in_time(name, event)?;
         let mut event = event.clone();
-        if let Some(member) = &mut event.fail {
-            *member = self.befallen(name, "fail", member)?;
+        if let Some(failure) = &mut event.fail {
+            *failure = self.failure(name, failure)?;
         }
         if let Some(member) = &mut event.replace {
             *member = self.befallen(name, "replace", member)?;
@@ -87,6 +88,37 @@ impl Stage<'_, '_> {
             return Err(bad(self.source, self.table, &path, message, &format!("0 to {}", drives - 1)));
         }
         Ok(Member { storage: Some(storage), ..member.clone() })
+    }
+
+    /// What dies: everything, a member, or a channel of a member that others stand in for.
+    fn failure(self, name: &str, of: &Failure) -> Result<Failure, InputError> {
+        let member = Member { storage: of.storage.clone(), member: of.member };
+        let Member { storage, mut member } = self.befallen(name, "fail", &member)?;
+        let model = storage.as_ref().and_then(|storage| self.storages[storage].model.as_ref());
+        if let (Some(channel), Some(model)) = (of.channel, model) {
+            let path = ["event", name, "fail", "channel"];
+            let Device::Flash(flash) = model.drive().1 else {
+                return self.conflict(&path, "only flash drives have channels".into());
+            };
+            if model.drives() > 1 && member.is_none() {
+                let message = "it must be said which member's channel dies";
+                return self.missing(&path[..3], message, vec!["member = 0".into()]);
+            }
+            let controller = &flash.controller;
+            if controller.parity_channels.value == 0 {
+                let message = "without parity across its channels the drive is dead when one is: let its `member` die";
+                return self.conflict(&path, message.into());
+            }
+            let each =
+                controller.data_channels.value + controller.parity_channels.value - flash.simulated.dead_channels;
+            let most = each * controller.count.value - 1;
+            if channel > most {
+                let message = format!("the drive has no channel {channel}");
+                return Err(bad(self.source, self.table, &path, message, &format!("0 to {most}")));
+            }
+            member = member.or(Some(0));
+        }
+        Ok(Failure { storage, member, channel: of.channel })
     }
 
     /// A replacement is for one member, and only what others hold can be written anew.

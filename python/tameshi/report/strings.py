@@ -183,6 +183,14 @@ TEXT: dict[str, tuple[str, str]] = {
     "timeline.rebuild": ("Rebuild writes", "リビルドの書き込み"),
     "timeline.fail": ("member {member} of {storage} fails", "{storage}のメンバー{member}が故障"),
     "timeline.fail_all": ("{storage} fails as a whole", "{storage}全体が故障"),
+    "timeline.fail_channel": (
+        "channel {channel} of member {member} of {storage} dies, and its rebuild begins",
+        "{storage}のメンバー{member}のチャネル{channel}が故障、リビルド開始",
+    ),
+    "timeline.fail_last_channel": (
+        "channel {channel} of member {member} of {storage} dies, and the drive with it",
+        "{storage}のメンバー{member}のチャネル{channel}が故障し、ドライブも故障",
+    ),
     "timeline.replace": (
         "member {member} of {storage} is replaced and its rebuild begins",
         "{storage}のメンバー{member}を交換、リビルド開始",
@@ -195,6 +203,17 @@ TEXT: dict[str, tuple[str, str]] = {
         "member {member} of {storage} is rebuilt: {bytes} in {time}; a whole drive takes {scale} "
         "times as long",
         "{storage}のメンバー{member}のリビルド完了：{bytes}、{time}（全容量ではその{scale}倍）",
+    ),
+    "timeline.rebuilt_channel": (
+        "member {member} of {storage} has moved what lay across channel {channel}: {bytes} in "
+        "{time}",
+        "{storage}のメンバー{member}でチャネル{channel}のリビルド完了：{bytes}、{time}",
+    ),
+    "timeline.rebuilt_channel_scaled": (
+        "member {member} of {storage} has moved what lay across channel {channel}: {bytes} in "
+        "{time}; a whole drive takes {scale} times as long",
+        "{storage}のメンバー{member}でチャネル{channel}のリビルド完了：{bytes}、{time}（全容量では"
+        "その{scale}倍）",
     ),
     "timeline.power_cut": (
         "power cut at {storage}: {outstanding} commands under way fail, {torn} of them torn; "

@@ -103,8 +103,11 @@ def happening(event: Mapping[str, Any], text: Text) -> str:
     fields: dict[str, Any] = {
         key: text.name(str(event[key])) for key in ("storage", "event") if key in event
     }
+    channel = event.get("channel") is not None
     if kind == "fail":
         kind = "fail_all" if event.get("member") is None else kind
+        if channel:
+            kind = "fail_channel" if event["survived"] else "fail_last_channel"
     if kind == "rebuilt":
         spent = event["for_ns"]
         fields |= {
@@ -112,7 +115,8 @@ def happening(event: Mapping[str, Any], text: Text) -> str:
             "time": format_value("latency", spent),
             "scale": event.get("scale"),
         }
-        kind = "rebuilt_scaled" if event.get("scale") else kind
+        kind = "rebuilt_channel" if channel else kind
+        kind += "_scaled" if event.get("scale") else ""
     if kind == "power_cut":
         fields |= {
             "outstanding": event["outstanding"],
@@ -123,5 +127,5 @@ def happening(event: Mapping[str, Any], text: Text) -> str:
             "hold_up": format_value("latency", event.get("hold_up_ns", 0)),
         }
         kind = "power_cut_carried" if event.get("hold_up_ns") else kind
-    fields |= {key: event[key] for key in ("member", "why", "status") if key in event}
+    fields |= {key: event[key] for key in ("member", "channel", "why", "status") if key in event}
     return text(f"timeline.{kind}", **fields)

@@ -270,6 +270,24 @@ impl Array {
         }
     }
 
+    /// A channel of a drive dies; whether the drive lives on.
+    ///
+    /// # Errors
+    /// A sentence, when the drive or the channel is dead already.
+    pub(crate) fn fail_channel(&mut self, drive: u32, channel: u32, now: Nanos) -> Result<bool, String> {
+        let member = drive / self.drives;
+        let Some(device) = self.members.device_mut(member) else {
+            return Err(format!("member {drive} is dead already"));
+        };
+        let whole = !device.is_composite();
+        let lives = device.fail_channel(drive % self.drives, channel, now)?;
+        self.members.look(member as usize);
+        if whole && !lives {
+            self.fail_member(member, None, now);
+        }
+        Ok(lives)
+    }
+
     /// A member dies, and with it what `owner` waited for.
     fn fail_member(&mut self, member: u32, owner: Option<Owner>, now: Nanos) {
         if !self.members.lives(member) {
@@ -415,7 +433,7 @@ impl Array {
         self.members.set_filled(member, if all { u64::MAX } else { filled });
         if all {
             let (drive, bytes) = (member * self.drives, self.member_bytes);
-            self.rebuilt = Some(Rebuilt { at: now, since, drive, bytes });
+            self.rebuilt = Some(Rebuilt { at: now, since, drive, channel: None, bytes });
             self.end_rebuild(now);
         }
     }
@@ -510,7 +528,8 @@ impl Choice {
 fn as_new(member: &Node) -> Node {
     let mut member = member.clone();
     if let profile::Device::Flash(flash) = member.drive_mut() {
-        flash.simulated.written = Written::Never;
+        (flash.simulated.written, flash.simulated.dead_channels) = (Written::Never, 0);
+        flash.simulated.worn_percent = None;
     }
     member
 }

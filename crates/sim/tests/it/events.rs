@@ -4,7 +4,7 @@ use crate::support::*;
 use proptest::prelude::*;
 use tameshi_base::units::{Share, Time};
 use tameshi_spec::run::{Function, Node, RunSpec, StorageSpec};
-use tameshi_spec::study::{CacheKind, Event, Member, ReadBalance};
+use tameshi_spec::study::{CacheKind, Event, Failure, Member, ReadBalance};
 use tameshi_workload::{Pattern, StreamSpec};
 
 fn event(at: u64, phase: Option<&str>) -> Event {
@@ -17,7 +17,8 @@ fn of_disk(member: Option<u32>) -> Option<Member> {
 }
 
 fn fail(at: u64, member: Option<u32>) -> Event {
-    Event { fail: of_disk(member), ..event(at, None) }
+    let fail = Some(Failure { storage: Some("disk".into()), member, channel: None });
+    Event { fail, ..event(at, None) }
 }
 
 fn replace(at: u64, member: u32) -> Event {

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests read files and start threads")]
 
 mod calibration;
+mod channels;
 mod device_suite;
 mod disk_answers;
 mod engine;

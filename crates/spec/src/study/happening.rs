@@ -15,9 +15,9 @@ pub struct Event {
     /// The phase it belongs to; absent: the run.
     #[serde(default)]
     pub phase: Option<String>,
-    /// A member of a storage dies.
+    /// A member of a storage dies, or one channel in it.
     #[serde(default)]
-    pub fail: Option<Member>,
+    pub fail: Option<Failure>,
     /// A new member takes a dead one's place and is rebuilt.
     #[serde(default)]
     pub replace: Option<Member>,
@@ -59,6 +59,19 @@ impl Event {
 pub struct Kill {
     /// How long it stays away before it is started again.
     pub down: Time,
+}
+
+/// What dies.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Failure {
+    /// Name of the storage; absent: the one in use.
+    pub storage: Option<String>,
+    /// Which member of it, from zero.
+    pub member: Option<u32>,
+    /// Which of the member's flash channels, from zero over all its controllers; absent: the member as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<u32>,
 }
 
 /// What an event befalls.

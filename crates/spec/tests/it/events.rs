@@ -4,7 +4,7 @@ use crate::errors::check_golden;
 use crate::support::{SMALL, planned, planned_in, profiles};
 use tameshi_base::InputErrorKind;
 use tameshi_spec::run::World;
-use tameshi_spec::study::Member;
+use tameshi_spec::study::{Failure, Member};
 
 fn with(event: &str) -> String {
     let mirror = "size = \"1 MiB\"\nraid1 = { members = 2, device = \"null\" }";
@@ -21,7 +21,8 @@ fn events_resolve_to_their_storage_and_member() {
     let run = &planned(&text).expect("plans").runs[0];
     assert!(run.unsupported.is_empty(), "{:?}", run.unsupported);
     let of = |member| Some(Member { storage: Some("disk".into()), member });
-    assert_eq!(run.events["dies"].fail, of(Some(1)));
+    let dies = Failure { storage: Some("disk".into()), member: Some(1), channel: None };
+    assert_eq!(run.events["dies"].fail, Some(dies));
     assert_eq!(run.events["new"].replace, of(Some(1)));
     assert_eq!(run.events["dark"].power_cut, of(None));
 }
@@ -68,4 +69,32 @@ fn what_can_t_befall_a_storage_is_told_with_its_place() {
     let text = format!("{SMALL}[event.e]\nat = \"1 ms\"\nreplace = {{ member = 0 }}\n");
     let error = planned(&text).expect_err("a plain device");
     check_golden("replacement_without_a_copy", &error.to_string());
+}
+
+const CARD: &str = include_str!("../../../../profiles/devices/es3000-1.2t.toml");
+const WITHOUT_PARITY: &str = include_str!("../../../../profiles/devices/fusionio-iodrive-duo-320-slc.toml");
+
+fn on_cards(storage: &str, event: &str) -> Result<tameshi_spec::plan::Plan, tameshi_base::InputError> {
+    let device = |name: &str, text: &str| (name.to_string(), format!("profiles/devices/{name}.toml"), text.to_string());
+    let mut profiles = profiles();
+    profiles.devices.extend([device("card", CARD), device("other", WITHOUT_PARITY)]);
+    let text = format!("{}[event.e]\nat = \"1 ms\"\nfail = {event}\n", SMALL.replacen("device = \"null\"", storage, 1));
+    planned_in(&text, World::Simulated, &profiles)
+}
+
+#[test]
+fn a_channel_that_dies_is_one_of_a_member_that_others_stand_in_for() {
+    let run = &on_cards("device = \"card\"", "{ channel = 50 }").expect("plans").runs[0];
+    let (storage, member, channel) = (Some("disk".into()), Some(0), Some(50));
+    assert_eq!(run.events["e"].fail, Some(Failure { storage, member, channel }));
+    for (name, storage, event) in [
+        ("channel_that_is_not_there", "device = \"card\"", "{ channel = 51 }"),
+        ("channel_of_a_dead_one_less", "device = \"card\"\naged = { dead_channels = 1 }", "{ channel = 48 }"),
+        ("channel_of_some_member", "raid1 = { members = 2, device = \"card\" }", "{ channel = 1 }"),
+        ("channel_without_parity", "device = \"other\"", "{ channel = 1 }"),
+        ("channel_of_what_is_no_flash", "device = \"null\"", "{ channel = 1 }"),
+    ] {
+        let error = on_cards(storage, event).expect_err(name);
+        check_golden(name, &error.to_string());
+    }
 }

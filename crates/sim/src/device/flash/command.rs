@@ -25,11 +25,19 @@ pub(super) struct Slot {
 
 /// What a read's last data waited for.
 #[derive(Clone, Copy, Debug, Default)]
-struct Fetched {
-    at: Nanos,
+pub(super) struct Fetched {
+    pub(super) at: Nanos,
     queue: Nanos,
     garbage_collection: Nanos,
+    rebuild: Nanos,
     media: Nanos,
+}
+
+impl Fetched {
+    /// There at once.
+    pub(super) fn at(at: Nanos) -> Self {
+        Self { at, ..Self::default() }
+    }
 }
 
 impl Flash {
@@ -130,7 +138,7 @@ impl Flash {
         let Slot { command, next, end, mut spent, .. } = self.slots[number as usize];
         let turn = self.turn(next, now, self.times.read_turn.time(1));
         let ready = turn + self.times.read_overhead;
-        let mut last = Fetched { at: ready, ..Fetched::default() };
+        let mut last = Fetched::at(ready);
         for unit in next..end {
             let fetched = self.fetch(unit, now, ready);
             if fetched.at > last.at {
@@ -146,6 +154,7 @@ impl Flash {
         spent.queue += (turn - now) + last.queue + (at - last.at - link);
         spent.controller = self.times.read_overhead;
         (spent.media, spent.garbage_collection, spent.link) = (last.media, last.garbage_collection, link);
+        spent.rebuild = last.rebuild;
         self.slots[number as usize].spent = spent;
         self.schedule(at, number);
     }
@@ -155,16 +164,25 @@ impl Flash {
     fn fetch(&mut self, unit: u64, now: Nanos, ready: Nanos) -> Fetched {
         let (number, logical) = self.route(unit);
         let controller = &self.controllers[number];
-        let nothing = Fetched { at: ready, ..Fetched::default() };
+        let nothing = Fetched::at(ready);
         let Some(physical) = controller.ftl.lookup(logical) else { return nothing };
         let (program_unit, _) = self.layout.program_unit(physical);
-        let (place, page) = self.layout.place(program_unit);
+        let (place, page) = self.place(number, program_unit);
         let die = controller.first_die + u32::from(place.die);
         if controller.filling.contains(&program_unit) || controller.unprogrammed[program_unit as usize] > 0 {
             return nothing;
         }
+        if self.dies[die as usize].dead {
+            return self.reconstruct(number, physical, now, ready);
+        }
         let time = self.times.read[usize::from(page)] + self.retries(number, physical);
-        let sensed = self.dies[die as usize].read(ready, program_unit, time, self.times.suspend);
+        self.bring(die, program_unit, time, now, ready)
+    }
+
+    /// Senses for `time` what has the number `sensed` on its die, and brings one mapping unit of it to the controller.
+    #[inline]
+    pub(super) fn bring(&mut self, die: u32, sensed: u32, time: Nanos, now: Nanos, ready: Nanos) -> Fetched {
+        let sensed = self.dies[die as usize].read(ready, sensed, time, self.times.suspend);
         self.busy[0] += if sensed.anew { time } else { 0 };
         let transfer = self.times.channel.time(self.times.unit_bytes);
         let channel = &mut self.channels[(die / self.layout.dies_per_channel) as usize];
@@ -173,12 +191,14 @@ impl Flash {
         let at = (sensed.at + transfer).max(*channel);
         let on_bus = at - sensed.at - transfer;
         let media = at - ready - sensed.queue - sensed.garbage_collection - on_bus;
-        Fetched { at, queue: sensed.queue + on_bus, garbage_collection: sensed.garbage_collection, media }
+        let (queue, reclaiming) = (sensed.queue + on_bus, sensed.garbage_collection);
+        let (garbage_collection, rebuild) = if sensed.rebuild { (0, reclaiming) } else { (reclaiming, 0) };
+        Fetched { at, queue, garbage_collection, rebuild, media }
     }
 
     /// Time of the senses that must be repeated because the flash is worn.
     #[inline]
-    fn retries(&mut self, number: usize, physical: u32) -> Nanos {
+    pub(super) fn retries(&mut self, number: usize, physical: u32) -> Nanos {
         let Some((at_end, time, worn, cycles)) = self.times.retry else { return 0 };
         let ftl = &self.controllers[number].ftl;
         let wear = worn + f64::from(ftl.erases()[ftl.block_of(physical) as usize]) / cycles;
@@ -239,14 +259,16 @@ impl Flash {
 
     /// A write completes at `at`; what it waited beyond its own way was for the buffer, or for `media`.
     fn acknowledge(&mut self, number: u32, at: Nanos, media: Nanos) {
-        let (reclaiming, all) = self.reclaiming;
+        let [reclaiming, renewing, all] = self.reclaiming;
         let slot = &mut self.slots[number as usize];
         let waited = at - slot.ready;
         let media = media.min(waited);
-        let reclaimed = (u128::from(waited - media) * u128::from(reclaiming) / u128::from(all)) as Nanos;
+        let share = |of: u64| (u128::from(waited - media) * u128::from(of) / u128::from(all)) as Nanos;
+        let (reclaimed, renewed) = (share(reclaiming), share(renewing));
         slot.spent.media += media;
         slot.spent.garbage_collection += reclaimed;
-        slot.spent.queue += waited - media - reclaimed;
+        slot.spent.rebuild += renewed;
+        slot.spent.queue += waited - media - reclaimed - renewed;
         self.schedule(at, number);
     }
 

@@ -44,6 +44,8 @@ pub(super) struct Pending {
     pub(super) unit: u32,
     /// A sense: the relocation it belongs to. A host program: the slot of the command that waits for it.
     pub(super) tag: u32,
+    /// Whether it is done for a rebuild.
+    pub(super) renews: bool,
     /// For the barrier of durable writes.
     pub(super) epoch: u64,
     /// When its data are there.
@@ -53,6 +55,8 @@ pub(super) struct Pending {
 /// A die.
 #[derive(Debug)]
 pub(super) struct Die {
+    /// Whether its channel has died.
+    pub(super) dead: bool,
     /// What it does now.
     pub(super) now: Option<Pending>,
     pub(super) begin: Nanos,
@@ -74,8 +78,9 @@ pub(super) struct Sensed {
     pub(super) at: Nanos,
     /// Waiting for other reads and the host's programs.
     pub(super) queue: Nanos,
-    /// Waiting for reclaiming.
+    /// Waiting for reclaiming, and whether for that of a rebuild.
     pub(super) garbage_collection: Nanos,
+    pub(super) rebuild: bool,
     /// Whether the page had to be sensed.
     pub(super) anew: bool,
 }
@@ -83,6 +88,7 @@ pub(super) struct Sensed {
 impl Die {
     pub(super) fn new() -> Self {
         Self {
+            dead: false,
             now: None,
             begin: 0,
             end: 0,
@@ -94,26 +100,31 @@ impl Die {
         }
     }
 
+    /// Forgets all that it has to do.
+    pub(super) fn rest(&mut self) {
+        *self = Self { dead: self.dead, ..Self::new() };
+    }
+
     /// A host read of `time` that wants to begin at `at`.
     #[inline]
     pub(super) fn read(&mut self, at: Nanos, unit: u32, time: Nanos, suspend: Option<Nanos>) -> Sensed {
         if self.sensed == unit {
             let end = at.max(self.sensed_at);
-            return Sensed { at: end, queue: end - at, garbage_collection: 0, anew: false };
+            return Sensed { at: end, queue: end - at, ..Sensed::default() };
         }
         let free = at.max(self.read_until);
-        let (begin, reclaiming) = match self.now.filter(|_| self.end > free) {
-            None => (free, false),
+        let (begin, reclaiming, rebuild) = match self.now.filter(|_| self.end > free) {
+            None => (free, false, false),
             Some(now) => {
                 let begin = self.interrupt(&now, free, time, suspend);
-                (begin, begin > free && !now.kind.serves_the_host())
+                (begin, begin > free && !now.kind.serves_the_host(), now.renews)
             }
         };
         self.read_until = begin + time;
         (self.sensed, self.sensed_at) = (unit, self.read_until);
         let waited = begin - free;
         let (queue, garbage_collection) = if reclaiming { (free - at, waited) } else { (begin - at, 0) };
-        Sensed { at: self.read_until, queue, garbage_collection, anew: true }
+        Sensed { at: self.read_until, queue, garbage_collection, rebuild, anew: true }
     }
 
     /// When a read may begin that finds the die at work, which is put off if it can be.
@@ -153,7 +164,7 @@ mod tests {
     use super::*;
 
     fn program() -> Pending {
-        Pending { kind: Kind::Relocated, page: 0, frees: 0, unit: 7, tag: NONE, epoch: 0, ready: 0 }
+        Pending { kind: Kind::Relocated, page: 0, frees: 0, unit: 7, tag: NONE, renews: false, epoch: 0, ready: 0 }
     }
 
     #[test]

@@ -3,8 +3,11 @@
 //! Eight bytes for each flash unit at most (a map and its inverse, four bytes each) and a constant for each block. Writing
 //! always goes to the open block of a frontier; a block is reclaimed by moving what is still valid in it and erasing it.
 
+mod renewal;
+
 use super::hot::Hot;
 use super::victims::{OPEN, Victims};
+use renewal::Renewal;
 use std::collections::VecDeque;
 use tameshi_base::Random;
 use tameshi_spec::profile::CleaningPolicy;
@@ -129,7 +132,11 @@ pub struct Ftl {
     separate: bool,
     hot: Option<Hot>,
     reserve_blocks: usize,
+    /// So few erased blocks, and nothing must be written before one has been reclaimed.
+    least_free: usize,
     victim: Option<Victim>,
+    /// Since a channel died.
+    renewal: Option<Box<Renewal>>,
     /// Program and erase cycles by block.
     erases: Vec<u32>,
     mapped: u32,
@@ -189,7 +196,9 @@ impl Ftl {
             separate: shape.separate,
             hot: shape.hot_within.map(|within| Hot::new(within, shape.blocks)),
             reserve_blocks: shape.reserve_blocks as usize,
+            least_free: 1,
             victim: None,
+            renewal: None,
             erases: vec![0; shape.blocks as usize],
             mapped: 0,
             work: Work::default(),
@@ -305,7 +314,7 @@ impl Ftl {
     /// Whether nothing must be written before a block has been reclaimed.
     #[inline]
     pub fn is_exhausted(&self) -> bool {
-        self.free.len() <= 1
+        self.free.len() <= self.least_free
     }
 
     /// Units to move for each unit that the host writes, as a fraction, so that the reserve neither grows nor shrinks.
@@ -321,16 +330,32 @@ impl Ftl {
             return victim;
         }
         let writes = self.work.host_units;
-        let (block, valid) = self.victims.choose(writes).expect("closed blocks are there when erased ones are short");
-        let to = self.hot.as_ref().map_or(Frontier::Relocated, |hot| hot.of_relocated(block, writes));
-        let victim = Victim { block, next: block * self.units_per_block, valid, to };
+        // What is as full as a block may be now gives nothing.
+        let most = (self.old_blocks() > 0).then_some(self.usable_units);
+        let chosen = self.victims.choose(writes, most);
+        let (block, valid) = chosen.expect("closed blocks are there when erased ones are short");
+        let victim = self.victim_of(block, valid);
         self.victim = Some(victim);
         victim
     }
 
+    fn victim_of(&self, block: u32, valid: u32) -> Victim {
+        let of_hot = |hot: &Hot| hot.of_relocated(block, self.work.host_units);
+        let to = self.hot.as_ref().map_or(Frontier::Relocated, of_hot);
+        Victim { block, next: block * self.units_per_block, valid, to }
+    }
+
     /// Moves the next valid unit out of the block that is being reclaimed, or erases it when none is left.
     pub fn reclaim(&mut self) -> Step {
-        let mut victim = self.victim();
+        let victim = self.victim();
+        let (step, left) = self.step(victim);
+        self.victim = left;
+        step
+    }
+
+    /// One step of a block's reclaiming, and what is left of it.
+    #[inline]
+    fn step(&mut self, mut victim: Victim) -> (Step, Option<Victim>) {
         let end = (victim.block + 1) * self.units_per_block;
         if self.victims.valid(victim.block) > 0 {
             while self.back[victim.next as usize] == NONE {
@@ -339,15 +364,17 @@ impl Ftl {
             let from = victim.next;
             victim.next += 1;
             debug_assert!(from < end);
-            self.victim = Some(victim);
-            return Step::Moved { from, to: self.relocate(from, victim.to), frontier: victim.to };
+            let to = self.relocate(from, victim.to);
+            return (Step::Moved { from, to, frontier: victim.to }, Some(victim));
         }
         self.back[(end - self.units_per_block) as usize..end as usize].fill(NONE);
-        self.victim = None;
         self.erases[victim.block as usize] += 1;
         self.work.erases += 1;
         self.free.push_back(victim.block);
-        Step::Erased { block: victim.block }
+        if let Some(renewal) = &mut self.renewal {
+            renewal.erased(victim.block);
+        }
+        (Step::Erased { block: victim.block }, None)
     }
 
     #[inline]
@@ -382,7 +409,7 @@ impl Ftl {
     pub fn fill(&self) -> Fill {
         let open: u64 = self.open.iter().map(|open| u64::from(open.end - open.next)).sum();
         Fill {
-            physical: self.back.len() as u64,
+            physical: self.back.len() as u64 - self.renewal.as_ref().map_or(0, |renewal| renewal.lost_units()),
             logical: self.map.len() as u64,
             mapped: u64::from(self.mapped),
             erased: self.free.len() as u64 * u64::from(self.usable_units) + open,

@@ -27,6 +27,7 @@ pub(super) struct Place {
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) channels: u32,
+    data: u32,
     pub(super) dies_per_channel: u32,
     /// Mapping units in a program unit.
     pub(super) program_units: u32,
@@ -71,6 +72,7 @@ impl Layout {
         };
         Ok(Self {
             channels,
+            data,
             dies_per_channel: dies,
             program_units,
             units_per_block,
@@ -110,9 +112,46 @@ impl Layout {
     /// Where a program unit is, and its kind of page. Blocks of few pages take turns in where they begin.
     #[inline]
     pub(super) fn place(&self, unit: u32) -> (Place, u8) {
+        let (block, rest) = self.block(unit);
+        self.in_turn(self.places[rest as usize], block)
+    }
+
+    /// The block of a program unit, and its place there.
+    #[inline]
+    pub(super) fn block(&self, unit: u32) -> (u32, u32) {
         let block = self.by_block.quotient(unit);
-        let place = self.places[(unit - block * self.places.len() as u32) as usize];
+        (block, unit - block * self.places.len() as u32)
+    }
+
+    /// A place of a block with its kind of page.
+    #[inline]
+    pub(super) fn in_turn(&self, place: Place, block: u32) -> (Place, u8) {
         (place, ((u32::from(place.kind) + block) % self.bits) as u8)
+    }
+
+    /// Channels that hold data.
+    pub(super) fn data(&self) -> u32 {
+        self.data
+    }
+
+    /// Whether each stripe has parity.
+    pub(super) fn has_parity(&self) -> bool {
+        self.channels > self.data
+    }
+
+    /// Places of a block whose stripes hold `data` program units, on the channels that live.
+    pub(super) fn narrow(&self, data: u32, lives: impl Fn(u32) -> bool) -> Vec<Place> {
+        let left: Vec<u32> = (0..self.channels).filter(|&channel| lives(channel)).collect();
+        let dies = self.dies_per_channel;
+        let pages = self.places.len() as u32 / (self.data * dies);
+        let moved = |die: u16| (left[(u32::from(die) / dies) as usize] * dies + u32::from(die) % dies) as u16;
+        let of_left = places(pages, data, left.len() as u32, dies, self.bits as usize);
+        let place = |place: Place| Place {
+            die: moved(place.die),
+            parity: place.parity.checked_sub(1).map_or(0, |die| moved(die) + 1),
+            ..place
+        };
+        of_left.into_iter().map(place).collect()
     }
 
     /// Program units of one controller, parity left out.

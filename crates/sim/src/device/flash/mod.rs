@@ -14,6 +14,7 @@
 //! **Durability.** With power-loss protection a write in the buffer is durable: force unit access and flushes cost no more.
 //! Without it, a flush or a write with force unit access pads what has not filled its pages, and waits for the flash.
 
+mod channel;
 mod command;
 mod die;
 pub mod ftl;
@@ -26,6 +27,8 @@ mod victims;
 use super::barrier::Barrier;
 use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
+use crate::fault::Rebuilt;
+use channel::Degraded;
 use command::Slot;
 use die::{Die, Kind, NONE, Pending};
 use ftl::{Frontier, Ftl, Work};
@@ -70,8 +73,10 @@ pub struct Flash {
     relocations: reclaim::Relocations,
     /// Whether relocated data go to blocks of their own.
     separate: bool,
-    /// Time that dies worked on reclaiming, and on anything, of late.
-    reclaiming: (u64, u64),
+    /// Time that dies worked on reclaiming, on a rebuild, and on anything, of late.
+    reclaiming: [u64; 3],
+    /// Rebuilds that have ended and are not told.
+    rebuilt: VecDeque<Rebuilt>,
     /// When the power allowed has carried all that was begun so far.
     energy: Nanos,
     /// What had been done before the run.
@@ -159,12 +164,14 @@ struct Controller {
     /// Erases that scaled blocks owe their dies, and whose turn it is.
     erase_debt: u32,
     erase_turn: u32,
-    /// The program unit that is being moved, and by frontier the relocation that fills up.
-    sensing: u32,
+    /// The program unit that is being moved, by reclaiming and by a rebuild, and by frontier the relocation that fills up.
+    sensing: [u32; 2],
     relocation: [u32; Frontier::COUNT],
     /// For each program unit the programs that are not over: its data are still in the buffer.
     unprogrammed: Vec<u8>,
     first_die: u32,
+    /// Since a channel died.
+    degraded: Option<Box<Degraded>>,
 }
 
 impl Flash {
@@ -186,10 +193,11 @@ impl Flash {
                 owed: 0,
                 erase_debt: 0,
                 erase_turn: 0,
-                sensing: NONE,
+                sensing: [NONE; 2],
                 relocation: [NONE; Frontier::COUNT],
                 unprogrammed: vec![0; layout.program_unit_count()],
                 first_die: number * dies,
+                degraded: None,
             })
         };
         let depth = profile.controller.queue_depth.value;
@@ -215,7 +223,8 @@ impl Flash {
             durable: Barrier::default(),
             relocations: reclaim::Relocations::default(),
             separate: profile.cleaning.separate_relocated.value,
-            reclaiming: (0, 1),
+            reclaiming: [0, 0, 1],
+            rebuilt: VecDeque::new(),
             energy: 0,
             before: Work::default(),
             past: past(profile),
@@ -301,6 +310,9 @@ impl Flash {
             Kind::Relocated => self.is_programmed(number, done.unit),
             Kind::Parity | Kind::Erase => {}
         }
+        if done.renews && done.unit != NONE && done.kind != Kind::Sense {
+            self.renewed(number, at);
+        }
         self.start_next(number, at);
     }
 
@@ -329,6 +341,9 @@ impl Flash {
             return;
         }
         let Some(pending) = die.queue.pop_front() else { return };
+        if die.dead {
+            return self.pass_over(number, pending, at);
+        }
         let times = &self.times;
         let mut begin = at.max(die.read_until).max(pending.ready);
         let (energy, work) = match pending.kind {
@@ -352,12 +367,14 @@ impl Flash {
             }
         };
         die.start(pending, begin, end);
-        let (reclaiming, all) = &mut self.reclaiming;
+        let [reclaiming, renewing, all] = &mut self.reclaiming;
         *all += end - begin;
         self.busy[0] += end - begin;
-        *reclaiming += if pending.kind.serves_the_host() { 0 } else { end - begin };
+        if !pending.kind.serves_the_host() {
+            *(if pending.renews { renewing } else { reclaiming }) += end - begin;
+        }
         if *all > 1 << 36 {
-            (*reclaiming, *all) = (*reclaiming / 2, *all / 2);
+            self.reclaiming = self.reclaiming.map(|time| time / 2);
         }
         self.events.add(end, number);
     }
@@ -386,7 +403,8 @@ impl Flash {
         let ahead_of_dies: Nanos = dies.sum();
         let turns: Nanos = self.controllers.iter().map(|controller| ahead(controller.next_turn)).sum();
         let [media, link, controller, channels] = self.busy;
-        usage.add(Resource::Media, self.dies.len() as u64, media.saturating_sub(ahead_of_dies));
+        let dies = self.dies.iter().filter(|die| !die.dead).count() as u64;
+        usage.add(Resource::Media, dies, media.saturating_sub(ahead_of_dies));
         let transfers: Nanos = self.channels.iter().map(|&until| ahead(until)).sum();
         usage.add(Resource::Channels, self.channels.len() as u64, channels - transfers);
         usage.add(Resource::Link, 1, link.saturating_sub(ahead(self.crossed)));

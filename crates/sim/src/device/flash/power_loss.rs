@@ -121,7 +121,7 @@ impl Flash {
             self.channels.iter().map(|&until| ahead(until)).sum(),
         ];
         self.busy.iter_mut().zip(ahead).for_each(|(busy, ahead)| *busy = busy.saturating_sub(ahead));
-        self.dies.iter_mut().for_each(|die| *die = Die::new());
+        self.dies.iter_mut().for_each(Die::rest);
         self.channels.fill(now);
         self.link = [now; 2];
         (self.held, self.energy, self.buffer_free) = (0, now, self.times.buffer_units);
@@ -136,9 +136,10 @@ impl Flash {
             self.close_open_units(number);
             let controller = &mut self.controllers[number];
             (controller.next_turn, controller.buffered) = (now, [0; Frontier::COUNT]);
-            (controller.sensing, controller.relocation) = (NONE, [NONE; Frontier::COUNT]);
+            (controller.sensing, controller.relocation) = ([NONE; 2], [NONE; Frontier::COUNT]);
             controller.unprogrammed.fill(0);
         }
+        self.renew_after_power_loss(now);
     }
 
     /// Program units that were filling up stay partly empty.

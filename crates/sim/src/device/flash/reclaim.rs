@@ -2,7 +2,7 @@
 
 use super::die::{Kind, NONE, Pending};
 use super::ftl::{Frontier, Step};
-use super::{Controller, Flash, Nanos};
+use super::{Flash, Nanos};
 
 /// Relocated program units that wait until what goes into them has been sensed.
 #[derive(Debug, Default)]
@@ -18,11 +18,13 @@ struct Relocation {
     unit: u32,
     /// Senses that are not over.
     senses: u32,
+    /// Whether some of it is of a rebuild.
+    renews: bool,
 }
 
 impl Relocations {
     fn open(&mut self, controller: u32) -> u32 {
-        let new = Relocation { controller, unit: NONE, senses: 0 };
+        let new = Relocation { controller, unit: NONE, senses: 0, renews: false };
         match self.unused.pop() {
             Some(number) => {
                 self.list[number as usize] = new;
@@ -32,6 +34,13 @@ impl Relocations {
                 self.list.push(new);
                 (self.list.len() - 1) as u32
             }
+        }
+    }
+
+    /// One more sense must be over.
+    pub(super) fn expect(&mut self, relocation: u32) {
+        if let Some(of) = self.list.get_mut(relocation as usize) {
+            of.senses += 1;
         }
     }
 }
@@ -67,20 +76,26 @@ impl Flash {
         if waiter != NONE {
             self.slots[waiter as usize].programs += 1;
         }
-        self.program(number, unit, Pending { kind: Kind::Host, page: 0, frees, unit, tag: waiter, epoch, ready }, at);
+        // Where relocated data have no blocks of their own, a rebuild's are among the host's.
+        let renews = controller.degraded.as_mut().is_some_and(|degraded| std::mem::take(&mut degraded.filling));
+        if renews {
+            self.renewal_begins(number);
+        }
+        let host = Pending { kind: Kind::Host, page: 0, frees, unit, tag: waiter, renews, epoch, ready };
+        self.program(number, unit, host, at);
         true
     }
 
     /// Sends a program unit, and the parity of its stripe if it is the last, to their dies.
     fn program(&mut self, number: usize, unit: u32, pending: Pending, at: Nanos) {
-        let (place, page) = self.layout.place(unit);
+        let (place, page) = self.place(number, unit);
         let controller = &mut self.controllers[number];
         controller.unprogrammed[unit as usize] += 1;
         let first = controller.first_die;
         self.enqueue(first + u32::from(place.die), Pending { page, ..pending }, at);
         if place.parity > 0 {
             let kind = if pending.kind == Kind::Host { Kind::Parity } else { Kind::Relocated };
-            let parity = Pending { kind, page, frees: 0, unit: NONE, tag: NONE, epoch: 0, ready: pending.ready };
+            let parity = Pending { kind, page, frees: 0, unit: NONE, tag: NONE, epoch: 0, ..pending };
             self.enqueue(first + u32::from(place.parity) - 1, parity, at);
         }
     }
@@ -120,60 +135,83 @@ impl Flash {
         }
     }
 
-    fn reclaim_until_possible(&mut self, number: usize, at: Nanos) {
+    pub(super) fn reclaim_until_possible(&mut self, number: usize, at: Nanos) {
         while self.controllers[number].ftl.is_exhausted() {
             self.reclaim_step(number, at);
         }
     }
 
     /// Moves one unit or erases the victim; tells whether it erased.
-    fn reclaim_step(&mut self, number: usize, at: Nanos) -> bool {
+    pub(super) fn reclaim_step(&mut self, number: usize, at: Nanos) -> bool {
         match self.controllers[number].ftl.reclaim() {
             Step::Moved { from, to, frontier } => {
-                self.move_unit(number, frontier, (from, to), at);
+                self.move_unit(number, frontier, (from, to), false, at);
                 false
             }
             Step::Erased { .. } => {
-                self.erase(number, at);
+                self.erase(number, false, at);
                 true
             }
         }
     }
 
-    fn move_unit(&mut self, number: usize, frontier: Frontier, (from, to): (u32, u32), at: Nanos) {
+    /// A unit was moved, by reclaiming or by a rebuild.
+    pub(super) fn move_unit(
+        &mut self,
+        number: usize,
+        frontier: Frontier,
+        (from, to): (u32, u32),
+        renews: bool,
+        at: Nanos,
+    ) {
         let (source, _) = self.layout.program_unit(from);
-        let Controller { sensing, relocation, .. } = &self.controllers[number];
-        let (sensing, mut relocation) = (*sensing, relocation[frontier as usize]);
+        let controller = &mut self.controllers[number];
+        let mut relocation = controller.relocation[frontier as usize];
         if self.separate && relocation == NONE {
             relocation = self.relocations.open(number as u32);
+            controller.relocation[frontier as usize] = relocation;
         }
-        if sensing != source {
-            if let Some(of) = self.relocations.list.get_mut(relocation as usize) {
-                of.senses += 1;
-            }
-            let (place, page) = self.layout.place(source);
+        if std::mem::replace(&mut controller.sensing[usize::from(renews)], source) != source {
+            let (place, page) = self.place(number, source);
             let die = self.controllers[number].first_die + u32::from(place.die);
             // One sense brings every plane's page; about half of it is still valid and crosses the channel.
             let frees = self.layout.program_units.div_ceil(2) as u16;
             let tag = relocation;
-            let sense = Pending { kind: Kind::Sense, page, frees, unit: source, tag, epoch: 0, ready: at };
-            self.enqueue(die, sense, at);
+            let sense = Pending { kind: Kind::Sense, page, frees, unit: source, tag, renews, epoch: 0, ready: at };
+            if self.dies[die as usize].dead {
+                self.sense_others(number, sense, at);
+            } else {
+                self.relocations.expect(relocation);
+                self.enqueue(die, sense, at);
+            }
         }
         if !self.separate {
-            self.controllers[number].sensing = source;
+            if let Some(degraded) = &mut self.controllers[number].degraded {
+                degraded.filling |= renews;
+            }
             self.filled(number, Frontier::Host, to, (at, at), NONE);
             return;
         }
+        self.relocations.list[relocation as usize].renews |= renews;
+        self.relocated(number, frontier, to, at);
+    }
+
+    /// A unit of a frontier of relocated data was taken; a full program unit goes to its die once what it holds is sensed.
+    pub(super) fn relocated(&mut self, number: usize, frontier: Frontier, to: u32, at: Nanos) {
         let (target, rest) = self.layout.program_unit(to);
-        let full = rest + 1 == self.layout.program_units;
         let controller = &mut self.controllers[number];
-        controller.filling[frontier as usize] = if full { NONE } else { target };
-        controller.sensing = source;
-        controller.relocation[frontier as usize] = if full { NONE } else { relocation };
-        if full {
-            self.relocations.list[relocation as usize].unit = target;
-            self.relocate_if_ready(relocation, at);
+        if rest + 1 < self.layout.program_units {
+            controller.filling[frontier as usize] = target;
+            return;
         }
+        controller.filling[frontier as usize] = NONE;
+        let relocation = std::mem::replace(&mut controller.relocation[frontier as usize], NONE);
+        let of = &mut self.relocations.list[relocation as usize];
+        of.unit = target;
+        if of.renews {
+            self.renewal_begins(number);
+        }
+        self.relocate_if_ready(relocation, at);
     }
 
     /// A sense of a relocation is over.
@@ -186,17 +224,18 @@ impl Flash {
     }
 
     fn relocate_if_ready(&mut self, relocation: u32, at: Nanos) {
-        let Relocation { controller, unit, senses } = self.relocations.list[relocation as usize];
+        let Relocation { controller, unit, senses, renews } = self.relocations.list[relocation as usize];
         if unit == NONE || senses > 0 {
             return;
         }
         self.relocations.unused.push(relocation);
-        let pending = Pending { kind: Kind::Relocated, page: 0, frees: 0, unit, tag: NONE, epoch: 0, ready: at };
+        let pending =
+            Pending { kind: Kind::Relocated, page: 0, frees: 0, unit, tag: NONE, renews, epoch: 0, ready: at };
         self.program(controller as usize, unit, pending, at);
     }
 
     /// A block was reclaimed: its dies erase it, as many of them as the scale says.
-    fn erase(&mut self, number: usize, at: Nanos) {
+    pub(super) fn erase(&mut self, number: usize, renews: bool, at: Nanos) {
         let (pages, of) = self.layout.erase_share;
         let dies = self.layout.dies();
         self.controllers[number].erase_debt += pages * dies;
@@ -205,8 +244,8 @@ impl Flash {
             controller.erase_debt -= of;
             controller.erase_turn = (controller.erase_turn + 1) % dies;
             let die = controller.first_die + controller.erase_turn;
-            let erase = Pending { kind: Kind::Erase, page: 0, frees: 0, unit: NONE, tag: NONE, epoch: 0, ready: at };
-            self.enqueue(die, erase, at);
+            let (kind, unit, tag) = (Kind::Erase, NONE, NONE);
+            self.enqueue(die, Pending { kind, page: 0, frees: 0, unit, tag, renews, epoch: 0, ready: at }, at);
         }
     }
 }

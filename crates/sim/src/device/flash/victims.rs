@@ -62,9 +62,42 @@ impl Victims {
         self.counts[block as usize] & !OPEN
     }
 
-    /// Takes the next victim after so many of the host's writes, and its valid units; `None` where no block is closed.
-    pub(super) fn choose(&mut self, writes: u64) -> Option<(u32, u32)> {
-        let block = match self.policy {
+    /// Units of an open block that will not be written.
+    pub(super) fn give_up(&mut self, block: u32, units: u32) {
+        self.counts[block as usize] -= units;
+    }
+
+    /// Whether a block is full, and not being reclaimed.
+    pub(super) fn is_closed(&self, block: u32) -> bool {
+        self.counts[block as usize] < OPEN
+    }
+
+    /// Takes a closed block out of turn; returns its valid units.
+    pub(super) fn take(&mut self, block: u32) -> u32 {
+        self.closed.retain(|&other| other != block);
+        let valid = self.counts[block as usize];
+        self.counts[block as usize] |= OPEN;
+        valid
+    }
+
+    /// Takes the next victim after so many of the host's writes, and its valid units; `None` where no block is closed. One with `most`
+    /// valid units or more gives way to the emptiest.
+    pub(super) fn choose(&mut self, writes: u64, most: Option<u32>) -> Option<(u32, u32)> {
+        let mut block = self.by_policy(writes)?;
+        if most.is_some_and(|most| self.counts[block] >= most) {
+            if self.policy == CleaningPolicy::Fifo {
+                self.closed.push_back(block as u32);
+            }
+            block = self.least()?;
+            return Some((block as u32, self.take(block as u32)));
+        }
+        let valid = self.counts[block];
+        self.counts[block] |= OPEN;
+        Some((block as u32, valid))
+    }
+
+    fn by_policy(&mut self, writes: u64) -> Option<usize> {
+        Some(match self.policy {
             CleaningPolicy::Greedy => self.least()?,
             CleaningPolicy::Fifo => self.closed.pop_front()? as usize,
             CleaningPolicy::Random => self.draw()?,
@@ -79,10 +112,7 @@ impl Victims {
                 }
                 best
             }
-        };
-        let valid = self.counts[block];
-        self.counts[block] |= OPEN;
-        Some((block as u32, valid))
+        })
     }
 
     /// The closed block with the fewest valid units, the first of them from where the last search ended.
