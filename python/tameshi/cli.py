@@ -221,7 +221,7 @@ def run_command(
     done = conduct(prepared, folder, err_console, jobs=jobs, reproduce=reproduce)
     if done.complete and not keep:
         remove_targets(prepared.examined.values())
-    outputs.show(folder, lang, out_console)
+    outputs.show(folder, lang, out_console, done.results)
     end(done)
 
 
@@ -274,7 +274,7 @@ def predictions_command(
     ),
     only: Annotated[
         list[str] | None,
-        typer.Option(help="Run this study alone (repeatable); calibration.csv stays as it is."),
+        typer.Option(help="Run this study alone (repeatable)."),
     ] = None,
 ) -> None:
     """Run every study that lists published figures, simulated, and write down what it predicts."""
@@ -286,21 +286,19 @@ def predictions_command(
     if not listed:
         out_console.print(f"No study in {studies} lists published figures: nothing to predict.")
         return
-    calibrated: list[predictions.Calibration] = []
+    calibrated: dict[str, list[predictions.Calibration]] = {}
     for study in listed:
         prepared = prepare(study, [World.simulated], Bindings(), quick=False)
         own = out / study.name
         done = conduct(prepared, own, err_console, jobs=os.cpu_count() or 1, reproduce=[])
-        summary, _ = outputs.read_summary(own)
-        found = outputs.write_results(own, summary, done.runs)
-        made = predictions.predictions(study.name, found["published"], done.runs)
-        calibrated += predictions.calibrations(study.name, found["published"], done.runs)
+        found = done.results["published"]
+        made = predictions.predictions(study.name, found, done.runs)
+        calibrated[study.name] = predictions.calibrations(study.name, found, done.runs)
         new, changed = predictions.record(folder, made, date.today())
         out_console.print(f"{study.name}: {new} new, {changed} changed, {len(made)} in all")
-    if only:
-        return
-    predictions.write_calibrations(folder / "calibration.csv", calibrated)
-    out_console.print(f"Beside {len(calibrated)} calibration figures: {folder / 'calibration.csv'}")
+    path = folder / "calibration.csv"
+    count = predictions.write_calibrations(path, calibrated, whole=not only)
+    out_console.print(f"Beside {count} calibration figures: {path}")
 
 
 @app.command("report")

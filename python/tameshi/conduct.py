@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from rich.console import Console
 
@@ -19,6 +21,9 @@ from tameshi.run.display import for_console
 from tameshi.spec_types import Plan, Summary, World
 from tameshi.store import SealedRun
 from tameshi.study import StudyFile, plan
+
+REST = 4
+"""While runs end, results rest for so many times as long as they took to make."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +81,27 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Conducted:
-    """What became of a study."""
+    """What became of a study; `results` is what its results.json holds."""
 
     runs: Sequence[SealedRun]
+    results: dict[str, Any]
     complete: bool
     interrupted: bool
+
+
+class Pace:
+    """When results are made anew while runs end: of many runs, they would take most of the time."""
+
+    def __init__(self) -> None:
+        self._next_s = 0.0
+
+    def keep(self, work: Callable[[], object]) -> None:
+        """Do it, unless it was done a moment ago for what it takes."""
+        begin_s = time.monotonic()
+        if begin_s >= self._next_s:
+            work()
+            end_s = time.monotonic()
+            self._next_s = end_s + REST * (end_s - begin_s)
 
 
 def prepare(
@@ -96,7 +117,7 @@ def prepare(
 def conduct(
     prepared: Prepared, folder: Path, console: Console, *, jobs: int, reproduce: Sequence[str]
 ) -> Conducted:
-    """Run what remains of a study in its folder; results.json is rewritten after each run.
+    """Run what remains of a study in its folder; results.json is rewritten as runs end.
 
     A search goes on until the runs lead to no further rate.
     """
@@ -104,10 +125,12 @@ def conduct(
     with store.locked_study(folder) as lock:
         guard.write_file(folder / "study.toml", prepared.study.text.encode())
 
-        def sealed() -> None:
-            outputs.write_results(folder, current.summary, outputs.read_runs(folder))
+        pace = Pace()
 
-        session = Session(folder, lock, for_console(console), sealed)
+        def refresh() -> dict[str, Any]:
+            return outputs.write_results(folder, current.summary, outputs.read_runs(folder))
+
+        session = Session(folder, lock, for_console(console), lambda: pace.keep(refresh))
 
         def work() -> list[SealedRun]:
             nonlocal current
@@ -122,9 +145,10 @@ def conduct(
                 current = following
 
         runs = _under_signals(session, work)
+        found = refresh()
     complete = len(runs) == len(current.tasks())
     complete = complete and all(run.outcome["status"] == "complete" for run in runs)
-    return Conducted(runs, complete, session.stopping.is_set())
+    return Conducted(runs, found, complete, session.stopping.is_set())
 
 
 def _under_signals(session: Session, work: Callable[[], list[SealedRun]]) -> list[SealedRun]:

@@ -120,11 +120,13 @@ def write_html(folder: Path, inputs: ReportInputs, lang: str) -> Path:
     return path
 
 
-def show(folder: Path, lang: str, console: Console) -> None:
-    """Results, report, and the summary on the terminal."""
+def show(folder: Path, lang: str, console: Console, found: dict[str, Any] | None = None) -> None:
+    """Results (made anew unless they are known), report, and the summary on the terminal."""
     summary, reproduce = read_summary(folder)
     runs = read_runs(folder)
-    inputs = report_inputs(write_results(folder, summary, runs), runs, reproduce)
+    if found is None:
+        found = write_results(folder, summary, runs)
+    inputs = report_inputs(found, runs, reproduce)
     path = write_html(folder, inputs, lang)
     for line in terminal_summary(inputs, lang):
         console.print(line, markup=False, soft_wrap=True)

@@ -10,7 +10,7 @@ import csv
 import hashlib
 import io
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from datetime import date
 from pathlib import Path
@@ -133,14 +133,29 @@ def read(path: Path) -> list[Prediction]:
         return [Prediction(**row) for row in csv.DictReader(file)]
 
 
-def write_calibrations(path: Path, rows: Iterable[Calibration]) -> None:
-    """All calibration figures that studies reproduce, in place of what the file held."""
+def write_calibrations(
+    path: Path, made: Mapping[str, Iterable[Calibration]], *, whole: bool
+) -> int:
+    """The calibration figures that studies reproduce, in place of what the file held of them.
+
+    `whole`: of all studies that there are, so that nothing else stays. Returns how many there are.
+    """
+    rows = [] if whole or not path.exists() else _read_calibrations(path)
+    rows = [row for row in rows if row.study not in made]
+    rows += [row for each in made.values() for row in each]
+    rows.sort(key=lambda row: (row.id, row.study))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([field.name for field in fields(Calibration)])
-    writer.writerows(astuple(row) for row in sorted(rows, key=lambda row: row.id))
+    writer.writerows(astuple(row) for row in rows)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.getvalue(), encoding="utf-8")
+    return len(rows)
+
+
+def _read_calibrations(path: Path) -> list[Calibration]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return [Calibration(**row) for row in csv.DictReader(file)]
 
 
 def append(path: Path, rows: Iterable[Prediction]) -> None:

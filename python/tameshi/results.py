@@ -5,6 +5,7 @@ A pure function of the records.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -83,6 +84,37 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     }
 
 
+class Intervals:
+    """One subject's recorded intervals in order of time, a column for each metric."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        # A client that was held up tells of an interval when the others' sum is written already.
+        keys = ["t_ns", "dt_ns"]
+        wide = frame.pivot("metric", index=keys, values="value", aggregate_function="sum")
+        columns = wide.sort(keys).to_dict(as_series=False)
+        self._ends: list[int] = columns.pop("t_ns")
+        self._lengths: list[int] = columns.pop("dt_ns")
+        self._metrics: dict[str, list[float | None]] = columns
+
+    def within(self, spans: Sequence[tuple[int, int]]) -> tuple[list[int], dict[str, list[float]]]:
+        """Lengths and counters of the intervals that lie in one of the spans whole.
+
+        A metric that none of them tells is left out; what one does not tell of it is 0.
+        """
+        places: dict[int, None] = {}
+        for begin, end in spans:
+            first, last = bisect_left(self._ends, begin), bisect_right(self._ends, end)
+            inside = (p for p in range(first, last) if self._ends[p] - self._lengths[p] >= begin)
+            places |= dict.fromkeys(inside)
+        order = sorted(places)
+        counters = {}
+        for metric, values in self._metrics.items():
+            told = [values[place] for place in order]
+            if any(value is not None for value in told):
+                counters[metric] = [0.0 if value is None else value for value in told]
+        return [self._lengths[place] for place in order], counters
+
+
 class _Frames:
     """A run's series by stream and its latencies, read once."""
 
@@ -96,6 +128,31 @@ class _Frames:
             self._sum_up(word)
         self.latencies = run.latencies()
         self.events = read_events(run.folder)
+        self._tables: dict[str, Intervals] = {}
+        self._windows: dict[tuple[Any, ...], WindowData] = {}
+
+    def window(self, repetition: int, phase: int, subject: str, stretch: Stretch) -> WindowData:
+        """What a stream, a storage or the host shows in a stretch of a phase."""
+        key = (phase, subject, stretch.name, stretch.steady, *stretch.spans)
+        if key not in self._windows:
+            self._windows[key] = self._cut(repetition, phase, subject, stretch)
+        return self._windows[key]
+
+    def _cut(self, repetition: int, phase: int, subject: str, stretch: Stretch) -> WindowData:
+        frame = self.by_stream.get(subject)
+        if frame is None:
+            return WindowData(stretch.length_ns, [], {}, {}, repetition)
+        if subject not in self._tables:
+            self._tables[subject] = Intervals(frame)
+        lengths, counters = self._tables[subject].within(stretch.spans)
+        prefix = f"{phase}/steady/{subject}/"
+        latencies = {
+            tag.removeprefix(prefix): value
+            for tag, value in self.latencies.items()
+            if stretch.steady and tag.startswith(prefix)
+        }
+        length = stretch.length_ns if stretch.steady else sum(lengths)
+        return WindowData(length, lengths, counters, latencies, repetition)
 
     def _sum_up(self, word: str) -> None:
         """A program's transactions of all kinds stand beside what its clients counted in all."""
@@ -143,7 +200,7 @@ def _cell(
     for name, parts in by_name.items():
         for stream in cell.spec.streams:
             data = [
-                _window(frames[run.folder], run.spec.repetition, cell.index, stream.name, part)
+                frames[run.folder].window(run.spec.repetition, cell.index, stream.name, part)
                 for run, part in parts
             ]
             scale = max(run.spec.storage[stream.storage].scale or 1 for run, _ in parts)
@@ -195,7 +252,7 @@ def _of_database(
 
     def windows(subject: str) -> list[WindowData]:
         return [
-            _window(frames[run.folder], run.spec.repetition, cell.index, subject, part)
+            frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
             for run, part in parts
         ]
 
@@ -267,7 +324,7 @@ def _why(
 
     def windows(subject: str) -> list[WindowData]:
         return [
-            _window(frames[run.folder], run.spec.repetition, cell.index, subject, part)
+            frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
             for run, part in parts
         ]
 
@@ -309,7 +366,7 @@ def _timeline(
             part = Stretch("", during, steady=False)
 
             def data(subject: str, part: Stretch = part, run: SealedRun = run) -> WindowData:
-                return _window(frames[run.folder], run.spec.repetition, cell.index, subject, part)
+                return frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
 
             storages = (name for name in told.by_stream if name.startswith(STORAGE))
             rebuilds = (timeline.rebuild(name, data(name)) for name in sorted(storages))
@@ -339,7 +396,7 @@ def _scaled(run: SealedRun, event: dict[str, Any]) -> dict[str, Any]:
 def _judged(frames: _Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[Finding]:
     """Was it the disk that set the limit? What the load and the sampler say about it."""
     windows = {
-        stream.name: _window(frames, run.spec.repetition, cell.index, stream.name, part)
+        stream.name: frames.window(run.spec.repetition, cell.index, stream.name, part)
         for stream in cell.spec.streams
     }
     found = findings(cell.spec, windows, frames.samples.iter_rows(), part.spans)
@@ -360,7 +417,7 @@ def _judged_clients(frames: _Frames, run: SealedRun, cell: Cell, part: Stretch) 
     found: list[Finding] = []
     for program in cell.spec.programs:
         ((word, settings),) = program.model_dump(mode="json").items()
-        data = _window(frames, run.spec.repetition, cell.index, word, part)
+        data = frames.window(run.spec.repetition, cell.index, word, part)
         found += client_findings(
             word, settings.get("clients") or 1, data, machine, statements, transactions
         )
@@ -398,31 +455,6 @@ def _nanoseconds(time: Any, otherwise: int) -> int:
     return otherwise if time is None else _core.nanoseconds(str(getattr(time, "root", time)))
 
 
-def _window(
-    frames: _Frames, repetition: int, phase: int, stream: str, stretch: Stretch
-) -> WindowData:
-    frame = frames.by_stream.get(stream)
-    if frame is None:
-        return WindowData(stretch.length_ns, [], {}, {}, repetition)
-    begins, ends = pl.col("t_ns") - pl.col("dt_ns"), pl.col("t_ns")
-    within = ((begins >= begin) & (ends <= end) for begin, end in stretch.spans)
-    inside = frame.filter(pl.any_horizontal(*within))
-    # A client that was held up tells of an interval when the others' sum is written already.
-    keys = ["t_ns", "dt_ns"]
-    wide = inside.pivot("metric", index=keys, values="value", aggregate_function="sum")
-    wide = wide.sort("t_ns").fill_null(0)
-    metrics = [name for name in wide.columns if name not in ("t_ns", "dt_ns")]
-    prefix = f"{phase}/steady/{stream}/"
-    latencies = {
-        tag.removeprefix(prefix): value
-        for tag, value in frames.latencies.items()
-        if stretch.steady and tag.startswith(prefix)
-    }
-    length = stretch.length_ns if stretch.steady else int(wide["dt_ns"].sum())
-    counters = {name: wide[name].to_list() for name in metrics}
-    return WindowData(length, wide["dt_ns"].to_list(), counters, latencies, repetition)
-
-
 def _as_json(window: str, estimate: Estimate, scale: int) -> dict[str, Any]:
     return {
         "metric": estimate.metric,
@@ -434,6 +466,7 @@ def _as_json(window: str, estimate: Estimate, scale: int) -> dict[str, Any]:
         "by_repetition": {str(run): digits(v) for run, v in estimate.by_repetition.items()},
         "model": estimate.model.as_json() if estimate.model else None,
         "scale": scale,
+        **({} if estimate.operations is None else {"operations": estimate.operations}),
     }
 
 

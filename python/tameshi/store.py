@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,9 +21,13 @@ from tameshi.errors import BadInput
 from tameshi.spec_types import RunSpec
 from tameshi.windows import completed, unsettled, windows_of
 
+RAMP = re.compile(r"Tag=\d+/ramp/")
+"""The begin of a line of an interval log that belongs to a ramp."""
 OUTCOME_VERSION = 1
 """Form of outcome.json; history: 1, the first."""
 IDENTITY_DIGITS = 16
+LAID_OUT = 2
+"""Levels of a JSON file that are laid out line by line."""
 SERIES = {
     "t_ns": pl.Int64,
     "dt_ns": pl.Int64,
@@ -46,9 +51,12 @@ class SealedRun:
         return pl.read_parquet(self.folder / "series.parquet")
 
     def latencies(self) -> dict[str, dict[str, Any]]:
-        """Latency statistics (ns) by tag `PHASE/PART/STREAM/OPERATION`; of rounds, the window's."""
+        """Latency statistics (ns) by tag `PHASE/steady/STREAM/OPERATION`; of rounds, the window's.
+
+        Ramps count in no estimate, and are left out.
+        """
         logs = sorted((self.folder / "histograms").glob("*.hlog"))
-        text = "".join(_whole_lines(log.read_text()) for log in logs)
+        text = "".join(_without_ramps(_whole_lines(log.read_text())) for log in logs)
         windows = {w["phase"]: w["rounds"] for w in self.outcome["windows"] if w["rounds"]}
         counting = {p: (rounds["first"], rounds["last"]) for p, rounds in windows.items()}
         return _core.latencies(text, counting)
@@ -201,11 +209,30 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def _json(value: Any) -> bytes:
-    return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode()
+    """Its outer tables and lists laid out, what is deeper on one line: all of it takes ten times as
+    long."""
+    return (_laid_out(value, "") + "\n").encode()
+
+
+def _laid_out(value: Any, margin: str) -> str:
+    inner = margin + " "
+    if not value or not isinstance(value, dict | list) or len(margin) == LAID_OUT:
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        items = [_laid_out(item, inner) for item in value]
+    else:
+        items = [f"{json.dumps(key)}: {_laid_out(item, inner)}" for key, item in value.items()]
+    opening, closing = "[]" if isinstance(value, list) else "{}"
+    return opening + ",".join(f"\n{inner}{item}" for item in items) + f"\n{margin}{closing}"
 
 
 def _whole_lines(text: str) -> str:
     return text[: text.rfind("\n") + 1]
+
+
+def _without_ramps(log: str) -> str:
+    """An interval log without the histograms of ramps."""
+    return "".join(line for line in log.splitlines(keepends=True) if not RAMP.match(line))
 
 
 def _collect_series(folder: Path) -> pl.DataFrame:

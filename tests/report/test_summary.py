@@ -55,6 +55,25 @@ def test_one_run_is_said_once_a_sentence_and_never_left_out() -> None:
     assert table.note == "one run, no interval"
 
 
+def test_what_hangs_on_how_much_was_done_says_so_and_is_marked_where_a_part_was_simulated() -> None:
+    found = first_look.results(("simulated",))
+    for cell, scale in zip(found["cells"], (1, 64), strict=False):
+        for of in cell["estimates"]:
+            if of["metric"].endswith(".max"):
+                of |= {"operations": 240_000, "scale": scale}
+    told = [
+        str(cell)
+        for table in matrices(read_results(found), TEXT)
+        for row in table.rows
+        for cell in row.cells
+        if "of 240 k" in str(cell)
+    ]
+    assert len(told) == 2
+    assert "†" not in told[0] and "†" in told[1]
+    notes = " ".join(table.note for table in matrices(read_results(found), TEXT))
+    assert "a part of its capacity" in notes
+
+
 def test_a_single_bare_value_among_others_is_marked() -> None:
     found = first_look.results(("simulated",))
     commit = next(c for c in found["cells"] if c["phase"] == "commit")

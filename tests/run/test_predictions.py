@@ -5,7 +5,7 @@ from datetime import date
 
 from command import SMALL, tameshi
 
-from tameshi.predictions import Prediction, read, record
+from tameshi.predictions import Calibration, Prediction, read, record, write_calibrations
 
 PUBLISHED = """
 [[published]]
@@ -53,6 +53,19 @@ def test_a_study_with_published_figures_is_predicted(study, tmp_path):
     assert (known["id"], known["published"], known["reason"]) == ("S0-0006", "700", "")
     off = 100 * (float(known["ours"]) / 700 - 1)
     assert abs(float(known["deviation_percent"]) - off) < 0.1
+
+
+def test_calibration_figures_of_one_study_leave_those_of_others(tmp_path):
+    def known(number: str, study: str, ours: str) -> Calibration:
+        return Calibration(number, "IOPS", "100", ours, "+0.0", "", study, "", "")
+
+    path = tmp_path / "calibration.csv"
+    made = {"a": [known("S2", "a", "1")], "b": [known("S1", "b", "1"), known("S3", "b", "1")]}
+    assert write_calibrations(path, made, whole=True) == 3
+    assert write_calibrations(path, {"b": [known("S1", "b", "2")]}, whole=False) == 2
+    with path.open() as file:
+        rows = [(row["id"], row["study"], row["ours"]) for row in csv.DictReader(file)]
+    assert rows == [("S1", "b", "2"), ("S2", "a", "1")]
 
 
 def test_the_first_prediction_stays_and_a_changed_one_goes_into_a_dated_file(tmp_path):

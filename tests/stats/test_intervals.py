@@ -101,6 +101,14 @@ def test_every_estimate_has_an_interval_or_says_why_not() -> None:
             assert one.model is None
 
 
+def test_deviations_and_maxima_say_over_how_many_operations_they_were_taken() -> None:
+    for runs in ([window(0)], [window(0), window(1)]):
+        counted = int(sum(sum(run.counters["read.count"]) for run in runs))
+        by_metric = {e.metric: e.operations for e in estimates("s", runs)}
+        assert by_metric["read.latency.stddev"] == by_metric["read.latency.max"] == counted
+        assert by_metric["read.latency.p99"] is None and by_metric["read.iops"] is None
+
+
 def test_an_operation_that_a_run_lacks_counts_as_a_rate_of_zero() -> None:
     by_metric = {e.metric: e for e in estimates("s", [window(0, writes=2), window(1)])}
     assert by_metric["write.iops"].by_repetition == {0: 2.0, 1: 0.0}

@@ -36,9 +36,16 @@ class Point:
     method: str
     degrees: float | None
     scale: float | None
+    operations: int | None
+    """Of a standard deviation or a maximum, over how many operations it was taken."""
     outside_model: bool
     sound: bool
     """Whether its cell's verdict lets it be believed."""
+
+    @property
+    def of_a_part(self) -> bool:
+        """Whether it does not hold for a whole drive: the size of the simulated one decides."""
+        return self.operations is not None and (self.scale or 1) > 1
 
     @property
     def key(self) -> Series:
@@ -178,6 +185,7 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
             method=str(sampling.get("method") or ""),
             degrees=sampling.get("degrees"),
             scale=estimate.get("scale"),
+            operations=estimate.get("operations"),
             outside_model=model.get("inside_range") is False,
             sound=(cell.get("verdict") or {}).get("level") != "invalid",
         )

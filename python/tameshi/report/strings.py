@@ -369,6 +369,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.clause": (" — {world}: {sentence}", " — {world}：{sentence}"),
     "note.one_run": ("one run, no interval", "1回のみ、区間なし"),
     "note.no_interval": ("no interval", "区間なし"),
+    "note.of_a_part": (
+        "of a drive with a part of its capacity: not what a whole one shows",
+        "容量を縮小したドライブの値で、実際の容量での値ではない",
+    ),
     "note.all_one_run": ("(one run each, no interval)", "（各1回のみ、区間なし）"),
     "note.all_no_interval": ("(no intervals)", "（区間なし）"),
     # tables
@@ -481,6 +485,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "cell.of_allowed": ("{found} of {allowed}", "{found}／{allowed}"),
     "cell.rounds": ("{first}–{last} of {made}", "{made}回中の{first}–{last}"),
     "cell.fit": ("{intercept} + {slope} × n", "{intercept} + {slope} × n"),
+    "cell.of": ("of {count}", "（{count}件中）"),
     "cell.at": ("at {axis} {level}", "{axis} {level}"),
     "cell.none": ("–", "–"),
     "cell.unknown": ("not known", "不明"),
@@ -760,12 +765,12 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "caveat.scale": (
         "{phase} ran on flash drives with 1/{scale} of their capacity. On the drive it was tried"
-        " with, rates and means stayed within 1.6 % of those at 1/8"
-        " (docs/validation/capacity-scale.md); maxima and standard deviations were not shown"
-        " to stay.",
-        "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。検証したドライブでは、速度と平均は1/8の場合から"
-        "1.6 %以内でした（docs/validation/capacity-scale.md）。"
-        "最大値と標準偏差については確認していません。",
+        " with, rates and means stay (docs/validation/capacity-scale.md); maxima and"
+        " standard deviations depend on the capacity, are marked in the tables, and hold for a"
+        " whole drive only where a study runs it at scale 1 (studies/flash-card-tails.toml).",
+        "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。検証したドライブでは、速度と平均は"
+        "変わりません（docs/validation/capacity-scale.md）。最大値と標準偏差は容量に依存するため表に印を付けてあり、"
+        "実際の容量での値はスケール1の試験でのみ得られます（studies/flash-card-tails.toml）。",
     ),
     "caveat.outside": (
         "The model was not validated for {phase} in this range.",

@@ -32,7 +32,7 @@ from tameshi.report.points import (
     unique,
     without,
 )
-from tameshi.report.text import Shown, Text
+from tameshi.report.text import Shown, Text, format_value
 
 LINES = 5
 # More than this in one sentence and nobody reads it: then only the best and the worst are told.
@@ -374,7 +374,16 @@ def _company_row(view: View, text: Text, pair: Company, two: bool) -> Row:
 
 
 def _cell(text: Text, point: Point | None) -> Shown:
-    return shown(text, point) if point else Shown(text("cell.none"))
+    """A point in a table; what depends on how many operations it was taken over says so."""
+    if point is None:
+        return Shown(text("cell.none"))
+    told = shown(text, point)
+    if point.operations is None:
+        return told
+    told = replace(told, at=text("cell.of", count=format_value("number", point.operations)))
+    if point.of_a_part:
+        return replace(told, interval="", note=text("note.of_a_part"))
+    return told
 
 
 def _at(text: Text, cell: Shown, axis: Axis, point: Point | None) -> Shown:

@@ -61,6 +61,8 @@ class Estimate:
     """A value and how sure it is.
 
     `sampling`: what chance and repetition do to it; `model`: how far the model may be off.
+    `operations`: of a standard deviation or a maximum, over how many it was taken: more of them, or
+    a drive of another size, and it is another.
     """
 
     metric: str
@@ -70,6 +72,7 @@ class Estimate:
     sampling: Interval
     by_repetition: Mapping[int, float] = field(default_factory=dict)
     model: ModelInterval | None = None
+    operations: int | None = None
 
 
 def estimates(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
@@ -170,16 +173,24 @@ def _deviation(subject: str, operation: str, runs: Sequence[WindowData]) -> Esti
     metric = f"{operation}.latency.stddev"
     values = {r.repetition: float(r.latencies[operation]["standard_deviation"]) for r in runs}
     if len(runs) > 1:
-        return _over_runs(metric, subject, "ns", values, RESOLUTION)
+        found = _over_runs(metric, subject, "ns", values, RESOLUTION)
+        return replace(found, operations=_counted(operation, runs))
     (value,) = values.values()
-    return Estimate(metric, subject, value, "ns", intervals.none(ONE_DEVIATION), values)
+    sampling, count = intervals.none(ONE_DEVIATION), _counted(operation, runs)
+    return Estimate(metric, subject, value, "ns", sampling, values, operations=count)
 
 
 def _longest(subject: str, operation: str, runs: Sequence[WindowData]) -> Estimate:
     values = {run.repetition: float(run.latencies[operation]["max"]) for run in runs}
     unbounded = intervals.none("the longest of all runs is an extreme, not a mean", len(runs))
-    longest = max(values.values())
-    return Estimate(f"{operation}.latency.max", subject, longest, "ns", unbounded, values)
+    longest, count = max(values.values()), _counted(operation, runs)
+    metric = f"{operation}.latency.max"
+    return Estimate(metric, subject, longest, "ns", unbounded, values, operations=count)
+
+
+def _counted(operation: str, runs: Sequence[WindowData]) -> int:
+    """Operations in the windows of all runs together."""
+    return int(sum(sum(run.counters[f"{operation}.count"]) for run in runs))
 
 
 def _over_runs(
