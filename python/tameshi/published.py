@@ -37,6 +37,7 @@ UNITS = {
 """Units of the lists in those of our metrics: per second, bytes per second, ns, shares."""
 QUANTILE = 1.645
 """Of the normal distribution: bounds of a 90 % interval."""
+HIT_RATIO = "server.hit_ratio"
 TOGETHER = ("read", "write")
 
 
@@ -99,9 +100,18 @@ def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         of = uncertainties().get(row["id"])
         if of and row["predicted"] is not None and row["published"] is None:
             width = QUANTILE * math.hypot(calibration_error(of.comparable, off), of.parameters)
-            bounds = (row["predicted"] * math.exp(-width), row["predicted"] * math.exp(width))
+            bounds = around(row["predicted"], width, share=row["metric"] == HIT_RATIO)
             row |= {"low": min(bounds), "high": max(bounds), "because": of.because}
     return rows
+
+
+def around(predicted: float, width: float, *, share: bool) -> tuple[float, float]:
+    """So far on either side on the logarithm; of a share, in per cent, on that of the odds."""
+    if not share:
+        return predicted * math.exp(-width), predicted * math.exp(width)
+    odds = predicted / max(100 - predicted, 1e-4)
+    low, high = (100 * odds / (odds + math.exp(sign * width)) for sign in (1, -1))
+    return low, high
 
 
 def calibration_error(comparable: Iterable[str], off: Mapping[str, float]) -> float:

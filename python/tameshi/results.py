@@ -14,6 +14,7 @@ import polars as pl
 
 from tameshi import _core, searches
 from tameshi.deviations import ledger
+from tameshi.model_error import facts_of, with_model
 from tameshi.published import published
 from tameshi.spec_types import PhaseSpec, Summary, World
 from tameshi.stats import programs, ratios, timeline, why
@@ -209,6 +210,8 @@ def _cell(
                 flagged += flags(stream.name, data, ordered=cell.world != SIMULATED)
         for word in program_words([cell.spec]):
             told = _of_database(word, cell, frames, parts)
+            if cell.world == SIMULATED:
+                told = with_model(told, facts_of(parts[0][0].spec, cell.spec))
             found += [_as_json(name, estimate, 1) for estimate in told]
     judged = [
         (run, finding)

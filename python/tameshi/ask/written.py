@@ -13,15 +13,18 @@ from typing import Any
 from tameshi import _core
 from tameshi.ask.ladder import LARGE
 from tameshi.ask.question import ARRAYS, GIB, Question, Varied
+from tameshi.model_error import (
+    OLTP_ROW_BYTES,
+    PAGE_BYTES,
+    ROOM_IN_PAGE,
+    ROW_EXTRA_BYTES,
+    WAREHOUSE_BYTES,
+)
 from tameshi.study import StudyFile, profiles
 
 NAME = "asked"
 SENSITIVITY = "sensitivity"
-WAREHOUSE_BYTES = 89_800_000
-"""Of TPC-C's tables and indexes after loading: 8 GB are 90 warehouses, 24 GB 270."""
-OLTP_TABLES, OLTP_ROW_BYTES = 8, 245
-"""A row of sysbench's tables with its page's free sixteenth and its entry in the index."""
-UPDATE_TABLES, ROW_EXTRA_BYTES, LEAF_BYTES, PAGE_BYTES = 10, 32, 15_240, 16_384
+OLTP_TABLES, UPDATE_TABLES = 8, 10
 REDO_BYTES = {"tpcc": 165, "oltp": 120, "key_update": 400}
 """Of a mean statement: what fills the log."""
 GETS = {"tpcc": 5.5, "oltp": 9.0, "key_update": 2.0}
@@ -173,7 +176,7 @@ def _rows(question: Question, factor: float, scale: int) -> dict[str, Any]:
         return {"warehouses": max(round(size * factor / WAREHOUSE_BYTES), 1)}
     if question.workload == "oltp":
         return {"rows": max(round(size * factor / OLTP_TABLES / OLTP_ROW_BYTES), 1)}
-    rows = size * max(LEAF_BYTES // (question.row_bytes + ROW_EXTRA_BYTES), 1) / PAGE_BYTES
+    rows = size * max(ROOM_IN_PAGE // (question.row_bytes + ROW_EXTRA_BYTES), 1) / PAGE_BYTES
     whole = max(floor(rows / UPDATE_TABLES), 1) * UPDATE_TABLES
     return {"rows": whole, "row_size": f"{round(question.row_bytes * factor)} B"}
 

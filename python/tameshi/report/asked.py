@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tameshi.report import summary
+from tameshi.report.database import validated_on
 from tameshi.report.figures import Figure, Panel, Scale, Series
 from tameshi.report.points import View
 from tameshi.report.summary import LINES, Answer, Clause, Column, Row, Table
@@ -85,7 +86,7 @@ def _trust(asked: Document, text: Text) -> str:
         unsure = model["low"] < target <= model["high"]
         sentences.append(text("asked.model_unsure" if unsure else "asked.model", interval=interval))
         key = "asked.inside" if model["inside_range"] else "asked.outside"
-        sentences.append(text(key, on=model["validated_on"]))
+        sentences.append(text(key, on=validated_on(model, text)))
     seconds = f"{(asked['lasts_ns'] - asked['ramp_ns']) / 1e9:.3g} s"
     key = "asked.scaled" if asked["scale"] > 1 else "asked.full"
     sentences.append(text(key, scale=asked["scale"], time=seconds))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tameshi.model_error import NOTHING
 from tameshi.report.facts import ratio_of
 from tameshi.report.points import Point, View, freeze
 from tameshi.report.summary import Column, Row, Table, cell_name, shown
@@ -15,6 +16,7 @@ COLUMNS = (
     *("server.read_rate", "server.write_rate", "disk.read_rate", "disk.write_rate"),
 )
 """Metrics of the matrix, where a study has them."""
+MODELLED = "statement.rate"
 TIMES = ("mean", "p50", "p99", "p999", "max")
 
 
@@ -24,7 +26,7 @@ def tables(view: View, text: Text) -> list[Table]:
     if not cells:
         return []
     found = [_matrix(view, text, cells), _times(view, text, cells)]
-    found += [_profile(text, cells), _checks(text, cells)]
+    found += [_model(text, cells), _profile(text, cells), _checks(text, cells)]
     return [table for table in found if table.rows]
 
 
@@ -89,6 +91,29 @@ def _times(view: View, text: Text, cells: Sequence[dict[str, Any]]) -> Table:
     measures = ["transaction.rate", *(f"latency.{time}" for time in TIMES)]
     columns = [Column(text("column.type")), *(Column(text.measure(m)) for m in measures)]
     return Table("database-times", text("table.times"), tuple(columns), tuple(rows), numeric=True)
+
+
+def validated_on(model: Mapping[str, Any], text: Text) -> str:
+    """What a model's interval stands on, in words."""
+    return text("modelled.nothing") if model["validated_on"] == NOTHING else model["validated_on"]
+
+
+def _model(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
+    """How far the model may be off, of the statements of each simulated cell."""
+    rows = []
+    for cell in cells:
+        told = [e for e in cell["estimates"] if e["metric"] == MODELLED and e["model"]]
+        for estimate in told[:1]:
+            model = estimate["model"]
+            low, high = (format_value("rate", model[end]) for end in ("low", "high"))
+            inside = text("value.yes" if model["inside_range"] else "value.no")
+            values = (format_value("rate", estimate["value"]), f"{low}–{high}", inside)
+            cells_of = (*map(Shown, values), Shown(validated_on(model, text)))
+            rows.append(Row(cell_name(text, cell), cells_of))
+    keys = ("cell", "statements", "model", "inside", "validated_on")
+    columns = tuple(Column(text(f"modelled.{key}")) for key in keys)
+    note = text("note.model")
+    return Table("database-model", text("table.model"), columns, tuple(rows), note, numeric=True)
 
 
 PROFILED = ("ns", "cpu_user_ns", "cpu_system_ns", "blocks_in", "major_faults", "minor_faults")

@@ -165,6 +165,19 @@ TEXT: dict[str, tuple[str, str]] = {
         "Each bar: from the answer to what one other value of an input makes of it.",
         "棒は、一つの入力を変えたときの答えからの変化。",
     ),
+    # how far the model of a database may be off
+    "table.model": ("How far the model itself may be off", "モデル自体の誤差"),
+    "note.model": (
+        "A 90 % interval from comparable figures that are known and from what the parameters leave "
+        "open, apart from what chance does.",
+        "既知の比較対象とパラメーターの不確かさによる90 %区間。偶然によるばらつきとは別。",
+    ),
+    "modelled.cell": ("Cell", "セル"),
+    "modelled.statements": ("Statements a second", "毎秒の文"),
+    "modelled.model": ("It may be", "とりうる値"),
+    "modelled.inside": ("Inside what was validated", "検証済みの範囲内か"),
+    "modelled.nothing": ("nothing comparable is known", "比較対象なし"),
+    "modelled.validated_on": ("Validated on", "検証の対象"),
     # events and the service between them
     "table.timeline": (
         "Events of phase {phase}, and the service after each",

@@ -1,0 +1,241 @@
+"""How far the model of a database may be off: an interval on each simulated figure of one.
+
+It is not what chance does to a run, and never joined with it. It comes from what was validated
+(`docs/validation/databases.csv`: ours beside published or measured figures) and from what the
+parameters leave open (`published/uncertainty.toml`); docs/predictions.md has the method.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import math
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tameshi import _core
+from tameshi.paths import PUBLISHED, VALIDATION
+from tameshi.published import QUANTILE
+from tameshi.spec_types import PhaseSpec, RunSpec
+from tameshi.stats.estimates import Estimate, ModelInterval
+
+TABLE = VALIDATION / "databases.csv"
+WAREHOUSE_BYTES = 89_800_000
+"""Of TPC-C's tables and indexes after loading: 8 GB are 90 warehouses, 24 GB 270."""
+OLTP_ROW_BYTES = 245
+"""A row of sysbench's tables with its page's free sixteenth and its entry in the index."""
+ROOM_IN_PAGE, PAGE_BYTES, ROW_EXTRA_BYTES = 15_240, 16_384, 32
+NEAR_POOL = 4.0
+"""Figures with a pool so many times larger or smaller, as shares of the data, are comparable."""
+INSIDE_POOL, INSIDE_CLIENTS = 2.0, 2.0
+"""So near a figure that was validated a question must lie to be inside: as factors."""
+MOST_NAMED = 4
+NOTHING = "nothing"
+FAMILIES = {
+    "rate": ("statement.rate", "transaction.rate", "transaction.tpmc"),
+    "latency": ("transaction.latency.",),
+    "hit_ratio": ("server.hit_ratio",),
+    "share": ("server.time_",),
+    "reads": ("server.read", "server.page_read", "disk.read"),
+    "writes": ("server.",),
+}
+"""Families of metrics by the beginnings of their names; the first that fits."""
+ODDS = ("hit_ratio", "share")
+"""Shares of a whole: there the odds are so many times larger or smaller."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a simulated database was."""
+
+    profile: str
+    workload: str
+    storage: str
+    clients: int
+    data_bytes: int
+    pool_bytes: int
+
+    @property
+    def pool_share(self) -> float:
+        """Of the data that the pool holds, at most all of it."""
+        return min(self.pool_bytes / self.data_bytes, 1.0)
+
+
+@dataclass(frozen=True)
+class Validated:
+    """A figure that is known, and ours."""
+
+    source: str
+    facts: Facts
+    metric: str
+    reference: float
+    ours: float
+    unit: str
+    note: str
+
+    @property
+    def off(self) -> float:
+        """How far ours is off: of rates and times the ratio's logarithm, of shares the odds'."""
+        if family_of(self.metric) in ODDS:
+            return _odds(self.ours) - _odds(self.reference)
+        return math.log(self.ours / self.reference)
+
+
+@dataclass(frozen=True)
+class Open:
+    """What parameters leave open of a family: inside what was validated, and more beyond."""
+
+    parameters: float
+    outside: float
+    because: str
+
+
+def family_of(metric: str) -> str:
+    """The family of a metric; every metric of a database has one."""
+    beginnings = ((family, of) for family, names in FAMILIES.items() for of in names)
+    return next((family for family, of in beginnings if metric.startswith(of)), "writes")
+
+
+@functools.cache
+def validated() -> Sequence[Validated]:
+    """Every row of docs/validation/databases.csv; none where there is no such file."""
+    if not TABLE.exists():
+        return ()
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        return tuple(_row(row) for row in csv.DictReader(file))
+
+
+def _row(row: Mapping[str, str]) -> Validated:
+    numbers = (int(row[key]) for key in ("clients", "data_bytes", "pool_bytes"))
+    facts = Facts(row["profile"], row["workload"], row["storage"], *numbers)
+    ends = float(row["reference"]), float(row["ours"])
+    return Validated(row["source"], facts, row["metric"], *ends, row["unit"], row["note"])
+
+
+@functools.cache
+def left_open() -> Mapping[str, Open]:
+    """By family, what the parameters leave open."""
+    told = tomllib.loads((PUBLISHED / "uncertainty.toml").read_text(encoding="utf-8"))
+    return {
+        family: Open(_share(of["parameters"]), _share(of["outside"]), of["because"])
+        for family, of in told["database"].items()
+    }
+
+
+def _share(written: str) -> float:
+    return float(written.removesuffix("%")) / 100
+
+
+def facts_of(spec: RunSpec, phase: PhaseSpec) -> Facts | None:
+    """What a run's simulated database is in a phase; None where there is none."""
+    database = spec.database
+    if database is None or database.model is None or not phase.programs:
+        return None
+    engine = (spec.engines or {})[database.engine]
+    ((word, program),) = phase.programs[0].model_dump(mode="json", by_alias=True).items()
+    model = database.model.model_dump(mode="json", by_alias=True)["innodb"]
+    pool = engine.buffer_pool.root if engine.buffer_pool else model["pool"]["size"]["value"]
+    manner = f"{word} {program['manner']}" if program.get("manner") else word
+    node = spec.storage[database.storage].model
+    return Facts(
+        database.profile or database.engine,
+        manner,
+        _kind(node.model_dump(mode="json", by_alias=True) if node else None),
+        int(program.get("clients") or 1),
+        data_bytes(word, program),
+        _core.size_bytes(pool),
+    )
+
+
+def data_bytes(word: str, program: Mapping[str, Any]) -> int:
+    """The size of a program's data set after loading, as the model lays it out, nearly."""
+    if word == "tpcc":
+        return WAREHOUSE_BYTES * int(program["warehouses"])
+    if word == "oltp":
+        return OLTP_ROW_BYTES * int(program["tables"]) * int(program["rows"])
+    if word == "key_update":
+        row = _core.size_bytes(program["row_size"]) + ROW_EXTRA_BYTES
+        return int(program["rows"]) * PAGE_BYTES // max(ROOM_IN_PAGE // row, 1)
+    if word == "scan":
+        return _core.size_bytes(program["size"])
+    return 1200 * int(program.get("records") or 1)
+
+
+def _kind(node: Any) -> str:
+    """The model of a storage's first drive."""
+    if not isinstance(node, Mapping):
+        return "unknown"
+    for key, value in node.items():
+        if key == "device" and isinstance(value, Mapping):
+            return str(next(iter(value)))
+    return next((found for of in node.values() if (found := _kind(of)) != "unknown"), "unknown")
+
+
+def with_model(estimates: Iterable[Estimate], facts: Facts | None) -> list[Estimate]:
+    """The estimates of a simulated database with how far the model may be off."""
+    if facts is None:
+        return list(estimates)
+    return [replace(each, model=interval(each.metric, each.value, facts)) for each in estimates]
+
+
+def interval(metric: str, value: float, facts: Facts) -> ModelInterval | None:
+    """A 90 % interval around a figure; None around zero, and where all of a whole is one part."""
+    family = family_of(metric)
+    if value <= 0 or (family in ODDS and value >= 1):
+        return None
+    near = comparable(family, facts)
+    inside = any(_inside(each.facts, facts) for each in near)
+    known = left_open()[family]
+    error = math.sqrt(sum(each.off**2 for each in near) / len(near)) if near else 0.0
+    width = QUANTILE * math.hypot(error, known.parameters, 0.0 if inside else known.outside)
+    low, high = _bounds(family, value, width)
+    return ModelInterval(low, high, _named(near), inside)
+
+
+def comparable(family: str, facts: Facts) -> list[Validated]:
+    """What was validated of a family: of the same workload and nearly the same pool, if any."""
+    of_family = [each for each in validated() if family_of(each.metric) == family]
+    of_family = of_family or [each for each in validated() if family_of(each.metric) == "rate"]
+    word = facts.workload.partition(" ")[0]
+    same = [each for each in of_family if each.facts.workload.partition(" ")[0] == word]
+    near = [each for each in same if _ratio(each.facts.pool_share, facts.pool_share) <= NEAR_POOL]
+    return near or same or of_family
+
+
+def _inside(known: Facts, asked: Facts) -> bool:
+    same = all(
+        getattr(known, key) == getattr(asked, key) for key in ("profile", "workload", "storage")
+    )
+    return (
+        same
+        and _ratio(known.pool_share, asked.pool_share) <= INSIDE_POOL
+        and _ratio(known.clients, asked.clients) <= INSIDE_CLIENTS
+    )
+
+
+def _ratio(one: float, other: float) -> float:
+    return max(one, other) / min(one, other)
+
+
+def _bounds(family: str, value: float, width: float) -> tuple[float, float]:
+    if family not in ODDS:
+        return value * math.exp(-width), value * math.exp(width)
+    low, high = (1 / (1 + math.exp(-(_odds(value) + sign * width))) for sign in (-1, 1))
+    return low, high
+
+
+def _odds(share: float) -> float:
+    """The logarithm of the odds, with shares kept off 0 and 1."""
+    kept = min(max(share, 1e-6), 1 - 1e-6)
+    return math.log(kept / (1 - kept))
+
+
+def _named(rows: Sequence[Validated]) -> str:
+    """On what: the sources, of many the first."""
+    names = list(dict.fromkeys(row.source for row in rows))
+    if not names:
+        return NOTHING
+    more = [f"+{len(names) - MOST_NAMED}"] if len(names) > MOST_NAMED else []
+    return ", ".join([*names[:MOST_NAMED], *more])

@@ -1,0 +1,101 @@
+"""How far a simulated database may be off: from what was validated, and what is left open."""
+
+import math
+
+import pytest
+
+from tameshi import model_error
+from tameshi.model_error import Facts, Open, Validated, interval, with_model
+from tameshi.published import QUANTILE
+from tameshi.stats.estimates import Estimate
+from tameshi.stats.intervals import none
+
+GB = 10**9
+LARGE = Facts("mysql-5.5", "tpcc tpcc-mysql", "flash", 20, 8 * GB, 40 * GB)
+SMALL = Facts("mysql-5.5", "tpcc tpcc-mysql", "flash", 20, 8 * GB, GB // 4)
+QPS, HITS = "statement.rate", "server.hit_ratio"
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch):
+    rows = (
+        Validated("S2-0025", LARGE, QPS, 46_000.0, 45_000.0, "1/s", ""),
+        Validated("S2-0023", SMALL, QPS, 10_000.0, 40_000.0, "1/s", ""),
+        Validated("own", SMALL, HITS, 0.98, 0.99, "1", ""),
+    )
+    families = dict.fromkeys(model_error.FAMILIES, Open(0.2, 0.5, "why"))
+    monkeypatch.setattr(model_error, "validated", lambda: rows)
+    monkeypatch.setattr(model_error, "left_open", lambda: families)
+
+
+def changed(facts: Facts, **of: object) -> Facts:
+    return Facts(**{**facts.__dict__, **of})
+
+
+def test_the_interval_joins_the_error_of_what_is_like_it_with_what_parameters_leave_open():
+    found = interval(QPS, 1000.0, LARGE)
+    width = QUANTILE * math.hypot(math.log(45 / 46), 0.2)
+    assert found.low == pytest.approx(1000 * math.exp(-width))
+    assert found.high == pytest.approx(1000 * math.exp(width))
+    assert (found.validated_on, found.inside_range) == ("S2-0025", True)
+
+
+def test_where_a_figure_is_known_to_be_far_off_the_interval_holds_the_truth():
+    found = interval(QPS, 40_000.0, SMALL)
+    assert found.low < 10_000 and found.validated_on == "S2-0023"
+
+
+def test_outside_of_what_was_validated_it_is_wider_and_says_so():
+    inside = interval(QPS, 1000.0, LARGE)
+    others = (
+        {"profile": "mysql-8.0"},
+        {"storage": "hdd"},
+        {"clients": 64},
+        {"workload": "tpcc"},
+        {"workload": "oltp"},
+    )
+    for change in others:
+        found = interval(QPS, 1000.0, changed(LARGE, **change))
+        assert not found.inside_range
+        assert found.low < inside.low and found.high > inside.high
+    between = changed(LARGE, pool_bytes=2 * GB)
+    assert not interval(QPS, 1000.0, between).inside_range
+
+
+def test_a_pool_beyond_the_data_is_like_one_that_just_holds_them():
+    assert interval(QPS, 1000.0, changed(LARGE, pool_bytes=8 * GB)) == interval(QPS, 1000.0, LARGE)
+
+
+def test_shares_stay_shares():
+    for value in (0.5, 0.99, 0.99999):
+        found = interval(HITS, value, SMALL)
+        assert 0 < found.low < value < found.high < 1
+    assert interval(HITS, 1.0, SMALL) is None
+    assert interval(QPS, 0.0, SMALL) is None
+
+
+def test_every_figure_gets_one_and_sampling_is_left_alone():
+    given = [Estimate(QPS, "tpcc", 5.0, "1/s", none("one run")) for _ in range(2)]
+    found = with_model(given, LARGE)
+    assert all(each.model for each in found)
+    assert [each.sampling for each in found] == [each.sampling for each in given]
+    assert with_model(given, None) == given
+
+
+def test_every_metric_of_a_database_has_a_family_and_each_is_left_something_open():
+    metrics = [QPS, HITS, "transaction.latency.p99", "server.time_log", "server.read_rate"]
+    metrics += ["server.page_write_rate", "server.dirty_bytes", "transaction.tpmc"]
+    families = [model_error.family_of(metric) for metric in metrics]
+    assert families == [
+        *("rate", "hit_ratio", "latency", "share", "reads"),
+        *("writes", "writes", "rate"),
+    ]
+
+
+def test_what_the_project_states_is_whole(monkeypatch):
+    monkeypatch.undo()
+    told = model_error.left_open()
+    assert set(told) == set(model_error.FAMILIES)
+    assert all(0 < of.parameters < of.outside < 1 and len(of.because) > 40 for of in told.values())
+    for row in model_error.validated():
+        assert math.isfinite(row.off) and row.facts.data_bytes > 0 and row.source
