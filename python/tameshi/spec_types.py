@@ -964,6 +964,24 @@ class ChangeBuffer(BaseModel):
     ]
 
 
+class EngineRecovery(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    start: Annotated[
+        Sourced2, Field(description='From the start of its process to the first read of the log.')
+    ]
+    read: Annotated[Sourced, Field(description='Bytes of log that are read at once.')]
+    apply: Annotated[
+        Sourced2,
+        Field(
+            description='Processor time of a log record: parsing it, and applying it to its page.'
+        ),
+    ]
+    page_reads: Annotated[Sourced3, Field(description='Pages that are read at once.')]
+
+
 class Failure(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1692,14 +1710,12 @@ class Event(BaseModel):
     power_cut: Annotated[
         Member | None,
         Field(
-            description='Power fails. Under a measured database its file system is shut down, and the database started again.'
+            description='Power fails, and a database on the storage is started again. Under a measured one its file system is shut down.'
         ),
     ] = None
     kill: Annotated[
         Kill | None,
-        Field(
-            description="The database's server is killed (kill -9) and started again (measured world)."
-        ),
+        Field(description="The database's server is killed (kill -9) and started again."),
     ] = None
     failover: Annotated[Member | None, Field(description='The standby takes over.')] = None
     command: Annotated[
@@ -2448,6 +2464,10 @@ class Innodb(BaseModel):
     change_buffer: Annotated[
         ChangeBuffer | None,
         Field(description='The buffer of changes to secondary indexes; absent: none.'),
+    ] = None
+    recovery: Annotated[
+        EngineRecovery | None,
+        Field(description='How it comes back after a crash; absent: no crash can be simulated.'),
     ] = None
 
 

@@ -1,37 +1,9 @@
-//! When the database was not there: first error, first success after it, and back to nine tenths of the rate before.
+//! When the database was not there, as all clients together see it.
 
-use serde::Serialize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tameshi_base::Nanos;
-
-/// Completions are counted by tenths of a second.
-const BUCKET: Nanos = 100_000_000;
-/// The rate before an outage is taken over so many buckets at most.
-const BEFORE: u64 = 100;
-/// The rate after it has to hold for so many buckets.
-const AFTER: usize = 10;
-
-/// One outage; times from t0.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Outage {
-    /// A client lost its connection or found none.
-    pub(crate) first_error_ns: Nanos,
-    /// A transaction was completed on a connection made since.
-    pub(crate) first_success_ns: Option<Nanos>,
-    /// From then on a second had nine tenths of the transactions of before.
-    pub(crate) recovered_ns: Option<Nanos>,
-    /// Transactions per second before.
-    pub(crate) rate_before: f64,
-    /// Transactions that this rate would have completed until the first success (or the end).
-    pub(crate) unserved: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Open {
-    error: Nanos,
-    success: Option<Nanos>,
-}
+use tameshi_record::outage::{BUCKET, Gap, Outage};
 
 /// What all clients of a phase tell.
 #[derive(Debug)]
@@ -39,7 +11,7 @@ pub(crate) struct Outages {
     begin: Nanos,
     buckets: Vec<AtomicU64>,
     down: AtomicBool,
-    found: Mutex<Vec<Open>>,
+    found: Mutex<Vec<Gap>>,
 }
 
 impl Outages {
@@ -50,7 +22,7 @@ impl Outages {
         Self { begin, buckets, down: AtomicBool::new(false), found: Mutex::new(Vec::new()) }
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, Vec<Open>> {
+    fn open(&self) -> std::sync::MutexGuard<'_, Vec<Gap>> {
         self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -60,7 +32,7 @@ impl Outages {
         // A connection older than the last return died of the outage before it.
         let known = found.last().is_some_and(|last| last.success.is_none_or(|success| opened <= success));
         if !known {
-            found.push(Open { error: now, success: None });
+            found.push(Gap { error: now, success: None });
             self.down.store(true, Ordering::Relaxed);
         }
     }
@@ -84,32 +56,7 @@ impl Outages {
     /// All outages of the phase, which ended at `end`.
     pub(crate) fn told(&self, end: Nanos) -> Vec<Outage> {
         let counts: Vec<u64> = self.buckets.iter().map(|bucket| bucket.load(Ordering::Relaxed)).collect();
-        self.open().iter().map(|open| self.outage(*open, &counts, end)).collect()
-    }
-
-    fn outage(&self, open: Open, counts: &[u64], end: Nanos) -> Outage {
-        let error = ((open.error - self.begin) / BUCKET).min(counts.len() as u64);
-        let from = error.saturating_sub(BEFORE);
-        let before: u64 = counts[from as usize..error as usize].iter().sum();
-        let per_bucket = if error > from { before as f64 / (error - from) as f64 } else { 0.0 };
-        let recovered = open.success.and_then(|success| {
-            let first = ((success - self.begin) / BUCKET) as usize;
-            let last = ((end.saturating_sub(self.begin)) / BUCKET) as usize;
-            let holds = |at: &usize| {
-                let window = &counts[*at..*at + AFTER];
-                window.iter().sum::<u64>() as f64 >= 0.9 * per_bucket * AFTER as f64
-            };
-            let at = (first..).take_while(|at| at + AFTER <= last.min(counts.len())).find(holds)?;
-            Some((self.begin + at as u64 * BUCKET).max(success))
-        });
-        let gone = open.success.unwrap_or(end).saturating_sub(open.error);
-        Outage {
-            first_error_ns: open.error,
-            first_success_ns: open.success,
-            recovered_ns: recovered,
-            rate_before: per_bucket * 1e9 / BUCKET as f64,
-            unserved: per_bucket * gone as f64 / BUCKET as f64,
-        }
+        self.open().iter().map(|gap| Outage::new(*gap, &counts, (self.begin, end))).collect()
     }
 }
 

@@ -9,6 +9,7 @@ pub mod journal;
 pub mod ledger;
 mod merge;
 pub mod metrics;
+pub mod outage;
 pub mod usage;
 mod wear;
 mod writer;

@@ -360,6 +360,7 @@ pub const METRICS: &[Metric] = &[
     m("server.time_row_locks", "1", Gauge, Lower, "share: rows' locks", "行ロック待ちの割合"),
     m("server.time_log", "1", Gauge, Lower, "share: the log", "ログ書き込み待ちの割合"),
     m("server.time_log_space", "1", Gauge, Lower, "share: room in the log", "ログ空き容量待ちの割合"),
+    m("server.time_outage", "1", Gauge, Lower, "share: the server was not there", "サーバー停止中の割合"),
     m("server.time_thinking", "1", Gauge, Neither, "share: outside the server", "サーバー外の割合"),
     m(
         "server.time_processor_ns",
@@ -374,6 +375,7 @@ pub const METRICS: &[Metric] = &[
     m("server.time_row_locks_ns", "ns", Counter, Lower, "clients' time for rows' locks", "行ロックの待ち時間"),
     m("server.time_log_ns", "ns", Counter, Lower, "clients' time for the log", "ログ書き込みの待ち時間"),
     m("server.time_log_space_ns", "ns", Counter, Lower, "clients' time for room in the log", "ログ空き容量の待ち時間"),
+    m("server.time_outage_ns", "ns", Counter, Lower, "clients' time without a server", "サーバー停止中の待ち時間"),
     m(
         "server.time_thinking_ns",
         "ns",

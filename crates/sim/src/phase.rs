@@ -158,8 +158,12 @@ impl<'a> Phase<'a> {
         }
         world.write_usage(writer)?;
         self.write_engine(world, writer)?;
+        for outage in world.engine.as_mut().map_or(Vec::new(), |engine| engine.outages(end)) {
+            writer.event(outage.first_error_ns, "outage", json!({ "phase": self.index, "outage": outage }))?;
+        }
         writer.phase_end(end, self.index, ended_by)?;
         self.drain(world, writer)?;
+        world.tell_engine(writer)?;
         writer.event(world.now, "phase_drained", json!({ "phase": self.index }))?;
         Ok((ended_by, self.round))
     }
@@ -446,13 +450,13 @@ impl<'a> Phase<'a> {
         if let (Some(engine), Some(drives)) = (&mut world.engine, self.spec.programs.first()) {
             engine.write(span, drives.word(), writer)?;
         }
-        Ok(())
+        world.tell_engine(writer)
     }
 
     /// Lets what is outstanding complete, into the digest only; what the devices do for themselves goes on meanwhile.
     fn drain(&mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
         if let Some(engine) = &mut world.engine {
-            engine.close();
+            engine.close(world.now);
         }
         loop {
             let ((wake, device), host, engine) = (world.first_wake(), world.host_wake(), world.engine_wake());

@@ -149,7 +149,18 @@ impl World {
     /// The next event befalls its storage.
     pub(crate) fn stage(&mut self, writer: &mut Writer) -> Result<(), SimError> {
         let Some(storage) = self.staging.next_storage() else { return Ok(()) };
-        self.staging.happen(self.now, &mut self.devices[self.places[storage]], writer)
+        let device = self.places[storage];
+        let blow = self.staging.happen(self.now, &mut self.devices[device], writer)?;
+        if let (Some(engine), Some(blow)) = (self.engine.as_mut().filter(|engine| engine.device == device), blow) {
+            engine.crash(self.now, blow);
+        }
+        Ok(())
+    }
+
+    /// Records what the engine has to tell besides its counters.
+    pub(crate) fn tell_engine(&mut self, writer: &mut Writer) -> Result<(), SimError> {
+        let news = self.engine.as_mut().map_or(Vec::new(), |engine| engine.news());
+        Ok(news.into_iter().try_for_each(|news| writer.event(news.at, news.kind, news.fields))?)
     }
 
     /// Records the rebuilds that have ended.
@@ -297,6 +308,9 @@ pub fn execute(spec: &RunSpec, writer: &mut Writer) -> Result<(RunStatus, String
     writer.event(0, "run_begin", json!({}))?;
     let status = if all_phases(spec, &mut world, writer)? { RunStatus::Complete } else { RunStatus::Partial };
     world.staging.end(world.now, writer)?;
+    if let Some(verdict) = world.engine.as_ref().and_then(|engine| engine.verdict()) {
+        writer.event(world.now, "check", verdict)?;
+    }
     let digest = world.digest.hex();
     writer.event(world.now, "run_end", json!({ "status": status.word(), "digest": digest }))?;
     Ok((status, digest))

@@ -1,6 +1,8 @@
 //! Events of a run: what befalls its storages, when, and what is recorded of it.
 
 use crate::device::Device;
+use crate::engine::{Blow, How};
+use crate::fault::Loss;
 use crate::run::SimError;
 use serde_json::json;
 use tameshi_base::Nanos;
@@ -33,7 +35,9 @@ pub(crate) struct Staging {
 impl Staging {
     pub(crate) fn new(spec: &RunSpec) -> Self {
         let waiting = spec.events.iter().filter_map(|(name, event)| {
-            let storage = spec.storage.get_index_of(befallen(event)?)?;
+            let killed = spec.database.as_ref().filter(|_| event.kill.is_some());
+            let storage = befallen(event).or(killed.map(|database| database.storage.as_str()))?;
+            let storage = spec.storage.get_index_of(storage)?;
             let number = |phase: &String| spec.phases.iter().position(|other| other.name == *phase);
             let phase = event.phase.as_ref().and_then(number).map(|number| number as u32);
             let at = if event.phase.is_none() { event.at.0 } else { Nanos::MAX };
@@ -68,12 +72,21 @@ impl Staging {
         self.waiting.iter().find(|waiting| waiting.at == self.next).map(|waiting| waiting.storage)
     }
 
-    /// Lets the next event befall the device of its storage.
-    pub(crate) fn happen(&mut self, now: Nanos, device: &mut Device, writer: &mut Writer) -> Result<(), SimError> {
-        let Some(place) = self.waiting.iter().position(|waiting| waiting.at == self.next) else { return Ok(()) };
+    /// Lets the next event befall the device of its storage; what that means for a database there.
+    pub(crate) fn happen(
+        &mut self,
+        now: Nanos,
+        device: &mut Device,
+        writer: &mut Writer,
+    ) -> Result<Option<Blow>, SimError> {
+        let Some(place) = self.waiting.iter().position(|waiting| waiting.at == self.next) else { return Ok(None) };
         let Waiting { name, event, .. } = self.waiting.remove(place);
         self.look();
+        if let Some(kill) = &event.kill {
+            return Ok(Some(Blow { event: name, how: How::Kill, down: kill.down.0, loss: Loss::default() }));
+        }
         let storage = befallen(&event);
+        let mut blow = None;
         let (kind, fields) = if let Some((channel, of)) = event.fail.as_ref().and_then(|of| Some((of.channel?, of))) {
             match device.fail_channel(of.member.unwrap_or(0), channel, now) {
                 Ok(lives) => {
@@ -103,9 +116,11 @@ impl Staging {
                 "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes, "torn_writes": loss.torn_writes,
                 "flush_ns": loss.flush_ns, "hold_up_ns": loss.hold_up_ns,
             });
+            blow = Some(Blow { event: name, how: How::PowerCut, down: 0, loss });
             ("power_cut", fields)
         };
-        Ok(writer.event(now, kind, fields)?)
+        writer.event(now, kind, fields)?;
+        Ok(blow)
     }
 
     /// Records rebuilds that have ended; `names` are the devices' storages.

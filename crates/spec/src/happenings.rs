@@ -146,10 +146,11 @@ impl Stage<'_, '_> {
     }
 }
 
-/// Whether a world stages such an event by itself: the simulated one what befalls storages, the measured one what befalls a
-/// private database.
+/// Whether a world stages such an event by itself: the simulated one what befalls storages and databases, the measured
+/// one what befalls a private database.
 pub(crate) fn is_staged(event: &Event, world: World, has_programs: bool) -> bool {
     let staged: &[&str] = match world {
+        World::Simulated if has_programs => &["fail", "replace", "power_cut", "kill"],
         World::Simulated => &["fail", "replace", "power_cut"],
         World::Measured if has_programs => &["kill", "power_cut"],
         _ => &[],

@@ -182,7 +182,12 @@ def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:
         times = ("away_ns", "recovery_ns")
         seconds = {key.removesuffix("_ns"): f"{event[key] / 1e9:.2f} s" for key in times}
         at = f"{event['t_ns'] / 1e9:.2f} s"
-        yield text(f"crash.{event['how']}", event=event["event"], at=at, **seconds)
+        said = text(f"crash.{event['how']}", event=event["event"], at=at, **seconds)
+        if "log_bytes" in event:
+            log = format_value("bytes", event["log_bytes"])
+            read = text("crash.recovered", log=log, pages=f"{event['pages']:,}")
+            said = text("list.separator").join((said, read))
+        yield said
     elif event["kind"] == "errors":
         by_code = event["by_code"].items()
         yield text("check.errors", codes=", ".join(f"{code}: {n:,}" for code, n in by_code))

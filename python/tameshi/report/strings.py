@@ -609,6 +609,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "to start",
         "`{event}`：{at}に電源断。{away}後に応答、うち起動{recovery}",
     ),
+    "crash.recovered": (
+        "of it {log} of log and {pages} pages were read",
+        "うちログ{log}と{pages}ページを読み込み",
+    ),
     "check.errors": ("errors by code: {codes}", "コード別エラー：{codes}"),
     "name.tpcc.new_order": ("New-Order", "New-Order"),
     "name.tpcc.payment": ("Payment", "Payment"),
@@ -1035,6 +1039,15 @@ SAID = {
     "{rows} rows": "データベースに不整合：TPC-C 3.3.2の条件{number}に{rows}行が違反",
     "{count} acknowledged commits are not there": "応答済みコミット{count}件が失われた",
     "{count} acknowledged commits are there twice": "応答済みコミット{count}件が重複",
+    "{count} pages were torn by the power cut, and nothing can mend them": (
+        "電源断で{count}ページが書きかけとなり、修復できない"
+    ),
+    "the power cut took pages that the log does not bring back": (
+        "電源断で失われたページはログから復元できない"
+    ),
+    "the storage of the database failed, and the server with it": (
+        "データベースのストレージが故障し、サーバーも停止した"
+    ),
     "{count} commits are there that nobody sent": "送信していないコミットが{count}件存在",
     "the start was not cold: {found} in the buffer pool at t0, more than {bound}": (
         "開始時がコールドではない：t0でバッファプールに{found}（上限{bound}）"

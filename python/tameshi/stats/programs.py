@@ -58,6 +58,7 @@ CLIENT_TIMES = (
     "row_locks",
     "log",
     "log_space",
+    "outage",
     "thinking",
 )
 """What the clients of a simulated server wait for: shares of all their time."""

@@ -108,6 +108,11 @@ impl Seat {
             undo: Vec::new(),
         }
     }
+
+    /// What it was at is forgotten.
+    pub(super) fn forget(&mut self) {
+        (self.wrote, self.waited, self.tries, self.cpu, self.gets, self.scan) = (false, false, 0, 0, 0, NONE);
+    }
 }
 
 impl Engine {
@@ -162,7 +167,8 @@ impl Engine {
     }
 
     fn started(&mut self, client: u32) {
-        self.turns(client, Stage::Next, Why::Processor);
+        let why = if self.is_down() { Why::Outage } else { Why::Processor };
+        self.turns(client, Stage::Next, why);
         self.clients[client as usize].began = self.now;
         self.ready.push_back(client);
     }
@@ -219,6 +225,9 @@ impl Engine {
         let seat = &mut self.clients[client as usize];
         self.ended.push(Ended { kind: seat.transaction.kind, latency: self.now - seat.began });
         let thinking = seat.transaction.thinking;
+        if let Some(watch) = &mut self.watch {
+            watch.complete(self.now);
+        }
         if thinking == 0 || self.closing {
             self.begin_transaction(client);
             return;
@@ -399,6 +408,9 @@ impl Engine {
         let (begin, lsn) = self.redo.append(bytes);
         self.counters.add(Count::LogBytes, bytes);
         self.pool.change(frame, begin, lsn);
+        if let Some(watch) = &mut self.watch {
+            watch.change(page, lsn);
+        }
         self.clients[client as usize].lsn = lsn;
         true
     }
@@ -493,6 +505,9 @@ impl Engine {
             let (begin, lsn) = self.redo.append(bytes);
             self.counters.add(Count::LogBytes, bytes);
             self.pool.change(frame, begin, lsn);
+            if let Some(watch) = &mut self.watch {
+                watch.change(page as u32, lsn);
+            }
         }
         let mut at = 0;
         while at < self.page_waiters.len() {

@@ -29,11 +29,26 @@ impl Engine {
         self.release_locks(client);
         self.clients[client as usize].undo.clear();
         let wrote = std::mem::take(&mut self.clients[client as usize].wrote);
-        if !wrote || self.settings.commit != Commit::Durable {
+        if !wrote {
             return self.committed(client);
+        }
+        if self.settings.commit != Commit::Durable {
+            return self.committed_early(client);
         }
         self.turns(client, Stage::Log, Why::Log);
         self.want_log(self.clients[client as usize].lsn, Who::Client(client));
+    }
+
+    /// The client has its answer before the log is durable.
+    fn committed_early(&mut self, client: u32) {
+        let (handed, lsn) = (self.redo.lsn(), self.clients[client as usize].lsn);
+        if let Some(watch) = &mut self.watch {
+            if self.settings.commit == Commit::Handed {
+                watch.hand(handed);
+            }
+            watch.answer(lsn, self.redo.durable());
+        }
+        self.committed(client);
     }
 
     /// The log is durable as far as the client needs it.
@@ -87,7 +102,12 @@ impl Engine {
         match who {
             Who::Client(client) => match self.clients[client as usize].stage {
                 Stage::Single(..) => self.single_logged(client),
-                _ => self.committed(client),
+                _ => {
+                    if let Some(watch) = &mut self.watch {
+                        watch.answer(self.clients[client as usize].lsn, self.redo.durable());
+                    }
+                    self.committed(client);
+                }
             },
             Who::Batch(batch) => self.batch_logged(batch),
             Who::LogThread => {}

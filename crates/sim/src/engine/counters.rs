@@ -38,10 +38,11 @@ pub(super) enum Count {
     TimeRowLocks,
     TimeLog,
     TimeLogSpace,
+    TimeOutage,
     TimeThinking,
 }
 
-const COUNTS: usize = 33;
+const COUNTS: usize = 34;
 /// Names in the order of [`Count`].
 const NAMES: [&str; COUNTS] = [
     "server.statements",
@@ -76,6 +77,7 @@ const NAMES: [&str; COUNTS] = [
     "server.time_row_locks_ns",
     "server.time_log_ns",
     "server.time_log_space_ns",
+    "server.time_outage_ns",
     "server.time_thinking_ns",
 ];
 
@@ -94,6 +96,8 @@ pub(super) enum Why {
     Log,
     /// Room in the log.
     LogSpace,
+    /// The server, which is not there.
+    Outage,
     /// Nothing of the server's: its user thinks, or its answer is on the way.
     Thinking,
 }
@@ -131,6 +135,7 @@ impl Counters {
             Why::RowLock => Count::TimeRowLocks,
             Why::Log => Count::TimeLog,
             Why::LogSpace => Count::TimeLogSpace,
+            Why::Outage => Count::TimeOutage,
             Why::Thinking => Count::TimeThinking,
         };
         self.values[count as usize] += time;

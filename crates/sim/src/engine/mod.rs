@@ -18,11 +18,13 @@
 mod client;
 mod commit;
 mod counters;
+mod crash;
 mod flush;
 mod layout;
 mod locks;
 mod plan;
 mod pool;
+mod recovery;
 mod redo;
 #[cfg(test)]
 mod same_rows;
@@ -47,6 +49,7 @@ use tameshi_record::{RecordError, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec, Start};
 use tameshi_workload::program::{Catalogue, Program, ProgramSpec, Seeds};
 
+pub(crate) use crash::{Blow, How};
 pub(crate) use settings::unsupported;
 
 /// Bytes before the first page: the doublewrite buffer.
@@ -85,6 +88,11 @@ enum Purpose {
     /// A page of a batch, or a client's single one.
     PageWrite(Who),
     DataSync(Who),
+    /// Log is read after a crash.
+    LogRead,
+    /// A page is read after a crash, and written where it can't stay.
+    Recover(u32),
+    Recovered,
 }
 
 /// Who does something.
@@ -104,6 +112,8 @@ enum Alarm {
     Client(u32),
     /// A second is over for the page cleaner and the log thread.
     Second,
+    /// The server that is down may go on.
+    Server,
 }
 
 /// A transaction that has ended.
@@ -180,11 +190,13 @@ pub(crate) struct Engine {
     alarm_number: u64,
     requests: VecDeque<Request>,
     pub(crate) ended: Vec<Ended>,
-    /// Statements, retries and rollbacks of clients since the last interval.
-    told: [u64; 3],
+    /// Statements, retries, rollbacks and commits without an answer of clients since the last interval.
+    told: [u64; 4],
     /// Nothing new begins any more.
     closing: bool,
     active: usize,
+    /// Where something will befall the server or its storage.
+    watch: Option<Box<crash::Watch>>,
 }
 
 fn groups(program: &Program, table: usize) -> u64 {
@@ -276,9 +288,10 @@ impl Engine {
             alarm_number: 0,
             requests: VecDeque::new(),
             ended: Vec::new(),
-            told: [0; 3],
+            told: [0; 4],
             closing: true,
             active: 0,
+            watch: settings::watched(spec).then(Box::default),
         };
         if spec.start == Start::Warm {
             engine.warm();
@@ -321,6 +334,9 @@ impl Engine {
         self.ahead_free = (FIRST_ASYNC..FIRST_ASYNC + AHEAD).rev().collect();
         self.alarms.clear();
         self.closing = false;
+        if let Some(watch) = &mut self.watch {
+            watch.begin(now);
+        }
         self.active = count as usize;
         self.alarm(now + SECOND, Alarm::Second);
         (0..count).for_each(|client| self.begin_transaction(client));
@@ -347,15 +363,16 @@ impl Engine {
     }
 
     /// The phase is over: transactions under way come to their end, no other begins.
-    pub(crate) fn close(&mut self) {
-        self.closing = true;
+    pub(crate) fn close(&mut self, now: Nanos) {
+        (self.now, self.closing) = (now, true);
         self.end_idle_clients();
+        self.end_clients_in_vain();
     }
 
     /// When something next happens here by itself; [`Nanos::MAX`] when nothing will.
     #[inline]
     pub(crate) fn next(&self) -> Nanos {
-        if self.closing && self.active == 0 && self.batches.iter().all(Batch::is_idle) {
+        if self.closing && self.active == 0 && self.batches.iter().all(Batch::is_idle) && !self.is_coming_back() {
             return Nanos::MAX;
         }
         self.alarms.peek().map_or(Nanos::MAX, |Reverse((at, ..))| *at)
@@ -363,7 +380,7 @@ impl Engine {
 
     /// Whether everything has come to its end after [`Engine::close`].
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.outstanding == 0 && self.next() == Nanos::MAX
+        self.outstanding == 0 && self.next() == Nanos::MAX && !self.is_coming_back()
     }
 
     /// Lets happen what happens at `now` by itself.
@@ -374,6 +391,7 @@ impl Engine {
             Alarm::Worked(thread) => self.worked(thread),
             Alarm::Client(client) => self.wake(client),
             Alarm::Second => self.second(),
+            Alarm::Server => self.come_back(),
         }
         self.settle();
     }
@@ -403,6 +421,9 @@ impl Engine {
         let (thread, slot) = (((done.command.id >> 32) - self.base) as usize, done.command.id as u32);
         let at = (self.slots[thread] + slot) as usize;
         let purpose = std::mem::replace(&mut self.purposes[at], Purpose::Nothing);
+        if self.watch.is_some() && self.is_noted(done, (purpose, slot)) {
+            return self.settle();
+        }
         match purpose {
             Purpose::Nothing => {}
             Purpose::PageRead(frame) => {
@@ -417,18 +438,28 @@ impl Engine {
             Purpose::DoublewriteSync(who) => self.doublewritten(who),
             Purpose::PageWrite(who) => self.page_written(who),
             Purpose::DataSync(who) => self.data_synced(who),
+            Purpose::LogRead | Purpose::Recover(_) | Purpose::Recovered => {}
         }
         self.settle();
     }
 
     /// Lets clients go on that may, until all of them wait.
     fn settle(&mut self) {
+        if self.is_down() {
+            return;
+        }
         while let Some(client) = self.ready.pop_front() {
             self.go_on(client);
         }
     }
 
     fn worked(&mut self, thread: u32) {
+        if let Some(watch) = &mut self.watch {
+            watch.working -= 1;
+            if watch.recovery.is_some() {
+                return self.worked_down();
+            }
+        }
         let clients = self.clients.len() as u32;
         if thread < clients {
             self.client_worked(thread);
@@ -452,6 +483,9 @@ impl Engine {
     }
 
     fn work(&mut self, thread: u32, time: Nanos) {
+        if let Some(watch) = &mut self.watch {
+            watch.working += 1;
+        }
         self.requests.push_back(Request::Work { thread, time });
     }
 
@@ -499,11 +533,12 @@ impl Engine {
         writer: &mut Writer,
     ) -> Result<(), RecordError> {
         self.account(end);
-        let [statements, retries, rolled_back] = std::mem::take(&mut self.told);
+        let [statements, retries, rolled_back, ambiguous] = std::mem::take(&mut self.told);
         let rows = [
             ("statement.count", statements),
             ("transaction.retries", retries),
             ("transaction.rolled_back", rolled_back),
+            ("transaction.ambiguous", ambiguous),
         ];
         writer.counters((begin, end), word, &rows)?;
         let (asked, missed) = (self.counters.get(Count::PageRequests), self.counters.get(Count::PageMisses));

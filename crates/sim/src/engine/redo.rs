@@ -83,6 +83,38 @@ impl Redo {
         Need::Lead { offset, bytes: bytes as u32 }
     }
 
+    /// Everything up to here is durable.
+    pub(super) fn durable(&self) -> u64 {
+        self.durable
+    }
+
+    /// Up to where the flush under way goes.
+    pub(super) fn reaches(&self) -> Option<u64> {
+        self.reaches
+    }
+
+    /// The last checkpoint.
+    pub(super) fn last_checkpoint(&self) -> u64 {
+        self.checkpoint
+    }
+
+    /// What comes after `survives` never was.
+    pub(super) fn cut(&mut self, survives: u64) {
+        (self.lsn, self.durable, self.reaches) = (survives, survives, None);
+        self.checkpoint = self.checkpoint.min(survives);
+    }
+
+    /// Bytes from the last checkpoint's block to the end.
+    pub(super) fn to_read(&self) -> u64 {
+        (self.lsn.div_ceil(PAYLOAD) - self.checkpoint / PAYLOAD) * BLOCK
+    }
+
+    /// The place of so many bytes of log that lie so many behind the last checkpoint.
+    pub(super) fn place(&self, behind: u64, bytes: u32) -> u64 {
+        let offset = (self.checkpoint / PAYLOAD * BLOCK + behind) % self.capacity;
+        if offset + u64::from(bytes) > self.capacity { 0 } else { offset }
+    }
+
     /// The flush under way is done.
     pub(super) fn flushed(&mut self) {
         self.durable = self.reaches.take().unwrap_or(self.durable);
@@ -174,6 +206,17 @@ mod tests {
         assert!(matches!(redo.need(waiting[3]), Need::Lead { .. }));
         redo.flushed();
         assert!(waiting.iter().all(|&lsn| redo.is_durable(lsn)));
+    }
+
+    #[test]
+    fn what_is_read_again_lies_between_checkpoint_and_end() {
+        let mut redo = Redo::new(1 << 20);
+        redo.append(100 * PAYLOAD + 1);
+        redo.checkpoint(Some(50 * PAYLOAD + 7));
+        assert_eq!(redo.to_read(), 51 * BLOCK);
+        assert_eq!(redo.place(BLOCK, 512), 51 * BLOCK);
+        redo.cut(40 * PAYLOAD);
+        assert_eq!((redo.lsn(), redo.age(), redo.to_read()), (40 * PAYLOAD, 0, 0));
     }
 
     #[test]

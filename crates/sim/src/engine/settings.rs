@@ -4,7 +4,7 @@ use super::layout::PAGE;
 use tameshi_base::{Nanos, Size, Time};
 use tameshi_spec::profile::{EngineCosts, EngineModel, FreePages, Innodb};
 use tameshi_spec::run::{DatabaseSpec, HostSpec, RunSpec};
-use tameshi_spec::study::{Doublewrite, Engine};
+use tameshi_spec::study::{Doublewrite, Engine, Event, Member};
 use tameshi_workload::program::{Delivery, ProgramSpec, Tpcc};
 
 /// The smallest pool that InnoDB accepts: a size of zero becomes this.
@@ -15,7 +15,9 @@ const LEAST_POOL: u64 = 5 << 20;
 pub(super) enum Commit {
     /// Durable before the answer.
     Durable,
-    /// Made durable once a second.
+    /// Handed to the kernel before the answer, made durable once a second.
+    Handed,
+    /// Written and made durable once a second.
     EachSecond,
 }
 
@@ -44,7 +46,31 @@ pub(super) struct Settings {
     /// Most changes that the change buffer holds, and on one leaf; zero: there is none.
     pub(super) buffered: (u64, u32),
     pub(super) cpu: Costs,
+    pub(super) comeback: Comeback,
     pub(super) model: Innodb,
+}
+
+/// How the server comes back after a crash.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Comeback {
+    pub(super) start: Nanos,
+    /// Bytes of log that are read at once.
+    pub(super) read: u64,
+    /// Processor time of a log record.
+    pub(super) apply: Nanos,
+    /// Pages that are read at once.
+    pub(super) page_reads: u32,
+}
+
+impl Comeback {
+    fn new(model: &Innodb, host: Option<&HostSpec>) -> Self {
+        model.recovery.as_ref().map_or(Self { start: 0, read: 1 << 16, apply: 0, page_reads: 1 }, |recovery| Self {
+            start: recovery.start.value.0,
+            read: recovery.read.value.0.max(512),
+            apply: Costs::here(&model.cpu, host, recovery.apply.value),
+            page_reads: recovery.page_reads.value.clamp(1, super::AHEAD),
+        })
+    }
 }
 
 /// Processor time on the run's host, in nanoseconds.
@@ -62,10 +88,14 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    fn new(costs: &EngineCosts, host: Option<&HostSpec>) -> Self {
+    /// A time at the profile's clock as it is on the run's host.
+    fn here(costs: &EngineCosts, host: Option<&HostSpec>, time: Time) -> Nanos {
         let clock = host.map_or(costs.clock.value.0, |host| host.model.clock.value.0);
-        let here =
-            |time: Time| (u128::from(time.0) * u128::from(costs.clock.value.0) / u128::from(clock.max(1))) as Nanos;
+        (u128::from(time.0) * u128::from(costs.clock.value.0) / u128::from(clock.max(1))) as Nanos
+    }
+
+    fn new(costs: &EngineCosts, host: Option<&HostSpec>) -> Self {
+        let here = |time: Time| Self::here(costs, host, time);
         Self {
             statement: here(costs.statement.value),
             commit: here(costs.commit.value),
@@ -126,6 +156,7 @@ impl Settings {
         });
         let commit = match engine.commit.as_deref() {
             None | Some("1" | "3") => Commit::Durable,
+            Some("2") => Commit::Handed,
             Some(_) => Commit::EachSecond,
         };
         Some(Self {
@@ -149,6 +180,7 @@ impl Settings {
             area,
             buffered,
             cpu: Costs::new(&model.cpu, spec.host.as_ref()),
+            comeback: Comeback::new(model, spec.host.as_ref()),
             model: model.clone(),
         })
     }
@@ -159,7 +191,7 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
     let mut sentences = Vec::new();
     let Some(database) = &spec.database else { return sentences };
     let name = &database.engine;
-    let Some((_, engine, _)) = named(spec) else {
+    let Some((_, engine, model)) = named(spec) else {
         sentences.push(format!("engine.{name}: this product is not simulated yet; `mysql` and `mariadb` are"));
         return sentences;
     };
@@ -189,11 +221,30 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
             sentences.push(format!("phase.{}.workload: one program runs at a time", phase.name));
         }
     }
-    let cuts = spec.events.iter().filter(|(_, event)| event.power_cut.is_some());
-    sentences.extend(cuts.map(|(name, _)| {
-        format!("event.{name}: recovery of a simulated database after a power cut is not modelled yet")
+    let crashes = spec.events.iter().filter(|(_, event)| ends_the_server(spec, event));
+    sentences.extend(crashes.filter(|_| model.recovery.is_none()).map(|(event, _)| {
+        format!("event.{event}: the profile of engine.{name} does not say how it comes back (`engine.innodb.recovery`)")
     }));
     sentences
+}
+
+/// Whether an event ends the server of the run's database.
+fn ends_the_server(spec: &RunSpec, event: &Event) -> bool {
+    let Some(database) = &spec.database else { return false };
+    let of_storage = |member: &Option<Member>| {
+        member.as_ref().is_some_and(|failure| failure.storage.as_deref().is_none_or(|name| name == database.storage))
+    };
+    event.kill.is_some() || of_storage(&event.power_cut)
+}
+
+/// Whether something befalls the server of the run's database, or the storage that it lies on.
+pub(super) fn watched(spec: &RunSpec) -> bool {
+    let Some(database) = &spec.database else { return false };
+    let fails = |event: &Event| {
+        let failing = event.fail.as_ref().and_then(|failure| failure.storage.as_deref());
+        failing.is_some_and(|name| name == database.storage)
+    };
+    spec.events.values().any(|event| ends_the_server(spec, event) || fails(event))
 }
 
 /// Whether two programs work on the same tables.

@@ -10,14 +10,14 @@ use tameshi_spec::run::{Node, RunSpec, Start};
 use tameshi_spec::study::Doublewrite;
 
 const MYSQL_55: &str = include_str!("../../../../profiles/engines/mysql-5.5.toml");
-const MYSQL_57: &str = include_str!("../../../../profiles/engines/mysql-5.7.toml");
+pub const MYSQL_57: &str = include_str!("../../../../profiles/engines/mysql-5.7.toml");
 const MARIADB: &str = include_str!("../../../../profiles/engines/mariadb-10.11.toml");
-const KEYS: &str = "{ key_update = { tables = 2, rows = 20000, row_size = \"400 B\", clients = 4 } }";
+pub const KEYS: &str = "{ key_update = { tables = 2, rows = 20000, row_size = \"400 B\", clients = 4 } }";
 const OLTP: &str =
     "{ oltp = { mix = \"read_write\", clients = 4, tables = 2, rows = 50000, popularity = \"uniform\" } }";
-const TPCC: &str = "{ tpcc = { warehouses = 1, clients = 8, manner = \"tpcc-mysql\" } }";
+pub const TPCC: &str = "{ tpcc = { warehouses = 1, clients = 8, manner = \"tpcc-mysql\" } }";
 
-fn spec(profile: &str, device: Device, pool: &str, program: &str, millis: u64) -> RunSpec {
+pub fn spec(profile: &str, device: Device, pool: &str, program: &str, millis: u64) -> RunSpec {
     let text = format!(
         r#"
         schema_version = 1
@@ -50,26 +50,32 @@ fn spec(profile: &str, device: Device, pool: &str, program: &str, millis: u64) -
     spec
 }
 
-fn model(spec: &mut RunSpec) -> &mut Innodb {
+pub fn model(spec: &mut RunSpec) -> &mut Innodb {
     match &mut spec.database.as_mut().expect("a database").model {
         Some(EngineModel::Innodb(model)) => model,
         None => panic!("a model"),
     }
 }
 
-struct Left {
-    digest: String,
+pub struct Left {
+    pub digest: String,
     /// Sums over all intervals, by metric; of gauges the last.
     sums: BTreeMap<String, f64>,
+    events: Vec<serde_json::Value>,
 }
 
 impl Left {
-    fn of(&self, metric: &str) -> f64 {
+    pub fn of(&self, metric: &str) -> f64 {
         self.sums.get(metric).copied().unwrap_or(0.0)
+    }
+
+    /// The events of a kind.
+    pub fn told(&self, kind: &str) -> Vec<&serde_json::Value> {
+        self.events.iter().filter(|event| event["kind"] == kind).collect()
     }
 }
 
-fn run(spec: &RunSpec) -> Left {
+pub fn run(spec: &RunSpec) -> Left {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["series", "histograms"] {
         std::fs::create_dir(folder.path().join(name)).expect("a folder");
@@ -85,10 +91,11 @@ fn run(spec: &RunSpec) -> Left {
         let sum: &mut f64 = sums.entry(fields[3].to_string()).or_default();
         *sum = if fields[3].ends_with("_bytes") && fields[3].contains("age") { value } else { *sum + value };
     }
-    Left { digest, sums }
+    let events = file("events.jsonl").lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
+    Left { digest, sums, events }
 }
 
-fn drive() -> Device {
+pub fn drive() -> Device {
     flash(flash_drive(1 << 30))
 }
 

@@ -4,6 +4,7 @@
 
 mod calibration;
 mod channels;
+mod crashes;
 mod device_suite;
 mod disk_answers;
 mod engine;

@@ -43,6 +43,9 @@ pub struct Innodb {
     /// The buffer of changes to secondary indexes; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_buffer: Option<ChangeBuffer>,
+    /// How it comes back after a crash; absent: no crash can be simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<EngineRecovery>,
 }
 
 /// Processor time of an engine's work. A host of another clock takes longer or shorter in proportion.
@@ -142,6 +145,20 @@ pub struct ReadAhead {
     pub area: Sourced<u32>,
     /// Pages of an area that must have been used in order (innodb_read_ahead_threshold).
     pub threshold: Sourced<u32>,
+}
+
+/// How an engine comes back after a crash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EngineRecovery {
+    /// From the start of its process to the first read of the log.
+    pub start: Sourced<Time>,
+    /// Bytes of log that are read at once.
+    pub read: Sourced<Size>,
+    /// Processor time of a log record: parsing it, and applying it to its page.
+    pub apply: Sourced<Time>,
+    /// Pages that are read at once.
+    pub page_reads: Sourced<u32>,
 }
 
 /// The change buffer.

@@ -21,10 +21,10 @@ pub struct Event {
     /// A new member takes a dead one's place and is rebuilt.
     #[serde(default)]
     pub replace: Option<Member>,
-    /// Power fails. Under a measured database its file system is shut down, and the database started again.
+    /// Power fails, and a database on the storage is started again. Under a measured one its file system is shut down.
     #[serde(default)]
     pub power_cut: Option<Member>,
-    /// The database's server is killed (kill -9) and started again (measured world).
+    /// The database's server is killed (kill -9) and started again.
     #[serde(default)]
     pub kill: Option<Kill>,
     /// The standby takes over.

@@ -1,0 +1,375 @@
+//! The server ends: killed, with the power, with its machine, or because its storage fails. What it had in memory is gone; of
+//! what it had answered, that is left which had reached something durable.
+//!
+//! A server that ends still waits for what its storage has been asked for, as a process does. Clients that were in a
+//! transaction begin it anew as soon as the server answers; of a commit that was under way they never hear. [`recovery`] brings
+//! the server back. None of this costs anything in a run without events.
+//!
+//! [`recovery`]: super::recovery
+
+use super::client::{After, Stage};
+use super::counters::Why;
+use super::locks::Locks;
+use super::pool::Pool;
+use super::recovery::Recovery;
+use super::{AHEAD, Alarm, Batch, Cleaner, Engine, FIRST_ASYNC, Logic, Purpose};
+use crate::device::DeviceCompletion;
+use crate::fault::Loss;
+use serde_json::{Value, json};
+use std::cmp::Reverse;
+use std::collections::VecDeque;
+use tameshi_base::{CommandKind, Nanos};
+use tameshi_record::outage::{BUCKET, Gap, Outage};
+
+/// Positions of the log that are remembered: more than a drive's buffer holds writes of it.
+const REMEMBERED: usize = 1 << 16;
+
+/// How a server ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    /// It is killed; kernel and storage go on.
+    Kill,
+    /// Its machine has no power any more, and then has it again.
+    PowerCut,
+    /// Its machine is gone for good; another one takes over with the other side of its storage.
+    Failover,
+    /// Its storage doesn't do what it asks. It doesn't come back.
+    Storage,
+}
+
+/// What befalls a server.
+#[derive(Clone, Debug)]
+pub(crate) struct Blow {
+    /// The event's name.
+    pub(crate) event: String,
+    pub(crate) how: How,
+    /// How long nobody starts it again.
+    pub(crate) down: Nanos,
+    /// What its storage has lost.
+    pub(crate) loss: Loss,
+}
+
+/// A line for the record.
+pub(crate) struct News {
+    pub(crate) at: Nanos,
+    pub(crate) kind: &'static str,
+    pub(crate) fields: Value,
+}
+
+/// Commits of clients that changed something.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ledger {
+    acknowledged: u64,
+    lost: u64,
+    ambiguous: u64,
+}
+
+/// What is noted of a server that something will befall.
+#[derive(Default)]
+pub(super) struct Watch {
+    pub(super) recovery: Option<Recovery>,
+    /// By page, the log position of its last change.
+    pub(super) changed: Vec<u64>,
+    /// Changes logged so far.
+    records: u64,
+    /// Log up to here has been written to the storage, synced or not; and has been handed to the kernel.
+    written: u64,
+    handed: u64,
+    /// Bytes written to the storage, and how many they were when the log was written up to which position.
+    bytes: u64,
+    writes: VecDeque<(u64, u64)>,
+    /// Log positions of the commits that were answered last.
+    answered: VecDeque<u64>,
+    ledger: Ledger,
+    crashes: u32,
+    /// Work that has been asked of processors and isn't done.
+    pub(super) working: u32,
+    begin: Nanos,
+    /// Transactions that were completed since, by [`BUCKET`].
+    counts: Vec<u64>,
+    gaps: Vec<Gap>,
+    news: Vec<News>,
+}
+
+impl Watch {
+    /// A phase begins.
+    pub(super) fn begin(&mut self, now: Nanos) {
+        self.begin = now;
+        self.counts.clear();
+        self.gaps.clear();
+        if self.recovery.is_some() {
+            self.gaps.push(Gap { error: now, success: None });
+        }
+    }
+
+    /// A page was changed by a record that ends here.
+    #[inline]
+    pub(super) fn change(&mut self, page: u32, lsn: u64) {
+        let page = page as usize;
+        if page >= self.changed.len() {
+            self.changed.resize((page + 1).next_multiple_of(1 << 14), 0);
+        }
+        self.changed[page] = lsn;
+        self.records += 1;
+    }
+
+    /// The kernel has the log up to here.
+    pub(super) fn hand(&mut self, lsn: u64) {
+        self.handed = self.handed.max(lsn);
+    }
+
+    /// A write to the storage is complete.
+    pub(super) fn write(&mut self, bytes: u32) {
+        self.bytes += u64::from(bytes);
+    }
+
+    /// The log has been written up to here.
+    pub(super) fn log_written(&mut self, lsn: u64) {
+        self.written = self.written.max(lsn);
+        if self.writes.len() == REMEMBERED {
+            self.writes.pop_front();
+        }
+        self.writes.push_back((self.bytes, self.written));
+    }
+
+    /// A client has been told that it has committed what ends here.
+    pub(super) fn answer(&mut self, lsn: u64, durable: u64) {
+        self.ledger.acknowledged += 1;
+        if self.answered.len() >= REMEMBERED && self.answered.front().is_some_and(|&front| front <= durable) {
+            self.answered.pop_front();
+        }
+        self.answered.push_back(lsn);
+    }
+
+    /// A client's transaction is complete.
+    pub(super) fn complete(&mut self, now: Nanos) {
+        let bucket = ((now - self.begin) / BUCKET) as usize;
+        if bucket >= self.counts.len() {
+            self.counts.resize(bucket + 1, 0);
+        }
+        self.counts[bucket] += 1;
+        if let Some(gap) = self.gaps.last_mut().filter(|gap| gap.success.is_none()) {
+            gap.success = Some(now);
+        }
+    }
+
+    /// Bytes of log that a change makes on average.
+    pub(super) fn record_bytes(&self, lsn: u64) -> u64 {
+        (lsn / self.records.max(1)).max(1)
+    }
+
+    /// Up to where the log is there still.
+    fn survives(&self, blow: &Blow, durable: u64) -> u64 {
+        let Loss { lost_bytes, flush_ns, hold_up_ns, .. } = blow.loss;
+        // A drive that a capacitor carries calls a write durable when it has it: what its capacitor doesn't save was synced, too.
+        let broken_promise = flush_ns > hold_up_ns || blow.how == How::Failover;
+        match blow.how {
+            How::Kill | How::Storage => self.handed.max(self.written).max(durable),
+            _ if lost_bytes == 0 => self.written.max(durable),
+            _ if !broken_promise => durable,
+            _ => {
+                // The newest writes are those that are lost.
+                let kept = self.bytes.saturating_sub(lost_bytes);
+                self.writes.iter().rev().find(|(bytes, _)| *bytes <= kept).map_or(0, |(_, lsn)| *lsn)
+            }
+        }
+    }
+
+    /// Takes note that answered commits beyond a log position are lost; how many.
+    fn lose(&mut self, survives: u64) -> u64 {
+        let before = self.answered.len();
+        self.answered.retain(|&lsn| lsn <= survives);
+        let lost = (before - self.answered.len()) as u64;
+        self.ledger.lost += lost;
+        (self.written, self.handed) = (survives, survives);
+        self.writes.retain(|&(_, lsn)| lsn <= survives);
+        lost
+    }
+
+    pub(super) fn tell(&mut self, at: Nanos, kind: &'static str, fields: Value) {
+        self.news.push(News { at, kind, fields });
+    }
+
+    fn find(&mut self, at: Nanos, reason: String) {
+        self.tell(at, "finding", json!({ "level": "invalid", "reasons": [reason] }));
+    }
+}
+
+impl Engine {
+    /// Notes what is complete; whether that is no business of a server at work.
+    pub(super) fn is_noted(&mut self, done: &DeviceCompletion, (purpose, slot): (Purpose, u32)) -> bool {
+        let reaches = self.redo.reaches();
+        let Some(watch) = &mut self.watch else { return false };
+        if !done.failed && done.command.kind == CommandKind::Write {
+            watch.write(done.command.length_bytes);
+            if let (Purpose::LogWrite(_), Some(lsn)) = (purpose, reaches) {
+                watch.log_written(lsn);
+            }
+        }
+        if watch.recovery.is_some() {
+            self.completed_down((purpose, slot), done.failed);
+            return true;
+        }
+        if done.failed {
+            let how = How::Storage;
+            self.crash(done.at, Blow { event: String::new(), how, down: 0, loss: Loss::default() });
+        }
+        done.failed
+    }
+
+    /// Whether the server doesn't answer.
+    #[inline]
+    pub(super) fn is_down(&self) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.recovery.is_some())
+    }
+
+    /// Whether it is on its way back.
+    pub(super) fn is_coming_back(&self) -> bool {
+        let recovery = self.watch.as_ref().and_then(|watch| watch.recovery.as_ref());
+        recovery.is_some_and(|recovery| !recovery.is_in_vain())
+    }
+
+    /// Something ends the server.
+    pub(crate) fn crash(&mut self, now: Nanos, blow: Blow) {
+        self.now = now;
+        self.watch.get_or_insert_default();
+        let torn = self.torn_pages(&blow);
+        self.alarms = self.alarms_of_users();
+        self.forget();
+        self.ready.clear();
+        (0..self.clients.len() as u32).for_each(|client| self.cut_off(client));
+        let Some(watch) = &mut self.watch else { return };
+        if watch.gaps.last().is_none_or(|gap| gap.success.is_some()) {
+            watch.gaps.push(Gap { error: now, success: None });
+        }
+        if blow.how != How::Storage {
+            watch.crashes += 1;
+        }
+        if let Some(before) = watch.recovery.take().filter(|recovery| !recovery.is_in_vain()) {
+            let fields = before.told(now);
+            watch.tell(before.began, "crash", fields);
+        }
+        if torn > 0 {
+            watch.find(now, format!("{torn} pages were torn by the power cut, and nothing can mend them"));
+        }
+        watch.recovery = Some(Recovery::of(blow, now));
+        self.alarm(now, Alarm::Server);
+    }
+
+    /// Pages of which a power cut has left a part: no doublewrite buffer has a copy of them.
+    fn torn_pages(&self, blow: &Blow) -> u64 {
+        if self.settings.doublewrite || blow.how != How::PowerCut {
+            return 0;
+        }
+        let writes = self.purposes.iter().filter(|purpose| matches!(purpose, Purpose::PageWrite(_)));
+        (writes.count() as u64).min(blow.loss.torn_writes)
+    }
+
+    /// What goes on without the server: users that think or type, and what processors do for nobody.
+    fn alarms_of_users(&mut self) -> std::collections::BinaryHeap<Reverse<(Nanos, u64, Alarm)>> {
+        let alarms = std::mem::take(&mut self.alarms);
+        let stays = |alarm: Alarm| match alarm {
+            Alarm::Client(client) => {
+                matches!(self.clients[client as usize].stage, Stage::Thinking | Stage::Typing)
+            }
+            Alarm::Worked(_) => true,
+            Alarm::Second | Alarm::Server => false,
+        };
+        alarms.into_iter().filter(|Reverse((_, _, alarm))| stays(*alarm)).collect()
+    }
+
+    /// All that was in memory is gone.
+    fn forget(&mut self) {
+        self.pool = Pool::new(self.settings.frames, self.layout.next, 378, self.settings.old_blocks_time);
+        self.pool.grow(self.layout.next + 1);
+        self.locks = Locks::new(self.clients.len());
+        self.page_waiters.clear();
+        self.log_waiters.clear();
+        self.free_waiters.clear();
+        self.space_waiters.clear();
+        self.batches = [Batch::default(), Batch::default()];
+        self.doublewrite_queue.clear();
+        self.single_queue.clear();
+        (self.singles, self.reads_pending, self.cleaner) = (0, 0, Cleaner::default());
+    }
+
+    /// A client loses its connection.
+    fn cut_off(&mut self, client: u32) {
+        let seat = &mut self.clients[client as usize];
+        let undo = !seat.undo.is_empty();
+        match seat.stage {
+            Stage::Thinking | Stage::Typing | Stage::Ended => return,
+            Stage::Log | Stage::Working(After::Commit) if seat.stage == Stage::Log || seat.wrote => {
+                seat.undo.clear();
+                seat.forget();
+                self.told[3] += 1;
+                if let Some(watch) = &mut self.watch {
+                    watch.ledger.ambiguous += 1;
+                }
+                self.begin_transaction(client);
+            }
+            _ => {
+                if let (Logic::Tpcc(state), true) = (&mut self.logic, undo) {
+                    state.roll_back(&mut seat.undo);
+                }
+                seat.undo.clear();
+                seat.client.again();
+                seat.forget();
+                self.told[1] += 1;
+                self.ready.push_back(client);
+            }
+        }
+        if self.clients[client as usize].stage != Stage::Ended {
+            let stage = self.clients[client as usize].stage;
+            let stage = if matches!(stage, Stage::Thinking | Stage::Typing) { stage } else { Stage::Next };
+            self.turns(client, stage, if stage == Stage::Next { Why::Outage } else { Why::Thinking });
+        }
+    }
+
+    /// Nothing of the server is under way any more: what is left of its log is known now.
+    pub(super) fn is_dead(&mut self) {
+        let (now, durable) = (self.now, self.redo.durable());
+        self.ahead_free = (FIRST_ASYNC..FIRST_ASYNC + AHEAD).rev().collect();
+        let Some(watch) = &mut self.watch else { return };
+        let Some(recovery) = &mut watch.recovery else { return };
+        if recovery.blow.how == How::Storage {
+            recovery.is_in_vain_from(now);
+            watch.find(now, "the storage of the database failed, and the server with it".into());
+            return;
+        }
+        let blow = recovery.blow.clone();
+        let survives = watch.survives(&blow, durable);
+        let lost = watch.lose(survives);
+        if lost > 0 {
+            watch.find(now, format!("{lost} acknowledged commits are not there"));
+        }
+        let unsynced = !self.settings.fsync && blow.loss.lost_bytes > 0;
+        if blow.how == How::PowerCut && (unsynced || survives < durable) {
+            watch.find(now, "the power cut took pages that the log does not bring back".into());
+        }
+        self.redo.cut(survives);
+    }
+
+    /// What was told since the last time.
+    pub(crate) fn news(&mut self) -> Vec<News> {
+        self.watch.as_mut().map_or(Vec::new(), |watch| std::mem::take(&mut watch.news))
+    }
+
+    /// The outages of the phase, which ends at `end`.
+    pub(crate) fn outages(&mut self, end: Nanos) -> Vec<Outage> {
+        let Some(watch) = &mut self.watch else { return Vec::new() };
+        let buckets = (end.saturating_sub(watch.begin) / BUCKET + 1) as usize;
+        watch.counts.resize(buckets.max(watch.counts.len()), 0);
+        watch.gaps.iter().map(|gap| Outage::new(*gap, &watch.counts, (watch.begin, end))).collect()
+    }
+
+    /// The verdict on what was acknowledged, where the server has crashed.
+    pub(crate) fn verdict(&self) -> Option<Value> {
+        let watch = self.watch.as_ref().filter(|watch| watch.crashes > 0)?;
+        let Ledger { acknowledged, lost, ambiguous } = watch.ledger;
+        let ledger = json!({
+            "acknowledged": acknowledged, "lost": lost, "twice": 0, "phantom": 0, "ambiguous": ambiguous,
+        });
+        Some(json!({ "conditions": [], "ledger": ledger, "holds": lost == 0 }))
+    }
+}

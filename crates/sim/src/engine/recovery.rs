@@ -1,0 +1,270 @@
+//! A server comes back: it is started, reads its log from the last checkpoint on, reads the pages that the log names, and
+//! applies it to them. Then it answers, and its pool holds those pages and nothing else.
+//!
+//! The log is read in order, a piece after the other, and its records are parsed in between; pages are read in their order, so many
+//! at once as the profile says. Every page that was changed since the checkpoint is read, also those that were written
+//! since: only reading tells. Changes that were taken back go into no account: undo goes on while the server answers already.
+
+use super::client::Stage;
+use super::counters::{Count, Why};
+use super::crash::{Blow, How};
+use super::layout::PAGE;
+use super::{Alarm, Engine, FIRST_ASYNC, Purpose, REQUEST, SECOND, Who};
+use serde_json::{Value, json};
+use tameshi_base::{CommandKind, Nanos};
+
+/// Where a server is on its way back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// It waits for what is under way.
+    Dying,
+    /// Nobody starts it.
+    Away,
+    Starting,
+    /// It reads the log, or parses what it has read.
+    Log,
+    Pages,
+    /// It can't come back.
+    InVain,
+}
+
+/// A server's way back.
+#[derive(Debug)]
+pub(super) struct Recovery {
+    pub(super) blow: Blow,
+    pub(super) began: Nanos,
+    started: Nanos,
+    step: Step,
+    /// Bytes of log that are not read yet, and all of them.
+    log_left: u64,
+    log_bytes: u64,
+    /// Bytes of the piece of log that is being read.
+    piece: u32,
+    pages: Vec<u32>,
+    next_page: usize,
+    /// Pages that are being read or written.
+    outstanding: u32,
+}
+
+impl Recovery {
+    /// From `blow` at `began` on.
+    pub(super) fn of(blow: Blow, began: Nanos) -> Self {
+        let pages = Vec::new();
+        Self {
+            blow,
+            began,
+            started: began,
+            step: Step::Dying,
+            log_left: 0,
+            log_bytes: 0,
+            piece: 0,
+            pages,
+            next_page: 0,
+            outstanding: 0,
+        }
+    }
+
+    /// Whether the server can't come back.
+    pub(super) fn is_in_vain(&self) -> bool {
+        self.step == Step::InVain
+    }
+
+    /// The server can't come back.
+    pub(super) fn is_in_vain_from(&mut self, now: Nanos) {
+        (self.step, self.started) = (Step::InVain, now);
+    }
+
+    /// What it was up to `now`, for the record.
+    pub(super) fn told(&self, now: Nanos) -> Value {
+        let how = match self.blow.how {
+            How::Kill | How::Storage => "kill",
+            How::PowerCut => "power_cut",
+            How::Failover => "failover",
+        };
+        json!({
+            "event": self.blow.event, "how": how, "recovery_ns": now - self.started, "away_ns": now - self.began,
+            "log_bytes": self.log_bytes, "pages": self.pages.len(),
+        })
+    }
+}
+
+impl Engine {
+    fn recovery(&mut self) -> Option<&mut Recovery> {
+        self.watch.as_mut()?.recovery.as_mut()
+    }
+
+    /// The server that is down goes on, where it waits for nothing.
+    pub(super) fn come_back(&mut self) {
+        let (now, idle) = (self.now, self.outstanding == 0);
+        let start = self.settings.comeback.start;
+        let Some(watch) = &mut self.watch else { return };
+        let idle = idle && watch.working == 0;
+        let Some(recovery) = &mut watch.recovery else { return };
+        let ready = recovery.began + recovery.blow.down;
+        match recovery.step {
+            Step::Dying if idle => {
+                recovery.step = Step::Away;
+                self.is_dead();
+                self.alarm(now.max(ready), Alarm::Server);
+            }
+            Step::Away if now >= ready => {
+                (recovery.step, recovery.started) = (Step::Starting, now);
+                self.alarm(now + start, Alarm::Server);
+            }
+            Step::Starting => {
+                recovery.step = Step::Log;
+                let bytes = self.redo.to_read();
+                (recovery.log_left, recovery.log_bytes) = (bytes, bytes);
+                self.read_log();
+            }
+            _ => {}
+        }
+    }
+
+    /// The next piece of log.
+    fn read_log(&mut self) {
+        let most = self.settings.comeback.read;
+        let Some(recovery) = self.recovery() else { return };
+        if recovery.log_left == 0 {
+            return self.begin_pages();
+        }
+        let bytes = recovery.log_left.min(most) as u32;
+        let done = recovery.log_bytes - recovery.log_left;
+        (recovery.log_left, recovery.piece) = (recovery.log_left - u64::from(bytes), bytes);
+        let (thread, offset) = (self.thread_of(Who::LogThread), self.redo.place(done, bytes));
+        self.command(thread, REQUEST, CommandKind::Read, (offset, bytes), Purpose::LogRead);
+    }
+
+    /// A command of a server that is down is complete.
+    pub(super) fn completed_down(&mut self, (purpose, slot): (Purpose, u32), failed: bool) {
+        let dying = self.recovery().is_some_and(|recovery| recovery.step == Step::Dying);
+        match purpose {
+            _ if dying => {}
+            _ if failed => return self.fail_again(),
+            Purpose::LogRead => self.parse_log(),
+            Purpose::Recover(page) => self.page_recovered(slot, page),
+            Purpose::Recovered => self.page_is_done(slot),
+            _ => {}
+        }
+        self.come_back();
+    }
+
+    /// The storage fails while the server comes back.
+    fn fail_again(&mut self) {
+        let now = self.now;
+        if let Some(recovery) = self.recovery() {
+            let blow = Blow { how: How::Storage, ..recovery.blow.clone() };
+            self.crash(now, blow);
+        }
+    }
+
+    fn parse_log(&mut self) {
+        let lsn = self.redo.lsn();
+        let apply = self.settings.comeback.apply;
+        let Some(watch) = &self.watch else { return };
+        let piece = watch.recovery.as_ref().map_or(0, |recovery| u64::from(recovery.piece));
+        let time = piece / watch.record_bytes(lsn) * apply;
+        if time == 0 {
+            return self.read_log();
+        }
+        let thread = self.thread_of(Who::LogThread);
+        self.work(thread, time);
+    }
+
+    /// A processor has done what was asked of it, for a server that is down.
+    pub(super) fn worked_down(&mut self) {
+        if self.recovery().is_some_and(|recovery| recovery.step == Step::Log) {
+            self.read_log();
+        }
+        self.come_back();
+    }
+
+    /// The pages that the log names.
+    fn begin_pages(&mut self) {
+        let checkpoint = self.redo.last_checkpoint();
+        let Some(watch) = &mut self.watch else { return };
+        let Some(recovery) = &mut watch.recovery else { return };
+        let named = (0..).zip(&watch.changed).filter(|(_, lsn)| **lsn > checkpoint);
+        recovery.pages = named.map(|(page, _)| page).collect();
+        recovery.step = Step::Pages;
+        self.read_pages();
+    }
+
+    fn read_pages(&mut self) {
+        let most = self.settings.comeback.page_reads;
+        let thread = self.clients.len() as u32 + 2;
+        loop {
+            let Some(recovery) = self.recovery() else { return };
+            let Some(&page) = recovery.pages.get(recovery.next_page) else { break };
+            if recovery.outstanding >= most {
+                return;
+            }
+            let Some(slot) = self.ahead_free.pop() else { return };
+            if let Some(recovery) = self.recovery() {
+                recovery.next_page += 1;
+                recovery.outstanding += 1;
+            }
+            self.counters.one(Count::PagesRead);
+            let place = (self.page_offset(page), PAGE as u32);
+            self.command(thread, slot, CommandKind::Read, place, Purpose::Recover(page));
+        }
+        if self.recovery().is_some_and(|recovery| recovery.outstanding == 0) {
+            self.is_back();
+        }
+    }
+
+    /// A page is there, and the log is applied to it. It stays in the pool, dirty; in the half that is left for clients it doesn't.
+    fn page_recovered(&mut self, slot: u32, page: u32) {
+        let (from, to) = (self.redo.last_checkpoint(), self.redo.lsn());
+        if self.pool.dirty() < self.pool.frames() / 2
+            && let Some(frame) = self.pool.take(1)
+        {
+            self.pool.put(frame, page, false, self.now);
+            self.pool.change(frame, from, to);
+            return self.page_is_done(slot);
+        }
+        self.counters.one(Count::PagesWritten);
+        let (thread, place) = (self.clients.len() as u32 + 2, (self.page_offset(page), PAGE as u32));
+        self.command(thread, slot, CommandKind::Write, place, Purpose::Recovered);
+    }
+
+    fn page_is_done(&mut self, slot: u32) {
+        debug_assert!(slot >= FIRST_ASYNC);
+        self.ahead_free.push(slot);
+        if let Some(recovery) = self.recovery() {
+            recovery.outstanding -= 1;
+        }
+        self.read_pages();
+    }
+
+    /// The server answers.
+    fn is_back(&mut self) {
+        let now = self.now;
+        if let Some(watch) = &mut self.watch
+            && let Some(recovery) = watch.recovery.take()
+        {
+            let fields = recovery.told(now);
+            watch.tell(recovery.began, "crash", fields);
+        }
+        self.alarm(now + SECOND, Alarm::Second);
+        for place in 0..self.ready.len() {
+            let client = self.ready[place];
+            self.turns(client, Stage::Next, Why::Processor);
+        }
+    }
+
+    /// The phase ends, and the server will not be there again: neither will its clients.
+    pub(super) fn end_clients_in_vain(&mut self) {
+        let in_vain = self.is_down() && !self.is_coming_back();
+        if !in_vain {
+            return;
+        }
+        self.ready.clear();
+        for client in 0..self.clients.len() as u32 {
+            if self.clients[client as usize].stage != Stage::Ended {
+                self.turns(client, Stage::Ended, Why::Thinking);
+                self.active -= 1;
+            }
+        }
+    }
+}

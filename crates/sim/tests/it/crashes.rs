@@ -1,0 +1,188 @@
+//! Servers that crash: what is lost, how long they are away, and that what nothing befalls is as it was.
+
+use crate::engine::{KEYS, Left, MYSQL_57, TPCC, drive, model, run, spec};
+use crate::support::{SECOND, assert_close, disk, flash_drive, sourced, volume, without_overhead, without_seeks};
+use tameshi_base::units::{Share, Size, Time};
+use tameshi_spec::profile::{Device, PowerLossProtection};
+use tameshi_spec::run::RunSpec;
+use tameshi_spec::study::{Event, Failure, Kill, Member};
+
+fn event(at: u64) -> Event {
+    Event {
+        at: Time(at),
+        phase: None,
+        fail: None,
+        replace: None,
+        power_cut: None,
+        kill: None,
+        failover: None,
+        command: None,
+    }
+}
+
+fn kill(at: u64, down: u64) -> Event {
+    Event { kill: Some(Kill { down: Time(down) }), ..event(at) }
+}
+
+fn power_cut(at: u64) -> Event {
+    Event { power_cut: Some(Member { storage: Some("disk".into()), member: None }), ..event(at) }
+}
+
+fn with(mut spec: RunSpec, event: Event) -> RunSpec {
+    spec.events.insert("crash".into(), event);
+    spec
+}
+
+/// A disk of 1 GiB that takes 30 us for 4 KiB, and nothing else: one command at a time.
+fn plain() -> Device {
+    let mut profile = without_overhead(without_seeks(disk()));
+    (profile.revolution.value.0, profile.capacity.value.0, profile.cylinders.value) = (0, 1 << 30, 1);
+    Device::Hdd(profile)
+}
+
+/// Nothing is flushed before its time: the log since the begin is what must be read again.
+fn lazy(device: Device, millis: u64) -> RunSpec {
+    let mut spec = spec(MYSQL_57, device, "64 MiB", KEYS, millis);
+    let engine = &mut spec.engines["mysql"];
+    engine.redo_log = Some(Size(256 << 20));
+    engine.options.insert("innodb_io_capacity".into(), "0".into());
+    engine.options.insert("innodb_io_capacity_max".into(), "0".into());
+    model(&mut spec).redo_extra = sourced(Share(0));
+    spec
+}
+
+fn number(event: &serde_json::Value, key: &str) -> f64 {
+    event[key].as_f64().unwrap_or_else(|| panic!("{key} in {event}"))
+}
+
+fn ledger(left: &Left) -> [f64; 3] {
+    let checks = left.told("check");
+    let [check] = checks[..] else { panic!("{checks:?}") };
+    ["acknowledged", "lost", "ambiguous"].map(|key| number(&check["ledger"], key))
+}
+
+#[test]
+fn recovery_takes_the_log_over_its_bandwidth_and_the_pages_over_theirs() {
+    let mut spec = with(lazy(plain(), 4000), kill(2 * SECOND, SECOND));
+    let recovery = model(&mut spec).recovery.as_mut().expect("a recovery");
+    (recovery.start, recovery.apply) = (sourced(Time(700_000_000)), sourced(Time(10_000)));
+    let left = run(&spec);
+    let crashes = left.told("crash");
+    let [crash] = crashes[..] else { panic!("{crashes:?}") };
+    assert_eq!((crash["t_ns"].as_u64(), &crash["how"]), (Some(2 * SECOND), &"kill".into()));
+    let (log, pages) = (number(crash, "log_bytes"), number(crash, "pages"));
+    // Two records a transaction: the row's and the undo page's, and what a commit logs; the latter is no change of a page.
+    let before = run(&{
+        let mut short = lazy(plain(), 2000);
+        short.phases[0].until.time = Some(Time(2 * SECOND));
+        short
+    });
+    let logged = before.of("server.log_bytes");
+    assert_close(log, logged / 496.0 * 512.0, 0.02, "all of the log since the begin");
+    let changes = before.of("server.updates");
+    let leaves: f64 = 20000.0 / (15240.0 / 420.0);
+    assert_close(pages, leaves * (1.0 - (-changes / leaves).exp()) + 4.0, 0.05, "the pages that were changed");
+    let seconds = log / 4096.0 * 30e-6 + pages * 120e-6 + 2.0 * changes * 10e-6 + 0.7;
+    assert_close(number(crash, "recovery_ns") / 1e9, seconds, 0.03, "recovery");
+    assert_close(number(crash, "away_ns") - number(crash, "recovery_ns"), 1e9, 0.001, "nobody started it");
+}
+
+#[test]
+fn pages_are_read_as_many_at_once_as_drive_and_profile_allow() {
+    let time = |reads: u32| {
+        let mut spec = with(lazy(volume(), 1100), kill(SECOND, 0));
+        let recovery = model(&mut spec).recovery.as_mut().expect("a recovery");
+        (recovery.start, recovery.apply) = (sourced(Time(0)), sourced(Time(0)));
+        (recovery.read, recovery.page_reads) = (sourced(Size(8 << 20)), sourced(reads));
+        let left = run(&spec);
+        (number(left.told("crash")[0], "recovery_ns"), number(left.told("crash")[0], "pages"))
+    };
+    let ((one, pages), (eight, _)) = (time(1), time(8));
+    assert!(pages > 300.0, "{pages}");
+    // 400 us a page on average, and some for transfer; as many at once as are asked for, until a few are left.
+    assert_close(one / 1e9, pages * 420e-6, 0.1, "one at a time");
+    assert!(eight < one / 5.0, "one at a time {one}, eight {eight}");
+}
+
+#[test]
+fn a_kill_loses_what_the_kernel_never_had_and_a_power_cut_what_the_drive_never_had() {
+    let lost = |commit: &str, event: Event| {
+        let mut spec = with(lazy(drive(), 3000), event);
+        spec.engines["mysql"].commit = Some(commit.into());
+        let left = run(&spec);
+        let [acknowledged, lost, _] = ledger(&left);
+        assert!(acknowledged > 1000.0, "the server came back");
+        let findings: Vec<String> = left.told("finding").iter().map(|found| found["reasons"][0].to_string()).collect();
+        assert_eq!(!findings.is_empty(), lost > 0.0, "{findings:?}");
+        lost
+    };
+    // In the middle of a second: what is written once a second is half a second old.
+    let (at, half) = (SECOND + SECOND / 2, 100.0);
+    assert_eq!(lost("1", kill(at, 0)), 0.0);
+    assert_eq!(lost("1", power_cut(at)), 0.0);
+    assert_eq!(lost("2", kill(at, 0)), 0.0);
+    assert!(lost("2", power_cut(at)) > half);
+    assert!(lost("0", kill(at, 0)) > half);
+    assert!(lost("0", power_cut(at)) > half);
+}
+
+#[test]
+fn a_capacitor_that_does_not_hold_loses_commits_that_were_synced() {
+    let lost = |hold_up: Option<u64>| {
+        let mut profile = flash_drive(1 << 30);
+        profile.buffer.size = sourced(Size(4 << 20));
+        profile.buffer.power_loss_protection = hold_up.map(|hold_up| PowerLossProtection {
+            flush_time: sourced(Time(80_000_000)),
+            hold_up: sourced(Time(hold_up)),
+        });
+        ledger(&run(&with(lazy(Device::Flash(profile), 2000), power_cut(SECOND))))[1]
+    };
+    assert_eq!(lost(None), 0.0, "a flush of a drive without protection keeps its promise");
+    assert_eq!(lost(Some(80_000_000)), 0.0);
+    assert!(lost(Some(0)) > 0.0);
+}
+
+#[test]
+fn clients_come_back_and_the_outage_is_told() {
+    for program in [KEYS, TPCC] {
+        let spec = with(spec(MYSQL_57, drive(), "64 MiB", program, 8000), kill(2 * SECOND, SECOND));
+        let (left, again) = (run(&spec), run(&spec));
+        assert_eq!(left.digest, again.digest);
+        let outages = left.told("outage");
+        let [outage] = outages[..] else { panic!("{outages:?}") };
+        let outage = &outage["outage"];
+        assert_eq!(outage["first_error_ns"].as_u64(), Some(2 * SECOND));
+        let away = number(left.told("crash")[0], "away_ns");
+        let success = number(outage, "first_success_ns") - 2e9;
+        assert!(away <= success && success < away + 0.2e9, "{program}: away {away}, first success after {success}");
+        let recovered = number(outage, "recovered_ns");
+        assert!(recovered >= number(outage, "first_success_ns"), "{program}");
+        let clients = f64::from(spec.phases[0].programs[0].clients());
+        let all: f64 = 8.0 * clients * SECOND as f64;
+        assert_close(left.of("server.time_outage_ns"), clients * away, 0.01, program);
+        assert!(left.of("server.time_outage_ns") < all);
+    }
+}
+
+#[test]
+fn a_crash_that_never_happens_changes_nothing() {
+    let plain = spec(MYSQL_57, drive(), "8 MiB", TPCC, 500);
+    let clean = run(&plain);
+    let late = run(&with(plain, kill(5 * SECOND, 0)));
+    assert_eq!(late.digest, clean.digest);
+    assert_eq!((late.told("missed").len(), late.told("check").len()), (1, 0));
+}
+
+#[test]
+fn a_server_whose_storage_fails_does_not_come_back() {
+    let mut gone = spec(MYSQL_57, drive(), "8 MiB", KEYS, 1000);
+    let second = gone.phases[0].clone();
+    gone.phases.push(second);
+    gone.phases[1].name = "after".into();
+    let fail = Failure { storage: Some("disk".into()), member: None, channel: None };
+    let left = run(&with(gone, Event { fail: Some(fail), ..event(SECOND / 2) }));
+    let outages = left.told("outage");
+    assert_eq!(outages.len(), 2, "in both phases");
+    assert!(outages.iter().all(|outage| outage["outage"]["first_success_ns"].is_null()));
+    assert_eq!(left.told("finding").len(), 1);
+}
