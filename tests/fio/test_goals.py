@@ -84,6 +84,7 @@ def test_a_slope_is_judged_by_its_rise_over_the_window(tmp_path):
         ("zonemode=strided\nzonesize=64k\nzoneskip=1m", 'run = "65536 B", skip = "1048576 B"'),
         ("zonesize=64k", 'run = "65536 B", skip = "0 B"'),
         ("latency_target=10ms\nlatency_percentile=99.9", 'metric = "read.latency.p999"'),
+        ("latency_target=10ms", 'metric = "read.latency.max"'),
         ("latency_target=10ms\nlatency_percentile=99\nlatency_window=5s", 'time = "5000000 us"'),
         (
             "latency_target=5000\nlatency_percentile=50\nlatency_run=1\nruntime=7",
@@ -101,7 +102,10 @@ def test_keys_become_what_a_study_has_for_them(lines, told):
         ("ss=iops:10\nss_dur=5s", "steadystate: a criterion is a share of the mean here."),
         ("ss=cpu:10%\nss_dur=5s", "steadystate: this is no criterion."),
         ("ss=iops:10%\nss_dur=1s", "steadystate_duration: no two samples lie in this window."),
-        ("latency_target=10ms", "latency_target: no load is sought by this percentile."),
+        (
+            "latency_target=10ms\nlatency_percentile=95",
+            "latency_percentile: no load is sought by this percentile.",
+        ),
         (
             "latency_target=10ms\nlatency_percentile=99\nrw=randrw",
             "latency_target: this can't be carried out: the load is sought of a job that reads",
@@ -203,6 +207,15 @@ def test_synchronous_jobs_have_no_submission_of_their_own_in_fio_either(tmp_path
     job = ("--name=a", "--rw=randread", "--size=256k", "--ioengine=psync")
     theirs, ours = (told["read"]["slat_ns"] for told in beside(tmp_path, *job))
     assert theirs == ours and ours["N"] == 0
+
+
+@pytest.mark.parametrize("depth", [1, 8])
+def test_every_request_of_an_asynchronous_job_has_its_submission_as_in_fio(tmp_path, depth):
+    job = ("--name=a", "--rw=randread", "--size=256k", "--ioengine=io_uring", f"--iodepth={depth}")
+    for told in beside(tmp_path, *job):
+        slat, total = told["read"]["slat_ns"], told["read"]["total_ios"]
+        assert slat["N"] == total == 64
+        assert 0 <= slat["min"] <= slat["mean"] <= slat["max"] < told["read"]["lat_ns"]["max"]
 
 
 @pytest.mark.parametrize("files", ["--filename=a:b", "--nrfiles=2"])

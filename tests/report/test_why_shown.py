@@ -84,6 +84,8 @@ def test_the_bars_of_a_plot_are_whole_latencies() -> None:
         drawn = draw(figure, Text(lang))
         assert drawn["layout"]["barmode"] == "stack"
         assert all(trace["type"] == "bar" for trace in drawn["data"])
+        low, high = drawn["layout"]["xaxis"]["range"]
+        assert low == 0 and high >= 1, "the whole bar is seen, not its largest part alone"
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])

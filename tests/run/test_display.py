@@ -72,6 +72,24 @@ def test_without_a_terminal_there_is_a_line_per_stream_now_and_then(console, mon
     ]
 
 
+def test_the_slowest_operation_of_the_run_is_told_whatever_phase_it_was_in(console, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(display.time, "monotonic", lambda: now[0])
+    slow = {**stream("fill")["slowest"], "latency_ns": 2_000_000_000, "stream": "fill"}
+    told = {**progress(stream("log")), "slowest": slow}
+    plain = PlainDisplay(console)
+    now[0] += 10
+    plain.run("measured #1", "run", told)
+    expected = "2 s write at offset 1,048,576, 4.21 s, stream fill"
+    assert text(console).splitlines()[-1] == f"  slowest of the run so far: {expected}"
+    live = LiveDisplay(Console(file=StringIO(), width=200, force_terminal=True, color_system=None))
+    live.run("measured #1", "run", told)
+    assert list(live.table().columns[-1].cells)[-1] == expected
+    live.ended("measured #1", "complete", None, 0)
+    assert live.table().row_count == 0
+    live.close()
+
+
 def test_in_a_terminal_the_streams_stand_in_a_table():
     console = Console(file=StringIO(), width=160, force_terminal=True, color_system=None)
     live = for_console(console)

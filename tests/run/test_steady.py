@@ -1,9 +1,13 @@
 """Phases that end at steady state, and repeated phases, from the study to results.json."""
 
+import itertools
 import json
+import math
 
 import pytest
 from command import outcomes, results, tameshi
+
+from tameshi import _core
 
 STEADY = """
 title = "Steady"
@@ -86,6 +90,59 @@ def test_estimates_are_of_the_steady_window_alone(study, tmp_path, share, attain
         not attained
     )
     assert value["read.latency.stddev"] > 0
+
+
+OVERLOADED_FIRST = (
+    STEADY.replace("RANGE", "70 %")
+    .replace("queue_depth = 4", "queue_depth = 64")
+    .replace(
+        "[phase.p]",
+        'arrivals = { ramp = { shape = "steps", points = ['
+        '{ at = "0 s", rate = "600 /s" }, { at = "600 ms", rate = "60 /s" }] } }\n[phase.p]',
+    )
+    .replace("max_rounds = 6", "max_rounds = 12")
+)
+
+
+def latencies(folder, begin_ns, end_ns):
+    """Every read between two moments, by the histograms of its intervals: sorted (ns, count)."""
+    (run,) = folder.glob("runs/*")
+    counts = {}
+    for interval in _core.histogram_intervals((run / "histograms" / "load.hlog").read_text()):
+        inside = begin_ns <= interval["begin_ns"] < end_ns
+        if inside and interval["tag"].endswith("/read"):
+            for value, count in interval["counts"]:
+                counts[value] = counts.get(value, 0) + count
+    return sorted(counts.items())
+
+
+def tail(counts):
+    """99th percentile, largest and standard deviation, by their definitions."""
+    total = sum(count for _, count in counts)
+    passed = itertools.accumulate(count for _, count in counts)
+    reached = zip(counts, passed, strict=True)
+    p99 = next(value for (value, _), so_far in reached if so_far >= math.ceil(0.99 * total))
+    mean = sum(value * count for value, count in counts) / total
+    variance = sum(count * (value - mean) ** 2 for value, count in counts) / total
+    return {"p99": p99, "max": counts[-1][0], "stddev": math.sqrt(variance)}
+
+
+def test_tail_deviation_and_largest_are_of_exactly_the_intervals_of_the_steady_window(
+    study, tmp_path
+):
+    out = tmp_path / "out"
+    done = tameshi("run", study(OVERLOADED_FIRST), "--out", out)
+    assert done.returncode == 0, done.stderr
+    (window,) = outcomes(out)[0]["windows"]
+    assert window["rounds"]["attained"] and window["rounds"]["first"] > 1
+    ((begin, end),) = window["spans"]
+    inside, whole = tail(latencies(out, begin, end)), tail(latencies(out, 0, end))
+    (cell,) = results(out)["cells"]
+    told = {e["metric"]: e["value"] for e in cell["estimates"]}
+    for name, expected in inside.items():
+        # A bucket is a thousandth wide.
+        assert told[f"read.latency.{name}"] == pytest.approx(expected, rel=2e-3), name
+        assert whole[name] > 1.5 * expected, "the rest would show"
 
 
 def test_repeated_phases_are_estimated_over_the_last_rounds_together(study, tmp_path):

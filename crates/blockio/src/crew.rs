@@ -184,8 +184,8 @@ impl Run<'_> {
                 sync: Frame::sync_kind(&spec),
                 end: None,
                 over: Arc::clone(&shift.over),
+                handover: Arc::clone(&shift.handover),
             },
-            handover: Arc::clone(&shift.handover),
             pacer: None,
             spec,
         }

@@ -5,7 +5,7 @@ use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::clock::Clock;
 use crate::error::BlockError;
 use crate::recorder::{Recorder, Used};
-use crate::relay::Next;
+use crate::relay::{Handover, Next};
 use crate::target::Payload;
 use crate::verify::Verifier;
 use std::sync::Arc;
@@ -41,6 +41,8 @@ pub(crate) struct Frame {
     pub(crate) end: Option<Nanos>,
     /// Whether it has ended otherwise.
     pub(crate) over: Arc<Over>,
+    /// The phase's end, and what follows.
+    pub(crate) handover: Arc<Handover>,
 }
 
 /// Tells the jobs of a phase that it is over, and why.
@@ -202,6 +204,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     /// Runs the job from `begin` to its end; requests may be outstanding then.
     pub(crate) fn run(&mut self, begin: Nanos) -> Result<Ending, BlockError> {
         let end = self.frame.end.unwrap_or(Nanos::MAX);
+        let mut starting = true;
         let mut now = begin.max(self.clock.now());
         while now < end {
             if self.halt.load(Ordering::Relaxed) {
@@ -211,6 +214,10 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
                 return Ok(self.close(now, by));
             }
             now = self.attend(now, end)?;
+            if starting && self.job.is_exhausted() {
+                starting = false;
+                self.frame.handover.all_started();
+            }
             let patience = self.patience(now, end);
             self.wait(patience)?;
             now = self.clock.now();
@@ -290,11 +297,6 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         }
     }
 
-    /// Whether arrivals are fixed in advance.
-    pub(crate) fn is_open_loop(&self) -> bool {
-        self.frame.open_loop
-    }
-
     /// Requests in flight.
     pub(crate) fn outstanding(&self) -> u32 {
         self.outstanding
@@ -305,12 +307,16 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     #[inline]
     fn attend(&mut self, woken: Nanos, end: Nanos) -> Result<Nanos, BlockError> {
         let before = self.issued;
-        let now = self.issue_due(woken, end)?;
+        let issued = self.issue_due(woken, end)?;
         if !std::mem::take(&mut self.handled) && self.issued == before {
-            return Ok(now);
+            return Ok(issued);
         }
         let now = self.clock.now();
         self.recorder.away(now - woken);
+        if self.unstarted > 0 {
+            // They go to the system with the wait that begins now.
+            self.recorder.handed_over(self.unstarted, now - issued);
+        }
         Ok(now)
     }
 

@@ -1,7 +1,9 @@
 //! How the load passes from one phase to the next without a pause: the last thread that closes a phase says when the next
-//! one begins, and until it has begun the others go on with what they did.
+//! one begins, and until it has begun the others go on with what they did. An end that is certain in advance lets everybody
+//! know the next begin beforehand; of one that comes when an amount is moved, word goes out as soon as the last requests of it
+//! are under way, so that who rests is awake by then.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,6 +12,8 @@ use tameshi_base::Nanos;
 /// Longest sleep: how soon a stop is seen.
 const SLICE: Duration = Duration::from_millis(20);
 const UNKNOWN: u64 = u64::MAX;
+/// So often who waits gives way to others before it sleeps again: some milliseconds.
+const AWAKE: u32 = 4096;
 
 /// When a phase begins, once that is known.
 #[derive(Debug)]
@@ -17,6 +21,8 @@ pub(crate) struct Turn {
     /// From the end of the phase before: arrivals that are fixed in advance need all threads at their places.
     lead: Nanos,
     begin: AtomicU64,
+    /// It is about to be known.
+    soon: AtomicBool,
     waiting: Mutex<()>,
     told: Condvar,
 }
@@ -24,14 +30,29 @@ pub(crate) struct Turn {
 impl Turn {
     /// Of a phase that begins so long after the one before at least.
     pub(crate) fn after(lead: Nanos) -> Self {
-        Self { lead, begin: AtomicU64::new(UNKNOWN), waiting: Mutex::new(()), told: Condvar::new() }
+        let (begin, soon) = (AtomicU64::new(UNKNOWN), AtomicBool::new(false));
+        Self { lead, begin, soon, waiting: Mutex::new(()), told: Condvar::new() }
     }
 
     /// The phase begins at `at`.
     pub(crate) fn set(&self, at: Nanos) {
+        self.tell(|| self.begin.store(at, Ordering::Release));
+    }
+
+    /// The phase before ends at `end`, whatever happens.
+    pub(crate) fn set_after(&self, end: Nanos) {
+        self.set(end.saturating_add(self.lead));
+    }
+
+    /// The begin will be known in some requests' time: who waits for it stays awake.
+    fn announce(&self) {
+        self.tell(|| self.soon.store(true, Ordering::Relaxed));
+    }
+
+    fn tell(&self, what: impl Fn()) {
         // A thread that panics here holds nothing that could be half done.
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        self.begin.store(at, Ordering::Release);
+        what();
         drop(waiting);
         self.told.notify_all();
     }
@@ -44,13 +65,21 @@ impl Turn {
 
     /// Waits until that is known; `None` as soon as `halted`.
     pub(crate) fn wait(&self, halted: impl Fn() -> bool) -> Option<Nanos> {
+        let mut awake = 0;
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
+            if halted() {
+                return None;
+            }
             if let Some(at) = self.begin() {
                 return Some(at);
             }
-            if halted() {
-                return None;
+            if self.soon.load(Ordering::Relaxed) && awake < AWAKE {
+                awake += 1;
+                drop(waiting);
+                std::thread::yield_now();
+                waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                continue;
             }
             let waited = self.told.wait_timeout(waiting, SLICE);
             waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -65,6 +94,8 @@ pub(crate) struct Handover(Mutex<Closing>);
 #[derive(Debug)]
 struct Closing {
     left: u32,
+    /// Threads that have more to start.
+    starting: u32,
     last: Nanos,
     next: Option<Arc<Turn>>,
 }
@@ -72,7 +103,13 @@ struct Closing {
 impl Closing {
     fn pass_on(&self) {
         if let (0, Some(turn)) = (self.left, &self.next) {
-            turn.set(self.last + turn.lead);
+            turn.set_after(self.last);
+        }
+    }
+
+    fn announce(&self) {
+        if let (0, Some(turn)) = (self.starting, &self.next) {
+            turn.announce();
         }
     }
 }
@@ -80,7 +117,14 @@ impl Closing {
 impl Handover {
     /// Of a phase in which so many threads work.
     pub(crate) fn of(threads: u32) -> Self {
-        Self(Mutex::new(Closing { left: threads, last: 0, next: None }))
+        Self(Mutex::new(Closing { left: threads, starting: threads, last: 0, next: None }))
+    }
+
+    /// A thread has started all that it will; what remains is in flight.
+    pub(crate) fn all_started(&self) {
+        let mut closing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        closing.starting = closing.starting.saturating_sub(1);
+        closing.announce();
     }
 
     /// A thread has ended the phase at `at`; the last one lets the next phase begin.
@@ -96,6 +140,7 @@ impl Handover {
         let mut closing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         closing.next = Some(Arc::clone(turn));
         closing.last = closing.last.max(from);
+        closing.announce();
         closing.pass_on();
     }
 }
@@ -192,6 +237,24 @@ mod tests {
         let (handover, turn) = (Handover::of(0), Arc::new(Turn::after(7)));
         handover.follow(&turn, 1000);
         assert_eq!(turn.begin(), Some(1007));
+    }
+
+    #[test]
+    fn who_rests_is_told_as_soon_as_all_threads_have_started_their_last_requests() {
+        let (handover, turn) = (Handover::of(2), Arc::new(Turn::after(0)));
+        handover.follow(&turn, 0);
+        handover.all_started();
+        assert!(!turn.soon.load(Ordering::Relaxed), "one has more to start");
+        handover.all_started();
+        assert!(turn.soon.load(Ordering::Relaxed));
+        assert_eq!(turn.begin(), None, "but not when it begins");
+        let late = Arc::new(Turn::after(0));
+        handover.follow(&late, 0);
+        assert!(late.soon.load(Ordering::Relaxed), "whatever comes first");
+        let waiter = std::thread::spawn(move || late.wait(|| false));
+        handover.close(100);
+        handover.close(130);
+        assert_eq!(waiter.join().expect("no panic"), Some(130));
     }
 
     #[test]

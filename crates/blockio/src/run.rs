@@ -104,6 +104,7 @@ fn prepare<'a>(
         crew,
         writer,
         leaving: Vec::new(),
+        early: Vec::new(),
     })
 }
 
@@ -154,6 +155,8 @@ pub(crate) struct Run<'a> {
     writer: &'a mut Writer,
     /// Phases whose last requests are in flight.
     leaving: Vec<Leaving>,
+    /// What threads tell of a phase that has begun for them while others are still at the one before.
+    early: Vec<Message>,
 }
 
 /// A phase of which requests may be in flight.
@@ -272,14 +275,19 @@ impl Run<'_> {
         let threads = shift.threads.clone();
         self.leaving.push(Leaving { phase: index, threads, since: begin, ended: false });
         let next = foreseen.map(|step| self.shift(step));
-        let follow = |from: Nanos| next.iter().for_each(|next| shift.handover.follow(&next.turn, from));
-        if !shift.threads.is_empty() {
-            follow(self.clock.now());
+        let certain = end.filter(|_| phase.until.steady.is_none() && !phase.is_bounded());
+        let idle = shift.threads.is_empty();
+        if let Some(next) = &next {
+            match certain {
+                Some(end) => next.turn.set_after(end),
+                None if idle => {}
+                None => shift.handover.follow(&next.turn, self.clock.now()),
+            }
         }
         self.watch(shift, &mut watch);
-        if shift.threads.is_empty() {
+        if let (true, None, Some(next)) = (idle, certain, &next) {
             // Where nobody works, it is this thread that ends the phase.
-            follow(end.unwrap_or_else(|| self.clock.now()));
+            next.turn.set_after(end.unwrap_or_else(|| self.clock.now()));
         }
         let (ended_by, rounds) = self.end_phase(shift, watch)?;
         Ok((ended_by, rounds, next))
@@ -323,6 +331,11 @@ impl Run<'_> {
     /// Writes what the threads send until the last of them has ended the phase.
     fn watch(&mut self, shift: &Shift, watch: &mut Watch) {
         let idle_until = if shift.threads.is_empty() { watch.end } else { None };
+        for message in std::mem::take(&mut self.early) {
+            if let Err(error) = self.hear(shift, message, watch) {
+                watch.failure.get_or_insert(error);
+            }
+        }
         while !watch.owing.is_empty() || idle_until.is_some_and(|end| self.clock.now() < end && !self.crew.is_halted())
         {
             let left = idle_until.map_or(WATCH, |end| Duration::from_nanos(end.saturating_sub(self.clock.now())));
@@ -359,6 +372,10 @@ impl Run<'_> {
     fn hear(&mut self, shift: &Shift, message: Message, watch: &mut Watch) -> Result<(), BlockError> {
         let verdict = match message {
             Message::Ready { .. } => None,
+            Message::Interval { worker, .. } | Message::Closed { worker, .. } if !watch.owing.contains(&worker) => {
+                self.early.push(message);
+                None
+            }
             Message::Interval { worker, stats } => {
                 self.tell_ramp(shift, stats.begin, watch)?;
                 self.writer.interval(&stats)?;

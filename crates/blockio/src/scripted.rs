@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::driver::{Driver, Ending, Frame, Over};
 use crate::error::BlockError;
 use crate::recorder::{Recorder, Used};
-use crate::relay::Next;
+use crate::relay::{Handover, Next};
 use crate::target::Payload;
 use crate::worker::Message;
 use std::cell::{Cell, RefCell};
@@ -185,6 +185,7 @@ fn drive_on(stage: Stage, spec: &StreamSpec, script: impl FnMut(usize, &Request)
         sync: Frame::sync_kind(spec),
         end: time,
         over: Arc::new(Over::default()),
+        handover: Arc::new(Handover::of(1)),
     };
     let mut recorder = Recorder::new(0, std::iter::once(spec), sender, returned);
     recorder.begin((0, 0), 0, Boundaries::new(0, 0, 100 * MS), Used::default());
@@ -453,6 +454,7 @@ fn pass(specs: [&StreamSpec; 2], verdict: Nanos, slots: u32, script: impl FnMut(
         sync: Frame::sync_kind(spec),
         end: Some(end),
         over: Arc::new(Over::default()),
+        handover: Arc::new(Handover::of(1)),
     };
     let bounds = |begin| Boundaries::new(begin, 0, 100 * MS);
     let recorder = Recorder::new(0, specs.into_iter(), sender, returned);

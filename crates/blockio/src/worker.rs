@@ -9,7 +9,7 @@ use crate::error::BlockError;
 use crate::null::Null;
 use crate::portable::{Inline, Pool};
 use crate::recorder::Recorder;
-use crate::relay::{Handover, Order, Orders};
+use crate::relay::{Order, Orders};
 use crate::uring::Uring;
 use crate::verify::{Ground, Tally, Verifier};
 use std::io;
@@ -75,7 +75,6 @@ pub(crate) struct Task {
     pub(crate) checked: Option<(Arc<Ground>, Arc<Tally>)>,
     /// Its end is filled in when the phase begins.
     pub(crate) frame: Frame,
-    pub(crate) handover: Arc<Handover>,
     /// What holds the job back where its stream keeps step with others.
     pub(crate) pacer: Option<Pacer>,
 }
@@ -226,11 +225,10 @@ impl<Q: Queue> Thread<'_, Q> {
             let (ground, tally, slots) = (Arc::clone(ground), Arc::clone(tally), self.driver.slots());
             self.driver.verify(Verifier::new(ground, tally, slots, task.spec.longest_command().0));
         }
-        let spin = if self.driver.is_open_loop() { SPIN_NS } else { 0 };
-        self.clock.wait_until(begin, spin, || self.is_halted());
+        self.clock.wait_until(begin, SPIN_NS, || self.is_halted());
         let ending = self.driver.run(begin)?;
         tell(&self.sender, Message::Closed { worker: self.worker, ending });
-        task.handover.close(ending.at);
+        task.frame.handover.close(ending.at);
         Ok(())
     }
 

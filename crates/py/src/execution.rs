@@ -88,7 +88,11 @@ impl Execution {
             "elapsed_ns": progress.elapsed_ns, "phase": progress.phase,
             "operations_per_second": progress.operations_per_second, "latency_ns_mean": progress.latency_ns_mean,
             "bytes_written": progress.bytes_written, "phase_begin_ns": phase.begin_ns, "phase_bytes": phase.bytes,
-            "streams": streams,
+            "streams": streams, "slowest": self.control.slowest().map(|(stream, slow)| {
+                let mut told = slow.as_json();
+                told["stream"] = stream.into();
+                told
+            }),
         }))
     }
 }

@@ -17,6 +17,7 @@ pub struct Control {
     phase_begin_ns: AtomicU64,
     phase_bytes: AtomicU64,
     streams: Mutex<Vec<Shown>>,
+    slowest: Mutex<Option<(String, Slow)>>,
 }
 
 /// A snapshot for the progress display; rates are of the last interval.
@@ -43,7 +44,7 @@ pub struct PhaseProgress {
     pub bytes: u64,
 }
 
-/// What one stream did in an interval, and its slowest operation of the phase so far.
+/// What one stream did in an interval, and its slowest operation of the run so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamProgress {
     /// The stream's name.
@@ -58,7 +59,7 @@ pub struct StreamProgress {
     pub p99_ns: Nanos,
     /// 99.9th percentile.
     pub p999_ns: Nanos,
-    /// The slowest of the phase so far.
+    /// The slowest of the run so far, in whatever phase the stream was at work.
     pub slowest: Option<Slow>,
 }
 
@@ -141,6 +142,19 @@ impl Control {
         let mut streams = self.streams();
         streams.iter_mut().for_each(|shown| shown.fresh = false);
         streams.iter().map(|shown| shown.progress.clone()).collect()
+    }
+
+    /// The slowest operation of the run so far, and its stream.
+    pub fn slowest(&self) -> Option<(String, Slow)> {
+        self.slowest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// So slow was an operation of `stream`.
+    pub(crate) fn see(&self, stream: &str, slow: Slow) {
+        let mut slowest = self.slowest.lock().unwrap_or_else(PoisonError::into_inner);
+        if slowest.as_ref().is_none_or(|(_, known)| slow.latency > known.latency) {
+            *slowest = Some((stream.to_string(), slow));
+        }
     }
 
     fn streams(&self) -> MutexGuard<'_, Vec<Shown>> {

@@ -110,7 +110,8 @@ impl ThreadUsage {
     }
 }
 
-/// How long requests took to be handed over, where that was a call of its own.
+/// How long requests took to be handed over: from their start to the end of a call that did nothing else, or to the begin of
+/// one that also waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Submission {
     /// Requests.

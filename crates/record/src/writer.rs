@@ -85,6 +85,8 @@ pub struct Writer {
     merger: Merger,
     /// By stream and part, of the phase so far.
     ledgers: BTreeMap<(u16, Part), Ledger>,
+    /// By stream's name, of the run so far.
+    slowest: BTreeMap<String, Slow>,
     control: Arc<Control>,
     /// `series/server.csv`, once a simulated server has something to tell.
     server: Option<File>,
@@ -113,6 +115,7 @@ impl Writer {
             streams: Vec::new(),
             merger: Merger::default(),
             ledgers: BTreeMap::new(),
+            slowest: BTreeMap::new(),
             control,
             server: None,
             bytes_written: 0,
@@ -296,15 +299,23 @@ impl Writer {
             bytes_written: self.bytes_written,
         });
         self.ledgers.entry((stats.stream, stats.part)).or_default().merge(&stats.ledger);
-        let slowest = self.slowest(stats.stream);
+        let slowest = self.slowest(stats);
         self.control.show_stream(usize::from(stats.stream), |shown| tell(shown, stats, slowest));
         Ok(())
     }
 
-    /// The stream's slowest operation of the phase so far.
-    fn slowest(&self, stream: u16) -> Option<Slow> {
-        let parts = self.ledgers.range((stream, Part::Ramp)..(stream + 1, Part::Ramp)).map(|(_, ledger)| ledger);
-        parts.filter_map(|ledger| ledger.slowest.list().first()).max_by_key(|slow| slow.latency).copied()
+    /// The slowest operation of an interval's stream in the run so far.
+    fn slowest(&mut self, stats: &IntervalStats) -> Option<Slow> {
+        let (name, found) = (&self.streams[usize::from(stats.stream)], stats.ledger.slowest.list().first());
+        let known = self.slowest.get(name).copied();
+        match found {
+            Some(&slow) if known.is_none_or(|known| slow.latency > known.latency) => {
+                self.slowest.insert(name.clone(), slow);
+                self.control.see(name, slow);
+                Some(slow)
+            }
+            _ => known,
+        }
     }
 
     fn write_series(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {

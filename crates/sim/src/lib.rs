@@ -13,6 +13,7 @@ pub mod fault;
 mod host;
 mod phase;
 mod run;
+mod seats;
 pub mod stack;
 mod staging;
 

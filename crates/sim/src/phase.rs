@@ -1,8 +1,10 @@
-//! One phase in virtual time: jobs against devices, from its begin to the drain after its end.
+//! One phase in virtual time: jobs against devices, from its begin to its end.
 //!
 //! At one instant jobs issue before devices go on, and an interval ends after both: what completes on a boundary belongs
 //! to the interval that it ends. Among jobs, the one that became due first issues first; among devices, the first one.
-//! Boundaries therefore change the order of nothing. At the phase's end nothing is issued any more.
+//! Boundaries therefore change the order of nothing. At the phase's end its jobs issue nothing any more, and what is
+//! outstanding completes while the next phase runs ([`crate::seats`]); behind the last one, and where a database engine
+//! finishes its transactions, it drains.
 
 use crate::check;
 use crate::device::{Breakdown, Device, DeviceCompletion};
@@ -11,6 +13,7 @@ use crate::due::Due;
 use crate::engine::{Engine, Request};
 use crate::host::Step;
 use crate::run::{SimError, World, places};
+use crate::seats::{Seat, Seats};
 use serde_json::json;
 use tameshi_base::{Command, Nanos};
 use tameshi_record::interval::PART_COUNT;
@@ -18,7 +21,7 @@ use tameshi_record::ledger::depth_class;
 use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Rounds, Slow, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
 use tameshi_workload::steady::{Detector, Round, State};
-use tameshi_workload::{Job, Operation, Paces, Placement};
+use tameshi_workload::{Arrivals, Job, Operation, Paces, Placement};
 
 /// Place of a transaction among the operations of the record.
 const TRANSACTION: usize = 5;
@@ -30,21 +33,11 @@ const STANDSTILL: u64 = 1 << 20;
 /// So many requests before their time a flash drive's map is brought near to the processor, and then what it points to.
 const LOOK_AHEAD: [usize; 2] = [16, 8];
 
-/// A job, its stream, and the device it works on.
-struct Seat {
-    job: Job,
-    number: u32,
-    stream: u16,
-    device: usize,
-    /// Where the storage begins on the device.
-    base_bytes: u64,
-}
-
 /// A phase under way.
 pub(crate) struct Phase<'a> {
     spec: &'a PhaseSpec,
     index: u32,
-    seats: Vec<Seat>,
+    seats: Seats,
     due: Due,
     /// Per stream.
     stats: Vec<IntervalStats>,
@@ -65,36 +58,18 @@ pub(crate) struct Phase<'a> {
     /// Names of the streams and kinds of transactions, each with how many jobs; those of the engine come last.
     names: Vec<String>,
     interval_began: Nanos,
+    /// It has ended: what the engine still does counts no more.
+    over: bool,
 }
 
 impl<'a> Phase<'a> {
-    /// Phase `index` of `spec`, which begins at `begin`; `round` is that of a phase that is repeated.
-    pub(crate) fn new(spec: &'a RunSpec, index: usize, begin: Nanos, round: Option<u32>) -> Self {
+    /// Phase `index` of `spec`, which begins at `begin`; `round` is that of a phase that is repeated, `seats` are those of
+    /// the phases before.
+    pub(crate) fn new(spec: &'a RunSpec, index: usize, begin: Nanos, round: Option<u32>, mut seats: Seats) -> Self {
         let phase = &spec.phases[index];
-        let (mut seats, places) = (Vec::new(), places(spec));
-        let paces = Paces::new(phase.streams.iter().map(|stream| &stream.stream));
-        for (number, stream) in phase.streams.iter().enumerate() {
-            let storage = spec.storage.get_index_of(&stream.storage);
-            let storage = storage.expect("the spec was checked: the storage is there");
-            let (device, base_bytes) = places[storage];
-            let name = phase.random_name(stream, round);
-            let placement = |job| Placement {
-                stream: number as u16,
-                job,
-                storage_bytes: spec.storage[storage].size.0,
-                begin,
-                budget_bytes: phase.budget_bytes_per_job(&stream.stream),
-                seed: spec.seed,
-                name: &name,
-            };
-            seats.extend((0..stream.stream.jobs).map(|job| {
-                let place = placement(job);
-                let started = Job::new(&stream.stream, place).paced(paces.of(number));
-                Seat { job: started, number: job, stream: place.stream, device, base_bytes }
-            }));
-        }
+        sit_down(spec, phase, begin, round, &mut seats);
         let mut due = Due::new(seats.len());
-        seats.iter().enumerate().for_each(|(seat, of)| due.set(seat, of.job.next_due()));
+        seats.current().for_each(|(seat, _)| seats.set_due(seat, begin, &mut due));
         let rounds = round.map_or(phase.round().map_or(Rounds::None, Rounds::Each), Rounds::Within);
         let clock = Clock::new(begin, phase.ramp.0, spec.interval.0).in_rounds(rounds);
         let detector = |rule| Detector::new(rule, phase.subjects(index as u32));
@@ -111,7 +86,7 @@ impl<'a> Phase<'a> {
             round: vec![Round::default(); phase.streams.len()],
             begin,
             end: phase.until.time.map_or(Nanos::MAX, |time| begin.saturating_add(time.0)),
-            active: seats.iter().filter(|seat| !seat.job.is_done()).count(),
+            active: seats.current().filter(|(_, seat)| !seat.job.is_done()).count(),
             bounded: phase.is_bounded(),
             slots: phase.streams.iter().map(|s| u64::from(s.stream.jobs) * u64::from(s.stream.queue_depth)).sum(),
             seats,
@@ -119,12 +94,13 @@ impl<'a> Phase<'a> {
             issued_at_once: 0,
             names,
             interval_began: begin,
+            over: false,
         }
     }
 
-    /// Runs to the end, and drains; tells why it ended, and of a phase that is part of a round what its streams did.
+    /// Runs to the end; tells why it ended, and of a phase that is part of a round what its streams did.
     pub(crate) fn run(
-        mut self,
+        &mut self,
         run: &RunSpec,
         world: &mut World,
         writer: &mut Writer,
@@ -140,10 +116,11 @@ impl<'a> Phase<'a> {
             (threads, storage) = (engine.begin(self.begin, self.spec, self.seats.len()), engine.storage);
         }
         if let Some(host) = &mut world.host {
-            host.begin(run, self.spec, (storage, &threads));
+            let seats: Vec<usize> = self.seats.current().map(|(seat, _)| seat).collect();
+            host.begin(run, self.spec, &seats, (storage, &threads));
         }
         world.note_usage();
-        self.serve_engine(world, true);
+        self.serve_engine(world);
         let ended_by = self.work(world, writer)?;
         let end = world.now;
         if matches!(ended_by, EndedBy::Amount | EndedBy::Stopped) {
@@ -151,8 +128,8 @@ impl<'a> Phase<'a> {
         }
         self.round.iter_mut().for_each(|round| round.length_ns = end.saturating_sub(self.clock.ramped()));
         for (number, stats) in self.stats.iter_mut().enumerate() {
-            let of_stream = self.seats.iter().filter(|seat| usize::from(seat.stream) == number);
-            stats.unserved = of_stream.map(|seat| seat.job.unserved_before(end)).sum();
+            let of_stream = self.seats.current().filter(|(_, seat)| usize::from(seat.stream) == number);
+            stats.unserved = of_stream.map(|(_, seat)| seat.job.unserved_before(end)).sum();
             stats.end = end;
             writer.interval(stats)?;
         }
@@ -161,11 +138,26 @@ impl<'a> Phase<'a> {
         for outage in world.engine.as_mut().map_or(Vec::new(), |engine| engine.outages(end)) {
             writer.event(outage.first_error_ns, "outage", json!({ "phase": self.index, "outage": outage }))?;
         }
+        self.tell_drained(0, writer)?;
         writer.phase_end(end, self.index, ended_by)?;
-        self.drain(world, writer)?;
-        world.tell_engine(writer)?;
-        writer.event(world.now, "phase_drained", json!({ "phase": self.index }))?;
-        Ok((ended_by, self.round))
+        self.seats.leave(self.index, end);
+        self.over = true;
+        Ok((ended_by, std::mem::take(&mut self.round)))
+    }
+
+    /// The next phase begins at once; what is outstanding goes on.
+    pub(crate) fn hand_over(mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
+        self.tell_drained(0, writer)?;
+        world.seats = self.seats;
+        Ok(())
+    }
+
+    /// Records the phases that have ended and of which nothing is outstanding any more, not before `from`.
+    fn tell_drained(&mut self, from: Nanos, writer: &mut Writer) -> Result<(), SimError> {
+        while let Some((phase, at)) = self.seats.drained() {
+            writer.event(at.max(from), "phase_drained", json!({ "phase": phase }))?;
+        }
+        Ok(())
     }
 
     /// Everything up to the end; leaves the world's time there.
@@ -205,15 +197,15 @@ impl<'a> Phase<'a> {
                 self.issue(world, seat)?;
             } else if engine <= wake.min(host) {
                 self.enter(world, engine);
-                self.engine(world, true);
+                self.engine(world);
             } else if host <= wake {
                 self.enter(world, host);
-                if self.host(world, true) && writer.control().is_stopping() {
+                if self.host(world) && writer.control().is_stopping() {
                     return Ok(EndedBy::Stopped);
                 }
             } else {
                 self.enter(world, wake);
-                let look = self.complete(world, device, true);
+                let look = self.complete(world, device);
                 world.tell_rebuilt(writer)?;
                 if look && writer.control().is_stopping() {
                     return Ok(EndedBy::Stopped);
@@ -226,7 +218,7 @@ impl<'a> Phase<'a> {
     fn tally(&mut self) {
         for (stats, round) in self.stats.iter().zip(&mut self.round) {
             if stats.part != Part::Ramp {
-                round.add(&round_of(stats));
+                round.add(&Round::of(stats.transferred()));
             }
         }
     }
@@ -240,7 +232,8 @@ impl<'a> Phase<'a> {
         self.round.iter_mut().for_each(|round| round.length_ns = length_ns);
         let state = detector.add(&self.round);
         self.round.fill(Round::default());
-        tell_round(writer, now, ("phase", self.index), detector, state)?;
+        let (of, verdict) = (("phase", self.index), detector.verdict(state).map(|told| json!(told)));
+        writer.round(now, of, detector.rounds(), json!(detector.values()), verdict)?;
         Ok(match state {
             State::Unsettled => None,
             State::Attained => Some(EndedBy::Steady),
@@ -266,6 +259,7 @@ impl<'a> Phase<'a> {
             writer.interval(stats)?;
             stats.restart(self.index, self.clock.part(now), now);
         }
+        self.tell_drained(0, writer)?;
         world.write_usage(writer)?;
         self.write_engine(world, writer)?;
         if now == self.clock.ramped() {
@@ -277,7 +271,11 @@ impl<'a> Phase<'a> {
     /// A job issues the command that is due.
     #[inline]
     fn issue(&mut self, world: &mut World, seat: usize) -> Result<(), SimError> {
-        let of = &mut self.seats[seat];
+        if self.seats.holds(seat) {
+            self.due.set(seat, None);
+            return Ok(());
+        }
+        let of = self.seats.get_mut(seat);
         if let Some(issue) = of.job.issue(world.now) {
             let stats = &mut self.stats[usize::from(of.stream)];
             stats.ledger.depth[depth_class(of.job.outstanding())] += 1;
@@ -297,11 +295,13 @@ impl<'a> Phase<'a> {
                         }
                     }
                 }
+                self.seats.issued(seat);
             }
         } else if self.bounded && of.job.is_done() {
             self.active -= 1;
         }
-        self.due.set(seat, of.job.next_due());
+        self.seats.set_due(seat, world.now, &mut self.due);
+        let of = self.seats.get_mut(seat);
         if let Device::Flash(flash) = &world.devices[of.device] {
             for (place, requests) in LOOK_AHEAD.into_iter().enumerate() {
                 if let Some((kind, offset_bytes)) = of.job.look_ahead(requests) {
@@ -311,33 +311,33 @@ impl<'a> Phase<'a> {
         }
         self.issued_at_once += 1;
         if self.issued_at_once > STANDSTILL + self.slots && !self.bounded {
-            let stream = &self.spec.streams[usize::from(of.stream)];
+            let stream = &self.spec.streams[usize::from(self.seats.get(seat).stream)];
             return Err(SimError::NoProgress(check::no_end(&self.spec.name, &stream.name, &stream.storage)));
         }
         Ok(())
     }
 
-    /// Takes what a device completes now, into the record if `recorded`; true when it is time to look at the switch.
+    /// Takes what a device completes now; true when it is time to look at the switch.
     #[inline]
-    fn complete(&mut self, world: &mut World, device: usize, recorded: bool) -> bool {
+    fn complete(&mut self, world: &mut World, device: usize) -> bool {
         let before = self.completed;
         world.devices[device].advance(world.now, &mut world.completions);
         for done in world.completions.drain(..) {
             match &mut world.host {
-                None => self.finish((&mut world.digest, &mut world.engine), &done, recorded),
+                None => self.finish((&mut world.digest, &mut world.engine), &done),
                 Some(host) => {
                     if let Step::Done(done) = host.completed(&done) {
-                        self.finish((&mut world.digest, &mut world.engine), &done, recorded);
+                        self.finish((&mut world.digest, &mut world.engine), &done);
                     }
                 }
             }
         }
-        self.serve_engine(world, recorded);
+        self.serve_engine(world);
         before / STOP_CHECK != self.completed / STOP_CHECK
     }
 
     /// The one thing that happens next in the host; true when it is time to look at the switch.
-    fn host(&mut self, world: &mut World, recorded: bool) -> bool {
+    fn host(&mut self, world: &mut World) -> bool {
         let before = self.completed;
         let step = world.host.as_mut().map_or(Step::Waiting, |host| host.advance(world.now));
         match step {
@@ -348,37 +348,33 @@ impl<'a> Phase<'a> {
                     engine.computed(world.now, id);
                 }
             }
-            Step::Done(done) => self.finish((&mut world.digest, &mut world.engine), &done, recorded),
+            Step::Done(done) => self.finish((&mut world.digest, &mut world.engine), &done),
         }
-        self.serve_engine(world, recorded);
+        self.serve_engine(world);
         before / STOP_CHECK != self.completed / STOP_CHECK
     }
 
     /// A job's command is complete, or has failed: then it counts in nothing else.
     #[inline]
-    fn finish(
-        &mut self,
-        (digest, engine): (&mut Digest, &mut Option<Box<Engine>>),
-        done: &DeviceCompletion,
-        recorded: bool,
-    ) {
+    fn finish(&mut self, (digest, engine): (&mut Digest, &mut Option<Box<Engine>>), done: &DeviceCompletion) {
         let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
+        self.completed += 1;
         if seat >= self.seats.len() {
             digest.add(engines(done, seat, slot));
-            self.completed += 1;
             if let Some(engine) = engine {
                 engine.completed(done);
             }
             return;
         }
-        let of = &mut self.seats[seat];
+        let of = self.seats.get_mut(seat);
         let completion = of.job.complete(slot, done.at);
         digest.add(entry(done, of, slot, completion.latency));
-        self.completed += 1;
-        if !recorded {
+        self.seats.completed(seat, done.at, &mut self.due);
+        if !self.seats.is_current(seat) {
             return;
         }
-        self.due.set(seat, of.job.next_due());
+        self.seats.set_due(seat, done.at, &mut self.due);
+        let of = self.seats.get(seat);
         if self.bounded && of.job.is_done() {
             self.active -= 1;
         }
@@ -403,15 +399,15 @@ impl<'a> Phase<'a> {
     }
 
     /// What happens in the engine by itself now.
-    fn engine(&mut self, world: &mut World, recorded: bool) {
+    fn engine(&mut self, world: &mut World) {
         if let Some(engine) = &mut world.engine {
             engine.advance(world.now);
         }
-        self.serve_engine(world, recorded);
+        self.serve_engine(world);
     }
 
     /// Carries out what the engine asks for, and takes the transactions that have ended.
-    fn serve_engine(&mut self, world: &mut World, recorded: bool) {
+    fn serve_engine(&mut self, world: &mut World) {
         let Some(engine) = &mut world.engine else { return };
         let now = world.now;
         while let Some(request) = engine.request() {
@@ -437,7 +433,7 @@ impl<'a> Phase<'a> {
             let latency = ended.latency;
             let entry = Entry { at: now, stream, job: 0, slot: 0, kind, offset_bytes: 0, latency, failed: false };
             world.digest.add(entry);
-            if recorded {
+            if !self.over {
                 self.stats[usize::from(stream)].record(TRANSACTION, 0, latency);
             }
         }
@@ -454,32 +450,62 @@ impl<'a> Phase<'a> {
     }
 
     /// Lets what is outstanding complete, into the digest only; what the devices do for themselves goes on meanwhile.
-    fn drain(&mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
+    pub(crate) fn drain(mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
         if let Some(engine) = &mut world.engine {
             engine.close(world.now);
         }
         loop {
             let ((wake, device), host, engine) = (world.first_wake(), world.host_wake(), world.engine_wake());
             let (event, first) = (world.staging.next(), wake.min(host).min(engine));
-            let outstanding = self.seats.iter().any(|seat| seat.job.outstanding() > 0);
-            if !outstanding && host == Nanos::MAX && world.engine.as_ref().is_none_or(|engine| engine.is_at_rest()) {
+            let at_rest = host == Nanos::MAX && world.engine.as_ref().is_none_or(|engine| engine.is_at_rest());
+            if at_rest && self.seats.lingering() == 0 {
+                world.tell_engine(writer)?;
+                self.tell_drained(if world.engine.is_some() { world.now } else { 0 }, writer)?;
+                world.seats = self.seats;
                 return Ok(());
             }
             if event.min(first) == Nanos::MAX {
-                let commands = self.seats.iter().map(|seat| u64::from(seat.job.outstanding())).sum();
-                return Err(SimError::Lost { phase: self.spec.name.clone(), commands });
+                let (phase, commands) = (self.spec.name.clone(), self.seats.lingering());
+                return Err(SimError::Lost { phase, commands });
             }
             world.now = world.now.max(event.min(first));
             if event <= first {
                 world.stage(writer)?;
             } else if engine <= wake.min(host) {
-                self.engine(world, false);
+                self.engine(world);
             } else if host <= wake {
-                self.host(world, false);
+                self.host(world);
             } else {
-                self.complete(world, device, false);
+                self.complete(world, device);
                 world.tell_rebuilt(writer)?;
             }
+        }
+    }
+}
+
+/// The jobs of a phase take their seats.
+fn sit_down(spec: &RunSpec, phase: &PhaseSpec, begin: Nanos, round: Option<u32>, seats: &mut Seats) {
+    let (places, paces) = (places(spec), Paces::new(phase.streams.iter().map(|stream| &stream.stream)));
+    seats.begin(places.len());
+    for (number, stream) in phase.streams.iter().enumerate() {
+        let storage = spec.storage.get_index_of(&stream.storage);
+        let storage = storage.expect("the spec was checked: the storage is there");
+        let (device, base_bytes) = places[storage];
+        let name = phase.random_name(stream, round);
+        for job in 0..stream.stream.jobs {
+            let place = Placement {
+                stream: number as u16,
+                job,
+                storage_bytes: spec.storage[storage].size.0,
+                begin,
+                budget_bytes: phase.budget_bytes_per_job(&stream.stream),
+                seed: spec.seed,
+                name: &name,
+            };
+            let started = Job::new(&stream.stream, place).paced(paces.of(number));
+            let open_loop = stream.stream.arrivals != Arrivals::Closed;
+            let seat = Seat { job: started, number: job, stream: place.stream, storage, device, base_bytes, open_loop };
+            seats.take(seat, stream.stream.queue_depth);
         }
     }
 }
@@ -496,33 +522,6 @@ fn spent(parts_ns: &mut [u64; PART_COUNT], part: &Breakdown, latency: Nanos) {
     *gc += part.garbage_collection;
     *rebuild += part.rebuild;
     *queue += latency - (part.total() - part.queue);
-}
-
-/// What counts for steady state: reads and writes.
-fn round_of(stats: &IntervalStats) -> Round {
-    let [read, write] = [Operation::Read, Operation::Write].map(|operation| &stats.operations[operation as usize]);
-    Round {
-        operations: read.count + write.count,
-        bytes: read.bytes + write.bytes,
-        latency_ns_sum: read.latency_ns_sum + write.latency_ns_sum,
-        length_ns: 0,
-    }
-}
-
-/// Records a round's values, and the verdict that it brings; `of` is the key and number of what the rounds belong to.
-pub(crate) fn tell_round(
-    writer: &mut Writer,
-    now: Nanos,
-    of: (&str, u32),
-    detector: &Detector,
-    state: State,
-) -> Result<(), SimError> {
-    writer.event(now, "round", json!({ of.0: of.1, "round": detector.rounds(), "values": detector.values() }))?;
-    if state != State::Unsettled {
-        let told = json!({ of.0: of.1, "steady": detector.told(state == State::Attained) });
-        writer.event(now, "steady", told)?;
-    }
-    Ok(())
 }
 
 /// A completion of the engine's.

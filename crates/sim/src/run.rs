@@ -5,13 +5,15 @@ use crate::device::{Device, DeviceCompletion};
 use crate::digest::Digest;
 use crate::engine::Engine;
 use crate::host::Host;
-use crate::phase::{Phase, tell_round};
+use crate::phase::Phase;
+use crate::seats::Seats;
 use crate::stack;
 use crate::staging::{Staging, befallen};
 use serde_json::json;
 use tameshi_base::{Nanos, Size};
 use tameshi_record::{EndedBy, RecordError, RunStatus, Usage, Wear, Writer};
-use tameshi_spec::run::{Node, RoundsSpec, RunSpec};
+use tameshi_spec::course::Step;
+use tameshi_spec::run::{Node, RunSpec};
 use tameshi_workload::steady::{Detector, Round, State};
 use thiserror::Error;
 
@@ -60,6 +62,8 @@ pub(crate) struct World {
     /// The first storage of each device.
     pub(crate) names: Vec<String>,
     pub(crate) digest: Digest,
+    /// Where jobs sit, from phase to phase.
+    pub(crate) seats: Seats,
     /// Virtual time.
     pub(crate) now: Nanos,
     /// Reused by each advance.
@@ -85,8 +89,8 @@ impl World {
             names.iter().map(|name| (format!("storage.{name}"), Used::default())).collect();
         used.extend(host.iter().map(|_| ("host".to_string(), Used::default())));
         let (staging, completions) = (Staging::new(spec), Vec::with_capacity(1024));
-        let (engine, digest) = (engine(spec)?, Digest::new());
-        Ok(Self { host, engine, devices, staging, places, names, digest, now: 0, completions, used, used_at: 0 })
+        let (engine, digest, seats) = (engine(spec)?, Digest::new(), Seats::default());
+        Ok(Self { host, engine, devices, staging, places, names, digest, seats, now: 0, completions, used, used_at: 0 })
     }
 
     /// An interval begins: what was used before it is none of its business.
@@ -224,63 +228,61 @@ fn devices(spec: &RunSpec) -> Result<Vec<Device>, String> {
     Ok(devices)
 }
 
-/// Runs the phases in order, and those that are repeated as rounds; false when it was stopped.
+/// Runs the phases in their order, those that are repeated judged round by round; false when it was stopped.
 fn all_phases(spec: &RunSpec, world: &mut World, writer: &mut Writer) -> Result<bool, SimError> {
-    let mut index = 0;
-    while index < spec.phases.len() {
-        let rounds = spec.rounds_of(index).filter(|(_, rounds)| rounds.first as usize == index);
-        let going_on = match rounds {
-            Some(of) => repeat(spec, of, world, writer)?,
-            None => phase(spec, (index, None), world, writer)?.is_some(),
-        };
-        if !going_on {
+    let (mut detector, mut tracked): (Option<Detector>, Vec<Round>) = (None, Vec::new());
+    let mut next = spec.first_step();
+    if writer.control().is_stopping() {
+        return Ok(next.is_none());
+    }
+    while let Some(step) = next {
+        if let (Some((place, rounds)), Some(number)) = (spec.round_beginning_with(step), step.number()) {
+            writer.event(world.now, "round_begin", json!({ "rounds": place, "round": number }))?;
+            tracked.clear();
+            if number == 1 {
+                detector = rounds.steady.map(|rule| Detector::new(rule, rounds.subjects(&spec.phases)));
+            }
+        }
+        let mut phase = begin(spec, step, world);
+        let (ended_by, done) = phase.run(spec, world, writer)?;
+        if ended_by == EndedBy::Stopped {
+            phase.drain(world, writer)?;
             return Ok(false);
         }
-        index += rounds.map_or(1, |(_, rounds)| rounds.phases as usize);
-    }
-    Ok(true)
-}
-
-/// One phase; what its streams did, or nothing when it was stopped.
-fn phase(
-    spec: &RunSpec,
-    (index, round): (usize, Option<u32>),
-    world: &mut World,
-    writer: &mut Writer,
-) -> Result<Option<Vec<Round>>, SimError> {
-    if writer.control().is_stopping() {
-        return Ok(None);
-    }
-    let (ended_by, done) = Phase::new(spec, index, world.now, round).run(spec, world, writer)?;
-    Ok((ended_by != EndedBy::Stopped).then_some(done))
-}
-
-/// Repeats phases a number of times or until steady state; false when it was stopped.
-fn repeat(
-    spec: &RunSpec,
-    (place, rounds): (usize, &RoundsSpec),
-    world: &mut World,
-    writer: &mut Writer,
-) -> Result<bool, SimError> {
-    let mut detector = rounds.steady.map(|rule| Detector::new(rule, rounds.subjects(&spec.phases)));
-    for number in 1..=rounds.most() {
-        writer.event(world.now, "round_begin", json!({ "rounds": place, "round": number }))?;
-        let mut tracked = Vec::new();
-        for index in rounds.range() {
-            let Some(done) = phase(spec, (index, Some(number)), world, writer)? else { return Ok(false) };
-            if rounds.tracked.contains(&(index as u32)) {
-                tracked.extend(done);
-            }
+        if step.round.is_some_and(|(place, _)| spec.rounds[place].tracked.contains(&(step.phase as u32))) {
+            tracked.extend(done);
         }
-        if let Some(detector) = &mut detector {
+        let mut settled = false;
+        if let (Some((place, _)), Some(detector)) = (spec.round_ending_with(step), &mut detector) {
             let state = detector.add(&tracked);
-            tell_round(writer, world.now, ("rounds", place as u32), detector, state)?;
-            if state != State::Unsettled {
-                break;
-            }
+            let (of, verdict) = (("rounds", place as u32), detector.verdict(state).map(|told| json!(told)));
+            writer.round(world.now, of, detector.rounds(), json!(detector.values()), verdict)?;
+            settled = state != State::Unsettled;
+        }
+        next = spec.step_after(step, settled);
+        let stopped = next.is_some() && writer.control().is_stopping();
+        if next.is_some() && !stopped && world.engine.is_none() {
+            phase.hand_over(world, writer)?;
+            continue;
+        }
+        // Transactions under way come to their end before others begin.
+        phase.drain(world, writer)?;
+        if stopped {
+            return Ok(false);
         }
     }
     Ok(true)
+}
+
+/// The phase of a step, which begins now.
+fn begin<'a>(spec: &'a RunSpec, step: Step, world: &mut World) -> Phase<'a> {
+    let mut seats = std::mem::take(&mut world.seats);
+    if world.engine.is_some() {
+        // Its threads come behind the jobs of the phase alone.
+        seats.clear();
+        world.host.iter_mut().for_each(Host::clear);
+    }
+    Phase::new(spec, step.phase, world.now, step.number(), seats)
 }
 
 /// The engine of a run whose programs work on a database that its storage has room for.
@@ -297,8 +299,9 @@ fn engine(spec: &RunSpec) -> Result<Option<Box<Engine>>, SimError> {
 
 /// Carries out `spec` in virtual time from t0 = 0, writing its record; returns how it ended and its digest.
 ///
-/// A phase begins when the one before it has ended and everything outstanding has drained; the drain belongs to no
-/// window. The digest is XXH3-128, in hexadecimal digits, over every completion in order, the drain included.
+/// A phase begins at the end of the one before. What is outstanding then completes meanwhile and belongs to no window;
+/// with a database engine the next phase waits for it. The digest is XXH3-128, in hexadecimal digits, over every
+/// completion in order, those included.
 ///
 /// # Errors
 /// When the spec asks for what the simulated world can't do, when virtual time stands still, or when the record can't

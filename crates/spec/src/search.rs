@@ -52,8 +52,10 @@ pub(crate) fn check(
     }
     if let Some(limit) = &search.limit {
         let parts: Vec<&str> = limit.metric.split('.').collect();
-        let known =
-            matches!(parts[..], ["read" | "write" | "sync" | "commit", "latency", "mean" | "p50" | "p99" | "p999"]);
+        let known = matches!(
+            parts[..],
+            ["read" | "write" | "sync" | "commit", "latency", "mean" | "p50" | "p99" | "p999" | "max"]
+        );
         if !known {
             let accepted = "OPERATION.latency.STATISTIC, such as read.latency.p999";
             let message = "a limit is on a latency that is estimated";

@@ -195,6 +195,8 @@ def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[s
     """The axis of values, with ticks in the report's own units."""
     scale, axis = figure.y, _axis(figure.y, text)
     low, high = _span(panels, scale.log)
+    if figure.kind == "stack":
+        high = max(_heights(panels), default=high)
     if scale.log:
         pad = 0.08 * max(math.log10(high / low), 0.5)
         ticks = log_ticks(low, high)
@@ -218,6 +220,16 @@ def _span(panels: tuple[Panel, ...], log: bool) -> tuple[float, float]:
         if value is not None and (value > 0 or not log)
     ]
     return (min(values), max(values)) if values else (1.0, 10.0)
+
+
+def _heights(panels: tuple[Panel, ...]) -> Iterator[float]:
+    """What the parts of each bar of a stack add up to."""
+    for panel in panels:
+        totals: dict[float, float] = {}
+        for series in panel.series:
+            for place, value in zip(series.x, series.y, strict=True):
+                totals[place] = totals.get(place, 0.0) + (value or 0.0)
+        yield from totals.values()
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -43,7 +43,7 @@ def duration(ns: float) -> str:
 
 
 def slowest(slow: Mapping[str, Any] | None) -> str:
-    """The slowest operation of a stream so far: how long, what, when and where."""
+    """The slowest operation of a run or stream so far: how long, what, when and where."""
     if not slow:
         return ""
     where = "" if slow["operation"] == "sync" else f" at offset {slow['offset']:,}"
@@ -156,6 +156,12 @@ def doing(stage: str, progress: Mapping[str, Any]) -> str:
     return ", ".join((elapsed, *in_phase(progress)))
 
 
+def worst(progress: Mapping[str, Any]) -> str:
+    """The slowest operation of the run so far, of whatever stream and phase."""
+    slow = progress.get("slowest")
+    return f"{slowest(slow)}, stream {slow['stream']}" if slow else ""
+
+
 def in_phase(progress: Mapping[str, Any]) -> list[str]:
     """The phase, and of one that ends by an amount how much is done and how long the rest takes.
 
@@ -208,6 +214,7 @@ class LiveDisplay(_Common):
         self.progress = Progress(*columns, console=console)
         self.task: TaskID = self.progress.add_task("", total=1.0, left="")
         self.streams: dict[str, Sequence[Mapping[str, Any]]] = {}
+        self.worst: dict[str, str] = {}
         self.live = Live(self.progress, console=console, transient=True, refresh_per_second=4)
         self.live.start()
 
@@ -224,6 +231,7 @@ class LiveDisplay(_Common):
             left=self.remaining.text(),
         )
         self.streams[run] = active(progress)
+        self.worst[run] = worst(progress)
         self.live.update(Group(self.progress, self.table()))
 
     def table(self) -> Table:
@@ -237,11 +245,15 @@ class LiveDisplay(_Common):
             table.add_row(*cells(stream))
         if len(rows) > MOST_ROWS:
             table.add_row(f"… {len(rows) - MOST_ROWS} more")
+        for run, told in self.worst.items():
+            if told:
+                table.add_row(run, *[""] * (len(COLUMNS) - 2), told)
         return table
 
     def forget(self, run: str) -> None:
         """A run's streams are done."""
         self.streams.pop(run, None)
+        self.worst.pop(run, None)
 
     def close(self) -> None:
         """Take it all away."""
@@ -270,6 +282,8 @@ class PlainDisplay(_Common):
         self.say(f"{run}: {doing(stage, progress)}" + (f", {left}" if left else ""))
         for stream in active(progress):
             self.say(f"  {described(stream)}")
+        if told := worst(progress):
+            self.say(f"  slowest of the run so far: {told}")
 
     def forget(self, run: str) -> None:
         """Nothing is kept of a run."""

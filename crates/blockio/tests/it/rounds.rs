@@ -2,9 +2,10 @@
 
 use crate::bench::*;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use tameshi_base::{Rate, Share, Time};
 use tameshi_record::histograms::{Windows, summarise};
-use tameshi_spec::run::{RoundsSpec, SteadyRule, Until};
+use tameshi_spec::run::{PhaseSpec, RoundsSpec, SteadyRule, Until};
 use tameshi_workload::{Arrivals, StreamSpec};
 
 const PAYLOAD: u64 = 1 << 20;
@@ -105,16 +106,52 @@ fn load_goes_on_until_the_next_phase_begins_whatever_it_does() {
             let times = |kind: &str| -> Vec<u64> {
                 of_kind(&bench, kind).iter().map(|event| event["t_ns"].as_u64().expect("a time")).collect()
             };
-            let (begins, ends, drained) = (times("phase_begin"), times("phase_end"), times("phase_drained"));
+            let (begins, ends) = (times("phase_begin"), times("phase_end"));
             assert!(begins[1..].iter().zip(&ends).all(|(begin, end)| begin >= end), "{begins:?} {ends:?}");
             assert!(begins[2] >= ends[1] + LEAD, "arrivals fixed in advance find all threads at their places");
+            // On a busy machine threads tell it late, in any order.
+            let drained: BTreeMap<u64, u64> = of_kind(&bench, "phase_drained")
+                .iter()
+                .filter_map(|event| event["phase"].as_u64().zip(event["t_ns"].as_u64()))
+                .collect();
             assert_eq!(drained.len(), ends.len());
             for closed_by_time in [0, 1] {
-                assert!(drained[closed_by_time] >= begins[closed_by_time + 1], "there was load throughout");
+                assert!(drained[&closed_by_time] >= begins[closed_by_time as usize + 1], "there was load throughout");
             }
-            let order = of_kind(&bench, "phase_drained");
-            let order: Vec<u64> = order.iter().filter_map(|event| event["phase"].as_u64()).collect();
-            assert_eq!(order, [0, 1, 2, 3, 4, 5]);
+        }
+    }
+}
+
+#[test]
+fn the_next_phase_begins_on_the_instant_whatever_storage_it_loads() {
+    let load = |queue_depth| StreamSpec { queue_depth, ..StreamSpec::default() };
+    let on_other = |mut phase: PhaseSpec| {
+        phase.streams[0].storage = "other".into();
+        phase
+    };
+    let phases = vec![
+        phase(by_time(30), vec![("here", load(4))]),
+        on_other(phase(by_time(30), vec![("there", load(2))])),
+        phase(by_time(10), vec![]),
+        phase(by_amount(PAYLOAD), vec![("here", load(4))]),
+        on_other(phase(by_amount(PAYLOAD), vec![("there", load(4))])),
+        phase(by_time(30), vec![("here", load(4))]),
+    ];
+    for backend in backends() {
+        let (bench, other) = (Bench::new(&places()[0], PAYLOAD), Bench::new(&places()[0], PAYLOAD));
+        let targets = vec![("disk".to_string(), bench.target()), ("other".to_string(), other.target())];
+        bench.run_on(phases.clone(), backend, targets, now()).expect("a run");
+        let times = |kind: &str| -> Vec<u64> {
+            of_kind(&bench, kind).iter().map(|event| event["t_ns"].as_u64().expect("a time")).collect()
+        };
+        let (begins, ends) = (times("phase_begin"), times("phase_end"));
+        // An end by time is certain beforehand; behind an amount that is moved at once the next phase may not be known yet.
+        assert_eq!(begins[1..4], ends[..3]);
+        assert!(begins[4] >= ends[3] && begins[5] >= ends[4]);
+        assert_eq!(times("phase_drained").len(), 6);
+        for row in ["here", "there"] {
+            let bytes = bench.rows().iter().filter(|r| r.2 == row && r.3 == "read.bytes").map(|r| r.4).sum::<u64>();
+            assert!(bytes >= PAYLOAD, "{row}: {bytes}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use tameshi_record::histograms::{Windows, summarise};
-use tameshi_record::{Control, EndedBy, IntervalStats, Part, Writer};
+use tameshi_record::{Control, EndedBy, IntervalStats, Part, Slow, Writer};
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -59,6 +59,28 @@ fn of_a_phase_in_rounds_the_window_alone_counts() {
     assert_eq!((window.count, window.min, window.max), (2, 200, 300));
     assert_eq!(window.intervals["0.5"].counts, [1, 1]);
     assert!(summarise(&log, &Windows::new()).expect("reads back").is_empty(), "no window, no steady part");
+}
+
+#[test]
+fn the_slowest_operation_is_shown_of_the_whole_run_with_its_time_and_offset() {
+    let (folder, control) = (folder(), Arc::new(Control::default()));
+    let mut writer = Writer::open(folder.path(), Arc::clone(&control)).expect("opens");
+    let mut phase = |number: u32, names: &[(&str, u32)], latency: u64| {
+        writer.phase_begin(u64::from(number), number, names).expect("writes");
+        let mut stats = interval(Part::Steady, u64::from(number), &[latency]);
+        let (at, offset_bytes) = (u64::from(number) + 5, 4096 * u64::from(number));
+        stats.ledger.slowest.see(Slow { latency, at, offset_bytes, length_bytes: 4096, operation: 0 });
+        writer.interval(&stats).expect("writes");
+        writer.phase_end(u64::from(number) + 9, number, EndedBy::Time).expect("writes");
+        control.stream_progress().swap_remove(0).slowest
+    };
+    assert_eq!(phase(1, &[("fill", 1)], 700).map(|slow| slow.latency), Some(700));
+    assert_eq!(phase(2, &[("small", 1)], 300).map(|slow| slow.latency), Some(300), "its own");
+    let again = phase(3, &[("fill", 1)], 200).expect("something was done");
+    assert_eq!((again.latency, again.at, again.offset_bytes), (700, 6, 4096), "that of the first phase");
+    assert_eq!(control.slowest().map(|(stream, slow)| (stream, slow.latency)), Some(("fill".to_string(), 700)));
+    assert_eq!(phase(4, &[("small", 1)], 900).map(|slow| slow.latency), Some(900));
+    assert_eq!(control.slowest().map(|(stream, slow)| (stream, slow.at)), Some(("small".to_string(), 9)));
 }
 
 #[test]

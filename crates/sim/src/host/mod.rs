@@ -93,7 +93,9 @@ pub(crate) struct Host {
     /// Requests whose thread is being woken, in that order: the delay is always the same.
     waking: VecDeque<(Nanos, u32)>,
     flights: Vec<Flight>,
+    /// Per thread.
     paths: Vec<Path>,
+    slots: Vec<u32>,
     locks: Vec<LockState>,
     random: Random,
 }
@@ -111,25 +113,31 @@ impl Host {
             waking: VecDeque::new(),
             flights: Vec::new(),
             paths: Vec::new(),
+            slots: Vec::new(),
             locks: vec![LockState::default(); run.storage.len()],
             random: Random::named(run.seed, "host"),
             spec: spec.clone(),
         }
     }
 
-    /// A phase begins: each job of its streams, in their order, is a thread, and behind them those of the engine, each with
-    /// so many slots on the storage of that number.
-    pub(crate) fn begin(&mut self, run: &RunSpec, phase: &PhaseSpec, engine: (usize, &[u32])) {
+    /// Nobody has a thread any more: all is at rest.
+    pub(crate) fn clear(&mut self) {
         self.paths.clear();
         self.cores.threads.clear();
-        let mut base = 0;
+        self.slots.clear();
+        self.flights.clear();
+    }
+
+    /// A phase begins: each job of its streams, in their order, is the thread of a seat, and behind all seats come those of
+    /// the engine, each with so many slots on the storage of that number. Threads of the phases before stay as long as they
+    /// have something to do; a seat that is taken again keeps its thread.
+    pub(crate) fn begin(&mut self, run: &RunSpec, phase: &PhaseSpec, seats: &[usize], engine: (usize, &[u32])) {
+        let mut seats = seats.iter();
         for stream in &phase.streams {
             let model = run.storage.get(&stream.storage).and_then(|storage| storage.model.as_ref());
             let path = Path::new(&self.spec.model, self.spec.submission, stream, model.map(|node| node.drive().0));
-            for _ in 0..stream.stream.jobs {
-                self.paths.push(path);
-                self.cores.threads.push(Thread::new(base));
-                base += stream.stream.queue_depth;
+            for &seat in seats.by_ref().take(stream.stream.jobs as usize) {
+                self.give_thread(seat, path, stream.stream.queue_depth);
             }
         }
         let (storage, threads) = engine;
@@ -140,13 +148,25 @@ impl Host {
             let depth = if slots > 2 { slots } else { 1 };
             let way = self.spec.submission.filter(|_| depth > 1 || self.spec.model.synchronous.is_none());
             let way = way.filter(|&way| self.spec.model.chosen(Some(way), depth).is_ok());
-            self.paths.push(Path::at_depth(&self.spec.model, way, depth, drive));
-            self.cores.threads.push(Thread::new(base));
-            base += slots;
+            self.give_thread(self.paths.len(), Path::at_depth(&self.spec.model, way, depth, drive), slots);
         }
-        let flight = Flight { command: IDLE, storage: 0, stage: Stage::Done, next: NONE, host_ns: 0, done: None };
-        self.flights.clear();
-        self.flights.resize(base as usize, flight);
+    }
+
+    /// A seat's thread, with room for so many requests: a new one, or its own.
+    fn give_thread(&mut self, seat: usize, path: Path, slots: u32) {
+        let base = self.flights.len() as u32;
+        if seat == self.paths.len() {
+            self.paths.push(path);
+            self.cores.threads.push(Thread::new(base));
+            self.slots.push(0);
+        }
+        self.paths[seat] = path;
+        if self.slots[seat] < slots {
+            // Nothing of it is under way: it may move.
+            (self.slots[seat], self.cores.threads[seat].base) = (slots, base);
+            let flight = Flight { command: IDLE, storage: 0, stage: Stage::Done, next: NONE, host_ns: 0, done: None };
+            self.flights.resize((base + slots) as usize, flight);
+        }
     }
 
     /// A job issues a command with the id `seat << 32 | slot`.

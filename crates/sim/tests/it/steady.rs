@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tameshi_base::units::{Share, Time};
 use tameshi_base::{Nanos, Rate};
 use tameshi_record::histograms::{Windows, summarise};
-use tameshi_spec::run::{RoundsSpec, RunSpec, SteadyRule, Until};
+use tameshi_spec::run::{PhaseSpec, RoundsSpec, RunSpec, SteadyRule, Until};
 use tameshi_workload::{Arrivals, StreamSpec};
 
 fn until_steady(rule: SteadyRule) -> Until {
@@ -103,11 +103,71 @@ fn phases_are_repeated_in_order_so_many_times() {
 }
 
 #[test]
-fn between_the_phases_of_a_run_there_is_no_gap_beyond_the_drain() {
-    let left = run(&repeated(rounds(Some(3), None, vec![])));
+fn each_phase_begins_at_the_end_of_the_one_before_and_takes_over_its_places_one_by_one() {
+    let mut repeated = repeated(rounds(Some(3), None, vec![]));
+    repeated.phases[1].streams[0].stream.queue_depth = 8;
+    repeated.phases[2].streams[0].stream.queue_depth = 1;
+    let left = run(&repeated);
     let (begins, ends, drained) = (left.events("phase_begin"), left.events("phase_end"), left.events("phase_drained"));
-    assert_eq!(begins[1..], drained[..drained.len() - 1]);
-    assert!(ends.iter().zip(&drained).all(|(end, drained)| *drained >= *end && drained - end < 100 * MS));
+    assert_eq!(begins[1..], ends[..ends.len() - 1]);
+    assert_eq!(drained.len(), ends.len());
+    assert!(ends.iter().zip(&drained).all(|(end, drained)| *drained > *end && drained - end < 100 * MS));
+    let issued: Vec<u64> = event(&left, "stream_end")
+        .iter()
+        .map(|event| event["depth"].as_array().expect("classes").iter().filter_map(serde_json::Value::as_u64).sum())
+        .collect();
+    assert!(issued.iter().all(|&issued| issued > 50), "{issued:?}");
+}
+
+#[test]
+fn between_phases_never_more_is_outstanding_than_the_larger_depth_and_the_device_is_never_idle() {
+    let stream = |queue_depth| StreamSpec { queue_depth, ..StreamSpec::default() };
+    let mut spec = spec(hdd(disk()), stream(8), for_time(SECOND));
+    spec.phases.push(phase("fewer", stream(2), for_time(SECOND)));
+    spec.phases.push(phase("by_amount", stream(4), for_amount(100 * 4096)));
+    spec.phases.push(phase("more", stream(16), for_time(SECOND)));
+    let left = run(&spec);
+    let busy = |from: Nanos, to: Nanos| -> u64 {
+        let rows = left.series.iter().filter(|row| row.3.starts_with("busy.") && row.0 > from && row.0 <= to);
+        rows.map(|row| row.4).sum()
+    };
+    let end = *left.events("phase_end").last().expect("an end");
+    assert!(busy(0, end).abs_diff(end) < end / 1000, "{} of {end}", busy(0, end));
+    let slowest: Vec<u64> = event(&left, "stream_end")
+        .iter()
+        .map(|event| event["slowest"][0]["latency_ns"].as_u64().expect("a number"))
+        .collect();
+    assert!(slowest[1] < slowest[0], "two that wait for eight more would be slower than eight: {slowest:?}");
+}
+
+#[test]
+fn the_next_phase_begins_at_once_whatever_storage_it_loads() {
+    let stream = StreamSpec { queue_depth: 32, ..StreamSpec::default() };
+    let mut spec = spec(hdd(disk()), stream.clone(), for_time(SECOND));
+    let other = spec.storage[0].clone();
+    spec.storage.insert("other".into(), other);
+    let mut second = phase("second", stream, for_time(SECOND));
+    second.streams[0].storage = "other".into();
+    let first_again = spec.phases[0].clone();
+    spec.phases.extend([second, first_again]);
+    let left = run(&spec);
+    assert_eq!(left.events("phase_begin"), [0, SECOND, 2 * SECOND]);
+    let counts: Vec<u64> = event(&left, "stream_end")
+        .iter()
+        .map(|event| event["depth"].as_array().expect("classes").iter().filter_map(serde_json::Value::as_u64).sum())
+        .collect();
+    let [first, second, again] = counts[..] else { panic!("{counts:?}") };
+    assert!(second.abs_diff(first) < 10 && again.abs_diff(first) < 40, "nobody waits for another disk: {counts:?}");
+}
+
+#[test]
+fn a_phase_without_load_lets_what_is_outstanding_complete_and_nothing_more() {
+    let mut spec = repeated(rounds(Some(1), None, vec![]));
+    spec.phases[1] = PhaseSpec { streams: vec![], ..spec.phases[1].clone() };
+    let left = run(&spec);
+    let (ends, drained) = (left.events("phase_end"), left.events("phase_drained"));
+    assert!(drained[0] > ends[0] && drained[0] < ends[0] + 100 * MS);
+    assert_eq!(drained[1], ends[1], "nothing was outstanding at the pause's end");
 }
 
 #[test]

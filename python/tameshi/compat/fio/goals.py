@@ -18,7 +18,7 @@ Settings = Mapping[str, Setting]
 _STEADY = re.compile(r"(iops|bw|lat)(_slope)?:(\d+(?:\.\d+)?)(%?)")
 _TRACKED = {"iops": "iops", "bw": "bandwidth", "lat": "latency"}
 _ROUNDS_WITHOUT_END = 1_000_000
-_LIMITED = {50.0: "p50", 99.0: "p99", 99.9: "p999"}
+_LIMITED = {50.0: "p50", 99.0: "p99", 99.9: "p999", 100.0: "max"}
 """Percentiles that a search can keep below a limit."""
 _WINDOW_US = 1_000_000
 """How long each load is tried where a job says nothing."""

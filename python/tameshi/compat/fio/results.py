@@ -11,6 +11,7 @@ from typing import Any
 from tameshi.compat.fio.bins import Latencies, middle_of
 from tameshi.compat.fio.job import Job
 from tameshi.compat.fio.jobfile import Setting
+from tameshi.compat.fio.keys import ENGINES
 from tameshi.compat.fio.measured import (
     DIRECTIONS,
     NS,
@@ -205,7 +206,10 @@ def _direction(
 
 
 def _submission(measured: Measured, word: str) -> Submission:
-    """How long handing over took, where requests of one kind are all that was."""
+    """How long handing over took, where requests of one kind are all that was; synchronous ones
+    have none, as in fio."""
+    if ENGINES[measured.streams[0].job.engine] == "sync":
+        return Submission()
     kinds = [kind for kind in DIRECTIONS if measured.direction(kind).latencies.count]
     return measured.submission if kinds == [word] else Submission()
 
