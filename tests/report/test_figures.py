@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import first_look
 import pytest
@@ -103,6 +104,19 @@ def test_without_intervals_there_are_no_whiskers() -> None:
 def test_figures_are_plain_json(lang: str) -> None:
     for figure in all_figures().values():
         json.dumps(draw(figure, Text(lang)), allow_nan=False)
+
+
+@pytest.mark.parametrize("level", [8.2e6, 9.9e6, 1.01e7, 3.16e5])
+def test_a_flat_curve_has_a_tick_beside_it(level: float) -> None:
+    figure = all_figures()["percentiles-plain"]
+    (panel, *_) = figure.panels
+    flat = replace(panel.series[0], y=tuple(level for _ in panel.series[0].y), low=(), high=())
+    figure = replace(figure, panels=(replace(panel, series=(flat,), bounds=()),))
+    axis = draw(figure, Text())["layout"]["yaxis"]
+    assert axis["type"] == "log"
+    low, high = axis["range"]
+    assert low < math.log10(level) < high
+    assert any(low < math.log10(tick) < high for tick in axis["tickvals"])
 
 
 def test_ticks() -> None:

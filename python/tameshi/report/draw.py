@@ -198,9 +198,10 @@ def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[s
     if figure.kind == "stack":
         high = max(_heights(panels), default=high)
     if scale.log:
-        pad = 0.08 * max(math.log10(high / low), 0.5)
+        # However flat a curve is, there is a tick beside it.
+        wide, middle = max(math.log10(high / low), 0.5), math.log10(high * low) / 2
         ticks = log_ticks(low, high)
-        axis["range"] = [math.log10(low) - pad, math.log10(high) + pad]
+        axis["range"] = [middle - 0.58 * wide, middle + 0.58 * wide]
     else:
         ticks = linear_ticks(high)
         axis["range"] = [0, high * 1.08 or 1]
