@@ -92,6 +92,7 @@ NOTED = {
     "fill_device": "a job fills what `size` says, or a device that is there",
     "flow_sleep": "a job that is ahead of the others looks again after 20 us",
     "thinktime_blocks_type": "jobs that think have one request at a time",
+    "thinktime_spin": "requests start when they would; who thinks leaves the processor alone",
     "verify_backlog": "what was written is read back, all of it, in a phase of its own at the end",
     "verify_backlog_batch": "what was written is read back, all of it, in a phase of its own at "
     "the end",
@@ -212,7 +213,6 @@ REFUSED = {
     "log_compression_cpus": "logs are plain text",
     "stats": "every job is recorded",
     "unified_rw_reporting": "reads, writes and trims are told apart",
-    "thinktime_spin": "a job that thinks leaves the processor alone",
     "write_iolog": _REPLAY,
     "read_iolog": _REPLAY,
     "read_iolog_chunked": _REPLAY,
