@@ -1,6 +1,6 @@
 """What an I/O costs the simulator: a flash drive beside a bare map-and-reclaim loop, in CPU time.
 
-    python -m bench.simulated_drive [--pairs 3] [--large-pairs 1] [--write] [KIND …]
+    python -m bench.simulated_drive [--pairs 3] [--large-pairs 1] [--sizes 32 512] [--write] [KIND]
 
 Both do the same to as much flash at the same over-provisioning: random reads of 4 KiB, writes to an
 erased drive, writes in the steady state with garbage collection, 70 % reads beside such writes. The
@@ -38,6 +38,7 @@ PROFILE = "nvme-tlc-3.84tb"
 FLASH_GIB = 4096
 """Simulated flash of the whole drive: 3.84 TB and 14.5 % of spare."""
 SIZES_GIB = (32, 512)
+"""GiB of simulated flash: powers of two, the larger one for the memory that a GiB takes."""
 DEPTH = 256
 KINDS = {
     "reads": ("100 %", "once", 20),
@@ -204,20 +205,23 @@ def cells(of: Row) -> list[str]:
 
 def memory_text(rows: Sequence[Row]) -> str:
     """What simulated flash takes of memory, from the difference of the sizes."""
-    most = {gib: max((r.memory for r in rows if r.gib == gib), default=0) for gib in SIZES_GIB}
-    small, large = (most[gib] for gib in SIZES_GIB)
-    if not small or not large:
+    most: dict[int, int] = {}
+    for of in rows:
+        most[of.gib] = max(of.memory, most.get(of.gib, 0))
+    if len(most) < 2:
         return "Memory needs both sizes."
-    per_gib = (large - small) / (SIZES_GIB[1] - SIZES_GIB[0])
+    (less, small), (more, large) = sorted(most.items())
+    per_gib = (large - small) / (more - less)
     per_unit = per_gib / (1 << 18)
     return (
         f"Memory: {per_gib * 1024 / 2**30:.2f} GiB for each TiB of flash, which is {per_unit:.2f}\n"
-        f"bytes for each 4 KiB of it, and {(small - SIZES_GIB[0] * per_gib) / 2**20:.0f} MiB of\n"
-        "program (the worker's resident memory at the two sizes)."
+        f"bytes for each 4 KiB of it (at most 8 are allowed: `crates/sim/tests/memory.rs`), and\n"
+        f"{(small - less * per_gib) / 2**20:.0f} MiB of program (the worker's resident memory at\n"
+        "the two sizes)."
     )
 
 
-def page(rows: Sequence[Row], floor: float, pairs: tuple[int, int]) -> str:
+def page(rows: Sequence[Row], floor: float, pairs: tuple[int, int], sizes: tuple[int, int]) -> str:
     """The table as a page of docs/validation."""
     slowest = max(r.drive_ns for r in rows)
     lines = [
@@ -227,8 +231,8 @@ def page(rows: Sequence[Row], floor: float, pairs: tuple[int, int]) -> str:
         "",
         f"`{PROFILE}` with {DEPTH} outstanding through `tameshi run`, everything recorded, beside",
         "a bare map-and-reclaim loop over as much flash at the same over-provisioning, which",
-        f"has no time and keeps no record; {pairs[0]} alternating pairs at {SIZES_GIB[0]} GiB,",
-        f"{pairs[1]} at {SIZES_GIB[1]} GiB. Nanoseconds of processor time for an I/O of 4 KiB; the",
+        f"has no time and keeps no record; {pairs[0]} alternating pairs at {sizes[0]} GiB,",
+        f"{pairs[1]} at {sizes[1]} GiB. Nanoseconds of processor time for an I/O of 4 KiB; the",
         "extension as `pip install` builds it (optimised, assertions on). *Drive's speed* is the",
         "loop's time as a share of the drive's, with a 95 % interval from three pairs on.",
         "",
@@ -253,8 +257,10 @@ def main() -> None:
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--large-pairs", type=int, default=1)
+    parser.add_argument("--sizes", type=int, nargs=2, metavar="GIB", default=SIZES_GIB)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
+    sizes = (min(arguments.sizes), max(arguments.sizes))
     kinds = arguments.kinds or list(KINDS)
     if unknown := set(kinds) - set(KINDS):
         parser.error(f"{', '.join(sorted(unknown))}: one of {', '.join(KINDS)}")
@@ -262,7 +268,7 @@ def main() -> None:
     console, program = Console(), build()
     floor = simulated(null_text(20), 20).ns
     rows = []
-    for gib, count in zip(SIZES_GIB, pairs, strict=True):
+    for gib, count in zip(sizes, pairs, strict=True):
         for kind in kinds if count else []:
             rows.append(row(program, kind, gib, count))
             console.print(*cells(rows[-1]), sep="  ")
@@ -273,7 +279,7 @@ def main() -> None:
     console.print(f"null device: {floor:.0f} ns\n{memory_text(rows)}")
     if arguments.write:
         path = ROOT / "docs" / "validation" / "simulated-drive.md"
-        path.write_text(page(rows, floor, pairs), encoding="utf-8")
+        path.write_text(page(rows, floor, pairs, sizes), encoding="utf-8")
 
 
 if __name__ == "__main__":

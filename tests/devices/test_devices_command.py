@@ -34,10 +34,10 @@ def devices(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_every_profile_is_listed():
+def test_every_profile_is_listed_by_its_whole_name():
     done = devices()
     assert done.returncode == 0, done.stderr
-    assert all(path.stem[:12] in done.stdout for path in PROFILES.glob("*.toml"))
+    assert all(f" {path.stem} " in done.stdout for path in PROFILES.glob("*.toml"))
 
 
 def test_a_flash_drive_is_shown_from_fresh_to_steady_with_every_value_and_its_source():

@@ -50,11 +50,12 @@ def read_recorded(path: Path) -> Recorded:
     usable = [run for run in usable if run.spec.world.value == world]
     found = results(summary, usable)
     recorded = Recorded([], usable[0].environment if usable else {})
+    latencies = {run.folder: run.latencies() for run in usable}
     for cell in found["cells"]:
         of = _runs_of(cell, usable)
         reason = unusable(of[0][1]) if of else "no run shows it"
         name = name_of(cell)
-        made = None if reason else _cell(name, cell, of)
+        made = None if reason else _cell(name, cell, of, latencies)
         if made is None:
             recorded.left_out.append(f"{name}: {reason or 'too little was done in it'}")
         else:
@@ -97,7 +98,10 @@ def unusable(phase: PhaseSpec) -> str:
 
 
 def _cell(
-    name: str, found: Mapping[str, Any], runs: Sequence[tuple[SealedRun, PhaseSpec, int]]
+    name: str,
+    found: Mapping[str, Any],
+    runs: Sequence[tuple[SealedRun, PhaseSpec, int]],
+    latencies: Mapping[Path, Mapping[str, Any]],
 ) -> Cell | None:
     phase = runs[0][1]
     stream = phase.streams[0]
@@ -110,7 +114,9 @@ def _cell(
         mean = estimates.get(f"{kind}.latency.mean")
         if not rate or not mean or not rate["value"]:
             continue
-        curves = [c for c in (_curve(run, index, stream.name, kind) for run, _, index in runs) if c]
+        tag = f"steady/{stream.name}/{kind}"
+        told_of = (latencies[run.folder].get(f"{index}/{tag}") for run, _, index in runs)
+        curves = [curve for curve in map(_curve, told_of) if curve]
         operations[kind] = Figures(
             rate["value"],
             mean["value"],
@@ -124,9 +130,8 @@ def _cell(
     return Cell(name, told, size, operations, findings=findings)
 
 
-def _curve(run: SealedRun, index: int, stream: str, kind: str) -> list[tuple[float, float]]:
+def _curve(told: Mapping[str, Any] | None) -> list[tuple[float, float]]:
     """Quantiles of one run, its shortest latency first."""
-    told = run.latencies().get(f"{index}/steady/{stream}/{kind}")
     if not told or told["count"] < LEAST_COUNT:
         return []
     points = [(float(share), float(value)) for share, value in told["quantiles"]]

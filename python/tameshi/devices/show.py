@@ -25,8 +25,12 @@ TICKS = 4
 
 
 def listing(drives: Sequence[Described], lang: str) -> RenderableType:
-    """Every profile: model, capacity, and what it is."""
-    table = Table(*(words(k, lang) for k in ("profile", "model", "capacity", "description")))
+    """Every profile: model, capacity, and what it is; names are whole, for a person types them."""
+    table = Table()
+    longest = max((len(drive.name) for drive in drives), default=0)
+    table.add_column(words("profile", lang), min_width=longest, no_wrap=True)
+    for key in ("model", "capacity", "description"):
+        table.add_column(words(key, lang))
     for drive in drives:
         capacity = format_capacity(drive.capacity_bytes)
         table.add_row(drive.name, drive.model, capacity, Text(drive.description))

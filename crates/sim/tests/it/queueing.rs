@@ -33,7 +33,7 @@ fn the_wait_of_random_reads_is_pollaczek_and_khinchines() {
         let rate = utilisation / first;
         let expected = rate * second / (2.0 * (1.0 - utilisation));
         let found = mean(open_loop(&profile, rate * 1e9, 1_000_000).iter().map(|d| d.breakdown.queue));
-        assert_close(found, expected, 0.03, &format!("mean wait at {utilisation}"));
+        assert_close(found, expected, 0.02, &format!("mean wait at {utilisation}"));
     }
 }
 

@@ -311,7 +311,11 @@ pub fn mean(values: impl Iterator<Item = Nanos>) -> f64 {
     sum as f64 / count as f64
 }
 
+#[allow(clippy::print_stdout, reason = "scripts/validation.py keeps it")]
 pub fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str) {
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or_default();
+    println!("known answer\t{test}\t{what}\t{expected}\t{found}\t{tolerance}");
     assert!((found / expected - 1.0).abs() <= tolerance, "{what}: found {found}, expected {expected}");
 }
 
