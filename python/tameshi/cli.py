@@ -16,7 +16,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from tameshi import _core, ask_command, calibrate, devices_command, guard, outputs, predictions
+from tameshi import (
+    _core,
+    ask_command,
+    calibrate,
+    devices_command,
+    guard,
+    outputs,
+    predictions,
+    validation_page,
+)
 from tameshi.bindings import Bindings, read_bindings
 from tameshi.compare import Options, compare, exit_status, read_side
 from tameshi.compat.databases import FORMS, as_form
@@ -298,6 +307,7 @@ def predictions_command(
         out_console.print(f"{study.name}: {new} new, {changed} changed, {len(made)} in all")
     path = folder / "calibration.csv"
     count = predictions.write_calibrations(path, calibrated, whole=not only)
+    validation_page.write_page(folder)
     out_console.print(f"Beside {count} calibration figures: {path}")
 
 

@@ -63,6 +63,7 @@ MODULES = {
     "compare": {"stats", "store"},
     "verify": {"_core", "guard"},
     "predictions": {"stats", "store"},
+    "validation_page": {"predictions", "model_error"},
     "compat": {"stats", "store", "study"},
     "devices": {"study", "report"},
     "devices_command": {"devices"},
@@ -72,7 +73,7 @@ MODULES = {
     "fio_command": {"conduct", "compat"},
     "calibrate": {"conduct", "compat"},
     "cli": {"conduct", "calibrate", "compare", "predictions", "fio_command", "ask_command"}
-    | {"doctor", "verify", "devices_command"},
+    | {"doctor", "verify", "devices_command", "validation_page"},
     "__main__": {"cli"},
 }
 COMPILED = {"_tameshi", "_oltp"}

@@ -106,6 +106,7 @@ def _hangs(asked: Document, text: Text) -> str:
         at_low=ends["low"],
         at_high=ends["high"],
     )
+    said = said[:1].upper() + said[1:]
     turning = [
         f"{text.name('input.' + row['input'])} {row[end]['label']}"
         for row in asked["sensitivity"]

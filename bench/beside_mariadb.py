@@ -1,0 +1,343 @@
+"""A real MariaDB beside the simulated one: the same study in both worlds, on a disk that is there.
+
+    python -m bench.beside_mariadb [--on DIRECTORY] [--profile FILE] [--size small|full]
+                                   [--published] [--no-server] [--write]
+
+First `tameshi calibrate` makes a profile of the directory's disk (kept with the results: a second
+call measures only what is missing). Then one study runs in the measured and in the simulated world:
+TPC-C and sysbench's read-write on a small data set, several buffer pools, from a warm start. The
+host is this machine's processors with the costs of the profile `1x-64-core-io-uring`; nothing is
+fitted on what is compared. `--published` runs the calibration cells of `mysql-disk-or-flash` too,
+short and from a warm start, instead of 90 minutes from a cold one.
+`--write` writes docs/validation/databases.csv and the page that is made of it. The machine must be
+quiet: client, server and disk share it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tameshi import outputs, validation_page
+from tameshi.model_error import TABLE, facts_of, validated
+from tameshi.paths import PROFILES
+from tameshi.published import listed
+
+DISK, HOST = "own-disk", "own-machine"
+COLUMNS = (
+    *("source", "profile", "workload", "storage", "clients", "data_bytes", "pool_bytes"),
+    *("metric", "reference", "ours", "unit", "note"),
+)
+METRICS = {
+    "statement.rate": "1/s",
+    "server.hit_ratio": "1",
+    "server.read_rate": "1/s",
+    "server.write_rate": "1/s",
+}
+"""What is compared, and its unit."""
+PUBLISHED_METRIC = "statement.rate"
+LARGE = 'engine.mysql.buffer_pool = "40 GiB", engine.mysql.redo_log = "2 GiB"'
+SMALL = 'engine.mysql.buffer_pool = "256 MiB"'
+PUBLISHED = {
+    "S2-0023": (SMALL, 90, 10, 40),
+    "S2-0025": (LARGE, 90, 200, 240),
+    "S2-0041": (LARGE, 270, 200, 240),
+}
+"""Calibration figures of MySQL 5.5 on two cards: the study's settings, warehouses, and for how many
+seconds: the ramp, until the log has come round, and all."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large and how long: data, pools, times."""
+
+    warehouses: int
+    rows: int
+    pools: tuple[str, ...]
+    ramp: str
+    until: str
+    repetitions: int
+    calibrate: tuple[str, ...]
+
+
+SIZES = {
+    "small": Scale(
+        1,
+        50_000,
+        ("16 MiB", "64 MiB"),
+        "2 s",
+        "8 s",
+        1,
+        ("--quick", "--repetitions", "1", "--time", "40 s"),
+    ),
+    "full": Scale(
+        *(2, 200_000, ("16 MiB", "32 MiB", "64 MiB", "256 MiB"), "15 s", "45 s", 3),
+        ("--time", "5 min"),
+    ),
+}
+STUDY = """
+title = "MariaDB on this machine"
+question = "How near does the simulated server come to the real one, pool by pool?"
+[axis.program]
+tpcc = { phase.run.workload = ["tpcc"] }
+oltp = { phase.run.workload = ["oltp"] }
+[axis.buffer_pool]
+set = "engine.mariadb.buffer_pool"
+levels = [POOLS]
+[storage.disk]
+size = "4 GiB"
+device = "DISK"
+[host]
+profile = "HOST"
+[engine.mariadb]
+redo_log = "64 MiB"
+flush_method = "O_DIRECT"
+[workload.tpcc]
+warehouses = WAREHOUSES
+clients = 4
+[workload.oltp]
+mix = "read_write"
+tables = 4
+rows = ROWS
+clients = 4
+popularity = "uniform"
+[phase.run]
+workload = ["tpcc"]
+ramp = "RAMP"
+until = { time = "UNTIL" }
+[run]
+start = "warm"
+interval = "500 ms"
+repetitions = REPETITIONS
+"""
+SHORT = """
+title = "Calibration cells of mysql-disk-or-flash, short and warm"
+question = "How near does the simulated server come to the published averages?"
+[axis.figure]
+FIGURES
+[storage.flash]
+size  = "64 GiB"
+raid0 = { members = 2, device = "fusionio-iodrive-duo-320-slc" }
+[host]
+profile = "2x-xeon-e5620-rhel5"
+[engine.mysql]
+version = "5.5"
+flush_method = "O_DIRECT"
+[workload.tpcc]
+clients = 20
+manner = "tpcc-mysql"
+[phase.run]
+workload = ["tpcc"]
+[run]
+start = "warm"
+interval = "1 s"
+"""
+
+
+def tameshi(*words: str) -> None:
+    """The command line, whose output is shown."""
+    subprocess.run([sys.executable, "-m", "tameshi", *words], check=True)
+
+
+def host_text() -> str:
+    """This machine's processors with the costs of a host of today."""
+    text = (PROFILES / "hosts" / "1x-64-core-io-uring.toml").read_text(encoding="utf-8")
+    mhz = re.search(r"^cpu MHz\s*:\s*([\d.]+)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    clock = round(float(mhz[1]) * 1e6) if mhz else 3_000_000_000
+    known = {
+        "cores_per_socket": str(os.cpu_count() or 1),
+        "threads_per_core": "1",
+        "clock": f'"{clock} /s"',
+    }
+    for key, value in known.items():
+        text = re.sub(
+            rf"^({key}\s*= {{ value = )[^,]+(, source = )\"[^\"]*\"",
+            rf'\g<1>{value}\g<2>"this machine"',
+            text,
+            flags=re.MULTILINE,
+        )
+    return re.sub(r'^description = ".*"', 'description = "The machine at hand"', text)
+
+
+def study_text(scale: Scale) -> str:
+    """The study of both worlds."""
+    pools = ", ".join(f'"{pool}"' for pool in scale.pools)
+    said = {
+        "POOLS": pools,
+        "DISK": DISK,
+        "HOST": HOST,
+        "WAREHOUSES": str(scale.warehouses),
+        "ROWS": str(scale.rows),
+        "RAMP": scale.ramp,
+        "UNTIL": scale.until,
+        "REPETITIONS": str(scale.repetitions),
+    }
+    return re.sub("|".join(said), lambda found: said[found[0]], STUDY)
+
+
+def short_text() -> str:
+    """The study of the published cells."""
+    lines = (
+        f"{name} = {{ {settings}, workload.tpcc.warehouses = {warehouses}, "
+        f'phase.run.ramp = "{ramp} s", phase.run.until.time = "{until} s" }}'
+        for name, (settings, warehouses, ramp, until) in PUBLISHED.items()
+    )
+    return SHORT.replace("FIGURES", "\n".join(lines))
+
+
+def beside_server(
+    out: Path, place: Path, scale: Scale, profile: Path | None
+) -> list[dict[str, Any]]:
+    """Rows of the table: MariaDB measured, and simulated on a profile of the same disk."""
+    made = profile or calibrated(out / "calibrated", place, scale)
+    for kind, name, text in (
+        ("devices", DISK, made.read_text(encoding="utf-8")),
+        ("hosts", HOST, host_text()),
+    ):
+        path = out / "profiles" / kind / f"{name}.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    study, results = out / "beside-mariadb.toml", out / "beside-mariadb"
+    study.write_text(study_text(scale), encoding="utf-8")
+    worlds = ["--world", "measured", "--world", "simulated", "--on", f"disk={place}"]
+    tameshi("run", str(study), *worlds, "--jobs", "1", "--out", str(results))
+    return list(rows_of_server(results))
+
+
+def calibrated(out: Path, place: Path, scale: Scale) -> Path:
+    """A profile of the disk under a directory."""
+    tameshi("calibrate", str(place), *scale.calibrate, "--name", DISK, "--out", str(out))
+    return out / "profiles" / "devices" / f"{DISK}.toml"
+
+
+def rows_of_server(folder: Path) -> Iterator[dict[str, Any]]:
+    """Cells of both worlds beside one another, where neither is invalid."""
+    found = json.loads((folder / "results.json").read_bytes())
+    cells = {(cell["world"], tuple(cell["levels"].values())): cell for cell in found["cells"]}
+    facts = {}
+    for run in outputs.read_runs(folder):
+        for phase in run.spec.phases:
+            known = facts_of(run.spec, phase)
+            if known:
+                facts[tuple(run.spec.cell.values())] = known
+    for (world, levels), cell in cells.items():
+        other = cells.get(("simulated", levels))
+        if world != "measured" or other is None:
+            continue
+        for metric, unit in METRICS.items():
+            pair = [value_of(each, metric) for each in (cell, other)]
+            if all(value is not None and value > 0 for value in pair):
+                source = f"MariaDB: {', '.join(levels)}"
+                yield row(source, facts[levels], metric, pair, unit, judged(cell))
+
+
+def value_of(cell: Mapping[str, Any], metric: str) -> float | None:
+    """The first estimate of a metric: a program's own stands before those of its kinds."""
+    values = (e["value"] for e in cell["estimates"] if e["metric"] == metric)
+    return next(values, None)
+
+
+def judged(cell: Mapping[str, Any]) -> str:
+    """What the verdict of the measured cell says, where it is not sound."""
+    verdict = cell["verdict"]
+    if verdict["level"] == "valid":
+        return ""
+    levels = ", ".join(cell["levels"].values())
+    return f"Measured, {levels}, {verdict['level']}: {'; '.join(verdict['reasons'])}."
+
+
+def row(
+    source: str, facts: Any, metric: str, pair: Sequence[float | None], unit: str, note: str
+) -> dict[str, Any]:
+    """A row of databases.csv."""
+    known, ours = (f"{value:.6g}" for value in pair if value is not None)
+    told = {key: getattr(facts, key) for key in COLUMNS[1:7]}
+    rest = {"metric": metric, "reference": known, "ours": ours, "unit": unit, "note": note}
+    return {"source": source, **told, **rest}
+
+
+def published_rows(out: Path) -> Iterator[dict[str, Any]]:
+    """The calibration cells, short and warm."""
+    study, folder = out / "published-cells.toml", out / "published-cells"
+    study.write_text(short_text(), encoding="utf-8")
+    tameshi("run", str(study), "--out", str(folder))
+    cells = json.loads((folder / "results.json").read_bytes())["cells"]
+    runs = {run.spec.cell["figure"]: run.spec for run in outputs.read_runs(folder)}
+    for cell in cells:
+        name = cell["levels"]["figure"]
+        known, ours = listed()[name].value, value_of(cell, PUBLISHED_METRIC)
+        facts = facts_of(runs[name], runs[name].phases[0])
+        if known and ours and facts:
+            _, _, ramp, until = PUBLISHED[name]
+            note = f"ours: {ramp} to {until} s after a warm start; published: 90 minutes, cold"
+            yield row(name, facts, PUBLISHED_METRIC, (known, ours), "1/s", note)
+
+
+def shown(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """The rows, for a terminal."""
+    table = Table("source", "metric", "known", "ours", "ours / known")
+    for each in rows:
+        ratio = float(each["ours"]) / float(each["reference"])
+        table.add_row(
+            *(each["source"], each["metric"], each["reference"], each["ours"], f"{ratio:.3f}")
+        )
+    return table
+
+
+def write(rows: Sequence[Mapping[str, Any]]) -> None:
+    """The rows in place of older ones of the same kind, and the page."""
+    kept = []
+    new_kinds = {kind(each["source"]) for each in rows}
+    if TABLE.exists():
+        with TABLE.open(newline="", encoding="utf-8") as file:
+            kept = [old for old in csv.DictReader(file) if kind(old["source"]) not in new_kinds]
+    with TABLE.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([*kept, *rows])
+    validated.cache_clear()
+    validation_page.write_page(TABLE.parent)
+
+
+def kind(source: str) -> str:
+    """Published, or measured here."""
+    return "published" if source in listed() else "measured"
+
+
+def main() -> None:
+    """Run what was asked for, show it, and write it if told so."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--on", type=Path, default=Path("build"))
+    parser.add_argument("--out", type=Path, default=Path("tameshi-results/beside-mariadb"))
+    parser.add_argument("--profile", type=Path, help="of the disk, instead of calibrating it")
+    parser.add_argument("--size", choices=SIZES, default="full")
+    parser.add_argument("--published", action="store_true")
+    parser.add_argument("--no-server", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    asked = parser.parse_args()
+    for folder in (asked.on, asked.out):
+        folder.mkdir(parents=True, exist_ok=True)
+    rows: list[dict[str, Any]] = []
+    if asked.published:
+        rows += published_rows(asked.out)
+    if not asked.no_server:
+        rows += beside_server(asked.out, asked.on, SIZES[asked.size], asked.profile)
+    Console().print(shown(rows))
+    if asked.write:
+        write(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""docs/validation/simulated-databases.md: ours beside what is known of databases, good and bad."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from statistics import median
+
+from tameshi.model_error import ODDS, Validated, family_of, validated
+from tameshi.predictions import Prediction, read
+from tameshi.published import listed
+
+PAGE = "simulated-databases.md"
+STUDIES = ("mysql-disk-or-flash", "pcie-ssd-mysql", "mirrored-ha", "flash-card-review-applications")
+"""Studies whose published figures are of databases."""
+NEAR, FAR = 0.05, 0.25
+HEAD = """# Simulated databases beside what is known
+
+<!-- written by `tameshi predictions` and `python -m bench.beside_mariadb --write` -->
+
+`databases.csv` holds the rows of short cells and of the real server: what the `model` interval of
+every figure of a simulated database stands on
+([predictions.md](../predictions.md#simulated-databases)). An error is ours over what is known, less
+one; of hit ratios, in points.
+"""
+
+
+def write_page(folder: Path) -> None:
+    """The page beside the lists that it is made of."""
+    rows = [*validated()]
+    path = folder / PAGE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page(rows, calibrations(folder), predicted(folder)), encoding="utf-8")
+
+
+def calibrations(folder: Path) -> list[dict[str, str]]:
+    """Rows of calibration.csv of studies of databases; none where there is no such file."""
+    path = folder / "calibration.csv"
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if row["study"] in STUDIES]
+
+
+def predicted(folder: Path) -> list[Prediction]:
+    """The first predictions of figures of databases."""
+    return [row for row in read(folder / "predictions.csv") if row.study in STUDIES]
+
+
+def page(
+    rows: Sequence[Validated], known: Sequence[dict[str, str]], blind: Sequence[Prediction]
+) -> str:
+    """The whole page."""
+    published = [row for row in rows if row.source in listed()]
+    measured = [row for row in rows if row.source not in listed()]
+    parts = [HEAD]
+    parts += ["## Published figures that may set parameters", ""]
+    parts += _told(published, known)
+    parts += ["", "## A real MariaDB on the machine at hand", ""]
+    parts += [*_measured(measured), "", "## Blind predictions", "", *_blind(blind)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _told(rows: Sequence[Validated], known: Sequence[dict[str, str]]) -> Iterator[str]:
+    """Calibration cells: by whole studies where they were run, and short and warm."""
+    if known:
+        yield "As whole studies (`make predictions`):"
+        yield ""
+        yield from _table(
+            ("figure", "published", "ours", "error", "why it is off"),
+            (
+                (
+                    row["id"],
+                    f"{float(row['published']):,.6g} {row['unit']}",
+                    f"{float(row['ours']):,.4g}",
+                    f"{row['deviation_percent']} %",
+                    row["reason"],
+                )
+                for row in known
+            ),
+        )
+    if rows:
+        yield ""
+        yield "Short cells (`python -m bench.beside_mariadb --published`):"
+        yield ""
+        yield from _compared(rows)
+    if not rows and not known:
+        yield "None has been run."
+
+
+def _compared(rows: Sequence[Validated]) -> Iterator[str]:
+    yield from _table(
+        ("figure", "what", "known", "ours", "error", "note"),
+        (
+            (
+                row.source,
+                f"{row.facts.profile}, {row.facts.storage}, pool {row.facts.pool_share:.0%}",
+                _number(row.reference, row.metric),
+                _number(row.ours, row.metric),
+                _error(row),
+                row.note,
+            )
+            for row in rows
+        ),
+    )
+
+
+def _measured(rows: Sequence[Validated]) -> Iterator[str]:
+    """A table of each cell's metrics, and how far they are off as a whole."""
+    if not rows:
+        yield "Nothing has been measured: `python -m bench.beside_mariadb --write`."
+        return
+    for family, of in _by_family(rows).items():
+        errors = [abs(row.off) for row in of]
+        near = sum(error <= math.log1p(NEAR) for error in errors)
+        far = sum(error > math.log1p(FAR) for error in errors)
+        middle = math.expm1(median(errors))
+        yield (
+            f"- {family}: median error {middle:.0%}, worst {math.expm1(max(errors)):.0%}; "
+            f"{near} of {len(of)} within {NEAR:.0%}, {far} beyond {FAR:.0%}."
+        )
+    yield ""
+    yield from _table(
+        ("cell", "metric", "measured", "simulated", "error"),
+        (
+            (
+                row.source,
+                row.metric,
+                _number(row.reference, row.metric),
+                _number(row.ours, row.metric),
+                _error(row),
+            )
+            for row in rows
+        ),
+    )
+    notes = list(dict.fromkeys(row.note for row in rows if row.note))
+    yield from ["", *notes]
+
+
+def _by_family(rows: Iterable[Validated]) -> dict[str, list[Validated]]:
+    found: dict[str, list[Validated]] = {}
+    for row in rows:
+        odds = " (odds)" if family_of(row.metric) in ODDS else ""
+        found.setdefault(f"{row.metric}{odds}", []).append(row)
+    return found
+
+
+def _blind(rows: Sequence[Prediction]) -> Iterator[str]:
+    """What was predicted without knowing: nothing here says how right it is."""
+    if not rows:
+        yield "None of a database has been made yet."
+        return
+    yield "Not scored here: their values are not known to this project."
+    yield ""
+    yield from _table(
+        ("figure", "unit", "predicted", "from", "to", "cell"),
+        (
+            (row.id, listed()[row.id].unit, row.predicted, row.low, row.high, row.cell)
+            for row in rows
+        ),
+    )
+
+
+def _number(value: float, metric: str) -> str:
+    return f"{value:.2%}" if family_of(metric) in ODDS else f"{value:,.4g}"
+
+
+def _error(row: Validated) -> str:
+    if family_of(row.metric) in ODDS:
+        return f"{100 * (row.ours - row.reference):+.2f} points"
+    return f"{row.ours / row.reference - 1:+.1%}"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * len(heads)}"
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', '/') for cell in row)} |"

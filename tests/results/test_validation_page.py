@@ -1,0 +1,65 @@
+"""The page of simulated databases: what is known beside ours, good and bad."""
+
+import math
+import re
+
+from tameshi.model_error import Facts, Validated
+from tameshi.paths import VALIDATION
+from tameshi.predictions import Prediction
+from tameshi.validation_page import PAGE, page, write_page
+
+FACTS = Facts("mariadb-10.11", "tpcc", "volume", 4, 10**9, 10**8)
+BAD = "Measured, tpcc, 16 MiB, warning: the machine was busy."
+
+
+def row(source: str, metric: str, known: float, ours: float, note: str = "") -> Validated:
+    return Validated(source, FACTS, metric, known, ours, "1/s", note)
+
+
+ROWS = [
+    row("S2-0023", "statement.rate", 10_915, 42_800, "short"),
+    row("MariaDB: tpcc, 16 MiB", "statement.rate", 1000, 1300, BAD),
+    row("MariaDB: tpcc, 64 MiB", "statement.rate", 2000, 2040),
+    row("MariaDB: tpcc, 16 MiB", "server.hit_ratio", 0.95, 0.96),
+]
+
+
+def test_errors_are_told_where_they_are_bad_too():
+    told = page(ROWS, [], [])
+    assert "| S2-0023 |" in told and "+292.1%" in told
+    assert "statement.rate: median error 15%, worst 30%; 1 of 2 within 5%, 1 beyond 25%" in told
+    assert "+1.00 points" in told and BAD in told
+
+
+def test_cells_of_whole_studies_stand_with_the_reason_of_their_error():
+    known = {"id": "S2-0023", "published": "10915", "unit": "query/s", "ours": "42000"}
+    told = page([], [{**known, "deviation_percent": "+284.8", "reason": "not known"}], [])
+    assert "10,915 query/s | 4.2e+04 | +284.8 % | not known" in told
+
+
+def test_predictions_stand_with_their_bounds_and_without_a_score():
+    blind = Prediction("S2-0033", "40000", "30000", "50000", "mysql-disk-or-flash", "a=b", "d")
+    told = page([], [], [blind])
+    assert "| S2-0033 | query/s | 40000 | 30000 | 50000 | a=b |" in told
+    assert "Nothing has been measured" in told
+
+
+def test_every_row_has_as_many_cells_as_its_head():
+    told = page(ROWS, [], [])
+    for table in re.findall(r"(?:^\|.*\n)+", told, re.MULTILINE):
+        assert len({line.count("|") for line in table.splitlines()}) == 1
+
+
+def test_the_page_of_this_project_is_that_of_its_lists(tmp_path):
+    for name in ("calibration.csv", "predictions.csv"):
+        if (VALIDATION / name).exists():
+            (tmp_path / name).write_bytes((VALIDATION / name).read_bytes())
+    write_page(tmp_path)
+    made = (tmp_path / PAGE).read_text()
+    why = "stale: run `tameshi predictions` or `python -m bench.beside_mariadb --write`"
+    assert (VALIDATION / PAGE).read_text() == made, why
+
+
+def test_an_error_of_a_share_is_one_of_its_odds():
+    found = row("a", "server.hit_ratio", 0.5, 0.75).off
+    assert math.isclose(found, math.log(3))
