@@ -42,6 +42,7 @@ FAMILIES = {
     "writes": ("server.",),
 }
 """Families of metrics by the beginnings of their names; the first that fits."""
+MODELS = ("hdd", "flash", "xpoint", "volume", "null")
 ODDS = ("hit_ratio", "share")
 """Shares of a whole: there the odds are so many times larger or smaller."""
 
@@ -167,9 +168,9 @@ def _kind(node: Any) -> str:
     """The model of a storage's first drive."""
     if not isinstance(node, Mapping):
         return "unknown"
-    for key, value in node.items():
-        if key == "device" and isinstance(value, Mapping):
-            return str(next(iter(value)))
+    for key in node:
+        if key in MODELS:
+            return key
     return next((found for of in node.values() if (found := _kind(of)) != "unknown"), "unknown")
 
 

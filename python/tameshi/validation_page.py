@@ -74,7 +74,7 @@ def _told(rows: Sequence[Validated], known: Sequence[dict[str, str]]) -> Iterato
                 (
                     row["id"],
                     f"{float(row['published']):,.6g} {row['unit']}",
-                    f"{float(row['ours']):,.4g}",
+                    _amount(float(row["ours"])),
                     f"{row['deviation_percent']} %",
                     row["reason"],
                 )
@@ -82,7 +82,8 @@ def _told(rows: Sequence[Validated], known: Sequence[dict[str, str]]) -> Iterato
             ),
         )
     if rows:
-        yield ""
+        if known:
+            yield ""
         yield "Short cells (`python -m bench.beside_mariadb --published`):"
         yield ""
         yield from _compared(rows)
@@ -164,7 +165,12 @@ def _blind(rows: Sequence[Prediction]) -> Iterator[str]:
 
 
 def _number(value: float, metric: str) -> str:
-    return f"{value:.2%}" if family_of(metric) in ODDS else f"{value:,.4g}"
+    return f"{value:.2%}" if family_of(metric) in ODDS else _amount(value)
+
+
+def _amount(value: float) -> str:
+    """A number to four digits that count, or to the whole."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _error(row: Validated) -> str:
