@@ -170,7 +170,7 @@ def _kind(node: Any) -> str:
         return "unknown"
     for key in node:
         if key in MODELS:
-            return key
+            return str(key)
     return next((found for of in node.values() if (found := _kind(of)) != "unknown"), "unknown")
 
 
