@@ -220,9 +220,9 @@ def _announced(question: ask.Question, runs: int) -> Iterator[str]:
     scale = ask.scale_of(question)
     seconds = ask.lasts_of(question, scale) / 1e9
     size = f"at 1/{scale} of the size" if scale > 1 else "at full size"
-    gets = f"{ask.page_gets(question, scale) / 1e6:,.1f} million pages"
+    gets = f"{ask.page_gets(question, scale) / 1e6:.3g} million pages"
     yield (
-        f"simulated: {runs} configurations {size}, each {seconds:.0f} s of virtual time; one that "
+        f"simulated: {runs} configurations {size}, each {seconds:.3g} s of virtual time; one that "
         f"just reaches the target asks for {gets}"
     )
     if question.varied:
