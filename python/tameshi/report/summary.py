@@ -414,17 +414,14 @@ def _matrix(view: View, text: Text, phase: str, axis: Axis, family: str) -> Tabl
         (p.world, (without(p.levels, axis), *p.key[1:]), level_on(p.levels, axis)): p
         for p in points
     }
-    series = [
-        (world, key)
-        for world in view.worlds
-        for key in names
-        if any(place[:2] == (world, key) for place in cells)
-    ]
+    present = {place[:2] for place in cells}
+    levels = {level for _, _, level in cells}
+    series = [(world, key) for world in view.worlds for key in names if (world, key) in present]
     columns = [Column(text.names(names[key]), text.world(world)) for world, key in series]
     rows = [
         Row(level, tuple(_cell(text, cells.get((*place, level))) for place in series))
         for level in axis.levels
-        if any(place[2] == level for place in cells)
+        if level in levels
     ]
     label = text.measure(points[0].measure)
     caption = text("table.matrix", phase=text.name(phase), measure=label)
