@@ -921,6 +921,12 @@ class PoolRules(BaseModel):
             description='Pages at the end of the LRU list among which a clean one is looked for.'
         ),
     ]
+    look: Annotated[
+        Sourced2 | None,
+        Field(
+            description="Looking at one page of the LRU list under the pool's one mutex, when a page to replace is looked for; absent: no time."
+        ),
+    ] = None
 
 
 class FreePages(StrEnum):

@@ -286,8 +286,19 @@ impl Engine {
     /// Goes through the plan until it is done or has to wait.
     fn go_through(&mut self, client: u32) {
         loop {
-            let seat = &self.clients[client as usize];
-            let Some(&op) = seat.plan.ops.get(seat.at) else { return self.planned_is_done(client) };
+            let seat = &mut self.clients[client as usize];
+            let (from, ops) = (seat.at, &seat.plan.ops);
+            while let Some(&Op::Get(page)) = ops.get(seat.at)
+                && self.pool.hit(page, self.now)
+            {
+                seat.at += 1;
+            }
+            if seat.at > from {
+                let hits = (seat.at - from) as u64;
+                (seat.gets, seat.tries) = (seat.gets + hits, 0);
+                self.counters.add(Count::PageRequests, hits);
+            }
+            let Some(&op) = ops.get(seat.at) else { return self.planned_is_done(client) };
             let passed = match op {
                 Op::Get(page) => self.get(client, page).is_some(),
                 Op::Change(page, redo) => self.change(client, page, redo),
@@ -493,8 +504,8 @@ impl Engine {
         self.command(client, REQUEST, CommandKind::Read, (offset, super::PAGE as u32), Purpose::PageRead(frame));
     }
 
-    /// A page has come in: changes that were buffered for it are merged, and who waits goes on.
-    pub(super) fn page_arrived(&mut self, frame: u32) {
+    /// A page has come in that a thread has read: changes that were buffered for it are merged, and who waits goes on.
+    pub(super) fn page_arrived(&mut self, frame: u32, thread: u32) {
         self.reads_pending -= 1;
         self.pool.arrived(frame);
         let page = self.pool.page(frame) as usize;
@@ -509,17 +520,17 @@ impl Engine {
                 watch.change(page as u32, lsn);
             }
         }
+        let by_users = self.settings.free_pages == FreePages::UserBatches;
         let mut at = 0;
         while at < self.page_waiters.len() {
             if self.page_waiters[at].0 == frame {
                 let (_, client) = self.page_waiters.remove(at);
-                self.make_ready(client);
+                if !(by_users && client == thread && self.keeps_margin(client)) {
+                    self.make_ready(client);
+                }
             } else {
                 at += 1;
             }
-        }
-        if self.settings.free_pages == FreePages::UserBatches {
-            self.keep_margin();
         }
     }
 }

@@ -13,7 +13,7 @@ use tameshi_base::CommandKind;
 use tameshi_spec::profile::{Adaptive, FreePages};
 
 /// The batch from the LRU list's end.
-const LRU: usize = 0;
+pub(super) const LRU: usize = 0;
 /// The batch from the list of dirty pages.
 const LIST: usize = 1;
 /// Pages that are flushed together when they are neighbours.
@@ -41,7 +41,9 @@ pub(super) struct Batch {
     pages: Vec<(u32, u64)>,
     outstanding: u32,
     /// Pages that still shall be flushed after this batch.
-    quota: u64,
+    pub(super) quota: u64,
+    /// Frames of the LRU list that were looked at for it.
+    pub(super) looked: u64,
 }
 
 impl Batch {
@@ -122,14 +124,16 @@ impl Engine {
     }
 
     /// Begins a batch, if there is none under way and something to flush.
-    fn begin_batch(&mut self, list: usize) {
+    pub(super) fn begin_batch(&mut self, list: usize) {
         if !self.batches[list].is_idle() {
             return;
         }
         let most = self.settings.model.flushing.batch.value as usize;
         let mut pages = std::mem::take(&mut self.batches[list].pages);
         pages.clear();
-        if list == LRU {
+        if list == LRU && self.settings.free_pages == FreePages::UserBatches {
+            self.collect_for_user(most, &mut pages)
+        } else if list == LRU {
             self.collect_lru(most, &mut pages)
         } else {
             self.collect_list(most, &mut pages)
@@ -148,20 +152,15 @@ impl Engine {
     /// Dirty pages at the LRU list's end; clean ones there become free where the page cleaner keeps a stock of them.
     fn collect_lru(&mut self, most: usize, pages: &mut Vec<(u32, u64)>) {
         let depth = self.settings.lru_scan_depth;
-        let by_users = self.settings.free_pages == FreePages::UserBatches;
         let scratch: Vec<(u32, bool)> = self.pool.lru_end(depth).collect();
         for (frame, replaceable) in scratch {
-            if pages.len() >= most
-                || (!by_users && self.pool.free() + pages.len() as u32 >= depth.min(self.pool.frames() / 4))
-            {
+            if pages.len() >= most || self.pool.free() + pages.len() as u32 >= depth.min(self.pool.frames() / 4) {
                 break;
             }
             if replaceable {
-                if !by_users {
-                    self.pool.release(frame);
-                }
+                self.pool.release(frame);
             } else {
-                self.take_for_batch(frame, most, pages);
+                self.take_for_batch(frame, (most, false), pages);
             }
         }
     }
@@ -176,12 +175,13 @@ impl Engine {
             if pages.len() >= most {
                 break;
             }
-            self.take_for_batch(frame, most, pages);
+            self.take_for_batch(frame, (most, false), pages);
         }
     }
 
-    /// Takes a page into a batch, with its dirty neighbours where they are flushed along.
-    fn take_for_batch(&mut self, frame: u32, most: usize, pages: &mut Vec<(u32, u64)>) {
+    /// Takes a page into a batch, with its dirty neighbours where they are flushed along: all, or those in the old part of
+    /// the list.
+    pub(super) fn take_for_batch(&mut self, frame: u32, (most, old): (usize, bool), pages: &mut Vec<(u32, u64)>) {
         let page = self.pool.page(frame);
         if page == NONE || self.pool.writable(page).is_none() {
             return;
@@ -197,7 +197,7 @@ impl Engine {
             if pages.len() >= most {
                 return;
             }
-            if let Some(frame) = self.pool.writable(other) {
+            if let Some(frame) = self.pool.writable(other).filter(|&frame| !old || self.pool.is_old(frame)) {
                 pages.push((frame, self.pool.begin_write(frame)));
             }
         }
@@ -205,7 +205,9 @@ impl Engine {
 
     pub(super) fn batch_logged(&mut self, batch: usize) {
         self.batches[batch].step = Step::Copying;
-        let time = self.batches[batch].pages.len() as u64 * self.settings.cpu.page_write;
+        let looked = std::mem::take(&mut self.batches[batch].looked);
+        let pages = self.batches[batch].pages.len() as u64;
+        let time = pages * self.settings.cpu.page_write + looked * self.settings.cpu.pool_look;
         let thread = self.thread_of(Who::Batch(batch));
         self.work(thread, time);
     }
@@ -233,14 +235,22 @@ impl Engine {
     pub(super) fn doublewritten(&mut self, who: Who) {
         match who {
             Who::Batch(batch) => {
-                self.doublewrite_queue.pop_front();
-                self.write_pages(batch);
-                if let Some(&next) = self.doublewrite_queue.front() {
-                    self.write_doublewrite(next);
+                // User threads keep the buffer until the pages are written in place too.
+                if self.settings.free_pages != FreePages::UserBatches {
+                    self.pass_doublewrite_on();
                 }
+                self.write_pages(batch);
             }
             Who::Client(client) => self.write_single(client),
             Who::LogThread => {}
+        }
+    }
+
+    /// The doublewrite buffer is free for the batch that waits for it.
+    fn pass_doublewrite_on(&mut self) {
+        self.doublewrite_queue.pop_front();
+        if let Some(&next) = self.doublewrite_queue.front() {
+            self.write_doublewrite(next);
         }
     }
 
@@ -282,10 +292,17 @@ impl Engine {
 
     fn batch_done(&mut self, list: usize) {
         let pages = std::mem::take(&mut self.batches[list].pages);
-        let frees = list == LRU && self.settings.free_pages != FreePages::UserBatches;
+        let by_users = self.settings.free_pages == FreePages::UserBatches;
+        let frees = list == LRU && !by_users;
+        if by_users && self.settings.doublewrite {
+            self.pass_doublewrite_on();
+        }
         for &(frame, lsn) in &pages {
-            if self.pool.written(frame, lsn) && frees {
+            let is_clean = self.pool.written(frame, lsn);
+            if is_clean && frees {
                 self.pool.release(frame);
+            } else if list == LRU {
+                self.pool.retire(frame);
             }
         }
         let count = pages.len() as u64;
@@ -366,18 +383,6 @@ impl Engine {
             }
         }
         None
-    }
-
-    /// User threads of old versions keep so many replaceable pages at the list's end.
-    pub(super) fn keep_margin(&mut self) {
-        let margin = NEIGHBOURS.min(self.settings.area.0.max(1)) + 5;
-        if self.pool.free() >= margin || !self.batches[LRU].is_idle() {
-            return;
-        }
-        let replaceable = self.pool.lru_end(2 * margin).filter(|(_, replaceable)| *replaceable).count() as u32;
-        if self.pool.free() + replaceable < margin {
-            self.begin_batch(LRU);
-        }
     }
 
     /// A user thread flushes the first dirty page from the LRU list's end by itself.

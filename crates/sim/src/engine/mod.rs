@@ -30,6 +30,7 @@ mod redo;
 mod same_rows;
 mod settings;
 mod tpcc;
+mod user_flush;
 mod warm;
 
 use crate::device::DeviceCompletion;
@@ -180,6 +181,8 @@ pub(crate) struct Engine {
     cleaner: Cleaner,
     ahead_free: Vec<u32>,
     reads_pending: u32,
+    /// When the pool's mutex is free of those who look for pages.
+    pool_free: Nanos,
     /// Changes buffered per leaf of the data set, by page.
     buffered: Vec<u8>,
     buffered_all: u64,
@@ -280,6 +283,7 @@ impl Engine {
             single_queue: VecDeque::new(),
             ahead_free: Vec::new(),
             reads_pending: 0,
+            pool_free: 0,
             buffered_all: 0,
             merge_at: 0,
             ready: VecDeque::new(),
@@ -430,7 +434,7 @@ impl Engine {
                 if thread == self.clients.len() + 2 {
                     self.ahead_free.push(slot);
                 }
-                self.page_arrived(frame);
+                self.page_arrived(frame, thread as u32);
             }
             Purpose::LogWrite(who) => self.flush_command(who, Purpose::LogSync(who), Count::LogFsyncs),
             Purpose::LogSync(_) => self.log_flushed(),

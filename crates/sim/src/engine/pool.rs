@@ -5,6 +5,8 @@
 //! passed; a young page moves to the head only when it lies beyond the first quarter of the young ones. Dirty pages stand
 //! in the order in which they became dirty.
 
+mod list_end;
+
 use tameshi_base::Nanos;
 
 /// No page, no frame.
@@ -19,6 +21,8 @@ const OLD: u8 = 1;
 const READING: u8 = 2;
 const WRITING: u8 = 4;
 const DIRTY: u8 = 8;
+/// Used since it was read.
+const USED: u8 = 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Frame {
@@ -32,7 +36,6 @@ struct Frame {
     clock: u32,
     /// Millisecond of the first use since it was read, plus one; zero: not used yet.
     used: u32,
-    state: u8,
     /// Log position of the first change since it was last written.
     oldest: u64,
     /// Log position of the last change.
@@ -47,7 +50,6 @@ const EMPTY: Frame = Frame {
     dirty_older: NONE,
     clock: 0,
     used: 0,
-    state: 0,
     oldest: 0,
     newest: 0,
 };
@@ -68,6 +70,8 @@ pub(super) enum Found {
 pub(super) struct Pool {
     frame_of: Vec<u32>,
     frames: Vec<Frame>,
+    /// Of each frame; apart, so that most gets touch little memory.
+    states: Vec<u8>,
     free: Vec<u32>,
     newest: u32,
     oldest: u32,
@@ -82,6 +86,8 @@ pub(super) struct Pool {
     dirty_newest: u32,
     dirty_oldest: u32,
     dirty: u32,
+    /// Frames of the list looked at for a free one, since somebody asked.
+    looked: u64,
 }
 
 impl Pool {
@@ -90,6 +96,7 @@ impl Pool {
         Self {
             frame_of: vec![NONE; pages as usize],
             frames: vec![EMPTY; frames as usize],
+            states: vec![0; frames as usize],
             free: (0..frames).rev().collect(),
             newest: NONE,
             oldest: NONE,
@@ -102,6 +109,7 @@ impl Pool {
             dirty_newest: NONE,
             dirty_oldest: NONE,
             dirty: 0,
+            looked: 0,
         }
     }
 
@@ -139,36 +147,49 @@ impl Pool {
         if at == NONE {
             return Found::Missing;
         }
-        let frame = &mut self.frames[at as usize];
-        if frame.state & READING != 0 {
+        let state = self.states[at as usize];
+        if state & READING != 0 {
             return Found::Coming(at);
         }
-        let first = frame.used == 0;
+        let first = state & USED == 0;
         // Before the first eviction nothing moves.
-        if self.evictions == 0 {
-            if first {
-                frame.used = (now / 1_000_000) as u32 + 1;
-            }
-            return Found::Here(at, first);
+        if self.evictions > 0 {
+            self.used(at, now);
+        } else if first {
+            self.states[at as usize] |= USED;
+            self.frames[at as usize].used = (now / 1_000_000) as u32 + 1;
         }
-        self.used(at, now);
         Found::Here(at, first)
+    }
+
+    /// Uses a page again that is in the pool; `false`, and nothing is done, for any other.
+    #[inline]
+    pub(super) fn hit(&mut self, page: u32, now: Nanos) -> bool {
+        let at = self.frame_of[page as usize];
+        if at == NONE || self.states[at as usize] & (READING | USED) != USED {
+            return false;
+        }
+        if self.evictions > 0 {
+            self.used(at, now);
+        }
+        true
     }
 
     /// The rule of promotion.
     #[inline]
     fn used(&mut self, at: u32, now: Nanos) {
-        let frame = &mut self.frames[at as usize];
+        let (frame, state) = (&mut self.frames[at as usize], &mut self.states[at as usize]);
         let is_young = self.evictions < frame.clock + self.length / 4 * (1024 - self.old_share) / 1024;
-        if frame.used != 0 && frame.state & OLD == 0 && is_young {
+        if *state & (USED | OLD) == USED && is_young {
             return;
         }
         let millis = (now / 1_000_000) as u32 + 1;
         let before = frame.used;
         if before == 0 {
             frame.used = millis;
+            *state |= USED;
         }
-        let promote = if self.old_ms > 0 && frame.state & OLD != 0 {
+        let promote = if self.old_ms > 0 && *state & OLD != 0 {
             before != 0 && millis - before >= self.old_ms
         } else {
             !is_young
@@ -183,7 +204,7 @@ impl Pool {
     #[inline]
     pub(super) fn frame(&self, page: u32) -> Option<u32> {
         let at = self.frame_of[page as usize];
-        (at != NONE && self.frames[at as usize].state & READING == 0).then_some(at)
+        (at != NONE && self.states[at as usize] & READING == 0).then_some(at)
     }
 
     /// Whether a page is in the pool or on its way.
@@ -196,7 +217,7 @@ impl Pool {
     #[inline]
     pub(super) fn was_used(&self, page: u32) -> bool {
         let at = self.frame_of[page as usize];
-        at != NONE && self.frames[at as usize].used != 0
+        at != NONE && self.states[at as usize] & USED != 0
     }
 
     /// A free frame, or that of a clean page among the last `depth` of the LRU list; `None` when there is neither.
@@ -209,12 +230,12 @@ impl Pool {
             if at == NONE {
                 return None;
             }
-            let frame = &self.frames[at as usize];
-            if frame.state & (READING | WRITING | DIRTY) == 0 {
+            self.looked += 1;
+            if self.states[at as usize] & (READING | WRITING | DIRTY) == 0 {
                 self.evict(at);
                 return self.free.pop();
             }
-            at = frame.newer;
+            at = self.frames[at as usize].newer;
         }
         None
     }
@@ -226,39 +247,26 @@ impl Pool {
             if at == NONE {
                 return None;
             }
-            let frame = &self.frames[at as usize];
-            if frame.state & (DIRTY | WRITING | READING) == DIRTY {
+            if self.states[at as usize] & (DIRTY | WRITING | READING) == DIRTY {
                 return Some(at);
             }
-            at = frame.newer;
+            at = self.frames[at as usize].newer;
         }
         None
-    }
-
-    /// Visits the LRU list from its end, at most `depth` frames: `(frame, replaceable)`.
-    pub(super) fn lru_end(&self, depth: u32) -> impl Iterator<Item = (u32, bool)> {
-        let step = |at: u32| (at != NONE).then_some(at);
-        let frames = std::iter::successors(step(self.oldest), move |&at| step(self.frames[at as usize].newer));
-        frames.take(depth as usize).map(|at| (at, self.frames[at as usize].state & (READING | WRITING | DIRTY) == 0))
-    }
-
-    /// Visits dirty frames, the one that is dirty for longest first.
-    pub(super) fn oldest_changes(&self) -> impl Iterator<Item = u32> {
-        let step = |at: u32| (at != NONE).then_some(at);
-        std::iter::successors(step(self.dirty_oldest), move |&at| step(self.frames[at as usize].dirty_newer))
     }
 
     /// Puts a page into a frame that was taken: on its way in when `reading`, else as a new page.
     pub(super) fn put(&mut self, at: u32, page: u32, reading: bool, now: Nanos) {
         let used = if reading { 0 } else { (now / 1_000_000) as u32 + 1 };
-        self.frames[at as usize] = Frame { page, used, state: if reading { READING } else { 0 }, ..EMPTY };
+        self.frames[at as usize] = Frame { page, used, ..EMPTY };
+        self.states[at as usize] = if reading { READING } else { USED };
         self.frame_of[page as usize] = at;
         if reading { self.add_old(at) } else { self.add_newest(at) }
     }
 
     /// A page has come in.
     pub(super) fn arrived(&mut self, at: u32) {
-        self.frames[at as usize].state &= !READING;
+        self.states[at as usize] &= !READING;
     }
 
     /// The page in a frame.
@@ -270,7 +278,7 @@ impl Pool {
     /// The frame of a page that is dirty and not being written.
     pub(super) fn writable(&self, page: u32) -> Option<u32> {
         let at = *self.frame_of.get(page as usize)?;
-        (at != NONE && self.frames[at as usize].state & (DIRTY | WRITING) == DIRTY).then_some(at)
+        (at != NONE && self.states[at as usize] & (DIRTY | WRITING) == DIRTY).then_some(at)
     }
 
     /// The page in a frame is changed by the log record that ends at `lsn` and begins at `begin`.
@@ -280,10 +288,10 @@ impl Pool {
         let floor = if newest == NONE { 0 } else { self.frames[newest as usize].oldest };
         let frame = &mut self.frames[at as usize];
         frame.newest = lsn;
-        if frame.state & DIRTY != 0 {
+        if self.states[at as usize] & DIRTY != 0 {
             return;
         }
-        frame.state |= DIRTY;
+        self.states[at as usize] |= DIRTY;
         frame.oldest = begin.max(floor);
         (frame.dirty_older, frame.dirty_newer) = (newest, NONE);
         match newest {
@@ -296,18 +304,15 @@ impl Pool {
 
     /// A dirty page begins to be written; returns the log position that must be durable before.
     pub(super) fn begin_write(&mut self, at: u32) -> u64 {
-        let frame = &mut self.frames[at as usize];
-        debug_assert_eq!(frame.state & (DIRTY | WRITING), DIRTY);
-        frame.state |= WRITING;
-        frame.newest
+        debug_assert_eq!(self.states[at as usize] & (DIRTY | WRITING), DIRTY);
+        self.states[at as usize] |= WRITING;
+        self.frames[at as usize].newest
     }
 
     /// A page that was written up to `lsn` is clean, unless it was changed meanwhile: then the rest is dirty from there.
     pub(super) fn written(&mut self, at: u32, lsn: u64) -> bool {
-        let frame = &mut self.frames[at as usize];
-        frame.state &= !WRITING;
-        let (newer, older, newest) = (frame.dirty_newer, frame.dirty_older, frame.newest);
-        frame.state &= !DIRTY;
+        let Frame { dirty_newer: newer, dirty_older: older, newest, .. } = self.frames[at as usize];
+        self.states[at as usize] &= !(WRITING | DIRTY);
         match newer {
             NONE => self.dirty_newest = older,
             newer => self.frames[newer as usize].dirty_older = older,
@@ -326,7 +331,7 @@ impl Pool {
 
     /// Frees the frame of a clean page, if nobody reads or writes it.
     pub(super) fn release(&mut self, at: u32) -> bool {
-        let is_clean = self.frames[at as usize].state & (READING | WRITING | DIRTY) == 0;
+        let is_clean = self.states[at as usize] & (READING | WRITING | DIRTY) == 0;
         if is_clean {
             self.evict(at);
         }
@@ -348,7 +353,7 @@ impl Pool {
         self.remove(at);
         self.evictions += 1;
         self.frame_of[self.frames[at as usize].page as usize] = NONE;
-        self.frames[at as usize] = EMPTY;
+        (self.frames[at as usize], self.states[at as usize]) = (EMPTY, 0);
         self.free.push(at);
     }
 
@@ -356,7 +361,7 @@ impl Pool {
         let (newest, evictions) = (self.newest, self.evictions);
         let frame = &mut self.frames[at as usize];
         (frame.newer, frame.older, frame.clock) = (NONE, newest, evictions);
-        frame.state &= !OLD;
+        self.states[at as usize] &= !OLD;
         match newest {
             NONE => self.oldest = at,
             newest => self.frames[newest as usize].newer = at,
@@ -376,7 +381,7 @@ impl Pool {
         let after = self.frames[behind as usize].older;
         let frame = &mut self.frames[at as usize];
         (frame.newer, frame.older) = (behind, after);
-        frame.state |= OLD;
+        self.states[at as usize] |= OLD;
         self.frames[behind as usize].older = at;
         match after {
             NONE => self.oldest = at,
@@ -388,7 +393,8 @@ impl Pool {
     }
 
     fn remove(&mut self, at: u32) {
-        let Frame { newer, older, state, .. } = self.frames[at as usize];
+        let Frame { newer, older, .. } = self.frames[at as usize];
+        let state = self.states[at as usize];
         if self.first_old == at {
             self.first_old = older;
         }
@@ -419,20 +425,19 @@ impl Pool {
             self.first_old = self.newest;
             let mut at = self.newest;
             while at != NONE {
-                self.frames[at as usize].state |= OLD;
+                self.states[at as usize] |= OLD;
                 at = self.frames[at as usize].older;
             }
             self.old_length = self.length;
         }
         while self.old_length > target + OLD_TOLERANCE {
-            let frame = &mut self.frames[self.first_old as usize];
-            frame.state &= !OLD;
-            self.first_old = frame.older;
+            self.states[self.first_old as usize] &= !OLD;
+            self.first_old = self.frames[self.first_old as usize].older;
             self.old_length -= 1;
         }
         while self.old_length + OLD_TOLERANCE < target {
             self.first_old = self.frames[self.first_old as usize].newer;
-            self.frames[self.first_old as usize].state |= OLD;
+            self.states[self.first_old as usize] |= OLD;
             self.old_length += 1;
         }
     }
@@ -440,7 +445,7 @@ impl Pool {
     fn forget_old(&mut self) {
         let mut at = self.first_old;
         while at != NONE {
-            self.frames[at as usize].state &= !OLD;
+            self.states[at as usize] &= !OLD;
             at = self.frames[at as usize].older;
         }
         (self.first_old, self.old_length) = (NONE, 0);
@@ -564,6 +569,7 @@ mod tests {
             };
             match (found, random.below(4)) {
                 (Some(at), 0) => pool.change(at, step, step + 1),
+                (Some(at), 3) => pool.retire(at),
                 (_, 1) => writing.extend(pool.dirty_at_end(frames).map(|at| (at, pool.begin_write(at)))),
                 (_, 2) if !writing.is_empty() => {
                     let (at, lsn) = writing.swap_remove(0);
@@ -582,7 +588,7 @@ mod tests {
                         .windows(2)
                         .all(|two| { pool.frames[two[0] as usize].oldest <= pool.frames[two[1] as usize].oldest })
                 );
-                let old = pool.frames.iter().filter(|frame| frame.state & OLD != 0).count() as u32;
+                let old = pool.states.iter().filter(|state| **state & OLD != 0).count() as u32;
                 assert_eq!(old, pool.old_length);
             }
         }

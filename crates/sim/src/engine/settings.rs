@@ -2,7 +2,7 @@
 
 use super::layout::PAGE;
 use tameshi_base::{Nanos, Size, Time};
-use tameshi_spec::profile::{EngineCosts, EngineModel, FreePages, Innodb};
+use tameshi_spec::profile::{EngineCosts, EngineModel, FreePages, Innodb, Sourced};
 use tameshi_spec::run::{DatabaseSpec, HostSpec, RunSpec};
 use tameshi_spec::study::{Doublewrite, Engine, Event, Member};
 use tameshi_workload::program::{Delivery, ProgramSpec, Tpcc};
@@ -83,6 +83,8 @@ pub(super) struct Costs {
     pub(super) change: Nanos,
     pub(super) page_read: Nanos,
     pub(super) page_write: Nanos,
+    /// Looking at a page of the LRU list.
+    pub(super) pool_look: Nanos,
     /// No processor's time.
     pub(super) round_trip: Nanos,
 }
@@ -94,7 +96,7 @@ impl Costs {
         (u128::from(time.0) * u128::from(costs.clock.value.0) / u128::from(clock.max(1))) as Nanos
     }
 
-    fn new(costs: &EngineCosts, host: Option<&HostSpec>) -> Self {
+    fn new(costs: &EngineCosts, look: Option<&Sourced<Time>>, host: Option<&HostSpec>) -> Self {
         let here = |time: Time| Self::here(costs, host, time);
         Self {
             statement: here(costs.statement.value),
@@ -104,6 +106,7 @@ impl Costs {
             change: here(costs.change.value),
             page_read: here(costs.page_read.value),
             page_write: here(costs.page_write.value),
+            pool_look: look.map_or(0, |look| here(look.value)),
             round_trip: costs.round_trip.value.0,
         }
     }
@@ -179,7 +182,7 @@ impl Settings {
                 .map_or(pool.old_blocks_time.value.0, |millis| millis * 1_000_000),
             area,
             buffered,
-            cpu: Costs::new(&model.cpu, spec.host.as_ref()),
+            cpu: Costs::new(&model.cpu, pool.look.as_ref(), spec.host.as_ref()),
             comeback: Comeback::new(model, spec.host.as_ref()),
             model: model.clone(),
         })

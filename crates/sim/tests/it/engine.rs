@@ -206,6 +206,20 @@ fn the_time_of_all_clients_is_accounted_for() {
 }
 
 #[test]
+fn in_5_5_all_wait_for_the_thread_that_flushes_and_longer_if_looking_for_pages_costs_more() {
+    let with = |look: Option<u64>| {
+        let mut spec = spec(MYSQL_55, drive(), "9 MiB", TPCC, 1500);
+        model(&mut spec).pool.look = look.map(|nanos| sourced(Time(nanos)));
+        let left = run(&spec);
+        let all: f64 = left.sums.iter().filter(|(name, _)| name.starts_with("server.time_")).map(|(_, ns)| ns).sum();
+        (left.of("transaction.count"), left.of("server.time_free_pages_ns") / all)
+    };
+    let (free, costly) = (with(None), with(Some(3000)));
+    assert!(free.1 > 0.05, "a share of {} for free pages", free.1);
+    assert!(costly.0 < free.0 * 0.8 && costly.1 > free.1, "{costly:?} against {free:?}");
+}
+
+#[test]
 fn what_is_not_simulated_is_said_before_anything_runs() {
     let mut odd = spec(MYSQL_57, drive(), "6 MiB", KEYS, 100);
     odd.engines["mysql"].flush_method = None;

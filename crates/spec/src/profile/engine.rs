@@ -85,6 +85,9 @@ pub struct PoolRules {
     pub old_blocks_time: Sourced<Time>,
     /// Pages at the end of the LRU list among which a clean one is looked for.
     pub search_depth: Sourced<u32>,
+    /// Looking at one page of the LRU list under the pool's one mutex, when a page to replace is looked for; absent: no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look: Option<Sourced<Time>>,
 }
 
 /// How pages are flushed.

@@ -1,0 +1,74 @@
+//! The ends of the pool's lists, as those see them who flush.
+
+use super::{DIRTY, NONE, OLD, Pool, READING, WRITING};
+
+impl Pool {
+    /// Frames that are free or could be, the free ones and those among the last `depth` of the list; counts no further than
+    /// `most`.
+    pub(in super::super) fn replaceable(&mut self, depth: u32, most: u32) -> u32 {
+        let (mut found, mut at, mut looked) = (self.free(), self.oldest, 0);
+        while at != NONE && looked < depth && found < most {
+            found += u32::from(self.states[at as usize] & (READING | WRITING | DIRTY) == 0);
+            at = self.frames[at as usize].newer;
+            looked += 1;
+        }
+        self.looked += u64::from(looked);
+        found
+    }
+
+    /// How many frames of the list were looked at for a free one since this was asked last.
+    pub(in super::super) fn take_looked(&mut self) -> u64 {
+        std::mem::take(&mut self.looked)
+    }
+
+    /// The frame at the LRU list's end.
+    pub(in super::super) fn end(&self) -> u32 {
+        self.oldest
+    }
+
+    /// The frame before another as seen from the list's end.
+    pub(in super::super) fn before(&self, at: u32) -> u32 {
+        self.frames[at as usize].newer
+    }
+
+    /// Whether a frame is in the old part of the list.
+    pub(in super::super) fn is_old(&self, at: u32) -> bool {
+        self.states[at as usize] & OLD != 0
+    }
+
+    /// Puts a frame to the list's end, to be replaced next.
+    pub(in super::super) fn retire(&mut self, at: u32) {
+        if self.oldest == at || self.states[at as usize] & READING != 0 {
+            return;
+        }
+        self.remove(at);
+        let oldest = self.oldest;
+        let frame = &mut self.frames[at as usize];
+        (frame.newer, frame.older) = (oldest, NONE);
+        match oldest {
+            NONE => self.newest = at,
+            oldest => self.frames[oldest as usize].older = at,
+        }
+        self.oldest = at;
+        self.length += 1;
+        self.states[at as usize] &= !OLD;
+        if self.first_old != NONE {
+            self.states[at as usize] |= OLD;
+            self.old_length += 1;
+        }
+        self.balance();
+    }
+
+    /// Visits the LRU list from its end, at most `depth` frames: `(frame, replaceable)`.
+    pub(in super::super) fn lru_end(&self, depth: u32) -> impl Iterator<Item = (u32, bool)> {
+        let step = |at: u32| (at != NONE).then_some(at);
+        let frames = std::iter::successors(step(self.oldest), move |&at| step(self.frames[at as usize].newer));
+        frames.take(depth as usize).map(|at| (at, self.states[at as usize] & (READING | WRITING | DIRTY) == 0))
+    }
+
+    /// Visits dirty frames, the one that is dirty for longest first.
+    pub(in super::super) fn oldest_changes(&self) -> impl Iterator<Item = u32> {
+        let step = |at: u32| (at != NONE).then_some(at);
+        std::iter::successors(step(self.dirty_oldest), move |&at| step(self.frames[at as usize].dirty_newer))
+    }
+}
