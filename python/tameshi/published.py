@@ -156,11 +156,13 @@ def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
         found = [v for c in fitting if (v := _value(c, figure)) is not None]
         return max(found, key=lambda v: v["value"] or 0.0, default=_only(None))
     ((kind, given),) = of.items()
-    if kind == "more_than":
+    if kind in ("more_than", "ratio_to"):
         other = [c for c in cells if _fits(c, figure.phase, {**levels, **given["cell"]})]
         pair = [next((_value(c, figure) for c in side), None) for side in (fitting, other)]
         values = [each["value"] for each in pair if each and each["value"] is not None]
-        return _only(values[0] - values[1] if len(values) == 2 else None)
+        if len(values) < 2 or (kind == "ratio_to" and not values[1]):
+            return _only(None)
+        return _only(values[0] - values[1] if kind == "more_than" else values[0] / values[1])
     bound = _share(given["within" if kind == "same_up_to" else "beyond"])
     apart = _apart(study, figure, fitting, given["axis"], given["whatever"])
     if kind == "same_up_to":

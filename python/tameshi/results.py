@@ -380,8 +380,8 @@ def _timeline(
                     "to_ns": last - begin,
                     "happened": [_scaled(run, event) for event in happened],
                     "streams": [
-                        timeline.service(stream.name, data(stream.name))
-                        for stream in cell.spec.streams
+                        timeline.service(name, data(name))
+                        for name in [s.name for s in cell.spec.streams] + program_words([cell.spec])
                     ],
                     "rebuilds": [each for each in rebuilds if each],
                 }

@@ -34,6 +34,22 @@ class Derived1(BaseModel):
     more_than: MoreThan
 
 
+class RatioTo(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
+
+
+class Derived2(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    ratio_to: RatioTo
+
+
 class Share(RootModel[str]):
     model_config = ConfigDict(
         frozen=True,
@@ -1031,6 +1047,23 @@ class Kill(BaseModel):
     ] = '0 ns'
 
 
+class Failover(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    storage: Annotated[
+        str | None, Field(description='Name of the storage, a replica; absent: the one in use.')
+    ] = None
+    down: Annotated[
+        str | None,
+        Field(
+            description='How long it takes until the standby starts its server: noticing and deciding.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+
+
 class AxisSummary(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1057,7 +1090,7 @@ class SameUpTo(BaseModel):
     ]
 
 
-class Derived2(BaseModel):
+class Derived3(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1081,7 +1114,7 @@ class ApartFrom(BaseModel):
     ]
 
 
-class Derived3(BaseModel):
+class Derived4(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1723,7 +1756,12 @@ class Event(BaseModel):
         Kill | None,
         Field(description="The database's server is killed (kill -9) and started again."),
     ] = None
-    failover: Annotated[Member | None, Field(description='The standby takes over.')] = None
+    failover: Annotated[
+        Failover | None,
+        Field(
+            description='The machine under the database is gone, and the one at the other side of its replica takes over.'
+        ),
+    ] = None
     command: Annotated[
         list[str] | None, Field(description="The user's own command is run (measured world).")
     ] = None
@@ -1749,7 +1787,7 @@ class Published(BaseModel):
         str | None, Field(description='Window it is taken over; absent: the phase.')
     ] = None
     derived: Annotated[
-        Literal['most'] | Derived1 | Derived2 | Derived3 | None,
+        Literal['most'] | Derived1 | Derived2 | Derived3 | Derived4 | None,
         Field(
             description="What is made of several cells; absent: the figure is the metric's value in the one that `cell` names."
         ),

@@ -79,10 +79,15 @@ def test_what_several_cells_make(ours):
             "cell": {"drives": "two", "jobs": "8"},
             "derived": {"more_than": {"cell": {"drives": "one"}}},
         },
+        {
+            "id": "asked",
+            "cell": {"drives": "two", "jobs": "8"},
+            "derived": {"ratio_to": {"cell": {"drives": "one"}}},
+        },
         {"id": "threads", "cell": {}, "derived": {"same_up_to": {**apart, "within": "10 %"}}},
         {"id": "threads", "cell": {}, "derived": {"apart_from": {**apart, "beyond": "10 %"}}},
     )
-    assert [row["predicted"] for row in rows] == [60_000, 30_000, 2, 4]
+    assert [row["predicted"] for row in rows] == [60_000, 30_000, 2, 2, 4]
 
 
 def test_an_interval_adds_the_error_of_comparable_figures_to_what_parameters_leave_open(ours):

@@ -94,3 +94,82 @@ def test_a_study_of_real_servers_is_simulated_as_it_stands(name, metric, tmp_pat
         assert cell["runs"]["complete"] == 1
         found = {e["metric"]: e["value"] for e in cell["estimates"]}
         assert found[metric] > 0 or cell["phase"] != "tpcc", cell["levels"]
+
+
+CRASH = STUDY.replace(
+    "[run]",
+    '[event.killed]\nat = "1 s"\nphase = "run"\nkill = {}\n'
+    '[event.dark]\nat = "5 s"\nphase = "run"\npower_cut = {}\n[run]',
+)
+
+
+def test_crashes_are_simulated_and_the_report_tells_outage_recovery_and_ledger(study, tmp_path):
+    text = CRASH.replace('disk = { use.storage = "disk" }\n', "").replace("[axis.pool]\n", "")
+    text = text.replace('large = { engine.mysql.buffer_pool = "1 GiB" }\n', "")
+    text = text.replace('time = "4 s"', 'time = "9 s"')
+    text = text.replace('small = { engine.mysql.buffer_pool = "5 MiB" }\n', "")
+    out = tmp_path / "out"
+    done = tameshi("run", study(text), "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    told = {
+        kind: [e for e in cell["database"] if e["kind"] == kind] for kind in ("crash", "outage")
+    }
+    assert [(e["event"], e["how"]) for e in told["crash"]] == [
+        ("killed", "kill"),
+        ("dark", "power_cut"),
+    ]
+    assert len(told["outage"]) >= 1
+    (check,) = [e for e in cell["database"] if e["kind"] == "check"]
+    assert check["ledger"]["acknowledged"] > 100
+    assert (check["ledger"]["lost"], check["holds"]) == (0, True)
+    shown = (out / "report.html").read_text()
+    for said in ("killed (kill -9)", "power cut at", "pages were read", "first error at"):
+        assert said in shown, said
+
+
+def test_a_drive_dies_and_is_filled_during_tpcc_and_the_report_tells_the_service(study, tmp_path):
+    text = STUDY[: STUDY.index("[axis")] + STUDY[STUDY.index("[storage.disk]") :]
+    text = text.replace(
+        'device = "sas-15k-146gb"\nsize = "8 GB"',
+        'size = "8 GB"\nraid1 = { members = 2, device = "es3000-1.2t" }',
+    )
+    text = text[: text.index("[storage.flash]")] + text[text.index("[host]") :]
+    text += '[event.dies]\nat = "1 s"\nfail = { member = 1 }\n'
+    text += '[event.replaced]\nat = "2 s"\nreplace = { member = 1 }\n'
+    out = tmp_path / "out"
+    done = tameshi("run", study(text), "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    rates = [
+        stream["operations"]["transaction"]["rate"]
+        for stretch in cell["timeline"]
+        for stream in stretch["streams"]
+    ]
+    assert len(rates) == 3 and all(rate > 0 for rate in rates)
+    assert any(stretch["rebuilds"] for stretch in cell["timeline"])
+    shown = (out / "report.html").read_text()
+    assert "member 1 of disk" in shown and "TPC-C" in shown
+
+
+def test_a_standby_takes_over_and_the_ratios_of_the_pair_stand_beside_the_published(tmp_path):
+    out = tmp_path / "out"
+    path = STUDIES / "mirrored-ha.toml"
+    done = tameshi("run", path, "--quick", "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    found = results(out)
+    ratios = {row["id"]: row["predicted"] for row in found["published"]}
+    assert set(ratios) == {"S3-0001", "S3-0002", "S3-0003", "S3-0006"}
+    assert 0 < ratios["S3-0001"] < 1 < ratios["S3-0002"]
+    pair = [
+        cell
+        for cell in found["cells"]
+        if cell["levels"]["configuration"] == "ha" and cell["phase"] == "failover"
+    ]
+    assert len(pair) == 2
+    for cell in pair:
+        (crash,) = [event for event in cell["database"] if event["kind"] == "crash"]
+        (outage,) = [event["outage"] for event in cell["database"] if event["kind"] == "outage"]
+        assert crash["how"] == "failover"
+        assert outage["first_success_ns"] - outage["first_error_ns"] > 1e9
+    assert "the standby answered" in (out / "report.html").read_text()

@@ -165,6 +165,15 @@ impl Device {
         }
     }
 
+    /// The near side of a replica is gone with its machine, and whoever waits for a command is told after a while that it failed. From
+    /// now on the far side is used by a machine beside it. Lost is what the far side had not yet been told to have.
+    pub(crate) fn fail_over(&mut self, now: Nanos) -> Loss {
+        match self {
+            Self::Array(array) => array.fail_over(now),
+            _ => Loss::default(),
+        }
+    }
+
     /// Power fails at `now`: everything under way is forgotten, and what only something volatile held.
     pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
         match self {

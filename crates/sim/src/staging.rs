@@ -109,6 +109,14 @@ impl Staging {
                 }
                 Err(why) => ("missed", json!({ "event": name, "storage": storage, "why": why })),
             }
+        } else if let Some(of) = &event.failover {
+            let loss = device.fail_over(now);
+            let fields = json!({
+                "event": name, "storage": storage, "outstanding": loss.outstanding,
+                "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes,
+            });
+            blow = Some(Blow { event: name, how: How::Failover, down: of.down.0, loss });
+            ("failover", fields)
         } else {
             let loss = device.cut_power(now);
             let fields = json!({
@@ -164,5 +172,6 @@ impl Staging {
 pub(crate) fn befallen(event: &Event) -> Option<&str> {
     let failed = event.fail.as_ref().map(|of| &of.storage);
     let others = [&event.replace, &event.power_cut].map(|of| of.as_ref().map(|of| &of.storage));
-    failed.or(others[0]).or(others[1])?.as_deref()
+    let failover = event.failover.as_ref().map(|of| &of.storage);
+    failed.or(others[0]).or(others[1]).or(failover)?.as_deref()
 }

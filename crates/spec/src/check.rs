@@ -392,7 +392,9 @@ pub(crate) fn same_engine(
 fn axes_of(figure: &Published) -> Vec<(&'static str, String)> {
     match &figure.derived {
         None | Some(Derived::Most) => vec![],
-        Some(Derived::MoreThan { cell }) => cell.keys().map(|axis| ("cell", axis.clone())).collect(),
+        Some(Derived::MoreThan { cell } | Derived::RatioTo { cell }) => {
+            cell.keys().map(|axis| ("cell", axis.clone())).collect()
+        }
         Some(Derived::SameUpTo { axis, whatever, .. } | Derived::ApartFrom { axis, whatever, .. }) => {
             vec![("axis", axis.clone()), ("whatever", whatever.clone())]
         }

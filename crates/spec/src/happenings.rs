@@ -50,6 +50,15 @@ impl Stage<'_, '_> {
                 return self.conflict(&["event", name, "power_cut", "member"], message.into());
             }
         }
+        if let Some(failover) = &mut event.failover {
+            let side = Member { storage: failover.storage.clone(), member: None };
+            failover.storage = self.befallen(name, "failover", &side)?.storage;
+            let of = failover.storage.as_ref().and_then(|storage| self.storages[storage].model.as_ref());
+            if !matches!(of, Some(Node::Replica { .. })) {
+                let message = "only a replica has another side that could take over";
+                return self.conflict(&["event", name, "failover"], message.into());
+            }
+        }
         Ok(event)
     }
 
@@ -150,7 +159,7 @@ impl Stage<'_, '_> {
 /// one what befalls a private database.
 pub(crate) fn is_staged(event: &Event, world: World, has_programs: bool) -> bool {
     let staged: &[&str] = match world {
-        World::Simulated if has_programs => &["fail", "replace", "power_cut", "kill"],
+        World::Simulated if has_programs => &["fail", "replace", "power_cut", "kill", "failover"],
         World::Simulated => &["fail", "replace", "power_cut"],
         World::Measured if has_programs => &["kill", "power_cut"],
         _ => &[],

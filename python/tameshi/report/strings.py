@@ -242,6 +242,18 @@ TEXT: dict[str, tuple[str, str]] = {
         "バッファの書き出しに{flush}、キャパシタの保持は{hold_up}。"
         "応答済みの書き込み{writes}件（{bytes}）を喪失",
     ),
+    "timeline.failover": (
+        "{storage} fails over to its far side: {outstanding} commands under way fail; {writes} "
+        "acknowledged writes lost ({bytes})",
+        "{storage}が遠隔側へフェイルオーバー：実行中の{outstanding}コマンドが失敗、"
+        "応答済みの書き込み{writes}件（{bytes}）を喪失",
+    ),
+    "timeline.crash": (
+        "`{event}`: the server is gone, and answers again {away} later",
+        "「{event}」：サーバー停止、{away}後に応答",
+    ),
+    "mark.crash": ("crash", "クラッシュ"),
+    "mark.failover": ("failover", "フェイルオーバー"),
     "mark.fail": ("fails", "故障"),
     "mark.replace": ("replaced", "交換"),
     "mark.rebuilt": ("rebuilt", "リビルド完了"),
@@ -608,6 +620,11 @@ TEXT: dict[str, tuple[str, str]] = {
         "`{event}`: power cut at {at}; it answered again {away} later, of which it took {recovery} "
         "to start",
         "`{event}`：{at}に電源断。{away}後に応答、うち起動{recovery}",
+    ),
+    "crash.failover": (
+        "`{event}`: failover at {at}; the standby answered {away} later, of which it took "
+        "{recovery} to start",
+        "`{event}`：{at}にフェイルオーバー。{away}後に待機系が応答、うち起動{recovery}",
     ),
     "crash.recovered": (
         "of it {log} of log and {pages} pages were read",

@@ -127,5 +127,13 @@ def happening(event: Mapping[str, Any], text: Text) -> str:
             "hold_up": format_value("latency", event.get("hold_up_ns", 0)),
         }
         kind = "power_cut_carried" if event.get("hold_up_ns") else kind
+    if kind == "crash":
+        fields["away"] = format_value("latency", event["away_ns"])
+    if kind == "failover":
+        fields |= {
+            "outstanding": event["outstanding"],
+            "writes": event["lost_writes"],
+            "bytes": format_value("bytes", event["lost_bytes"]),
+        }
     fields |= {key: event[key] for key in ("member", "channel", "why", "status") if key in event}
     return text(f"timeline.{kind}", **fields)

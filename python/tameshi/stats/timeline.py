@@ -8,7 +8,17 @@ from typing import Any
 from tameshi.stats.estimates import OPERATIONS, WindowData
 from tameshi.stats.intervals import digits
 
-KINDS = ("fail", "replace", "rebuilt", "power_cut", "missed", "hook_begin", "hook_end")
+KINDS = (
+    "fail",
+    "replace",
+    "rebuilt",
+    "power_cut",
+    "failover",
+    "crash",
+    "missed",
+    "hook_begin",
+    "hook_end",
+)
 """Kinds of events that a timeline tells."""
 PARTICULARS = ("t_ns", "source", "kind", "command")
 """Fields of an event that its entry in a timeline does not repeat."""

@@ -237,7 +237,8 @@ fn ends_the_server(spec: &RunSpec, event: &Event) -> bool {
     let of_storage = |member: &Option<Member>| {
         member.as_ref().is_some_and(|failure| failure.storage.as_deref().is_none_or(|name| name == database.storage))
     };
-    event.kill.is_some() || of_storage(&event.power_cut)
+    let failover = event.failover.as_ref().and_then(|failover| failover.storage.as_deref());
+    event.kill.is_some() || of_storage(&event.power_cut) || failover == Some(database.storage.as_str())
 }
 
 /// Whether something befalls the server of the run's database, or the storage that it lies on.

@@ -57,6 +57,8 @@ pub struct Array {
     first_suffices: bool,
     /// What lies before every member but the first.
     link: Option<Link>,
+    /// The far side is used alone since the near one is gone with its machine.
+    alone: bool,
     rebuilding: Option<Rebuilding>,
     /// Replaced members whose turn has not come.
     waiting: VecDeque<u32>,
@@ -84,6 +86,7 @@ impl Array {
             settings,
             first_suffices: false,
             link: None,
+            alone: false,
             rebuilding: None,
             waiting: VecDeque::new(),
             rebuilt: None,
@@ -348,6 +351,9 @@ impl Array {
     /// A sentence, when nothing died there.
     pub(crate) fn replace(&mut self, drive: u32, now: Nanos) -> Result<(), String> {
         let member = drive / self.drives;
+        if self.alone && member == 0 {
+            return Err(format!("member {drive} is gone with its machine: another pair is not modelled"));
+        }
         if let Some(device) = self.members.device_mut(member) {
             if !device.is_composite() {
                 return Err(format!("member {drive} is alive: only a dead one can be replaced"));
@@ -503,6 +509,29 @@ impl Array {
         let waiting: Vec<Op> = self.ops.iter().map(|(_, op)| *op).collect();
         let mut loss = self.lose_power(now);
         loss.outstanding = waiting.len() as u64;
+        self.tell_failed(waiting, now);
+        loss
+    }
+
+    /// The first member is gone with its machine; a machine beside the second one goes on with that alone.
+    pub(crate) fn fail_over(&mut self, now: Nanos) -> Loss {
+        let waiting: Vec<(u32, Op)> = self.ops.iter().map(|(number, op)| (number, *op)).collect();
+        let (lost_writes, lost_bytes) = self.members.behind(1);
+        waiting.iter().for_each(|(number, _)| self.members.disown(Owner::Op(*number)));
+        self.members.fail(0, &mut Vec::new());
+        if let Some(Device::Linked(far)) = self.members.device_mut(1) {
+            far.is_near();
+        }
+        (self.link, self.alone) = (None, true);
+        self.order.clear();
+        self.timed.clear();
+        self.ops.clear();
+        let loss = Loss { outstanding: waiting.len() as u64, lost_writes, lost_bytes, ..Loss::default() };
+        self.tell_failed(waiting.into_iter().map(|(_, op)| op).collect(), now);
+        loss
+    }
+
+    fn tell_failed(&mut self, waiting: Vec<Op>, now: Nanos) {
         for op in waiting {
             // Flushes need no place in the order any more: everything before them fails with them.
             let epoch = self.order.enter();
@@ -513,7 +542,6 @@ impl Array {
             self.sequence += 1;
             self.timed.push(Reverse((now + ERROR_AFTER, self.sequence, number)));
         }
-        loss
     }
 }
 

@@ -143,6 +143,11 @@ impl Linked {
         self.device.usage(now, usage);
     }
 
+    /// Its user is beside it from now on: there is no link any more.
+    pub(super) fn is_near(&mut self) {
+        (self.there, self.back, self.bytes_per_second) = (0, 0, u64::MAX);
+    }
+
     /// Everything on its way is forgotten.
     pub(crate) fn forget(&mut self) {
         self.crossings.clear();

@@ -31,6 +31,8 @@ pub(super) struct Part {
     pub(super) member: u32,
     /// Time that rebuilds had taken of the member when it was given.
     rebuild_mark: Nanos,
+    /// Bytes that it writes.
+    written: u32,
 }
 
 #[derive(Debug)]
@@ -136,7 +138,12 @@ impl Members {
     pub(super) fn submit(&mut self, now: Nanos, owner: Owner, piece: &Piece, of: &Command) {
         let place = piece.member as usize;
         let member = &mut self.members[place];
-        let part = self.parts.insert(Part { owner, member: piece.member, rebuild_mark: member.rebuild_time });
+        let part = self.parts.insert(Part {
+            owner,
+            member: piece.member,
+            rebuild_mark: member.rebuild_time,
+            written: if piece.kind == CommandKind::Write { piece.length_bytes } else { 0 },
+        });
         if !matches!(owner, Owner::Rebuild(_)) {
             member.outstanding += 1;
             self.busy += 1;
@@ -204,6 +211,13 @@ impl Members {
         (self.members[place].device, self.members[place].filled) = (Some(device), 0);
         self.members[place].last_end = 0;
         self.look(place);
+    }
+
+    /// Writes under way at a member that were acknowledged without it, and their bytes.
+    pub(super) fn behind(&self, member: u32) -> (u64, u64) {
+        let of = self.parts.iter().map(|(_, part)| part);
+        let of = of.filter(|part| part.member == member && part.owner == Owner::Nobody && part.written > 0);
+        of.fold((0, 0), |(count, bytes), part| (count + 1, bytes + u64::from(part.written)))
     }
 
     /// What is under way for an owner belongs to nobody any more.

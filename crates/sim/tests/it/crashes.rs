@@ -1,11 +1,13 @@
 //! Servers that crash: what is lost, how long they are away, and that what nothing befalls is as it was.
 
 use crate::engine::{KEYS, Left, MYSQL_57, TPCC, drive, model, run, spec};
-use crate::support::{SECOND, assert_close, disk, flash_drive, sourced, volume, without_overhead, without_seeks};
+use crate::support::{
+    SECOND, assert_close, disk, flash_drive, sourced, volume, without_overhead, without_seeks, xpoint,
+};
 use tameshi_base::units::{Share, Size, Time};
 use tameshi_spec::profile::{Device, PowerLossProtection};
-use tameshi_spec::run::RunSpec;
-use tameshi_spec::study::{Event, Failure, Kill, Member};
+use tameshi_spec::run::{Link, Node, RunSpec, Start};
+use tameshi_spec::study::{Acknowledge, Event, Failover, Failure, Kill, Member};
 
 fn event(at: u64) -> Event {
     Event {
@@ -161,6 +163,58 @@ fn clients_come_back_and_the_outage_is_told() {
         let all: f64 = 8.0 * clients * SECOND as f64;
         assert_close(left.of("server.time_outage_ns"), clients * away, 0.01, program);
         assert!(left.of("server.time_outage_ns") < all);
+    }
+}
+
+fn failover(at: u64, down: u64) -> Event {
+    Event { failover: Some(Failover { storage: Some("disk".into()), down: Time(down) }), ..event(at) }
+}
+
+/// The same on two drives across a link.
+fn mirrored(mut spec: RunSpec, round_trip: u64, acknowledge: Acknowledge) -> RunSpec {
+    let of = Box::new(spec.storage[0].model.take().expect("a drive"));
+    let link = Link { round_trip: Time(round_trip), rate: Size(12 * SECOND) };
+    spec.storage[0].model = Some(Node::Replica { of, link, acknowledge });
+    spec
+}
+
+#[test]
+fn a_commit_to_a_mirrored_pair_takes_a_round_trip_longer() {
+    let one = KEYS.replace("clients = 4", "clients = 1");
+    let latency = |round_trip: Option<u64>| {
+        let mut spec = spec(MYSQL_57, Device::XPoint(xpoint()), "64 MiB", &one, 500);
+        spec.start = Start::Warm;
+        let spec = match round_trip {
+            Some(round_trip) => mirrored(spec, round_trip, Acknowledge::Both),
+            None => spec,
+        };
+        let left = run(&spec);
+        left.of("transaction.latency_sum") / left.of("transaction.count")
+    };
+    let (single, near, far) = (latency(None), latency(Some(0)), latency(Some(100_000)));
+    // The write of the log crosses, and so does its flush.
+    assert!((near - single).abs() < 2_000.0, "equal drives: {single} and {near}");
+    assert_close(far - near, 200_000.0, 0.03, "two round trips");
+}
+
+#[test]
+fn a_failover_loses_nothing_that_both_sides_had_and_comes_back_cold_without_the_link() {
+    // A sync waits for both sides whenever writes are acknowledged: only what is not synced is lost.
+    for (acknowledge, commit, loses) in
+        [(Acknowledge::Both, "1", false), (Acknowledge::Local, "1", false), (Acknowledge::Both, "2", true)]
+    {
+        let mut spec = spec(MYSQL_57, drive(), "64 MiB", KEYS, 6000);
+        spec.start = Start::Warm;
+        spec.engines["mysql"].commit = Some(commit.into());
+        let spec = with(mirrored(spec, 2_000_000, acknowledge), failover(3 * SECOND, SECOND));
+        let left = run(&spec);
+        assert_eq!(ledger(&left)[1] > 0.0, loses, "{acknowledge:?}, {commit}");
+        let crash = left.told("crash")[0];
+        assert_eq!(crash["how"], "failover");
+        assert_close(number(crash, "away_ns") - number(crash, "recovery_ns"), 1e9, 0.02, "nobody noticed");
+        assert!(left.of("server.pages_read") > 300.0, "where the pool was warm nothing was read");
+        let outage = &left.told("outage")[0]["outage"];
+        assert!(number(outage, "recovered_ns") > number(outage, "first_success_ns"));
     }
 }
 

@@ -27,9 +27,9 @@ pub struct Event {
     /// The database's server is killed (kill -9) and started again.
     #[serde(default)]
     pub kill: Option<Kill>,
-    /// The standby takes over.
+    /// The machine under the database is gone, and the one at the other side of its replica takes over.
     #[serde(default)]
-    pub failover: Option<Member>,
+    pub failover: Option<Failover>,
     /// The user's own command is run (measured world).
     #[serde(default)]
     pub command: Option<Vec<String>>,
@@ -72,6 +72,16 @@ pub struct Failure {
     /// Which of the member's flash channels, from zero over all its controllers; absent: the member as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub channel: Option<u32>,
+}
+
+/// The end of the machine under a database, and the standby in its place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Failover {
+    /// Name of the storage, a replica; absent: the one in use.
+    pub storage: Option<String>,
+    /// How long it takes until the standby starts its server: noticing and deciding.
+    pub down: Time,
 }
 
 /// What an event befalls.
@@ -128,6 +138,11 @@ pub enum Derived {
     Most,
     /// By how much the value exceeds that of another cell.
     MoreThan {
+        /// Levels in which the other cell differs.
+        cell: IndexMap<String, Scalar>,
+    },
+    /// How many times the value of another cell it is.
+    RatioTo {
         /// Levels in which the other cell differs.
         cell: IndexMap<String, Scalar>,
     },

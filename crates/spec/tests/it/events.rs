@@ -6,6 +6,8 @@ use tameshi_base::InputErrorKind;
 use tameshi_spec::run::World;
 use tameshi_spec::study::{Failure, Member};
 
+const PROGRAM: &str = "[workload.key_update]\ntables = 1\nrows = 10\nrow_size = \"200 B\"\nclients = 1";
+
 fn with(event: &str) -> String {
     let mirror = "size = \"1 MiB\"\nraid1 = { members = 2, device = \"null\" }";
     SMALL.replacen("device = \"null\"", mirror, 1) + event
@@ -44,8 +46,7 @@ fn the_measured_world_kills_and_cuts_the_power_of_a_database_alone() {
     let measured = |text: &str| planned_in(text, World::Measured, &profiles()).expect("plans").runs[0].clone();
     let streams = measured(&with(events));
     assert_eq!(streams.unsupported.len(), 2, "{:?}", streams.unsupported);
-    let program = "[workload.key_update]\ntables = 1\nrows = 10\nrow_size = \"200 B\"\nclients = 1";
-    let text = with(events).replace("[workload.stream.s]", program).replace("stream.s", "key_update");
+    let text = with(events).replace("[workload.stream.s]", PROGRAM).replace("stream.s", "key_update");
     let run = measured(&text);
     assert!(run.unsupported.is_empty(), "{:?}", run.unsupported);
     assert_eq!(run.events["killed"].kill.as_ref().map(|kill| kill.down.0), Some(2_000_000_000));
@@ -66,6 +67,9 @@ fn what_can_t_befall_a_storage_is_told_with_its_place() {
         assert_eq!(error.kind, kind, "{name}: {error}");
         check_golden(name, &error.to_string());
     }
+    let text = with("[event.e]\nat = \"1 ms\"\nfailover = {}\n").replace("[workload.stream.s]", PROGRAM);
+    let error = planned(&text.replace("stream.s", "key_update")).expect_err("a mirror has no other side");
+    check_golden("failover_without_a_standby", &error.to_string());
     let text = format!("{SMALL}[event.e]\nat = \"1 ms\"\nreplace = {{ member = 0 }}\n");
     let error = planned(&text).expect_err("a plain device");
     check_golden("replacement_without_a_copy", &error.to_string());
