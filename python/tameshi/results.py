@@ -22,6 +22,7 @@ from tameshi.stats.endurance import endurance
 from tameshi.stats.estimates import RESOLUTION, Estimate, WindowData, estimates
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
+from tameshi.stats.power import power
 from tameshi.stats.validity import Finding, client_findings, findings, machine_of
 from tameshi.store import SealedRun, read_events, worst
 
@@ -342,11 +343,30 @@ def _why(
     }
     busy = [each for subject in sorted(subjects) for each in why.busy(subject, windows(subject))]
     worn = [endurance(subject, windows(subject)) for subject in sorted(subjects)]
+    drawn = [
+        power(subject, windows(subject), [windows(name) for name in served])
+        for subject, served in _served(cell, sorted(subjects)).items()
+    ]
     return {
         "breakdown": breakdowns,
         "busy": busy if breakdowns else [],
         "bottleneck": why.bottleneck(breakdowns, busy),
         "endurance": [each for each in worn if each],
+        "power": [each for each in drawn if each],
+    }
+
+
+def _served(cell: Cell, subjects: Sequence[str]) -> dict[str, list[str]]:
+    """The streams of each storage; those of storages that share a drive stand under the first."""
+    drives: dict[str, str] = {}
+    homes = {}
+    for name, storage in cell.runs[0].spec.storage.items():
+        partition = getattr(storage.model, "partition", None)
+        drive = partition.function.drive if partition else None
+        homes[name] = STORAGE + (drives.setdefault(drive, name) if drive else name)
+    return {
+        subject: [stream.name for stream in cell.spec.streams if homes[stream.storage] == subject]
+        for subject in subjects
     }
 
 

@@ -275,6 +275,12 @@ class ReadRetry(BaseModel):
             description="Share of its endurance that the flash has behind it at the run's begin."
         ),
     ]
+    extra_life: Annotated[
+        Sourced6 | None,
+        Field(
+            description='Program and erase cycles beyond its endurance for which repeated reads keep the flash readable, as a share of the endurance;\nabsent: none.'
+        ),
+    ] = None
 
 
 class Power(BaseModel):

@@ -38,5 +38,13 @@ def test_each_storage_shows_amplification_both_spares_and_life(lang: str, years:
     assert [cell.value for cell in row.cells] == ["3.46", "13.1 %", "14.5 %", "5", years]
 
 
+def test_what_read_retry_adds_to_life_is_shown_where_it_does() -> None:
+    found = results(3.456)
+    found["cells"][0]["endurance"][0]["life_years_retried"] = 6.9
+    (table,) = tables(read_results(found), Text("en"))
+    assert [cell.value for cell in table.rows[0].cells][-2:] == ["4.2 years", "6.9 years"]
+    assert len(table.columns) == len(table.rows[0].cells) + 1
+
+
 def test_what_wrote_nothing_is_not_shown() -> None:
     assert tables(read_results(results(None)), Text("en")) == []

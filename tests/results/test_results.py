@@ -89,7 +89,7 @@ def run(
     phases = [
         SimpleNamespace(name=name, levels={}, streams=streams, programs=None) for name in names
     ]
-    storage = {"disk": SimpleNamespace(scale=None)}
+    storage = {"disk": SimpleNamespace(scale=None, model=None)}
     spec = SimpleNamespace(
         world=world,
         cell=cell or {},

@@ -38,6 +38,20 @@ def test_amplification_spare_and_life_follow_from_their_definitions() -> None:
     assert found["life_years"] == pytest.approx(1e9 / (400 * SECONDS_PER_YEAR), rel=1e-5)
 
 
+def test_read_retry_adds_to_life_what_it_lets_the_cells_take_beyond_their_endurance() -> None:
+    run = window(400, 400, 1e9)
+    more = {**run.counters, "flash.retry_life_bytes": [6.4e8] * 2}
+    (rated, retried) = (
+        endurance("storage.d", [WindowData(SECOND, run.lengths_ns, counters, {})])
+        for counters in (run.counters, more)
+    )
+    assert rated is not None
+    assert retried is not None
+    assert rated["life_years_retried"] is None
+    assert retried["life_years"] == rated["life_years"]
+    assert retried["life_years_retried"] == pytest.approx(1.64 * rated["life_years"], rel=1e-5)
+
+
 def test_nothing_written_has_no_amplification_and_lasts() -> None:
     found = endurance("storage.d", [window(0, 0, 1e9)])
     assert found is not None

@@ -19,10 +19,13 @@ pub enum Resource {
     Lock,
     /// What a hypervisor does for its guest's requests.
     Hypervisor,
+    /// What a drive may draw beyond idling: it works for as long as it takes to carry what was begun.
+    Power,
 }
 
 /// Their words in metrics, in the order of their discriminants.
-pub const RESOURCE_WORDS: [&str; 7] = ["media", "channels", "controller", "link", "cores", "lock", "hypervisor"];
+pub const RESOURCE_WORDS: [&str; 8] =
+    ["media", "channels", "controller", "link", "cores", "lock", "hypervisor", "power"];
 
 /// Per resource how many there are and how long they have worked, all together, since a run's begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +36,11 @@ impl Usage {
     pub fn add(&mut self, resource: Resource, servers: u64, busy_ns: Nanos) {
         let (all, busy) = &mut self.0[resource as usize];
         (*all, *busy) = (*all + servers, *busy + busy_ns);
+    }
+
+    /// How many of a resource there are, and how long they have worked together.
+    pub fn of(&self, resource: Resource) -> (u64, Nanos) {
+        self.0[resource as usize]
     }
 
     /// Word, time worked since `before` and time there was, of each resource that exists, over an interval.

@@ -19,6 +19,8 @@ pub struct Wear {
     pub erased_bytes: u64,
     /// What the cells still take in programs, at full capacity.
     pub life_bytes: u64,
+    /// What they take beyond that, because reads that fail are repeated.
+    pub retry_life_bytes: u64,
     /// Cycles of all blocks together.
     pub cycles: u64,
     /// Blocks.
@@ -38,13 +40,14 @@ impl Wear {
         self.mapped_bytes += other.mapped_bytes;
         self.erased_bytes += other.erased_bytes;
         self.life_bytes = self.life_bytes.saturating_add(other.life_bytes);
+        self.retry_life_bytes = self.retry_life_bytes.saturating_add(other.retry_life_bytes);
         self.cycles += other.cycles;
         self.blocks += other.blocks;
         self.cycles_max = self.cycles_max.max(other.cycles_max);
     }
 
     /// By metric what an interval did that began with `before`, and the states at its end.
-    pub fn rows(&self, before: &Self) -> [(&'static str, u64); 10] {
+    pub fn rows(&self, before: &Self) -> [(&'static str, u64); 11] {
         [
             ("flash.host_bytes", self.host_bytes.saturating_sub(before.host_bytes)),
             ("flash.moved_bytes", self.moved_bytes.saturating_sub(before.moved_bytes)),
@@ -54,6 +57,7 @@ impl Wear {
             ("flash.mapped_bytes", self.mapped_bytes),
             ("flash.erased_bytes", self.erased_bytes),
             ("flash.life_bytes", self.life_bytes),
+            ("flash.retry_life_bytes", self.retry_life_bytes),
             ("flash.cycles_mean_permille", self.cycles.saturating_mul(1000).checked_div(self.blocks).unwrap_or(0)),
             ("flash.cycles_max", self.cycles_max),
         ]

@@ -12,6 +12,7 @@ mod engine;
 pub mod fault;
 mod host;
 mod phase;
+mod power;
 mod run;
 mod seats;
 pub mod stack;

@@ -44,6 +44,8 @@ pub enum SimError {
 struct Used {
     usage: Usage,
     rebuilt_bytes: u64,
+    /// Nanojoules that its drives have drawn; `None` where that is not known.
+    energy_nj: Option<u64>,
     /// What its flash has gone through; `None` where there is none.
     wear: Option<Wear>,
 }
@@ -115,7 +117,12 @@ impl World {
             (None, None) => {}
         }
         let device = self.devices.get(place);
-        Used { usage, rebuilt_bytes: device.map_or(0, Device::rebuilt_bytes), wear: device.and_then(Device::wear) }
+        Used {
+            usage,
+            rebuilt_bytes: device.map_or(0, Device::rebuilt_bytes),
+            energy_nj: device.and_then(|device| device.energy_nj(self.now)),
+            wear: device.and_then(Device::wear),
+        }
     }
 
     /// An interval ends and the next one begins: what was used in it goes into the record.
@@ -127,6 +134,10 @@ impl World {
             if after.rebuilt_bytes > before.rebuilt_bytes {
                 let rebuilt = after.rebuilt_bytes - before.rebuilt_bytes;
                 writer.counters((self.used_at, self.now), subject, &[("rebuild.bytes", rebuilt)])?;
+            }
+            if let Some((drawn, until)) = after.energy_nj.zip(before.energy_nj) {
+                let row = ("power.energy_nj", drawn.saturating_sub(until));
+                writer.counters((self.used_at, self.now), subject, &[row])?;
             }
             if let Some(wear) = after.wear {
                 let rows = wear.rows(&before.wear.unwrap_or_default());

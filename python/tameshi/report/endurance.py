@@ -10,6 +10,7 @@ from tameshi.report.summary import Column, Row, Table
 from tameshi.report.text import Shown, Text
 
 COLUMNS = ("cell", "amplification", "spare.effective", "spare.nominal", "cycles", "life")
+RETRIED = "life_retried"
 
 
 def tables(view: View, text: Text) -> list[Table]:
@@ -20,19 +21,22 @@ def tables(view: View, text: Text) -> list[Table]:
         told = [(cell, flash) for cell in cells for flash in cell.get("endurance") or ()]
         told = [(cell, flash) for cell, flash in told if flash["write_amplification"] is not None]
         if told:
-            rows = tuple(_row(view, text, cell, flash) for cell, flash in told)
-            columns = tuple(Column(text(f"column.{key}")) for key in COLUMNS)
+            retried = any(flash.get("life_years_retried") is not None for _, flash in told)
+            keys = (*COLUMNS, RETRIED) if retried else COLUMNS
+            rows = tuple(_row(view, text, cell, flash, retried) for cell, flash in told)
+            columns = tuple(Column(text(f"column.{key}")) for key in keys)
             caption = text("table.endurance", phase=text.name(phase))
             note = text("note.endurance")
             found.append(Table(f"endurance-{phase}", caption, columns, rows, note, numeric=True))
     return found
 
 
-def _row(view: View, text: Text, cell: Mapping[str, Any], flash: Mapping[str, Any]) -> Row:
+def _row(
+    view: View, text: Text, cell: Mapping[str, Any], flash: Mapping[str, Any], retried: bool
+) -> Row:
     subject = str(flash["subject"]).removeprefix("storage.")
     name: Name = (*(level for _, level in freeze(cell.get("levels", {}))), subject)
     spare = flash["over_provisioning"]
-    life = flash["life_years"]
     return Row(
         text.names(name),
         (
@@ -40,10 +44,15 @@ def _row(view: View, text: Text, cell: Mapping[str, Any], flash: Mapping[str, An
             Shown(_percent(spare["effective"], text)),
             Shown(_percent(spare["nominal"], text)),
             Shown(str(flash["cycles_max"])),
-            Shown(text("cell.none") if life is None else text("cell.years", years=f"{life:.3g}")),
+            _years(flash["life_years"], text),
+            *([_years(flash.get("life_years_retried"), text)] if retried else []),
         ),
         group=text.world(cell["world"]) if len({c["world"] for c in view.cells}) > 1 else "",
     )
+
+
+def _years(life: float | None, text: Text) -> Shown:
+    return Shown(text("cell.none") if life is None else text("cell.years", years=f"{life:.3g}"))
 
 
 def _percent(share: float | None, text: Text) -> str:

@@ -15,6 +15,7 @@ from tameshi.report import (
     endurance,
     interference,
     limits,
+    power,
     slowest,
     standing,
     timeline,
@@ -52,6 +53,7 @@ def sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str
     yield "timeline", timeline.tables(view, text)
     yield "why", why.tables(view, text)
     yield "endurance", endurance.tables(view, text)
+    yield "power", power.tables(view, text)
     yield "slowest", slowest.tables(inputs.slowest, text)
     yield "verdicts", [standing.verdicts(view, text)]
     followed = standing.method(view, text)

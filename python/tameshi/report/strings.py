@@ -23,6 +23,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "section.why": ("Where the time goes", "時間の内訳"),
     "section.database": ("The database", "データベース"),
     "section.endurance": ("What it does to the flash", "フラッシュへの影響"),
+    "section.power": ("What it costs in power", "消費電力"),
     "section.interference": ("Who disturbs whom", "誰が誰を妨げるか"),
     "section.numbers": ("All numbers", "全数値"),
     "section.verdicts": ("Is it valid?", "結果は有効か"),
@@ -427,6 +428,16 @@ TEXT: dict[str, tuple[str, str]] = {
         "予備領域は容量に対する割合（実効はガベージコレクションから見た値、公称は設計値）。"
         "書き換え回数は最大のブロックの値。寿命はこの書き込み速度を続けた場合のドライブ全体の値。",
     ),
+    "table.power": (
+        "{phase}: mean power of the drives, and what a watt brings",
+        "{phase}：ドライブの平均電力と1 Wあたりの性能",
+    ),
+    "note.power": (
+        "Power of all drives of the storage together, idling included; the host's, links' and "
+        "controllers' is not in it. Reads, writes and trims count.",
+        "ストレージの全ドライブの合計電力（待機分を含む）。ホスト、リンク、コントローラの電力は"
+        "含まない。読み取り、書き込み、TRIMを数える。",
+    ),
     "table.interference": (
         "{world}: latency p99.9 alone, beside one other load, and beside all",
         "{world}：単独、他の1つと同居、すべてと同居でのレイテンシp99.9",
@@ -469,7 +480,11 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.spare.nominal": ("Nominal spare", "公称予備領域"),
     "column.cycles": ("Cycles", "書き換え回数"),
     "column.life": ("Life", "寿命"),
+    "column.life_retried": ("Life with read retry", "リードリトライ込みの寿命"),
     "cell.years": ("{years} years", "{years}年"),
+    "column.power": ("Power", "電力"),
+    "column.iops_per_watt": ("IOPS per watt", "1 WあたりIOPS"),
+    "column.bandwidth_per_watt": ("Bandwidth per watt", "1 Wあたり帯域"),
     "column.limit": ("Limited by", "律速要因"),
     "column.phase": ("Phase", "フェーズ"),
     "column.quantity": ("Quantity", "項目"),
@@ -719,6 +734,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "resource.cores": ("processors", "CPU"),
     "resource.lock": ("lock", "ロック"),
     "resource.hypervisor": ("hypervisor", "ハイパーバイザ"),
+    "resource.power": ("power", "電力"),
     "limit.saturated": (
         "{resource} of {subject}, {busy} busy (mostly {part}, {share} of the time)",
         "{subject}の{resource}（稼働率{busy}、時間の{share}は{part}）",

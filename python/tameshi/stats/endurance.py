@@ -22,7 +22,8 @@ def endurance(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None
     `over_provisioning` is spare as a share of the capacity: nominal as built, effective as garbage
     collection finds it (erased flash holds nothing to reclaim, what is not mapped is spare), mean
     of the intervals. `life_years` is how long the programs that are left last at this rate, on the
-    whole drive. None where no flash is.
+    whole drive; `life_years_retried` how long with what repeated reads add, None where they add
+    nothing. None where no flash is.
     """
     physical = _mean(runs, "flash.physical_bytes")
     if not physical:
@@ -34,6 +35,7 @@ def endurance(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None
     erased = _mean(runs, "flash.erased_bytes")
     logical = _mean(runs, "flash.logical_bytes")
     left = _mean(runs, "flash.life_bytes")
+    retried = _mean(runs, "flash.retry_life_bytes")
     yearly = programmed / seconds * SECONDS_PER_YEAR if seconds else 0.0
     return {
         "subject": subject,
@@ -46,6 +48,7 @@ def endurance(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None
         "cycles_mean": digits(_last(runs, "flash.cycles_mean_permille") / 1000),
         "cycles_max": int(_last(runs, "flash.cycles_max")),
         "life_years": digits(left / yearly) if yearly else None,
+        "life_years_retried": digits((left + retried) / yearly) if yearly and retried else None,
     }
 
 

@@ -9,6 +9,7 @@ use super::barrier::Barrier;
 use super::flash::Pace;
 use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
+use crate::power::Drawing;
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
@@ -37,6 +38,7 @@ pub struct XPoint {
     barrier: Barrier,
     /// Time of all accesses, transfers and turns so far, those ahead included.
     busy: [Nanos; 3],
+    drawing: Option<Drawing>,
 }
 
 impl XPoint {
@@ -60,6 +62,7 @@ impl XPoint {
             events: Agenda::new(),
             barrier: Barrier::default(),
             busy: [0; 3],
+            drawing: profile.power.as_ref().map(Drawing::new),
         }
     }
 
@@ -70,6 +73,13 @@ impl XPoint {
         usage.add(Resource::Media, self.channels.len() as u64, media - ahead(&self.channels));
         usage.add(Resource::Link, ways, link - ahead(&self.link));
         usage.add(Resource::Controller, 1, controller - ahead(&[self.next_turn]));
+    }
+
+    /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.
+    pub(crate) fn energy_nj(&self, now: Nanos) -> Option<u64> {
+        let mut usage = Usage::default();
+        self.usage(now, &mut usage);
+        Some(self.drawing?.energy_nj(now, &usage))
     }
 
     pub(super) fn submit(&mut self, now: Nanos, command: &Command) {

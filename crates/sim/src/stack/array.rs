@@ -297,7 +297,7 @@ impl Array {
             return;
         }
         let mut owners: Vec<Owner> = owner.into_iter().collect();
-        self.members.fail(member, &mut owners);
+        self.members.fail(member, &mut owners, now);
         if self.rebuilding.as_ref().is_some_and(|rebuilding| rebuilding.member == member) {
             self.end_rebuild(now);
         }
@@ -367,7 +367,7 @@ impl Array {
             Some(link) => Linked::over(&link, device)?,
             None => device,
         };
-        self.members.replace(member, device);
+        self.members.replace(member, device, now);
         self.waiting.push_back(member);
         if self.rebuilding.is_none() {
             self.begin_rebuild(now);
@@ -481,6 +481,11 @@ impl Array {
         devices.for_each(|device| device.usage(now, usage));
     }
 
+    /// Nanojoules that the members, those included that have died, have drawn from time zero to `now`.
+    pub(crate) fn energy_nj(&self, now: Nanos) -> Option<u64> {
+        self.members.energy_nj(now)
+    }
+
     /// What the members' flash has gone through.
     pub(crate) fn add_wear(&self, wear: &mut Wear) {
         let devices = (0..self.members.count()).filter_map(|member| self.members.device(member));
@@ -518,7 +523,7 @@ impl Array {
         let waiting: Vec<(u32, Op)> = self.ops.iter().map(|(number, op)| (number, *op)).collect();
         let (lost_writes, lost_bytes) = self.members.behind(1);
         waiting.iter().for_each(|(number, _)| self.members.disown(Owner::Op(*number)));
-        self.members.fail(0, &mut Vec::new());
+        self.members.fail(0, &mut Vec::new(), now);
         if let Some(Device::Linked(far)) = self.members.device_mut(1) {
             far.is_near();
         }

@@ -388,7 +388,7 @@ mod tests {
         ) {
             let mut of = members(count);
             let gone = gone % count;
-            of.fail(gone, &mut vec![]);
+            of.fail(gone, &mut vec![], 0);
             let mut layout = layouts(4)[1];
             let read = planned(&mut layout, CommandKind::Read, from, units, 0, &of);
             prop_assert!(read.iter().all(|piece| piece.member != gone));
@@ -396,7 +396,7 @@ mod tests {
                 let written = planned(&mut layout, CommandKind::Write, from, units, stage, &of);
                 prop_assert!(written.iter().all(|piece| piece.member != gone));
             }
-            of.fail((gone + 1) % count, &mut vec![]);
+            of.fail((gone + 1) % count, &mut vec![], 0);
             let row = 4 * UNIT as u32 * (count - 1);
             let command = Command { id: 0, kind: CommandKind::Read, offset_bytes: 0, length_bytes: row, fua: false, stream: 0 };
             prop_assert_eq!(layout.plan(&command, 0, &of, &mut vec![]), Planned::Broken);

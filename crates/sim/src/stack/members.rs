@@ -48,6 +48,17 @@ struct Member {
     last_end: u64,
     /// Time that commands of rebuilds have taken of it.
     rebuild_time: Nanos,
+    /// Nanojoules that those before it drew; and what a new one would have drawn, had it been there from time zero.
+    drawn_before_nj: u64,
+    not_drawn_nj: u64,
+}
+
+impl Member {
+    /// Nanojoules that it and those in its place before it have drawn; `None` where its profile does not say.
+    fn drawn_nj(&self, now: Nanos) -> Option<u64> {
+        let own = self.device.as_ref().map_or(Some(0), |device| device.energy_nj(now))?;
+        Some(self.drawn_before_nj + own.saturating_sub(self.not_drawn_nj))
+    }
 }
 
 /// All members.
@@ -72,6 +83,8 @@ impl Members {
             outstanding: 0,
             last_end: 0,
             rebuild_time: 0,
+            drawn_before_nj: 0,
+            not_drawn_nj: 0,
         };
         let members = devices.into_iter().map(member).collect();
         Self { members, parts: Slab::default(), next: (Nanos::MAX, 0), activity: 0, busy: 0 }
@@ -108,6 +121,11 @@ impl Members {
 
     pub(super) fn device(&self, member: u32) -> Option<&Device> {
         self.members[member as usize].device.as_ref()
+    }
+
+    /// Nanojoules that all have drawn; `None` where one of them does not say.
+    pub(super) fn energy_nj(&self, now: Nanos) -> Option<u64> {
+        self.members.iter().map(|member| member.drawn_nj(now)).sum()
     }
 
     /// So much of the member holds what it should.
@@ -192,7 +210,7 @@ impl Members {
     }
 
     /// The member dies: appends the owners of what it had been given.
-    pub(super) fn fail(&mut self, member: u32, owners: &mut Vec<Owner>) {
+    pub(super) fn fail(&mut self, member: u32, owners: &mut Vec<Owner>, now: Nanos) {
         let lost: Vec<u32> =
             self.parts.iter().filter(|(_, part)| part.member == member).map(|(number, _)| number).collect();
         for number in lost {
@@ -201,13 +219,15 @@ impl Members {
             owners.push(owner);
         }
         let dead = &mut self.members[member as usize];
+        (dead.drawn_before_nj, dead.not_drawn_nj) = (dead.drawn_nj(now).unwrap_or(0), 0);
         (dead.device, dead.outstanding) = (None, 0);
         self.look(member as usize);
     }
 
     /// A new device takes the member's place; nothing on it is what it should be.
-    pub(super) fn replace(&mut self, member: u32, device: Device) {
+    pub(super) fn replace(&mut self, member: u32, device: Device, now: Nanos) {
         let place = member as usize;
+        self.members[place].not_drawn_nj = device.energy_nj(now).unwrap_or(0);
         (self.members[place].device, self.members[place].filled) = (Some(device), 0);
         self.members[place].last_end = 0;
         self.look(place);

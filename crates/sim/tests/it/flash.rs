@@ -9,7 +9,7 @@ use tameshi_base::units::{Size, Time};
 use tameshi_base::{Command, CommandKind, Random, Share};
 use tameshi_sim::stack::watched;
 use tameshi_sim::{Device, DeviceCompletion};
-use tameshi_spec::profile::{self, CleaningPolicy, FlashProfile, Power, Simulated, Written};
+use tameshi_spec::profile::{self, CleaningPolicy, FlashProfile, Power, ReadRetry, Simulated, Written};
 use tameshi_spec::run::Node;
 use tameshi_spec::study::ReadBalance;
 use tameshi_workload::StreamSpec;
@@ -132,6 +132,25 @@ fn the_record_tells_what_the_flash_went_through() {
     let programmed = |row: usize| all("flash.host_bytes")[row] + all("flash.moved_bytes")[row];
     let spent: u64 = (1..life.len()).map(programmed).sum();
     assert_eq!(life[0] - life[life.len() - 1], spent);
+}
+
+#[test]
+fn read_retry_adds_to_life_the_cycles_that_the_profile_says_even_to_flash_beyond_its_endurance() {
+    let life = |extra: Option<u32>, worn_percent: u32| {
+        let mut drive = flash_drive(256 << 20);
+        let (at_end_of_life, retry_time) = (sourced(Share(100_000)), sourced(Time(100_000)));
+        let extra_life = extra.map(|share| sourced(Share(share)));
+        drive.read_retry = Some(ReadRetry { at_end_of_life, retry_time, worn: sourced(Share(0)), extra_life });
+        drive.simulated.worn_percent = Some(worn_percent);
+        let wear = Device::new(&flash(drive)).expect("a drive").wear().expect("flash");
+        let cycles = |bytes: u64| (bytes / wear.physical_bytes, bytes % wear.physical_bytes);
+        (cycles(wear.life_bytes), cycles(wear.retry_life_bytes))
+    };
+    assert_eq!(life(None, 0), ((3000, 0), (0, 0)));
+    assert_eq!(life(Some(640_000), 0), ((3000, 0), (1920, 0)));
+    assert_eq!(life(Some(640_000), 50), ((1500, 0), (1920, 0)));
+    assert_eq!(life(Some(640_000), 150), ((0, 0), (420, 0)));
+    assert_eq!(life(Some(640_000), 200), ((0, 0), (0, 0)));
 }
 
 /// Half writes, half reads, of 2 to 64 KiB, with trims, flushes and force unit access.

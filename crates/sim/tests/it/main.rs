@@ -12,6 +12,7 @@ mod events;
 mod faults;
 mod flash;
 mod hosts;
+mod power;
 mod power_loss;
 mod profiles;
 mod queueing;

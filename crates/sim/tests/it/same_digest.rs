@@ -85,10 +85,11 @@ fn flash_run(drive: FlashProfile, sync: Option<Sync>) -> RunSpec {
     spec
 }
 
-/// The digest, and in one all numbers of the series but what is told of the flash itself.
+/// The digest, and in one all numbers of the series but what is told of the flash and of power.
 fn fingerprint(spec: &RunSpec) -> (String, u64) {
     let left = run(spec);
-    let told = left.series.iter().filter(|(.., metric, _)| !metric.starts_with("flash."));
+    let of_drive = |metric: &str| metric.starts_with("flash.") || metric.contains("power");
+    let told = left.series.iter().filter(|(.., metric, _)| !of_drive(metric));
     let values = told.fold(0u64, |all, (.., value)| all.wrapping_mul(0x0100_0000_01b3) ^ value);
     (left.digest, values)
 }
@@ -102,6 +103,7 @@ fn the_digests_of_flash_are_the_ones_of_every_machine() {
         at_end_of_life: sourced(Share(500_000)),
         retry_time: sourced(Time(30_000)),
         worn: sourced(Share(700_000)),
+        extra_life: None,
     });
     hindered.power = Some(Power {
         idle_mw: sourced(4_000),

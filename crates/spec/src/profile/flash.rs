@@ -262,6 +262,10 @@ pub struct ReadRetry {
     pub retry_time: Sourced<Time>,
     /// Share of its endurance that the flash has behind it at the run's begin.
     pub worn: Sourced<Share>,
+    /// Program and erase cycles beyond its endurance for which repeated reads keep the flash readable, as a share of the endurance;
+    /// absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra_life: Option<Sourced<Share>>,
 }
 
 /// Power: what it draws, and the most that it may.

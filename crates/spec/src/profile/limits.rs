@@ -41,6 +41,12 @@ pub(super) fn capacity(value: Size, model: &'static str, least: u64) -> Limit {
     Limit(value.0, vec![model, "capacity"], SIZE, least, 1 << 50)
 }
 
+/// What may be absent, too: zero.
+fn or_none(limit: Limit) -> Limit {
+    let Limit(value, path, spell, least, most) = limit;
+    Limit(value, path, spell, if value == 0 { 0 } else { least }, most)
+}
+
 pub(super) fn outside(what: &str, limits: Vec<Limit>) -> Option<Impossible> {
     let Limit(_, mut path, spell, least, most) =
         limits.into_iter().find(|Limit(value, _, _, least, most)| !(least..=most).contains(&value))?;
@@ -64,9 +70,9 @@ fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
     let at = |key| vec!["hdd", key];
     let limits = vec![
         Limit(hdd.revolution.value.0, at("revolution"), TIME, MS, 100 * MS),
-        Limit(hdd.seek_min.value.0, at("seek_min"), TIME, 0, 20 * MS),
-        Limit(hdd.seek_average.value.0, at("seek_average"), TIME, 0, 100 * MS),
-        Limit(hdd.command_overhead.value.0, at("command_overhead"), TIME, 0, 100 * MS),
+        or_none(Limit(hdd.seek_min.value.0, at("seek_min"), TIME, 20 * US, 20 * MS)),
+        or_none(Limit(hdd.seek_average.value.0, at("seek_average"), TIME, 100 * US, 100 * MS)),
+        or_none(Limit(hdd.command_overhead.value.0, at("command_overhead"), TIME, US, 20 * MS)),
         capacity(hdd.capacity.value, "hdd", 1_000_000),
         Limit(u64::from(hdd.cylinders.value), at("cylinders"), COUNT, 1, 10_000_000),
         Limit(u64::from(hdd.queue_depth.value), at("queue_depth"), COUNT, 1, 65_536),
@@ -87,15 +93,26 @@ fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
         if hdd.seek_average.value < hdd.seek_min.value {
             return conflict(&["hdd", "seek_average"], "the mean seek is shorter than the shortest", "");
         }
-        let zones = hdd.zones.as_ref()?;
-        if zones.outer_rate.value < zones.inner_rate.value {
-            let message = "the innermost zone is faster than the outermost";
-            return conflict(&["hdd", "zones", "inner_rate"], message, "");
-        }
-        let within = zones.inner_rate.value <= hdd.media_rate.value && hdd.media_rate.value <= zones.outer_rate.value;
-        let message = "the mean rate is not between those of the zones";
-        if within { None } else { conflict(&["hdd", "media_rate"], message, "") }
+        draws_more_idle("hdd", hdd.power.as_ref()).or_else(|| zones_conflict(hdd))
     })
+}
+
+/// A drive that would draw less while it works.
+fn draws_more_idle(model: &'static str, power: Option<&Drawn>) -> Option<Impossible> {
+    let power = power.filter(|power| power.active_mw.value < power.idle_mw.value)?;
+    let accepted = format!("at least idle_mw, {}", power.idle_mw.value);
+    conflict(&[model, "power", "active_mw"], "the drive would draw less at work than idling", &accepted)
+}
+
+fn zones_conflict(hdd: &HddProfile) -> Option<Impossible> {
+    let zones = hdd.zones.as_ref()?;
+    if zones.outer_rate.value < zones.inner_rate.value {
+        let message = "the innermost zone is faster than the outermost";
+        return conflict(&["hdd", "zones", "inner_rate"], message, "");
+    }
+    let within = zones.inner_rate.value <= hdd.media_rate.value && hdd.media_rate.value <= zones.outer_rate.value;
+    let message = "the mean rate is not between those of the zones";
+    if within { None } else { conflict(&["hdd", "media_rate"], message, "") }
 }
 
 fn link_limits(model: &'static str, link: &HostLink) -> [Limit; 2] {
@@ -118,7 +135,7 @@ fn nand_limits(flash: &FlashProfile) -> Vec<Limit> {
     let programs = nand.program_time.value.iter().map(|time| Limit(time.0, at("program_time"), TIME, 20 * US, 20 * MS));
     let retries =
         retry.map(|retry| Limit(retry.retry_time.value.0, vec!["flash", "read_retry", "retry_time"], TIME, US, MS));
-    let suspend = nand.suspend_time.iter().map(|time| Limit(time.value.0, at("suspend_time"), TIME, 0, MS));
+    let suspend = nand.suspend_time.iter().map(|time| or_none(Limit(time.value.0, at("suspend_time"), TIME, 100, MS)));
     let mut limits = vec![
         capacity(flash.capacity.value, "flash", 1 << 20),
         Limit(u64::from(flash.over_provisioning.value.0), vec!["flash", "over_provisioning"], SHARE, 5_000, 1_000_000),
@@ -151,8 +168,8 @@ fn controller_limits(flash: &FlashProfile) -> Vec<Limit> {
         Limit(controller.channel_rate.value.0, at("channel_rate"), RATE, 10 * MB_PER_S, 10_000 * MB_PER_S),
         Limit(controller.read_rate.value.0, at("read_rate"), RATE, 1_000_000, 100_000_000_000),
         Limit(controller.write_rate.value.0, at("write_rate"), RATE, 1_000_000, 100_000_000_000),
-        Limit(controller.read_overhead.value.0, at("read_overhead"), TIME, 0, MS),
-        Limit(controller.write_overhead.value.0, at("write_overhead"), TIME, 0, MS),
+        or_none(Limit(controller.read_overhead.value.0, at("read_overhead"), TIME, 100, MS)),
+        or_none(Limit(controller.write_overhead.value.0, at("write_overhead"), TIME, 100, MS)),
         Limit(buffer.size.value.0, vec!["flash", "buffer", "size"], SIZE, 64 << 10, 64 << 30),
         Limit(
             u64::from(flash.cleaning.reserve_blocks.value),
@@ -215,6 +232,13 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
         let message = "controllers must interleave whole mapping units";
         return conflict(&["flash", "controller", "interleave"], message, "a multiple of mapping_unit");
     }
+    // Each controller fills a program unit of its own before it goes to its die, and one of cold data where these lie apart.
+    let filling = u64::from(flash.controller.count.value) * if flash.cleaning.separate_hot.is_some() { 2 } else { 1 };
+    let least = filling * u64::from(nand.planes.value) * nand.page.value.0;
+    if flash.buffer.size.value.0 < least {
+        let message = "the buffer does not hold a page of each plane for each controller: it would never be emptied";
+        return conflict(&["flash", "buffer", "size"], message, &format!("at least {}", Size(least)));
+    }
     if flash.atomic_write.as_ref().is_some_and(|size| !size.value.0.is_multiple_of(unit) || size.value.0 == 0) {
         let message = "what is written atomically is a number of mapping units";
         return conflict(&["flash", "atomic_write"], message, "a multiple of mapping_unit");
@@ -240,13 +264,13 @@ fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
         Limit(u64::from(xpoint.channels.value), at("channels"), COUNT, 1, 256),
         Limit(xpoint.read_time.value.0, at("read_time"), TIME, 100, 50 * US),
         Limit(xpoint.write_time.value.0, at("write_time"), TIME, 100, 100 * US),
-        Limit(xpoint.read_overhead.value.0, at("read_overhead"), TIME, 0, MS),
-        Limit(xpoint.write_overhead.value.0, at("write_overhead"), TIME, 0, MS),
+        or_none(Limit(xpoint.read_overhead.value.0, at("read_overhead"), TIME, 100, MS)),
+        or_none(Limit(xpoint.write_overhead.value.0, at("write_overhead"), TIME, 100, MS)),
         Limit(xpoint.command_rate.value.0, at("command_rate"), RATE, 1_000_000, 100_000_000_000),
         Limit(u64::from(xpoint.queue_depth.value), at("queue_depth"), COUNT, 1, 1 << 20),
     ];
     limits.extend(link_limits("xpoint", &xpoint.link));
     limits.extend(xpoint.functions.iter().map(|f| Limit(u64::from(f.value), at("functions"), COUNT, 1, 65_535)));
     limits.extend(xpoint.power.iter().flat_map(|power| drawn("xpoint", power)));
-    outside("3D XPoint drive", limits)
+    outside("3D XPoint drive", limits).or_else(|| draws_more_idle("xpoint", xpoint.power.as_ref()))
 }

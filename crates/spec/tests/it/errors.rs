@@ -175,8 +175,13 @@ media_rate = { value = "150000000 /s", source = "test" }
 scheduling = { value = "elevator", source = "test" }
 queue_depth = { value = 32, source = "test" }
 "#;
+    const POWER: &str = "[device.hdd.power]\nidle_mw = { value = 9000, source = \"test\" }\n\
+        active_mw = { value = 900, source = \"test\" }\n";
+    let of_disk = |from: &str, to: &str| hdd.replacen(from, to, 1);
     for (name, text) in [
         ("profile_in_the_wrong_unit", hdd.to_string()),
+        ("disk_that_seeks_in_microseconds", of_disk("\"4 us\"", "\"4 ms\"").replace("\"3.4 ms\"", "\"3.4 us\"")),
+        ("disk_that_draws_more_idling", of_disk("\"4 us\"", "\"4 ms\"") + POWER),
         ("profile_without_a_source", hdd.replace("{ value = 50000, source = \"test\" }", "{ value = 50000 }")),
         ("profile_with_a_misspelled_key", NULL_PROFILE.replace("capacity", "capasity")),
     ] {
@@ -287,6 +292,21 @@ fn an_impossible_flash_drive_is_told_with_the_reason() {
         ("flash_with_too_few_times", "[\"40 us\", \"60 us\"]", "[\"50 us\"]"),
         ("flash_with_an_odd_mapping_unit", "mapping_unit = { value = \"4 KiB\"", "mapping_unit = { value = \"3 KiB\""),
         ("flash_with_a_misspelled_cell", "\"mlc\"", "\"mcl\""),
+        (
+            "flash_with_electronics_in_nanoseconds",
+            "read_overhead = { value = \"5 us\"",
+            "read_overhead = { value = \"5 ns\"",
+        ),
+        ("flash_with_a_parity_for_each_channel", "parity_channels = { value = 1,", "parity_channels = { value = 16,"),
+        ("flash_with_a_key_misspelled", "over_provisioning =", "overprovisioning ="),
+        (
+            "flash_with_a_value_without_a_source",
+            "queue_depth = { value = 256, source = \"test\" }",
+            "queue_depth = { value = 256 }",
+        ),
+        ("flash_with_megabytes_on_its_channels", "\"200000000 /s\"", "\"200 /s\""),
+        ("flash_with_a_rate_of_thousands", "read_rate = { value = \"300000 /s\"", "read_rate = { value = \"300 /s\""),
+        ("flash_that_lasts_for_ever", "endurance_cycles = { value = 3000,", "endurance_cycles = { value = 3000000,"),
         ("flash_without_an_erase_time", "erase_time = { value = \"3 ms\", source = \"test\" }\n", ""),
     ] {
         assert!(FLASH.contains(from), "{name}: the profile holds no `{from}`");
@@ -296,6 +316,11 @@ fn an_impossible_flash_drive_is_told_with_the_reason() {
         let error = planned_in(SMALL, World::Simulated, &profiles).expect_err(name);
         check_golden(name, &error.to_string());
     }
+    let full =
+        FLASH.replacen("\"16 MiB\"", "\"64 KiB\"", 1).replacen("count = { value = 2,", "count = { value = 8,", 1);
+    let profiles = Profiles { devices: vec![("null".into(), "x.toml".into(), full)], ..Profiles::default() };
+    let error = planned_in(SMALL, World::Simulated, &profiles).expect_err("eight program units of 16 KiB");
+    check_golden("flash_with_a_buffer_that_fills_for_ever", &error.to_string());
     let profiles = Profiles { devices: vec![("null".into(), "x.toml".into(), FLASH.into())], ..Profiles::default() };
     planned_in(SMALL, World::Simulated, &profiles).expect("the profile can be");
 }

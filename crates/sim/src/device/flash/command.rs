@@ -183,7 +183,12 @@ impl Flash {
     #[inline]
     pub(super) fn bring(&mut self, die: u32, sensed: u32, time: Nanos, now: Nanos, ready: Nanos) -> Fetched {
         let sensed = self.dies[die as usize].read(ready, sensed, time, self.times.suspend);
-        self.busy[0] += if sensed.anew { time } else { 0 };
+        if sensed.anew {
+            self.busy[0] += time;
+            if let Some(power) = &self.times.power {
+                self.read_power += power.carries[0];
+            }
+        }
         let transfer = self.times.channel.time(self.times.unit_bytes);
         let channel = &mut self.channels[(die / self.layout.dies_per_channel) as usize];
         *channel = now.max(*channel) + transfer;

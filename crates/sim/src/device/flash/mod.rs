@@ -28,6 +28,7 @@ use super::barrier::Barrier;
 use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
 use crate::fault::Rebuilt;
+use crate::power;
 use channel::Degraded;
 use command::Slot;
 use die::{Die, Kind, NONE, Pending};
@@ -77,8 +78,11 @@ pub struct Flash {
     reclaiming: [u64; 3],
     /// Rebuilds that have ended and are not told.
     rebuilt: VecDeque<Rebuilt>,
-    /// When the power allowed has carried all that was begun so far.
+    /// When the power allowed has carried all that was begun so far, and for how long it has had to, what is ahead included.
     energy: Nanos,
+    carried: Nanos,
+    /// For how long it would have had to for the host's reads, which draw without being held back.
+    read_power: Nanos,
     /// What had been done before the run.
     before: Work,
     /// Bytes written before the run and passes at random; done when the first command comes.
@@ -95,6 +99,8 @@ struct Endurance {
     /// Cycles that a block takes, and of them those behind it at the run's begin.
     cycles: u64,
     worn: u64,
+    /// Cycles beyond, that repeated reads allow.
+    extra: u64,
     /// The drive has so many times less flash than the real one.
     scale: u64,
 }
@@ -104,16 +110,25 @@ impl Endurance {
         let cycles = u64::from(profile.nand.endurance_cycles.value);
         let by_profile = profile.read_retry.as_ref().map_or(0, |retry| u64::from(retry.worn.value.0));
         let millionths = profile.simulated.worn_percent.map_or(by_profile, |percent| u64::from(percent) * 10_000);
-        Self { cycles, worn: cycles * millionths / 1_000_000, scale: u64::from(profile.simulated.scale.max(1)) }
+        let extra = profile.read_retry.as_ref().and_then(|retry| retry.extra_life.as_ref());
+        let extra = extra.map_or(0, |share| cycles * u64::from(share.value.0) / 1_000_000);
+        let scale = u64::from(profile.simulated.scale.max(1));
+        Self { cycles, worn: cycles * millionths / 1_000_000, extra, scale }
     }
 
     /// Bytes that the cells of the whole drive still take in programs: what was written before the run went to all of them,
     /// what the run writes is as much as it would be on the whole drive.
-    fn left(&self, physical_bytes: u64, before_bytes: u64, since_bytes: u64) -> u64 {
+    ///
+    /// Without repeated reads, and what these add.
+    fn left(&self, physical_bytes: u64, before_bytes: u64, since_bytes: u64) -> [u64; 2] {
         let whole = |bytes: u64| u128::from(bytes) * u128::from(self.scale);
-        let all = u128::from(self.cycles.saturating_sub(self.worn)) * whole(physical_bytes);
-        let left = all.saturating_sub(whole(before_bytes)).saturating_sub(u128::from(since_bytes));
-        u64::try_from(left).unwrap_or(u64::MAX)
+        let left = |cycles: u64| {
+            let all = u128::from(cycles.saturating_sub(self.worn)) * whole(physical_bytes);
+            let left = all.saturating_sub(whole(before_bytes)).saturating_sub(u128::from(since_bytes));
+            u64::try_from(left).unwrap_or(u64::MAX)
+        };
+        let rated = left(self.cycles);
+        [rated, left(self.cycles + self.extra) - rated]
     }
 }
 
@@ -145,8 +160,16 @@ struct Times {
     protection: Option<(Nanos, Nanos)>,
     /// Chance of a retry at the end of life, its time, share of life behind it, cycles of a life.
     retry: Option<(f64, Nanos, f64, f64)>,
-    /// Time for which the power beyond idling carries a nanojoule, and nanojoules of a sense, a program and an erase.
-    power: Option<(Pace, [u64; 3])>,
+    power: Option<Power>,
+}
+
+/// What the drive draws.
+#[derive(Clone, Copy, Debug)]
+struct Power {
+    idle_mw: u64,
+    /// Milliwatts allowed beyond that, and the time for which they carry a sense, a program and an erase.
+    beyond_mw: u64,
+    carries: [Nanos; 3],
 }
 
 /// One controller.
@@ -226,6 +249,8 @@ impl Flash {
             reclaiming: [0, 0, 1],
             rebuilt: VecDeque::new(),
             energy: 0,
+            carried: 0,
+            read_power: 0,
             before: Work::default(),
             past: past(profile),
             busy: [0; 4],
@@ -351,9 +376,10 @@ impl Flash {
             Kind::Erase => (2, times.erase),
             Kind::Host | Kind::Parity | Kind::Relocated => (1, times.program[usize::from(pending.page)]),
         };
-        if let Some((pace, energies)) = &times.power {
+        if let Some(power) = &times.power {
             begin = begin.max(self.energy);
-            self.energy = self.energy.max(at) + pace.time(energies[energy]);
+            self.energy = self.energy.max(at) + power.carries[energy];
+            self.carried += power.carries[energy];
         }
         let end = match pending.kind {
             Kind::Erase => begin + work,
@@ -408,7 +434,20 @@ impl Flash {
         let transfers: Nanos = self.channels.iter().map(|&until| ahead(until)).sum();
         usage.add(Resource::Channels, self.channels.len() as u64, channels - transfers);
         usage.add(Resource::Link, 1, link.saturating_sub(ahead(self.crossed)));
+        if self.times.power.is_some() {
+            usage.add(Resource::Power, 1, self.carried.saturating_sub(ahead(self.energy)));
+        }
         usage.add(Resource::Controller, self.controllers.len() as u64, controller - turns);
+    }
+
+    /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.
+    ///
+    /// What the limit holds back is carried as fast as it allows, so that no stretch of time shows more than that but for the
+    /// host's reads.
+    pub(crate) fn energy_nj(&self, now: Nanos) -> Option<u64> {
+        let power = self.times.power.as_ref()?;
+        let carried = self.carried.saturating_sub(self.energy.saturating_sub(now));
+        Some(power::nanojoules(power.idle_mw, now) + power::nanojoules(power.beyond_mw, carried + self.read_power))
     }
 
     /// What the translation layers have done since the run's begin.
@@ -437,7 +476,7 @@ impl Flash {
             wear.cycles_max = wear.cycles_max.max(erases.iter().max().map_or(0, |&cycles| u64::from(cycles)));
         }
         let (before, since) = (self.before.programmed_units() * unit, work.programmed_units() * unit);
-        wear.life_bytes = self.endurance.left(wear.physical_bytes, before, since);
+        [wear.life_bytes, wear.retry_life_bytes] = self.endurance.left(wear.physical_bytes, before, since);
         wear
     }
 
@@ -487,8 +526,12 @@ impl Times {
         let power = profile.power.as_ref().map(|power| {
             // A milliwatt is a million nanojoules per second; a rate counts thousandths.
             let rate = tameshi_base::Rate(u64::from(power.limit_mw.value - power.idle_mw.value) * 1_000_000_000);
-            let energies = [power.read_nj.value, power.program_nj.value, power.erase_nj.value].map(u64::from);
-            (Pace::per_second(rate), energies)
+            let energies = [&power.read_nj, &power.program_nj, &power.erase_nj];
+            Power {
+                idle_mw: u64::from(power.idle_mw.value),
+                beyond_mw: u64::from(power.limit_mw.value - power.idle_mw.value),
+                carries: energies.map(|of| Pace::per_second(rate).time(u64::from(of.value))),
+            }
         });
         Self {
             unit_bytes: profile.mapping_unit.value.0,

@@ -15,6 +15,7 @@ mod read_ahead;
 use super::barrier::Barrier;
 use super::{Breakdown, DeviceCompletion};
 use crate::fault::Loss;
+use crate::power::Drawing;
 use geometry::Geometry;
 use queue::{Queue, Queued};
 use read_ahead::ReadAhead;
@@ -41,6 +42,7 @@ pub struct Hdd {
     service: Option<(Queued, Nanos, Nanos)>,
     /// How long the arm has served, up to the end of what it serves.
     busy_ns: Nanos,
+    drawing: Option<Drawing>,
     head_cylinder: u64,
     segment_bytes: Option<u64>,
     read_ahead: Option<ReadAhead>,
@@ -68,6 +70,7 @@ impl Hdd {
             choice_at: None,
             service: None,
             busy_ns: 0,
+            drawing: profile.power.as_ref().map(Drawing::new),
             head_cylinder: 0,
             segment_bytes: profile.read_ahead.as_ref().map(|size| size.value.0),
             read_ahead: None,
@@ -254,5 +257,12 @@ impl Hdd {
     pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
         let ahead = self.service.as_ref().map_or(0, |(_, _, end)| end.saturating_sub(now));
         usage.add(Resource::Media, 1, self.busy_ns - ahead);
+    }
+
+    /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.
+    pub(crate) fn energy_nj(&self, now: Nanos) -> Option<u64> {
+        let mut usage = Usage::default();
+        self.usage(now, &mut usage);
+        Some(self.drawing?.energy_nj(now, &usage))
     }
 }

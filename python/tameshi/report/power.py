@@ -1,0 +1,45 @@
+"""What a load costs in power, and what a watt brings: a table for each phase."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tameshi.report.points import Name, View, freeze
+from tameshi.report.summary import Column, Row, Table
+from tameshi.report.text import Shown, Text, format_value
+
+COLUMNS = ("cell", "power", "iops_per_watt", "bandwidth_per_watt")
+
+
+def tables(view: View, text: Text) -> list[Table]:
+    """One table for each phase whose storages say what they draw."""
+    found = []
+    for phase in view.phases:
+        cells = [cell for cell in view.cells if cell["phase"] == phase]
+        told = [(cell, drawn) for cell in cells for drawn in cell.get("power") or ()]
+        if told:
+            rows = tuple(_row(view, text, cell, drawn) for cell, drawn in told)
+            columns = tuple(Column(text(f"column.{key}")) for key in COLUMNS)
+            caption = text("table.power", phase=text.name(phase))
+            note = text("note.power")
+            found.append(Table(f"power-{phase}", caption, columns, rows, note, numeric=True))
+    return found
+
+
+def _row(view: View, text: Text, cell: Mapping[str, Any], drawn: Mapping[str, Any]) -> Row:
+    subject = str(drawn["subject"]).removeprefix("storage.")
+    name: Name = (*(level for _, level in freeze(cell.get("levels", {}))), subject)
+    return Row(
+        text.names(name),
+        (
+            Shown(format_value("power", drawn["watts"])),
+            _each(drawn["iops_per_watt"], "rate", text),
+            _each(drawn["bandwidth_per_watt"], "bandwidth", text),
+        ),
+        group=text.world(cell["world"]) if len({c["world"] for c in view.cells}) > 1 else "",
+    )
+
+
+def _each(value: float | None, kind: str, text: Text) -> Shown:
+    return Shown(text("cell.none") if value is None else format_value(kind, value))
