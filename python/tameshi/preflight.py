@@ -104,7 +104,8 @@ def _servers(plan: Plan, bindings: Bindings) -> dict[str, Serving]:
             found.setdefault(name, serving)
             if serving.running and run.start is not Start.as_is:
                 raise BadInput(
-                    "a server that runs already is loaded as it is: it is never restarted",
+                    "a server that runs already is loaded as it is: it is never restarted, and its "
+                    "caches are neither dropped nor filled",
                     key="run.start",
                     found=run.start.value,
                     accepted=[Start.as_is.value],

@@ -835,6 +835,11 @@ class Popularity(StrEnum):
     zipfian = 'zipfian'
 
 
+class PsMode(StrEnum):
+    auto = 'auto'
+    disable = 'disable'
+
+
 class KeyUpdate(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -901,6 +906,12 @@ class Document(BaseModel):
     rate: Annotated[
         Rate | None, Field(description='Operations per second in open loop; absent: closed loop.')
     ] = None
+
+
+class PgbenchMix(StrEnum):
+    tpcb_like = 'tpcb_like'
+    simple_update = 'simple_update'
+    select_only = 'select_only'
 
 
 class Variable(StrEnum):
@@ -1621,6 +1632,56 @@ class Oltp(BaseModel):
             description="Every statement on its own, without a transaction around them: sysbench's `--skip-trx`."
         ),
     ] = False
+    range_selects: Annotated[
+        bool | None,
+        Field(
+            description="Without it the selects of ranges are left out: sysbench's `--range_selects`."
+        ),
+    ] = True
+    auto_inc: Annotated[
+        bool | None,
+        Field(
+            description='Rows are numbered by the database, or else by the client: then `insert` begins with empty tables.'
+        ),
+    ] = True
+    secondary: Annotated[
+        bool | None,
+        Field(description="A secondary index on the row's number in place of the primary key."),
+    ] = False
+    create_secondary: Annotated[bool | None, Field(description='The secondary index on `k`.')] = (
+        True
+    )
+    mysql_storage_engine: Annotated[
+        str | None,
+        Field(
+            description='Storage engine of the tables on MariaDB and MySQL: `innodb`, or another that the server has.'
+        ),
+    ] = 'innodb'
+    reconnect: Annotated[
+        int | None, Field(description='Connect anew after so many transactions; 0: never.', ge=0)
+    ] = 0
+    db_ps_mode: Annotated[
+        PsMode | None,
+        Field(
+            description="Statements prepared once, or sent as text each time: sysbench's `--db-ps-mode`."
+        ),
+    ] = 'auto'
+    rand_spec_iter: Annotated[
+        int | None,
+        Field(description='How many draws `gaussian` and `special` take the mean of.', ge=0),
+    ] = 12
+    rand_spec_pct: Annotated[
+        int | None, Field(description='Share of the keys that `special` favours, in percent.', ge=0)
+    ] = 1
+    rand_spec_res: Annotated[
+        int | None, Field(description='Share of the draws that fall on them, in percent.', ge=0)
+    ] = 75
+    rand_pareto_h: Annotated[
+        float | None, Field(description='Shape of `pareto`, between 0 and 1.')
+    ] = 0.2
+    rand_zipfian_exp: Annotated[
+        float | None, Field(description='Exponent of `zipfian`, above 0.')
+    ] = 0.8
 
 
 class Ycsb(BaseModel):
@@ -1633,6 +1694,27 @@ class Ycsb(BaseModel):
     clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
     rate: Annotated[
         Rate | None, Field(description='Operations per second in open loop; absent: closed loop.')
+    ] = None
+
+
+class Pgbench(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    mix: Annotated[PgbenchMix | None, Field(description='Which of its built-in scripts.')] = (
+        'tpcb_like'
+    )
+    clients: Annotated[int, Field(description='Connections that work at once.', ge=0)]
+    scale: Annotated[
+        int | None,
+        Field(
+            description='Size of the data set: 100000 accounts, 10 tellers and a branch for each.',
+            ge=0,
+        ),
+    ] = 1
+    rate: Annotated[
+        Rate | None, Field(description='Transactions per second in open loop; absent: closed loop.')
     ] = None
 
 
@@ -2161,6 +2243,14 @@ class ProgramSpec5(BaseModel):
     ycsb: Ycsb
 
 
+class ProgramSpec7(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    pgbench: Pgbench
+
+
 class SteadyRule(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2570,7 +2660,7 @@ class PhaseSpec(BaseModel):
     ]
     streams: Annotated[list[PhaseStream], Field(description='Streams that run at once.')]
     programs: Annotated[
-        list[ProgramSpec1 | ProgramSpec2 | ProgramSpec3 | ProgramSpec4 | ProgramSpec5 | ProgramSpec6] | None,
+        list[ProgramSpec1 | ProgramSpec2 | ProgramSpec3 | ProgramSpec4 | ProgramSpec5 | ProgramSpec6 | ProgramSpec7] | None,
         Field(description='Programs that drive the database meanwhile.'),
     ] = None
     ramp: Annotated[

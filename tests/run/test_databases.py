@@ -171,6 +171,16 @@ def test_a_disk_that_runs_full_while_loading_is_told_and_leaves_nothing(
         subprocess.run(["umount", str(small)], check=True)
 
 
+def test_a_value_that_no_option_of_sysbenchs_has_is_told(study, tmp_path):
+    for wrong in ('mysql_storage_engine = "x; DROP"', "rand_pareto_h = 1.0", "rand_spec_pct = 0"):
+        oltp = f'[workload.oltp]\nmix = "read_only"\nclients = 1\ntables = 1\nrows = 9\n{wrong}'
+        text = TPCC.replace("[workload.tpcc]\nclients = 1", oltp).replace('["tpcc"]', '["oltp"]')
+        done = tameshi("plan", study(text), "--world", "measured")
+        assert done.returncode == 2, done.stdout
+        assert "sysbench's option has no such value" in done.stderr
+        assert f"workload.oltp.{wrong.split()[0]}" in done.stderr
+
+
 BAD = [
     (
         "simulated",

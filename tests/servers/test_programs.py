@@ -24,6 +24,7 @@ SMALL = {
     "ycsb": {"mix": "F", "records": 300, "clients": 2},
     "document": {"documents": 200, "size": "500 B", "clients": 2},
     "scan": {"size": "100 KB", "clients": 1},
+    "pgbench": {"clients": 2},
 }
 
 
@@ -56,8 +57,11 @@ def events(folder: Path, kind: str) -> list[dict[str, Any]]:
     return [event for event in map(json.loads, lines) if event["kind"] == kind]
 
 
-@pytest.mark.parametrize("product", PRODUCTS)
-@pytest.mark.parametrize("program", SMALL)
+# pgbench's least data set is of 100000 accounts: on its own product.
+EACH = [(w, p) for w in SMALL for p in PRODUCTS if w != "pgbench" or p == "postgresql"]
+
+
+@pytest.mark.parametrize(("program", "product"), EACH)
 def test_every_program_runs_on_every_product(
     make: Maker, tmp_path: Path, product: str, program: str
 ) -> None:
@@ -80,6 +84,35 @@ def test_every_program_runs_on_every_product(
         ((profile,),) = ([event["profile"]] for event in events(tmp_path, "profile"))
         assert profile["statements"] == done["completed"]
         assert sum(stage["ns"] for stage in profile["stages"]) > 0
+
+
+SYSBENCH = [
+    {"db_ps_mode": "disable", "reconnect": 1, "skip_trx": True},
+    {"secondary": True, "create_secondary": False, "popularity": "pareto", "rand_pareto_h": 0.5},
+    {"mix": "insert", "auto_inc": False, "db_ps_mode": "disable"},
+]
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_sysbenchs_options_hold_on_every_product(make: Maker, tmp_path: Path, product: str) -> None:
+    server = make.server(product)
+    server.start()
+    for number, options in enumerate(SYSBENCH):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        of = spec(server, {"oltp": SMALL["oltp"] | options}, folder, 0.4)
+        oltp = Oltp({**of, "ledger": None})
+        assert oltp.load() == (0 if "auto_inc" in options else 1000)
+        done = oltp.execute(folder, time.monotonic_ns())
+        collisions = ("1213", "40", "Busy")
+        assert not [e for e in done["errors"] if not any(c in e for c in collisions)], done
+        assert done["completed"] > 0
+        assert bool(total(folder, "load.reconnects")) == ("reconnect" in options)
+        target = database_target(server.address.as_json())
+        for table in oltp.tables():
+            ((rows,),) = query(target, f"SELECT COUNT(*) FROM {table}")
+            assert int(rows or 0) >= (1 if "auto_inc" in options else 490)
+            query(target, f"DROP TABLE {table}")
 
 
 @pytest.mark.parametrize("product", PRODUCTS)

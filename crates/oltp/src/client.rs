@@ -45,6 +45,8 @@ pub(crate) struct Counts {
     pub(crate) reads: u64,
     pub(crate) writes: u64,
     pub(crate) others: u64,
+    /// Of the ledger: what a client would not send without it.
+    pub(crate) ledger: u64,
     /// Transactions that the database ended, a statement outside of any counting as one.
     pub(crate) ended: u64,
     pub(crate) reconnects: u64,
@@ -62,6 +64,7 @@ impl Counts {
         self.reads += other.reads;
         self.writes += other.writes;
         self.others += other.others;
+        self.ledger += other.ledger;
         self.ended += other.ended;
         self.reconnects += other.reconnects;
         self.cpu_ns += other.cpu_ns;
@@ -304,6 +307,7 @@ impl Worker {
             }
             let Broken { failure, committing } = match self.attempt() {
                 Ok(outcome) => {
+                    self.connect_anew_if_due();
                     self.completed(kind, intended, start, outcome);
                     return self.profile(kind);
                 }
@@ -337,6 +341,14 @@ impl Worker {
             if self.over(self.task.clock.now()) {
                 return;
             }
+        }
+    }
+
+    /// After so many transactions the connection is made anew, in the time of the last of them, as sysbench does it.
+    fn connect_anew_if_due(&mut self) {
+        if self.task.plan.reconnect.is_some_and(|every| (self.ending.completed + 1).is_multiple_of(every)) {
+            self.task.session = None;
+            self.reconnect();
         }
     }
 
@@ -427,16 +439,17 @@ impl Worker {
                         self.counts.ended += u64::from(!inside);
                         session.run(&self.statement, &mut self.reply).map_err(broken(false))?;
                     } else if self.task.ledger.is_some() {
+                        self.counts.ledger += u64::from(session.says_begin());
                         session.begin(true).map_err(broken(false))?;
                         session.run(&self.statement, &mut self.reply).map_err(broken(false))?;
-                        self.commit(session, true)?;
+                        self.commit(session, true, false)?;
                     } else {
                         self.counts.ended += 1;
                         session.run(&self.statement, &mut self.reply).map_err(broken(true))?;
                     }
                 }
                 Step::Commit => {
-                    self.commit(session, wrote)?;
+                    self.commit(session, wrote, true)?;
                     inside = false;
                 }
                 Step::Rollback => {
@@ -454,18 +467,20 @@ impl Worker {
         }
     }
 
-    /// Commits, and before it leaves a row in the ledger where the transaction wrote.
-    fn commit(&mut self, session: &mut Session, wrote: bool) -> Result<(), Broken> {
+    /// Commits, and before it leaves a row in the ledger where the transaction wrote. `asked`: the program asks for the
+    /// commit, and not only the ledger.
+    fn commit(&mut self, session: &mut Session, wrote: bool, asked: bool) -> Result<(), Broken> {
         let mut numbered = None;
         if let (Some((run, _)), Some(shape), true) = (&self.task.ledger, self.task.plan.ledger, wrote) {
             self.ledger_number += 1;
+            self.counts.ledger += 1;
             let row = self.ledger_row.of(shape);
             row.int(*run).int(i64::from(self.task.number)).int(self.ledger_number as i64);
             let written = session.run(&self.ledger_row, &mut self.ledger_reply);
             written.map_err(|failure| Broken { failure, committing: false })?;
             numbered = Some(self.ledger_number);
         }
-        self.counts.others += 1;
+        *(if asked { &mut self.counts.others } else { &mut self.counts.ledger }) += 1;
         self.counts.ended += 1;
         let committed = session.commit();
         if let (Some(number), Some((_, journal))) = (numbered, &mut self.task.ledger) {

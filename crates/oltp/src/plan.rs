@@ -4,7 +4,7 @@ use crate::dialect::Dialect;
 use crate::spec::{OltpSpec, Target};
 use std::sync::Arc;
 use tameshi_workload::program::relation::{Table, column};
-use tameshi_workload::program::{Catalogue, Kind, Program, ProgramSpec, Shape};
+use tameshi_workload::program::{Catalogue, Kind, Program, ProgramSpec, PsMode, Shape};
 
 /// Name of the ledger's table.
 pub(crate) const LEDGER: &str = "tameshi_ledger";
@@ -22,6 +22,10 @@ pub struct Plan {
     pub(crate) always_in_transaction: bool,
     /// The server is asked where the time of each statement went, if it can tell.
     pub(crate) profiled: bool,
+    /// Statements go as text with their values, and are not prepared.
+    pub(crate) as_text: bool,
+    /// Transactions after which a client connects anew.
+    pub(crate) reconnect: Option<u64>,
 }
 
 /// A shape's SQL text and the kinds of what goes in and comes out.
@@ -59,14 +63,21 @@ impl Plan {
         let texts = catalogue.shapes.iter().map(text).collect();
         let always_in_transaction = matches!(drives, ProgramSpec::Tpcc(_));
         let profiled = matches!(drives, ProgramSpec::Scan(_));
-        Self { ledger, texts: Arc::new(texts), catalogue: Arc::new(catalogue), always_in_transaction, profiled }
+        let (mut as_text, mut reconnect) = (false, None);
+        if let ProgramSpec::Oltp(oltp) = drives {
+            as_text = oltp.db_ps_mode == PsMode::Disable;
+            reconnect = Some(u64::from(oltp.reconnect)).filter(|count| *count > 0);
+        }
+        let (texts, catalogue) = (Arc::new(texts), Arc::new(catalogue));
+        Self { ledger, texts, catalogue, always_in_transaction, profiled, as_text, reconnect }
     }
 
     /// No program: for queries of one's own.
     pub fn none() -> Self {
         let catalogue = Catalogue { tables: Vec::new(), shapes: Vec::new(), transactions: Vec::new() };
         let (texts, catalogue) = (Arc::default(), Arc::new(catalogue));
-        Self { catalogue, ledger: None, texts, always_in_transaction: false, profiled: false }
+        let (always_in_transaction, profiled, as_text) = (false, false, false);
+        Self { catalogue, ledger: None, texts, always_in_transaction, profiled, as_text, reconnect: None }
     }
 
     /// Whether the shape changes the database.

@@ -245,6 +245,7 @@ impl Run<'_> {
             ("statement.reads", counts.reads),
             ("statement.writes", counts.writes),
             ("statement.others", counts.others),
+            ("statement.ledger", counts.ledger),
             ("statement.ended", counts.ended),
             ("load.reconnects", counts.reconnects),
             ("load.cpu_ns", counts.cpu_ns),

@@ -88,6 +88,7 @@ pub const METRICS: &[Metric] = &[
     m("statement.reads", "1", Counter, Neither, "statements that read", "読み取るステートメント数"),
     m("statement.writes", "1", Counter, Neither, "statements that change", "変更するステートメント数"),
     m("statement.others", "1", Counter, Neither, "begins, commits and rollbacks", "開始・コミット・ロールバックの数"),
+    m("statement.ledger", "1", Counter, Neither, "statements of the ledger", "台帳のためのステートメント数"),
     m(
         "statement.ended",
         "1",

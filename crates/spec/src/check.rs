@@ -8,6 +8,7 @@ use crate::resolve::{addressed, unknown_name};
 use crate::run::{HostSpec, RunSpec, SteadyRule};
 use crate::study::{Derived, Event, Phase, Published, Rounds, Stack, Study, Until};
 use tameshi_base::{InputError, InputErrorKind, Rate, Share, Size};
+use tameshi_workload::program::ProgramSpec;
 use tameshi_workload::spec::Access;
 use tameshi_workload::{Arrivals, Objection, StreamSpec, Sync};
 
@@ -346,6 +347,33 @@ fn rounds_end(source: Source<'_>, table: &Table<'_>, name: &str, rounds: &Rounds
             Err(error)
         }
     }
+}
+
+/// sysbench's options have values that mean something; the storage engine's name stands in SQL.
+pub(crate) fn programs(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Checked {
+    for program in run.phases.iter().flat_map(|phase| &phase.programs) {
+        let ProgramSpec::Oltp(oltp) = program else { continue };
+        let name = &oltp.mysql_storage_engine;
+        let is_word = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+        let rules = [
+            ("mysql_storage_engine", is_word, "a name of letters, digits and underscores, such as `innodb`"),
+            ("rand_spec_iter", (1..=1000).contains(&oltp.rand_spec_iter), "1 to 1000"),
+            ("rand_spec_pct", (1..=100).contains(&oltp.rand_spec_pct), "1 to 100"),
+            ("rand_spec_res", oltp.rand_spec_res <= 100, "0 to 100"),
+            ("rand_pareto_h", oltp.rand_pareto_h > 0.0 && oltp.rand_pareto_h < 1.0, "between 0 and 1"),
+            ("rand_zipfian_exp", oltp.rand_zipfian_exp > 0.0 && oltp.rand_zipfian_exp <= 10.0, "above 0, up to 10"),
+        ];
+        if let Some((key, _, accepted)) = rules.iter().find(|(_, holds, _)| !holds) {
+            return Err(bad(
+                source,
+                table,
+                &["workload", "oltp", key],
+                "sysbench's option has no such value",
+                accepted,
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Each stream's part of its storage holds at least one block.

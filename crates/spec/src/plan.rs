@@ -188,6 +188,7 @@ fn resolve_cell(
         rounds: expanded.rounds,
     };
     check::spans(source, &cell.table, &run)?;
+    check::programs(source, &cell.table, &run)?;
     Ok((study, run))
 }
 

@@ -25,11 +25,19 @@ from tameshi.spec_types import Engine, PhaseSpec
 
 SHAPING: Mapping[str, Mapping[str, Any]] = {
     "tpcc": {"warehouses": 1},
-    "oltp": {"tables": None, "rows": None},
+    "oltp": {
+        "tables": None,
+        "rows": None,
+        "auto_inc": True,
+        "secondary": False,
+        "create_secondary": True,
+        "mysql_storage_engine": "innodb",
+    },
     "key_update": {"tables": None, "rows": None, "row_size": None},
     "scan": {"size": None},
     "ycsb": {"records": None},
     "document": {"documents": None, "size": None},
+    "pgbench": {"scale": 1},
 }
 """The settings of each program that its data set depends on, with their defaults."""
 
@@ -189,6 +197,8 @@ def data_of(phases: Sequence[PhaseSpec]) -> dict[str, Any]:
                 key: default if settings.get(key) is None else settings[key]
                 for key, default in shaping
             }
+            if word == "oltp" and settings["mix"] == "insert" and not data["auto_inc"]:
+                data["rows"] = 0  # its clients number the rows, and begin with none
             if found.setdefault(word, data) != data:
                 raise BadInput(
                     "the size of a data set can't change within a run",

@@ -184,11 +184,12 @@ def client_findings(
     if cpu >= BUSY or (starved and half):
         figures = {"cpu": cpu, "idle": machine.idle if machine else 1.0}
         found.append(Finding("client", subject, figures))
-    for code, counter, of_server in (
-        ("counts", "statement.count", server_statements),
-        ("transactions", "statement.ended", server_transactions),
+    for code, counters, of_server in (
+        ("counts", ("statement.count", "statement.ledger"), server_statements),
+        ("transactions", ("statement.ended",), server_transactions),
     ):
-        counted = sum(data.counters.get(counter, ())) / data.length_ns * 1e9
+        sent = sum(sum(data.counters.get(counter, ())) for counter in counters)
+        counted = sent / data.length_ns * 1e9
         if of_server and counted:
             apart = abs(of_server - counted) / counted
             if apart > COUNTS_APART:

@@ -25,6 +25,8 @@ pub struct Mysql {
     implicit: bool,
     /// It notes where the time of each statement goes; statements go as text then, since it keeps no profile of others.
     profiled: bool,
+    /// No statement is prepared.
+    as_text: bool,
     scratch: String,
 }
 
@@ -71,7 +73,8 @@ impl Mysql {
         // A server that was built without profiles refuses.
         let profiled = plan.profiled && connection.query_drop("SET profiling = 1").is_ok();
         let (texts, prepared) = (Arc::clone(&plan.texts), vec![None; plan.texts.len()]);
-        Ok(Self { connection, texts, prepared, implicit, profiled, scratch: String::new() })
+        let (as_text, scratch) = (plan.as_text, String::new());
+        Ok(Self { connection, texts, prepared, implicit, profiled, as_text, scratch })
     }
 
     pub(super) fn begins_by_itself(&self) -> bool {
@@ -93,9 +96,13 @@ impl Mysql {
     fn execute(&mut self, statement: &Statement, reply: &mut Reply) -> Result<(), ::mysql::Error> {
         let shape = statement.shape as usize;
         let text = &self.texts[shape];
-        if self.profiled && statement.parameters.is_empty() {
-            let result = self.connection.query_iter(&text.sql)?;
-            return take_rows(result, &text.results, reply);
+        if self.as_text || self.profiled && statement.parameters.is_empty() {
+            self.scratch.clear();
+            wire::with_values(&text.sql, &statement.parameters, &text.parameters, true, &mut self.scratch);
+            let result = self.connection.query_iter(&self.scratch)?;
+            take_rows(result, &text.results, reply)?;
+            reply.affected = self.connection.affected_rows();
+            return Ok(());
         }
         let prepared = match &mut self.prepared[shape] {
             Some(prepared) => &*prepared,
@@ -135,11 +142,11 @@ impl Mysql {
         let kinds: Vec<Kind> = columns.iter().map(|&column| table.columns[column].kind).collect();
         let head = format!("INSERT INTO {} ({}) VALUES ", table.name, names.join(", "));
         let mut sql = String::with_capacity(BULK + 65_536);
-        let Self { connection, scratch, .. } = self;
+        let Self { connection, .. } = self;
         let mut failed = Ok(());
         rows(&mut |values| {
             sql.push_str(if sql.is_empty() { &head } else { "," });
-            literals(values, &kinds, scratch, &mut sql);
+            literals(values, &kinds, &mut sql);
             if sql.len() >= BULK && failed.is_ok() {
                 failed = connection.query_drop(&sql);
                 sql.clear();
@@ -170,41 +177,16 @@ fn take_rows<P: Protocol>(
     Ok(())
 }
 
-/// Appends a row as SQL literals. Texts of programs hold letters, digits and JSON's signs; quotes and backslashes are
-/// escaped all the same.
-fn literals(values: &Values, kinds: &[Kind], scratch: &mut String, sql: &mut String) {
+/// Appends a row as SQL literals.
+fn literals(values: &Values, kinds: &[Kind], sql: &mut String) {
     sql.push('(');
     for (index, (value, kind)) in values.iter().zip(kinds).enumerate() {
         if index > 0 {
             sql.push(',');
         }
-        match (value, kind) {
-            (Value::Null, _) => sql.push_str("NULL"),
-            (Value::Text(text), _) => quote(text, sql),
-            (Value::Int(_), Kind::Time) => {
-                scratch.clear();
-                wire::write_value(value, *kind, scratch);
-                quote(scratch, sql);
-            }
-            (Value::Int(_), _) => wire::write_value(value, *kind, sql),
-        }
+        wire::literal(value, *kind, true, sql);
     }
     sql.push(')');
-}
-
-fn quote(text: &str, sql: &mut String) {
-    sql.push('\'');
-    if text.contains(['\'', '\\']) {
-        for letter in text.chars() {
-            if matches!(letter, '\'' | '\\') {
-                sql.push('\\');
-            }
-            sql.push(letter);
-        }
-    } else {
-        sql.push_str(text);
-    }
-    sql.push('\'');
 }
 
 fn sent(value: Value<'_>, kind: Kind) -> Sent {

@@ -67,6 +67,8 @@ pub struct Postgresql {
     stream: Stream,
     texts: Arc<Vec<Text>>,
     prepared: Vec<bool>,
+    /// No statement is prepared.
+    as_text: bool,
     send: BytesMut,
     received: BytesMut,
     chunk: Vec<u8>,
@@ -109,6 +111,7 @@ impl Postgresql {
             stream: Stream::open(server).map_err(|error| lost(&error))?,
             texts: Arc::clone(&plan.texts),
             prepared: vec![false; plan.texts.len()],
+            as_text: plan.as_text,
             send: BytesMut::with_capacity(4096),
             received: BytesMut::with_capacity(READ),
             chunk: vec![0; READ],
@@ -211,13 +214,19 @@ impl Postgresql {
     pub(super) fn run(&mut self, statement: &Statement, reply: &mut Reply) -> Result<(), Failure> {
         let texts = Arc::clone(&self.texts);
         let (shape, text) = (statement.shape as usize, &texts[statement.shape as usize]);
-        let name = format!("s{shape}");
-        if !self.prepared[shape] {
-            frontend::parse(&name, &text.sql, [], &mut self.send).map_err(|error| lost(&error))?;
+        if self.as_text {
+            self.scratch.clear();
+            wire::with_values(&text.sql, &statement.parameters, &text.parameters, false, &mut self.scratch);
+            frontend::query(&self.scratch, &mut self.send).map_err(|error| lost(&error))?;
+        } else {
+            let name = format!("s{shape}");
+            if !self.prepared[shape] {
+                frontend::parse(&name, &text.sql, [], &mut self.send).map_err(|error| lost(&error))?;
+            }
+            self.bind(&name, statement, &text.parameters)?;
+            frontend::execute("", 0, &mut self.send).map_err(|error| lost(&error))?;
+            frontend::sync(&mut self.send);
         }
-        self.bind(&name, statement, &text.parameters)?;
-        frontend::execute("", 0, &mut self.send).map_err(|error| lost(&error))?;
-        frontend::sync(&mut self.send);
         self.flush()?;
         reply.restart(text.results.len());
         let mut spans = std::mem::take(&mut self.spans);

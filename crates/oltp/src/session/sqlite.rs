@@ -2,12 +2,13 @@
 
 use super::super::failure::{Failure, Fate};
 use super::super::plan::{Plan, Text};
+use super::wire;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tameshi_workload::program::{Reply, Statement, Table, Value, Values};
+use tameshi_workload::program::{Kind, Reply, Statement, Table, Value, Values};
 
 /// How long one client waits for the one writer's lock before its transaction is tried again.
 const BUSY: Duration = Duration::from_secs(5);
@@ -16,6 +17,9 @@ const BUSY: Duration = Duration::from_secs(5);
 pub struct Sqlite {
     connection: Connection,
     texts: Arc<Vec<Text>>,
+    /// Statements are prepared anew each time.
+    as_text: bool,
+    scratch: String,
 }
 
 fn failure(error: &rusqlite::Error) -> Failure {
@@ -38,7 +42,7 @@ impl Sqlite {
         for (name, value) in pragmas {
             connection.pragma_update(None, name, value).map_err(|error| failure(&error))?;
         }
-        Ok(Self { connection, texts: Arc::clone(&plan.texts) })
+        Ok(Self { connection, texts: Arc::clone(&plan.texts), as_text: plan.as_text, scratch: String::new() })
     }
 
     pub(super) fn plain(&mut self, sql: &str) -> Result<(), Failure> {
@@ -58,7 +62,20 @@ impl Sqlite {
 
     pub(super) fn run(&mut self, statement: &Statement, reply: &mut Reply) -> Result<(), Failure> {
         let text = &self.texts[statement.shape as usize];
-        execute(&self.connection, text, statement, reply).map_err(|error| failure(&error))
+        let done = if self.as_text {
+            self.scratch.clear();
+            let (values, kinds) = (&statement.parameters, &text.parameters);
+            // Decimals and times are whole numbers here.
+            let kinds: Vec<Kind> = kinds.iter().map(|_| Kind::BigInt).collect();
+            wire::with_values(&text.sql, values, &kinds, false, &mut self.scratch);
+            self.connection.prepare(&self.scratch).and_then(|mut prepared| execute(&mut prepared, text, reply))
+        } else {
+            self.connection.prepare_cached(&text.sql).and_then(|mut prepared| {
+                bind(&mut prepared, &statement.parameters)?;
+                execute(&mut prepared, text, reply)
+            })
+        };
+        done.map_err(|error| failure(&error))
     }
 
     pub(super) fn query(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Failure> {
@@ -118,9 +135,7 @@ fn bind(statement: &mut rusqlite::Statement<'_>, values: &Values) -> rusqlite::R
     Ok(())
 }
 
-fn execute(connection: &Connection, text: &Text, statement: &Statement, reply: &mut Reply) -> rusqlite::Result<()> {
-    let mut prepared = connection.prepare_cached(&text.sql)?;
-    bind(&mut prepared, &statement.parameters)?;
+fn execute(prepared: &mut rusqlite::Statement<'_>, text: &Text, reply: &mut Reply) -> rusqlite::Result<()> {
     let width = text.results.len();
     reply.restart(width);
     if !text.returns_rows {

@@ -1,7 +1,7 @@
 //! Decimals and dates as text, to and from the whole numbers that programs count in.
 
 use std::fmt::Write;
-use tameshi_workload::program::{Kind, Value};
+use tameshi_workload::program::{Kind, Value, Values};
 
 /// Appends a decimal: `-1050` at scale 2 is `-10.50`.
 pub(super) fn decimal(value: i64, scale: u8, text: &mut String) {
@@ -76,6 +76,47 @@ pub(super) fn write_value(value: Value<'_>, kind: Kind, text: &mut String) {
     }
 }
 
+/// Appends a value as an SQL literal. `escapes`: a backslash in a text means something (MariaDB, MySQL).
+pub(super) fn literal(value: Value<'_>, kind: Kind, escapes: bool, sql: &mut String) {
+    match (value, kind) {
+        (Value::Null, _) => sql.push_str("NULL"),
+        (Value::Text(text), _) => {
+            sql.push('\'');
+            if text.contains(['\'', '\\']) {
+                for letter in text.chars() {
+                    match letter {
+                        '\'' => sql.push_str("''"),
+                        '\\' if escapes => sql.push_str("\\\\"),
+                        other => sql.push(other),
+                    }
+                }
+            } else {
+                sql.push_str(text);
+            }
+            sql.push('\'');
+        }
+        (Value::Int(_), Kind::Time) => {
+            sql.push('\'');
+            write_value(value, kind, sql);
+            sql.push('\'');
+        }
+        (Value::Int(_), _) => write_value(value, kind, sql),
+    }
+}
+
+/// A statement with its parameters in their places, `?` or `$1` and up in their order. No text of a statement has such a
+/// sign elsewhere.
+pub(super) fn with_values(text: &str, values: &Values, kinds: &[Kind], escapes: bool, sql: &mut String) {
+    let mut rest = text;
+    for (value, kind) in values.iter().zip(kinds) {
+        let Some(at) = rest.find(['?', '$']) else { break };
+        sql.push_str(&rest[..at]);
+        literal(value, *kind, escapes, sql);
+        rest = rest[at + 1..].trim_start_matches(|letter: char| letter.is_ascii_digit());
+    }
+    sql.push_str(rest);
+}
+
 /// Reads a value of its kind from a server's text; what isn't one is taken as text, for the program to stumble over.
 pub(super) fn read_value(text: &str, kind: Kind) -> Value<'_> {
     let number = match kind {
@@ -104,6 +145,26 @@ mod tests {
         assert_eq!(read_decimal("12", 2), Some(1200));
         assert_eq!(read_decimal("1.234", 2), None);
         assert_eq!(read_decimal("x", 2), None);
+    }
+
+    #[test]
+    fn values_stand_in_a_text_as_literals() {
+        let kinds = [Kind::Int, Kind::Char(9), Kind::Decimal { digits: 5, scale: 2 }, Kind::Time, Kind::Int];
+        let mut values = Values::default();
+        values.int(-7).text("it's \\ one").int(1050).int(0).null();
+        let all = |text: &str, escapes| {
+            let mut sql = String::new();
+            with_values(text, &values, &kinds, escapes, &mut sql);
+            sql
+        };
+        assert_eq!(
+            all("UPDATE t SET a = ?, b = ? WHERE c = ? AND d < ? OR e = ?", true),
+            "UPDATE t SET a = -7, b = 'it''s \\\\ one' WHERE c = 10.50 AND d < '1970-01-01 00:00:00' OR e = NULL"
+        );
+        assert_eq!(
+            all("INSERT INTO t VALUES ($1, $2, $3, $4, $5)", false),
+            "INSERT INTO t VALUES (-7, 'it''s \\ one', 10.50, '1970-01-01 00:00:00', NULL)"
+        );
     }
 
     #[test]

@@ -188,6 +188,35 @@ fn single_statements_get_their_row_in_the_ledger_too() {
     let found = check_program(&spec, &program, false).expect("checked");
     let ledger = found.ledger.clone().expect("a ledger");
     assert!(found.holds && ledger.acknowledged > 0 && ledger.acknowledged <= done.completed, "{found:?}");
+    // One update each as without a ledger; BEGIN, INSERT and COMMIT are the ledger's.
+    let of = |metric| total(folder.path(), "key_update", metric);
+    assert_eq!(of("statement.others"), 0);
+    assert!((of("statement.count")..=of("statement.count") + 4).contains(&(of("statement.ledger") / 3)));
+}
+
+#[test]
+fn connections_are_made_anew_after_so_many_transactions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = Oltp { reconnect: 5, ..Oltp::of(OltpMix::PointSelect, 2, 1, 200) };
+    let spec = spec(folder.path(), ProgramSpec::Oltp(of), 300);
+    let program = loaded(&spec);
+    let done = run(&spec, &program, folder.path());
+    let connected = total(folder.path(), "oltp", "load.reconnects");
+    assert!(connected > 0 && connected <= done.completed / 5 && connected + 2 > done.completed / 5, "{done:?}");
+    let events = fs::read_to_string(folder.path().join("events.jsonl")).expect("events");
+    assert!(!events.contains("\"outage\""), "it is no outage");
+}
+
+#[test]
+fn rows_that_clients_number_have_unlike_numbers_in_all_phases() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let of = Oltp { auto_inc: false, ..Oltp::of(OltpMix::Insert, 2, 2, 200) };
+    let mut spec = spec(folder.path(), ProgramSpec::Oltp(of), 200);
+    spec.phases.push(Phase { name: "again".into(), ..spec.phases[0].clone() });
+    let program = spec.program();
+    assert_eq!(load_program(&spec, &program, 0, &AtomicU64::new(0)).expect("loaded"), 0);
+    let done = run(&spec, &program, folder.path());
+    assert!(done.completed > 10 && done.errors.keys().all(|code| !code.contains("Constraint")), "{done:?}");
 }
 
 #[test]

@@ -4,8 +4,8 @@ use crate::support::{DATE, loaded, spec, tpcc};
 use tameshi_base::Size;
 use tameshi_oltp::{Plan, Session};
 use tameshi_workload::program::{
-    Cell, Delivery, Document, KeyUpdate, Manner, Memory, Oltp, OltpMix, Outcome, Popularity, Program, ProgramSpec,
-    Reply, Seeds, Statement, Step, Table, Value, Ycsb, YcsbMix,
+    Cell, Delivery, Document, KeyUpdate, Manner, Memory, Oltp, OltpMix, Outcome, Pgbench, PgbenchMix, Popularity,
+    Program, ProgramSpec, PsMode, Reply, Seeds, Statement, Step, Table, Value, Ycsb, YcsbMix,
 };
 
 /// The rows of a table, as SQLite has them, in the order of the primary key.
@@ -94,6 +94,25 @@ fn sysbenchs_transactions_touch_the_same_rows_on_sqlite_and_in_the_reference() {
 }
 
 #[test]
+fn sysbenchs_options_change_how_rows_are_reached_and_not_which() {
+    let options: [fn(&mut Oltp); 4] = [
+        |spec| spec.db_ps_mode = PsMode::Disable,
+        |spec| spec.secondary = true,
+        |spec| (spec.create_secondary, spec.auto_inc) = (false, false),
+        |spec| (spec.secondary, spec.range_selects, spec.skip_trx) = (true, false, true),
+    ];
+    for change in options {
+        for mix in [OltpMix::ReadWrite, OltpMix::Insert] {
+            let mut spec = Oltp { popularity: Popularity::Pareto, range_size: 20, ..Oltp::of(mix, 1, 2, 300) };
+            change(&mut spec);
+            // SQLite numbers rows by a primary key only.
+            spec.auto_inc &= !(spec.secondary && mix == OltpMix::Insert);
+            the_same_replies_and_rows(ProgramSpec::Oltp(spec), 40);
+        }
+    }
+}
+
+#[test]
 fn the_other_programs_touch_the_same_rows_on_sqlite_and_in_the_reference() {
     let (rows, rate) = (300, None);
     the_same_replies_and_rows(
@@ -103,6 +122,8 @@ fn the_other_programs_touch_the_same_rows_on_sqlite_and_in_the_reference() {
     for mix in [YcsbMix::A, YcsbMix::D, YcsbMix::E, YcsbMix::F] {
         the_same_replies_and_rows(ProgramSpec::Ycsb(Ycsb { mix, records: rows, clients: 1, rate }), 150);
     }
+    let mix = PgbenchMix::TpcbLike;
+    the_same_replies_and_rows(ProgramSpec::Pgbench(Pgbench { mix, clients: 1, scale: 1, rate }), 50);
     the_same_replies_and_rows(
         ProgramSpec::Document(Document { documents: rows, size: Size(600), clients: 1, rate }),
         50,

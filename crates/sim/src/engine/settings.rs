@@ -5,7 +5,7 @@ use tameshi_base::{Nanos, Size, Time};
 use tameshi_spec::profile::{EngineCosts, EngineModel, FreePages, Innodb, Sourced};
 use tameshi_spec::run::{DatabaseSpec, HostSpec, RunSpec};
 use tameshi_spec::study::{Doublewrite, Engine, Event, Member};
-use tameshi_workload::program::{Delivery, ProgramSpec, Tpcc};
+use tameshi_workload::program::{Delivery, Oltp, ProgramSpec, PsMode, Tpcc};
 
 /// The smallest pool that InnoDB accepts: a size of zero becomes this.
 const LEAST_POOL: u64 = 5 << 20;
@@ -255,7 +255,10 @@ pub(super) fn watched(spec: &RunSpec) -> bool {
 pub(super) fn same_data(one: &ProgramSpec, other: &ProgramSpec) -> bool {
     match (one, other) {
         (ProgramSpec::Tpcc(one), ProgramSpec::Tpcc(other)) => one.warehouses == other.warehouses,
-        (ProgramSpec::Oltp(one), ProgramSpec::Oltp(other)) => (one.tables, one.rows) == (other.tables, other.rows),
+        (ProgramSpec::Oltp(one), ProgramSpec::Oltp(other)) => {
+            let data = |of: &Oltp| (of.tables, of.rows, of.create_secondary);
+            data(one) == data(other)
+        }
         (ProgramSpec::KeyUpdate(one), ProgramSpec::KeyUpdate(other)) => {
             (one.tables, one.rows, one.row_size) == (other.tables, other.rows, other.row_size)
         }
@@ -276,7 +279,17 @@ fn program_trouble(program: &ProgramSpec, sentences: &mut Vec<String>) {
     refuse(deferred, ".delivery", "deferred deliveries are not simulated yet");
     refuse(program.rate().is_some(), ".rate", "an open loop of transactions is not simulated yet");
     refuse(matches!(program, ProgramSpec::Document(_)), "", "a document database is not simulated yet");
+    refuse(matches!(program, ProgramSpec::Pgbench(_)), "", "pgbench's transactions are not simulated yet");
     refuse(program.clients() == 0, ".clients", "there is nobody to do it");
+    if let ProgramSpec::Oltp(of) = program {
+        let unlike = |key: &str| format!("{key} is not simulated yet");
+        refuse(of.secondary, ".secondary", &unlike("a table without a primary key"));
+        refuse(of.reconnect > 0, ".reconnect", &unlike("the making of connections"));
+        refuse(of.db_ps_mode == PsMode::Disable, ".db_ps_mode", &unlike("the cost of statements as text"));
+        refuse(of.loaded_rows() == 0, ".auto_inc", &unlike("a table that begins empty"));
+        let other = !of.mysql_storage_engine.eq_ignore_ascii_case("innodb");
+        refuse(other, ".mysql_storage_engine", "only InnoDB is simulated");
+    }
     let wide = matches!(program, ProgramSpec::KeyUpdate(of) if of.row_size > Size(8000));
     refuse(wide, ".row_size", "a row of more than half a page is not simulated yet");
 }

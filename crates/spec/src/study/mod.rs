@@ -123,7 +123,7 @@ pub enum Varies {
 pub struct Uses {
     /// Storage under the data.
     pub storage: Option<String>,
-    /// Storage under the redo log; absent: that of the data.
+    /// Refused so far: no world keeps a redo log on a storage of its own; it lies beside the data.
     pub log: Option<String>,
     /// Storage of a mirrored standby.
     pub standby: Option<String>,

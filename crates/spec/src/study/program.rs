@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tameshi_base::units::Time;
 use tameshi_workload::StreamSpec;
 use tameshi_workload::program::ProgramSpec;
-pub use tameshi_workload::program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Ycsb};
+pub use tameshi_workload::program::{Document, KeyUpdate, Oltp, Pgbench, Scan, Tpcc, Ycsb};
 
 /// What may ask for work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +26,8 @@ pub struct Workloads {
     pub ycsb: Option<Ycsb>,
     /// Documents ingested and queried at once.
     pub document: Option<Document>,
+    /// pgbench's transactions.
+    pub pgbench: Option<Pgbench>,
     /// A recorded trace.
     pub trace: Option<Trace>,
 }
@@ -40,6 +42,7 @@ impl Workloads {
             "scan" => self.scan.clone().map(ProgramSpec::Scan),
             "ycsb" => self.ycsb.clone().map(ProgramSpec::Ycsb),
             "document" => self.document.clone().map(ProgramSpec::Document),
+            "pgbench" => self.pgbench.clone().map(ProgramSpec::Pgbench),
             _ => None,
         }
     }
@@ -53,6 +56,7 @@ impl Workloads {
             ("scan", self.scan.is_some()),
             ("ycsb", self.ycsb.is_some()),
             ("document", self.document.is_some()),
+            ("pgbench", self.pgbench.is_some()),
             ("trace", self.trace.is_some()),
         ];
         let streams = self.stream.keys().map(|name| format!("stream.{name}"));

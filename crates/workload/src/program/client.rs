@@ -1,7 +1,7 @@
 //! One connection of a program, and what it is asked for.
 
 use super::relation::{Reply, Statement};
-use super::{document, key_update, oltp, scan, tpcc, ycsb};
+use super::{document, key_update, oltp, pgbench, scan, tpcc, ycsb};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tameshi_base::{Nanos, Random};
@@ -114,6 +114,8 @@ pub enum Client {
     Ycsb(ycsb::Client),
     /// Ingests or queries documents.
     Document(document::Client),
+    /// A client of pgbench.
+    Pgbench(pgbench::Client),
 }
 
 impl Client {
@@ -126,6 +128,7 @@ impl Client {
             Self::Scan(client) => client.begin(),
             Self::Ycsb(client) => client.begin(),
             Self::Document(client) => client.begin(date),
+            Self::Pgbench(client) => client.begin(date),
         }
     }
 
@@ -139,6 +142,7 @@ impl Client {
             Self::Scan(client) => client.next(statement),
             Self::Ycsb(client) => client.next(statement),
             Self::Document(client) => client.next(statement),
+            Self::Pgbench(client) => client.next(statement),
         }
     }
 
@@ -151,6 +155,7 @@ impl Client {
             Self::Scan(client) => client.again(),
             Self::Ycsb(client) => client.again(),
             Self::Document(client) => client.again(),
+            Self::Pgbench(client) => client.again(),
         }
     }
 }

@@ -41,10 +41,20 @@ pub fn between(random: &mut Random, low: u64, high: u64) -> u64 {
 pub enum Keys {
     /// All alike.
     Uniform,
-    /// sysbench's `gaussian`: the mean of twelve uniform draws.
-    Gaussian,
-    /// sysbench's `special`: a quarter gaussian over all, three quarters uniform over the middle hundredth.
-    Special,
+    /// sysbench's `gaussian`: the mean of uniform draws.
+    Gaussian {
+        /// How many; 12 is its default.
+        draws: u32,
+    },
+    /// sysbench's `special`: some gaussian over all, the others uniform over the middle.
+    Special {
+        /// Draws of the gaussian; 12 is its default.
+        draws: u32,
+        /// Size of the middle as a share of all; 0.01 is its default.
+        middle: f64,
+        /// Share of the draws that fall there; 0.75 is its default.
+        share: f64,
+    },
     /// sysbench's `pareto`, with its exponent worked out.
     Pareto {
         /// ln h / ln (1 − h).
@@ -66,26 +76,26 @@ impl Keys {
         let at = match self {
             Self::Uniform => return 1 + random.below(count),
             Self::Zipfian(zipf) => return 1 + zipf.draw(random, count),
-            Self::Gaussian => mean_of_twelve(random) * whole,
-            Self::Special => special(random, whole - 1.0),
+            Self::Gaussian { draws } => mean(random, *draws) * whole,
+            Self::Special { draws, middle, share } => special(random, whole - 1.0, *draws, (*middle, *share)),
             Self::Pareto { power } => libm::pow(random.unit(), *power) * whole,
         };
         1 + (at as u64).min(count - 1)
     }
 }
 
-fn mean_of_twelve(random: &mut Random) -> f64 {
-    (0..12).map(|_| random.unit()).sum::<f64>() / 12.0
+fn mean(random: &mut Random, draws: u32) -> f64 {
+    (0..draws).map(|_| random.unit()).sum::<f64>() / f64::from(draws.max(1))
 }
 
-/// sysbench's `special` with its defaults (iter 12, pct 1, res 75) on `0..=span`: three quarters of the draws are spread
+/// sysbench's `special` on `0..=span`: by its defaults (iter 12, pct 1, res 75) three quarters of the draws are spread
 /// over the middle hundredth, by the very number that decided for it, so that a quarter of that hundredth stays empty.
-fn special(random: &mut Random, span: f64) -> f64 {
+fn special(random: &mut Random, span: f64, draws: u32, (middle, share): (f64, f64)) -> f64 {
     let decides = random.unit();
-    if decides < 0.25 {
-        return mean_of_twelve(random) * span;
+    if decides < 1.0 - share {
+        return mean(random, draws) * span;
     }
-    let middle = span * 0.01;
+    let middle = span * middle;
     span / 2.0 - middle / 2.0 + (decides * (middle + 1.0)).floor()
 }
 
@@ -180,7 +190,7 @@ mod tests {
 
     #[test]
     fn special_keys_gather_in_the_middle_hundredth() {
-        let found = shares(&Keys::Special, 100_000, 400_000);
+        let found = shares(&Keys::Special { draws: 12, middle: 0.01, share: 0.75 }, 100_000, 400_000);
         let middle: f64 = found[49_490..50_510].iter().sum();
         // Three quarters, and what the gaussian quarter has there: 1.02 % of the span at a density of 4.8 (σ = 1/12).
         let expected = 0.75 + 0.25 * 0.0102 * 12.0 / (2.0 * std::f64::consts::PI).sqrt();

@@ -53,7 +53,9 @@ type Key = Vec<Cell>;
 pub struct Memory {
     catalogue: Catalogue,
     tables: Vec<BTreeMap<Key, Row>>,
+    /// Per table, the next row's place where there is no primary key, and its number where the database numbers rows.
     next: Vec<i64>,
+    numbers: Vec<i64>,
     undo: Vec<(usize, Key, Option<Row>)>,
 }
 
@@ -65,6 +67,7 @@ impl Memory {
             catalogue: catalogue.clone(),
             tables: vec![BTreeMap::new(); count],
             next: vec![1; count],
+            numbers: vec![1; count],
             undo: Vec::new(),
         }
     }
@@ -145,17 +148,15 @@ impl Memory {
             row[column] = Cell::of(values.get(index));
         }
         super::document::compute(description, &mut row);
-        let numbered = description.primary.is_empty();
-        if let [only] = description.primary[..]
-            && description.auto_increment
-        {
+        if let Some(only) = description.number_column().filter(|_| description.auto_increment) {
             if row[only] == Cell::Null {
-                row[only] = Cell::Int(self.next[table]);
+                row[only] = Cell::Int(self.numbers[table]);
             }
-            self.next[table] = self.next[table].max(row[only].int() + 1);
+            self.numbers[table] = self.numbers[table].max(row[only].int() + 1);
         }
-        let key = if numbered { vec![Cell::Int(self.next[table])] } else { pick(&row, &description.primary) };
-        if numbered {
+        let placed = description.primary.is_empty();
+        let key = if placed { vec![Cell::Int(self.next[table])] } else { pick(&row, &description.primary) };
+        if placed {
             self.next[table] += 1;
         }
         if self.tables[table].contains_key(&key) {

@@ -10,6 +10,7 @@ mod key_update;
 pub mod keys;
 mod memory;
 pub mod oltp;
+mod pgbench;
 pub mod relation;
 mod scan;
 mod spec;
@@ -20,7 +21,8 @@ pub use client::{Client, Outcome, Seeds, Shared, Step, Transaction};
 pub use memory::{Cell, Memory, Row};
 pub use relation::{Catalogue, Kind, Reply, Shape, Statement, Table, Value, Values};
 pub use spec::{
-    Delivery, Document, KeyUpdate, Manner, Oltp, OltpMix, Popularity, ProgramSpec, Scan, Tpcc, Waits, Ycsb, YcsbMix,
+    Delivery, Document, KeyUpdate, Manner, Oltp, OltpMix, Pgbench, PgbenchMix, Popularity, ProgramSpec, PsMode, Scan,
+    Tpcc, Waits, Ycsb, YcsbMix,
 };
 
 use std::sync::Arc;
@@ -51,6 +53,8 @@ pub enum Program {
     Ycsb(Arc<ycsb::Program>),
     /// Documents ingested and queried.
     Document(Arc<document::Program>),
+    /// pgbench's transactions.
+    Pgbench(Arc<pgbench::Program>),
 }
 
 impl Program {
@@ -63,6 +67,7 @@ impl Program {
             ProgramSpec::Scan(spec) => Self::Scan(Arc::new(scan::Program::new(spec, data))),
             ProgramSpec::Ycsb(spec) => Self::Ycsb(Arc::new(ycsb::Program::new(spec, data))),
             ProgramSpec::Document(spec) => Self::Document(Arc::new(document::Program::new(spec, data))),
+            ProgramSpec::Pgbench(spec) => Self::Pgbench(Arc::new(pgbench::Program::new(spec))),
         }
     }
 
@@ -75,6 +80,7 @@ impl Program {
             Self::Scan(program) => &program.catalogue,
             Self::Ycsb(program) => &program.catalogue,
             Self::Document(program) => &program.catalogue,
+            Self::Pgbench(program) => &program.catalogue,
         }
     }
 
@@ -87,6 +93,7 @@ impl Program {
             Self::Scan(program) => program.chunks(),
             Self::Ycsb(program) => program.chunks(),
             Self::Document(program) => program.chunks(),
+            Self::Pgbench(program) => program.chunks(),
         }
     }
 
@@ -100,6 +107,7 @@ impl Program {
             Self::Scan(program) => program.populate(chunk, row),
             Self::Ycsb(program) => program.populate(chunk, row),
             Self::Document(program) => program.populate(chunk, date, row),
+            Self::Pgbench(program) => program.populate(chunk, row),
         }
     }
 
@@ -123,6 +131,7 @@ impl Program {
             Self::Scan(_) => Client::Scan(scan::Client::default()),
             Self::Ycsb(program) => Client::Ycsb(ycsb::Client::new(Arc::clone(program), place)),
             Self::Document(program) => Client::Document(document::Client::new(Arc::clone(program), place)),
+            Self::Pgbench(program) => Client::Pgbench(pgbench::Client::new(Arc::clone(program), &place)),
         }
     }
 }

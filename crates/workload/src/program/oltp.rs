@@ -1,6 +1,6 @@
 //! sysbench's `oltp_*` transactions: its tables, its statements in its order, its choice of keys.
 
-use super::client::{Outcome, Place, Step, Transaction};
+use super::client::{Outcome, Place, Shared, Step, Transaction};
 use super::keys::{Keys, Zipf, digits};
 use super::relation::{Bounds, By, Catalogue, Kind, Limit, Lookup, Read, Set, Shape, Statement, Table, Take, column};
 use super::spec::{Oltp, OltpMix, Popularity};
@@ -41,21 +41,25 @@ pub struct Program {
 
 impl Program {
     pub(super) fn new(spec: &Oltp, data_seed: u64) -> Self {
-        let tables: Vec<Table> = (1..=spec.tables).map(|number| table(number, spec.rows)).collect();
+        let tables: Vec<Table> = (1..=spec.tables).map(|number| table(number, spec)).collect();
         let shapes = (0..tables.len()).flat_map(|table| shapes(&tables[table], table)).collect();
         let catalogue = Catalogue { tables, shapes, transactions: vec!["oltp"] };
         let keys = match spec.popularity {
-            Popularity::Special => Keys::Special,
+            Popularity::Special => Keys::Special {
+                draws: spec.rand_spec_iter,
+                middle: f64::from(spec.rand_spec_pct) / 100.0,
+                share: f64::from(spec.rand_spec_res) / 100.0,
+            },
             Popularity::Uniform => Keys::Uniform,
-            Popularity::Gaussian => Keys::Gaussian,
-            Popularity::Pareto => Keys::pareto(0.2),
-            Popularity::Zipfian => Keys::Zipfian(Zipf::new(0.8)),
+            Popularity::Gaussian => Keys::Gaussian { draws: spec.rand_spec_iter },
+            Popularity::Pareto => Keys::pareto(spec.rand_pareto_h),
+            Popularity::Zipfian => Keys::Zipfian(Zipf::new(spec.rand_zipfian_exp)),
         };
         Self { catalogue, keys, data_seed, script: script(spec), spec: spec.clone() }
     }
 
     pub(super) fn chunks(&self) -> Vec<Chunk> {
-        (0..self.catalogue.tables.len()).flat_map(|table| parts(table, self.spec.rows, ROWS)).collect()
+        (0..self.catalogue.tables.len()).flat_map(|table| parts(table, self.spec.loaded_rows(), ROWS)).collect()
     }
 
     pub(super) fn populate(&self, chunk: Chunk, row: &mut dyn FnMut(&Values)) {
@@ -78,6 +82,15 @@ impl Program {
     }
 }
 
+/// A number of four bytes for each counted one: none comes twice, and neighbours lie far apart (each step of the mixing
+/// can be undone).
+fn unlike(counted: u32) -> i64 {
+    let mut bits = counted.wrapping_add(0x9E37_79B9);
+    bits = (bits ^ (bits >> 16)).wrapping_mul(0x85EB_CA6B);
+    bits = (bits ^ (bits >> 13)).wrapping_mul(0xC2B2_AE35);
+    i64::from((bits ^ (bits >> 16)).cast_signed())
+}
+
 /// Groups of eleven digits with dashes between them.
 fn groups(random: &mut Random, count: u32, text: &mut String) {
     for group in 0..count {
@@ -88,15 +101,22 @@ fn groups(random: &mut Random, count: u32, text: &mut String) {
     }
 }
 
-fn table(number: u32, rows: u64) -> Table {
+fn table(number: u32, spec: &Oltp) -> Table {
     let columns = vec![
         column("id", Kind::Int),
         column("k", Kind::Int),
         column("c", Kind::Char(120)),
         column("pad", Kind::Char(60)),
     ];
-    let table = Table::new(format!("sbtest{number}"), columns, &["id"], rows).with_index(format!("k_{number}"), &["k"]);
-    Table { auto_increment: true, ..table }
+    let primary: &[&str] = if spec.secondary { &[] } else { &["id"] };
+    let mut table = Table::new(format!("sbtest{number}"), columns, primary, spec.loaded_rows());
+    if spec.secondary {
+        table = table.with_index(format!("xid_{number}"), &["id"]);
+    }
+    if spec.create_secondary {
+        table = table.with_index(format!("k_{number}"), &["k"]);
+    }
+    Table { auto_increment: spec.auto_inc, storage_engine: spec.mysql_storage_engine.clone(), ..table }
 }
 
 fn shapes(description: &Table, table: usize) -> Vec<Shape> {
@@ -106,9 +126,15 @@ fn shapes(description: &Table, table: usize) -> Vec<Shape> {
         Shape::Read(Read { table, equal: vec![], bounds, below: None, take, order, limit: Limit::None, lock: false })
     };
     let by_c = vec![By { column: c, descending: false }];
+    let point = if description.primary.is_empty() {
+        let (take, limit) = (Take::Columns(vec![c]), Limit::None);
+        Shape::Read(Read { table, equal: vec![id], bounds: None, below: None, take, order: vec![], limit, lock: false })
+    } else {
+        Shape::Get { lookups: vec![Lookup { table, columns: vec![c] }], lock: false }
+    };
     let update = |set| Shape::Update { table, set: vec![set], equal: vec![id] };
     vec![
-        Shape::Get { lookups: vec![Lookup { table, columns: vec![c] }], lock: false },
+        point,
         range(Take::Columns(vec![c]), vec![]),
         range(Take::Sum(k), vec![]),
         range(Take::Columns(vec![c]), by_c.clone()),
@@ -123,12 +149,13 @@ fn shapes(description: &Table, table: usize) -> Vec<Shape> {
 
 /// The questions of a transaction in order, each with how often it is asked of one table.
 fn script(spec: &Oltp) -> Vec<(Question, u32)> {
+    let ranges = |count| if spec.range_selects { count } else { 0 };
     let reads = [
         (Question::Point, spec.point_selects),
-        (Question::Range, spec.simple_ranges),
-        (Question::Sum, spec.sum_ranges),
-        (Question::Ordered, spec.order_ranges),
-        (Question::Distinct, spec.distinct_ranges),
+        (Question::Range, ranges(spec.simple_ranges)),
+        (Question::Sum, ranges(spec.sum_ranges)),
+        (Question::Ordered, ranges(spec.order_ranges)),
+        (Question::Distinct, ranges(spec.distinct_ranges)),
     ];
     let writes = [
         (Question::UpdateIndex, spec.index_updates),
@@ -142,7 +169,8 @@ fn script(spec: &Oltp) -> Vec<(Question, u32)> {
         OltpMix::PointSelect => vec![(Question::Point, 1)],
         OltpMix::UpdateIndex => vec![(Question::UpdateIndex, spec.index_updates)],
         OltpMix::UpdateNonIndex => vec![(Question::UpdateOther, spec.non_index_updates)],
-        OltpMix::Insert => vec![(Question::InsertNumbered, 1)],
+        OltpMix::Insert if spec.auto_inc => vec![(Question::InsertNumbered, 1)],
+        OltpMix::Insert => vec![(Question::Insert, 1)],
         OltpMix::Delete => vec![(Question::Delete, 1)],
     };
     questions.into_iter().filter(|(_, times)| *times > 0).collect()
@@ -171,15 +199,22 @@ pub struct Client {
     table: u64,
     /// The key of a delete whose insert is to come.
     deleted: Option<u64>,
+    /// Numbers for rows, where the clients give them.
+    shared: Arc<Shared>,
+    number: i64,
 }
 
 impl Client {
     pub(super) fn new(program: Arc<Program>, place: &Place) -> Self {
         let random = place.random("oltp");
-        Self { program, start: random.clone(), random, stage: Stage::First, table: 0, deleted: None }
+        let shared = Arc::clone(&place.shared);
+        Self { program, start: random.clone(), random, stage: Stage::First, table: 0, deleted: None, shared, number: 0 }
     }
 
     pub(super) fn begin(&mut self) -> Transaction {
+        if self.program.spec.loaded_rows() == 0 {
+            self.number = unlike(self.shared.next_key() as u32);
+        }
         self.start = self.random.clone();
         self.stage = Stage::First;
         Transaction::default()
@@ -241,12 +276,14 @@ impl Client {
                 row.int(id)
             }
             Question::Insert | Question::InsertNumbered => {
+                let row = if question == Question::Insert { row.int(self.number) } else { row };
                 let row = row.int(id).write(|text| groups(&mut self.random, 10, text));
                 row.write(|text| groups(&mut self.random, 5, text))
             }
         };
     }
 
+    /// The insert that follows a delete.
     fn insert(&mut self, id: u64, statement: &mut Statement) {
         let k = self.id();
         let row = statement.of(self.table as u16 * SHAPES + Question::Insert as u16).int(id as i64).int(k);

@@ -69,8 +69,10 @@ pub struct Table {
     pub indexes: Vec<Index>,
     /// Rows after loading.
     pub rows: u64,
-    /// The database numbers rows that come without their primary key.
+    /// The database numbers rows that come without their [`Table::number_column`].
     pub auto_increment: bool,
+    /// Storage engine on MariaDB and MySQL.
+    pub storage_engine: String,
 }
 
 impl Table {
@@ -80,7 +82,15 @@ impl Table {
     /// When the key names a column that is not there: a mistake in the program.
     pub fn new(name: impl Into<String>, columns: Vec<Column>, primary: &[&str], rows: u64) -> Self {
         let name = name.into();
-        let mut table = Self { name, columns, primary: Vec::new(), indexes: Vec::new(), rows, auto_increment: false };
+        let mut table = Self {
+            name,
+            columns,
+            primary: Vec::new(),
+            indexes: Vec::new(),
+            rows,
+            auto_increment: false,
+            storage_engine: "InnoDB".into(),
+        };
         table.primary = table.columns(primary);
         table
     }
@@ -89,6 +99,12 @@ impl Table {
     pub fn with_index(mut self, name: impl Into<String>, columns: &[&str]) -> Self {
         self.indexes.push(Index { name: name.into(), columns: self.columns(columns) });
         self
+    }
+
+    /// The column that numbers rows: the primary key, or that of the first index where there is none.
+    pub fn number_column(&self) -> Option<usize> {
+        let columns = if self.primary.is_empty() { &self.indexes.first()?.columns } else { &self.primary };
+        if let [only] = columns[..] { Some(only) } else { None }
     }
 
     /// The number of a column.

@@ -20,6 +20,8 @@ pub enum ProgramSpec {
     Ycsb(Ycsb),
     /// Documents ingested and queried at once.
     Document(Document),
+    /// pgbench's transactions.
+    Pgbench(Pgbench),
 }
 
 impl ProgramSpec {
@@ -32,6 +34,7 @@ impl ProgramSpec {
             Self::Scan(_) => "scan",
             Self::Ycsb(_) => "ycsb",
             Self::Document(_) => "document",
+            Self::Pgbench(_) => "pgbench",
         }
     }
 
@@ -44,6 +47,7 @@ impl ProgramSpec {
             Self::Scan(spec) => spec.clients,
             Self::Ycsb(spec) => spec.clients,
             Self::Document(spec) => spec.clients,
+            Self::Pgbench(spec) => spec.clients,
         }
     }
 
@@ -56,6 +60,7 @@ impl ProgramSpec {
             Self::Scan(_) => None,
             Self::Ycsb(spec) => spec.rate,
             Self::Document(spec) => spec.rate,
+            Self::Pgbench(spec) => spec.rate,
         }
     }
 }
@@ -164,6 +169,53 @@ pub struct Oltp {
     /// Every statement on its own, without a transaction around them: sysbench's `--skip-trx`.
     #[serde(default)]
     pub skip_trx: bool,
+    /// Without it the selects of ranges are left out: sysbench's `--range_selects`.
+    #[serde(default = "yes")]
+    pub range_selects: bool,
+    /// Rows are numbered by the database, or else by the client: then `insert` begins with empty tables.
+    #[serde(default = "yes")]
+    pub auto_inc: bool,
+    /// A secondary index on the row's number in place of the primary key.
+    #[serde(default)]
+    pub secondary: bool,
+    /// The secondary index on `k`.
+    #[serde(default = "yes")]
+    pub create_secondary: bool,
+    /// Storage engine of the tables on MariaDB and MySQL: `innodb`, or another that the server has.
+    #[serde(default = "innodb")]
+    pub mysql_storage_engine: String,
+    /// Connect anew after so many transactions; 0: never.
+    #[serde(default)]
+    pub reconnect: u32,
+    /// Statements prepared once, or sent as text each time: sysbench's `--db-ps-mode`.
+    #[serde(default)]
+    pub db_ps_mode: PsMode,
+    /// How many draws `gaussian` and `special` take the mean of.
+    #[serde(default = "twelve")]
+    pub rand_spec_iter: u32,
+    /// Share of the keys that `special` favours, in percent.
+    #[serde(default = "one")]
+    pub rand_spec_pct: u32,
+    /// Share of the draws that fall on them, in percent.
+    #[serde(default = "seventy_five")]
+    pub rand_spec_res: u32,
+    /// Shape of `pareto`, between 0 and 1.
+    #[serde(default = "pareto_shape")]
+    pub rand_pareto_h: f64,
+    /// Exponent of `zipfian`, above 0.
+    #[serde(default = "zipfian_exponent")]
+    pub rand_zipfian_exp: f64,
+}
+
+/// Whether statements are prepared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PsMode {
+    /// Prepared once for each connection.
+    #[default]
+    Auto,
+    /// Sent as text with their values each time.
+    Disable,
 }
 
 impl Oltp {
@@ -187,7 +239,24 @@ impl Oltp {
             non_index_updates: one,
             delete_inserts: one,
             skip_trx: false,
+            range_selects: true,
+            auto_inc: true,
+            secondary: false,
+            create_secondary: true,
+            mysql_storage_engine: innodb(),
+            reconnect: 0,
+            db_ps_mode: PsMode::Auto,
+            rand_spec_iter: twelve(),
+            rand_spec_pct: one,
+            rand_spec_res: seventy_five(),
+            rand_pareto_h: pareto_shape(),
+            rand_zipfian_exp: zipfian_exponent(),
         }
+    }
+
+    /// Rows of a table after loading: none where clients number the rows that they insert.
+    pub fn loaded_rows(&self) -> u64 {
+        if self.mix == OltpMix::Insert && !self.auto_inc { 0 } else { self.rows }
     }
 }
 
@@ -217,16 +286,17 @@ pub enum OltpMix {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Popularity {
-    /// A quarter normal over all keys, three quarters in the middle hundredth: the default of sysbench 1.0.
+    /// A quarter normal over all keys, three quarters in the middle hundredth: the default of sysbench 1.0. The shares are
+    /// `rand_spec_pct` and `rand_spec_res`.
     #[default]
     Special,
     /// All alike: the default of sysbench's later master.
     Uniform,
-    /// The mean of twelve uniform draws.
+    /// The mean of twelve (`rand_spec_iter`) uniform draws.
     Gaussian,
-    /// Four fifths to the first fifth (h = 0.2).
+    /// Four fifths to the first fifth (`rand_pareto_h` = 0.2).
     Pareto,
-    /// Zipf with exponent 0.8.
+    /// Zipf with exponent 0.8 (`rand_zipfian_exp`).
     Zipfian,
 }
 
@@ -305,6 +375,36 @@ pub struct Document {
     pub rate: Option<Rate>,
 }
 
+/// pgbench's built-in transactions on its tables.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pgbench {
+    /// Which of its built-in scripts.
+    #[serde(default)]
+    pub mix: PgbenchMix,
+    /// Connections that work at once.
+    pub clients: u32,
+    /// Size of the data set: 100000 accounts, 10 tellers and a branch for each.
+    #[serde(default = "one")]
+    pub scale: u32,
+    /// Transactions per second in open loop; absent: closed loop.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+}
+
+/// pgbench's built-in scripts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PgbenchMix {
+    /// tpcb-like: three updates, a select and an insert.
+    #[default]
+    TpcbLike,
+    /// simple-update (`-N`): an update, a select and an insert.
+    SimpleUpdate,
+    /// select-only (`-S`).
+    SelectOnly,
+}
+
 fn one() -> u32 {
     1
 }
@@ -315,4 +415,28 @@ fn ten() -> u32 {
 
 fn hundred() -> u64 {
     100
+}
+
+fn twelve() -> u32 {
+    12
+}
+
+fn seventy_five() -> u32 {
+    75
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn innodb() -> String {
+    "innodb".into()
+}
+
+fn pareto_shape() -> f64 {
+    0.2
+}
+
+fn zipfian_exponent() -> f64 {
+    0.8
 }

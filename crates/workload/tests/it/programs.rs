@@ -4,7 +4,8 @@ use crate::support::{loaded, one, work};
 use std::collections::BTreeMap;
 use tameshi_base::Size;
 use tameshi_workload::program::{
-    Client, Document, KeyUpdate, Oltp, OltpMix, Outcome, Program, ProgramSpec, Scan, Seeds, Shape, Value, Ycsb, YcsbMix,
+    Client, Document, KeyUpdate, Oltp, OltpMix, Outcome, Pgbench, PgbenchMix, Program, ProgramSpec, Scan, Seeds, Shape,
+    Value, Ycsb, YcsbMix,
 };
 
 fn client(program: &Program, run: u64) -> Client {
@@ -72,6 +73,25 @@ fn skipping_transactions_leaves_only_the_statements() {
     let spec = Oltp { skip_trx: true, ..Oltp::of(OltpMix::ReadWrite, 1, 2, 100) };
     let program = Program::new(&ProgramSpec::Oltp(spec), 1);
     assert_eq!(one(&mut client(&program, 1), &mut loaded(&program), 0, |_, _| {}).statements, 18);
+}
+
+#[test]
+fn pgbenchs_balances_and_its_history_tell_the_same() {
+    for (mix, statements) in [(PgbenchMix::TpcbLike, 6), (PgbenchMix::SimpleUpdate, 4), (PgbenchMix::SelectOnly, 1)] {
+        let spec = Pgbench { mix, clients: 1, scale: 1, rate: None };
+        let program = Program::new(&ProgramSpec::Pgbench(spec), 1);
+        let mut memory = loaded(&program);
+        let mut client = client(&program, 2);
+        for date in 0..40 {
+            assert_eq!(one(&mut client, &mut memory, date, |_, _| {}).statements, statements, "{mix:?}");
+        }
+        let sum = |table: usize, column: usize| memory.rows(table).map(|row| row[column].int()).sum::<i64>();
+        let (branches, tellers, accounts, history) = (sum(0, 1), sum(1, 2), sum(2, 2), sum(3, 3));
+        let (all, some) = (mix == PgbenchMix::TpcbLike, mix != PgbenchMix::SelectOnly);
+        assert_eq!((accounts != 0, accounts), (some, history), "{mix:?}");
+        assert_eq!((branches, tellers), if all { (history, history) } else { (0, 0) });
+        assert_eq!([0, 1, 2, 3].map(|table| memory.rows(table).count()), [1, 10, 100_000, if some { 40 } else { 0 }]);
+    }
 }
 
 #[test]
