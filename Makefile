@@ -24,7 +24,7 @@ test: setup ## every test but the long ones
 	@scripts/debian-packages requirements/debian-test.txt
 	cargo test --workspace --locked --quiet
 	cargo build --quiet --locked -p tameshi-spec --example schemas
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 soak: setup ## the long tests
 	@scripts/debian-packages requirements/debian-test.txt

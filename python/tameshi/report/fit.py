@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 from rich.console import Group, RenderableType
 from rich.text import Text as RichText
 
-from tameshi.report.html import asset, grouped, spans
+from tameshi.report.html import asset, template
 from tameshi.report.plain import markdown_table, markdown_text, rich_table
 from tameshi.report.summary import Column, Row, Table
 from tameshi.report.text import Shown, Text, format_interval, format_value
@@ -45,11 +44,7 @@ def fit_markdown(document: Document, lang: str = "en") -> str:
 def fit_page(document: Document, lang: str = "en") -> str:
     """The same as one HTML file that needs nothing else."""
     text = Text(lang)
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters |= {"spans": spans, "grouped": grouped}
-    return environment.from_string(asset("fit.html")).render(
+    return template("fit.html").render(
         t=text,
         title=text("fit.title", name=document["name"]),
         basis=document["basis"],

@@ -56,14 +56,10 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
     """The page as a string."""
     text, view = Text(lang), read_results(inputs.results)
     scripts = {"plotly": get_plotlyjs(), "page": asset("page.js")}
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters |= {"spans": spans, "grouped": grouped, "sentence": sentence}
     drawn = [_drawn(figure, text) for figure in figures(view, inputs.percentiles, inputs.series)]
     whys = [_drawn(figure, text) for figure in why.figures(view)]
     hangs = [_drawn(figure, text) for figure in asked.figures(view)]
-    return environment.from_string(asset("template.html")).render(
+    return template("template.html").render(
         **_content(view, inputs, text),
         t=text,
         view=view,
@@ -75,6 +71,19 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
         scripts={name: Markup(script) for name, script in scripts.items()},
         script_hashes=[_hash(script) for script in scripts.values()],
     )
+
+
+def template(name: str) -> jinja2.Template:
+    """A page of this package, as whoever fills it in needs it."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(asset),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {"spans": spans, "grouped": grouped, "sentence": sentence}
+    return environment.get_template(name)
 
 
 def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
