@@ -162,7 +162,7 @@ impl Watch {
     fn survives(&self, blow: &Blow, durable: u64) -> u64 {
         let Loss { lost_bytes, flush_ns, hold_up_ns, .. } = blow.loss;
         // A drive that a capacitor carries calls a write durable when it has it: what its capacitor doesn't save was synced, too.
-        let broken_promise = flush_ns > hold_up_ns || blow.how == How::Failover;
+        let broken_promise = flush_ns > hold_up_ns;
         match blow.how {
             How::Kill | How::Storage => self.handed.max(self.written).max(durable),
             _ if lost_bytes == 0 => self.written.max(durable),
