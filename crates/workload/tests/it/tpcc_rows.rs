@@ -37,6 +37,17 @@ fn sums<'m, K: Ord>(
     sums
 }
 
+/// By district the least and the largest number of its new orders, and how many there are.
+fn open_orders(new_orders: &[BTreeMap<&'static str, &Cell>]) -> BTreeMap<Key, (i64, i64, i64)> {
+    let mut open: BTreeMap<Key, (i64, i64, i64)> = BTreeMap::new();
+    for order in new_orders {
+        let (key, number) = ((order["no_w_id"].int(), order["no_d_id"].int()), order["no_o_id"].int());
+        let open = open.entry(key).or_insert((i64::MAX, 0, 0));
+        *open = (open.0.min(number), open.1.max(number), open.2 + 1);
+    }
+    open
+}
+
 /// The eleventh condition: orders less new orders of a district are those delivered before loading, and since.
 fn delivered_are_counted(
     orders: &[BTreeMap<&'static str, &Cell>],
@@ -71,11 +82,7 @@ fn broken(memory: &Memory, program: &Program) -> Vec<u32> {
         let latest = latest.entry(key("o_w_id", "o_d_id")(o)).or_insert(0);
         *latest = (*latest).max(o["o_id"].int());
     });
-    let mut open: BTreeMap<Key, (i64, i64, i64)> = BTreeMap::new();
-    new_orders.iter().for_each(|n| {
-        let open = open.entry(key("no_w_id", "no_d_id")(n)).or_insert((i64::MAX, 0, 0));
-        *open = (open.0.min(n["no_o_id"].int()), open.1.max(n["no_o_id"].int()), open.2 + 1);
-    });
+    let open = open_orders(&new_orders);
     demand(
         2,
         districts.iter().all(|d| {
