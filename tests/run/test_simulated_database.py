@@ -1,9 +1,11 @@
 """A database in the simulated world, through the command line."""
 
+import re
 from pathlib import Path
 
 import pytest
 from command import results, tameshi
+from test_forms import SYSBENCH, TPCC_MYSQL, mismatch
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
 
@@ -60,6 +62,29 @@ def test_pool_and_storage_matter_and_the_report_says_what_limits(study, tmp_path
         assert abs(sum(shares) - 1) < 1e-9
     assert found["disk", "small"]["server", "server.time_page_reads"] > 0.3
     assert "hit ratio" in (out / "report.html").read_text()
+
+
+def test_simulated_runs_read_as_other_tools_reports(study, tmp_path):
+    axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
+    text = STUDY.replace(axes, 'use.storage = "flash"\n').replace(
+        "warehouses = 2", "warehouses = 1"
+    )
+    out = tmp_path / "out"
+    done = tameshi("run", study(text), "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    found = {(e["subject"], e["metric"]): e["value"] for e in cell["estimates"]}
+    told = tameshi("report", out, "--format", "tpcc-mysql")
+    assert told.returncode == 0, told.stderr
+    layout = [p.replace(r"STOPPING THREADS\.\.", r"STOPPING THREADS\.{8}") for p in TPCC_MYSQL]
+    assert mismatch(layout, told.stdout) == ""
+    tpmc = float(told.stdout.split("<TpmC>")[1].split()[0])
+    assert tpmc == pytest.approx(found["tpcc.new_order", "transaction.tpmc"], rel=1e-3)
+    told = tameshi("report", out, "--format", "sysbench")
+    assert mismatch(SYSBENCH, told.stdout) == ""
+    events = int(re.search(r"number of events: +(\d+)", told.stdout)[1])
+    mean = float(re.search(r"events \(avg/stddev\): +([\d.]+)/", told.stdout)[1])
+    assert 8 * mean == pytest.approx(events, abs=8)
 
 
 def test_what_the_model_does_not_know_is_refused_by_name(study, tmp_path):

@@ -139,6 +139,9 @@ impl<'a> Phase<'a> {
             writer.event(outage.first_error_ns, "outage", json!({ "phase": self.index, "outage": outage }))?;
         }
         self.tell_drained(0, writer)?;
+        if let (Some(engine), Some(_)) = (&world.engine, self.spec.programs.first()) {
+            engine.tell_clients(end, self.index, writer)?;
+        }
         writer.phase_end(end, self.index, ended_by)?;
         self.seats.leave(self.index, end);
         self.over = true;

@@ -202,12 +202,12 @@ impl Engine {
                 Step::Run => return self.plan(client),
                 Step::Commit => {
                     self.counters.one(Count::Statements);
-                    self.told[0] += 1;
+                    self.told[2] += 1;
                     return self.begin_commit(client);
                 }
                 Step::Rollback => {
                     self.counters.one(Count::Statements);
-                    (self.told[0], self.told[2]) = (self.told[0] + 1, self.told[2] + 1);
+                    (self.told[2], self.told[4]) = (self.told[2] + 1, self.told[4] + 1);
                     return self.roll_back(client);
                 }
                 Step::Done(outcome) => {
@@ -223,7 +223,12 @@ impl Engine {
 
     fn finish(&mut self, client: u32) {
         let seat = &mut self.clients[client as usize];
-        self.ended.push(Ended { kind: seat.transaction.kind, latency: self.now - seat.began });
+        let latency = self.now - seat.began;
+        self.ended.push(Ended { kind: seat.transaction.kind, latency });
+        if self.now >= self.done.0 && !self.closing {
+            let done = &mut self.done.1[client as usize];
+            *done = (done.0 + 1, done.1 + latency);
+        }
         let thinking = seat.transaction.thinking;
         if let Some(watch) = &mut self.watch {
             watch.complete(self.now);
@@ -253,7 +258,7 @@ impl Engine {
         };
         self.counters.one(Count::Statements);
         self.counters.one(count);
-        self.told[0] += 1;
+        self.told[usize::from(shape.writes())] += 1;
         self.turns(client, Stage::Planned, Why::Processor);
         let seat = &mut self.clients[client as usize];
         seat.plan.clear();

@@ -132,7 +132,7 @@ impl Engine {
     /// The circle of waiting is broken here: the transaction is taken back and tried again with the same input.
     pub(super) fn deadlock(&mut self, client: u32) {
         self.counters.one(Count::Deadlocks);
-        self.told[1] += 1;
+        self.told[3] += 1;
         self.clients[client as usize].client.again();
         self.roll_back(client);
     }

@@ -302,7 +302,7 @@ impl Engine {
             Stage::Log | Stage::Working(After::Commit) if seat.stage == Stage::Log || seat.wrote => {
                 seat.undo.clear();
                 seat.forget();
-                self.told[3] += 1;
+                self.told[5] += 1;
                 if let Some(watch) = &mut self.watch {
                     watch.ledger.ambiguous += 1;
                 }
@@ -315,7 +315,7 @@ impl Engine {
                 seat.undo.clear();
                 seat.client.again();
                 seat.forget();
-                self.told[1] += 1;
+                self.told[3] += 1;
                 self.ready.push_back(client);
             }
         }

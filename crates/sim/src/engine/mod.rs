@@ -42,6 +42,7 @@ use locks::Locks;
 use plan::Planner;
 use pool::{NONE, Pool};
 use redo::Redo;
+use serde_json::json;
 use settings::Settings;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -193,8 +194,11 @@ pub(crate) struct Engine {
     alarm_number: u64,
     requests: VecDeque<Request>,
     pub(crate) ended: Vec<Ended>,
-    /// Statements, retries, rollbacks and commits without an answer of clients since the last interval.
-    told: [u64; 4],
+    /// What clients did since the last interval: statements that read, that write, commits and rollbacks; retries,
+    /// transactions meant to be rolled back, commits without an answer.
+    told: [u64; 6],
+    /// When the phase's ramp is over; of each client, transactions since and the time that they took.
+    done: (Nanos, Vec<(u64, Nanos)>),
     /// Nothing new begins any more.
     closing: bool,
     active: usize,
@@ -292,7 +296,8 @@ impl Engine {
             alarm_number: 0,
             requests: VecDeque::new(),
             ended: Vec::new(),
-            told: [0; 4],
+            told: [0; 6],
+            done: (0, Vec::new()),
             closing: true,
             active: 0,
             watch: settings::watched(spec).then(Box::default),
@@ -324,6 +329,7 @@ impl Engine {
         self.clients
             .extend((0..count).map(|number| Seat::new(self.program.client(number, count, self.seeds, &shared), now)));
         self.locks = Locks::new(count as usize);
+        self.done = (now + phase.ramp.0, vec![(0, 0); count as usize]);
         let batch = self.settings.model.flushing.batch.value;
         let slots: Vec<u32> = std::iter::repeat_n(FIRST_ASYNC, count as usize)
             .chain([FIRST_ASYNC + batch, FIRST_ASYNC + batch, FIRST_ASYNC + AHEAD, FIRST_ASYNC])
@@ -529,6 +535,12 @@ impl Engine {
         program.catalogue().transactions.iter().map(name).collect()
     }
 
+    /// Tells what each client did in the phase that ends now.
+    pub(crate) fn tell_clients(&self, now: Nanos, phase: u32, writer: &mut Writer) -> Result<(), RecordError> {
+        let (completed, busy): (Vec<u64>, Vec<Nanos>) = self.done.1.iter().copied().unzip();
+        writer.event(now, "clients", json!({ "phase": phase, "completed": completed, "busy_ns": busy }))
+    }
+
     /// Writes what was counted from `begin` to `end`, and how things stand at the end.
     pub(crate) fn write(
         &mut self,
@@ -537,9 +549,12 @@ impl Engine {
         writer: &mut Writer,
     ) -> Result<(), RecordError> {
         self.account(end);
-        let [statements, retries, rolled_back, ambiguous] = std::mem::take(&mut self.told);
+        let [reads, writes, others, retries, rolled_back, ambiguous] = std::mem::take(&mut self.told);
         let rows = [
-            ("statement.count", statements),
+            ("statement.count", reads + writes + others),
+            ("statement.reads", reads),
+            ("statement.writes", writes),
+            ("statement.others", others),
             ("transaction.retries", retries),
             ("transaction.rolled_back", rolled_back),
             ("transaction.ambiguous", ambiguous),

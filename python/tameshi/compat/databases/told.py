@@ -83,10 +83,8 @@ def _phase(
         (pl.col("subject") == word) | pl.col("subject").str.starts_with(f"{word}.")
     )
     if inside.filter(metric="statement.reads").is_empty():
-        message = (
-            "this record does not count statements by kind: simulated, or an earlier version's"
-        )
-        hint = "Measured runs do: run the study with --world measured --fresh."
+        message = "this record does not count statements by kind: an earlier version made it"
+        hint = "Run the study again: --fresh."
         raise BadInput(message, where=str(run.folder), hint=hint)
     prefix = f"{window['phase']}/steady/"
     own = [
