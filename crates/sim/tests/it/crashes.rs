@@ -200,6 +200,7 @@ fn a_commit_to_a_mirrored_pair_takes_a_round_trip_longer() {
 #[test]
 fn a_failover_loses_nothing_that_both_sides_had_and_comes_back_cold_without_the_link() {
     // A sync waits for both sides whenever writes are acknowledged: only what is not synced is lost.
+    // Where commits waited for the link before, the old rate is back soon; where they did not, the cold pool shows.
     for (acknowledge, commit, loses) in
         [(Acknowledge::Both, "1", false), (Acknowledge::Local, "1", false), (Acknowledge::Both, "2", true)]
     {
@@ -214,7 +215,10 @@ fn a_failover_loses_nothing_that_both_sides_had_and_comes_back_cold_without_the_
         assert_close(number(crash, "away_ns") - number(crash, "recovery_ns"), 1e9, 0.02, "nobody noticed");
         assert!(left.of("server.pages_read") > 300.0, "where the pool was warm nothing was read");
         let outage = &left.told("outage")[0]["outage"];
-        assert!(number(outage, "recovered_ns") >= number(outage, "first_success_ns"));
+        assert!(number(outage, "first_success_ns") >= 4e9);
+        if acknowledge == Acknowledge::Both && commit == "1" {
+            assert!(number(outage, "recovered_ns") >= number(outage, "first_success_ns"));
+        }
     }
 }
 
