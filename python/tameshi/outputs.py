@@ -12,6 +12,7 @@ from rich.console import Console
 
 from tameshi import _core, guard, store
 from tameshi.errors import BadInput
+from tameshi.events import read_events
 from tameshi.report import ReportInputs, terminal_summary, write_report
 from tameshi.report.over_time import RunWindow, database_series
 from tameshi.results import results
@@ -175,7 +176,7 @@ def _slowest(run: SealedRun) -> Iterable[dict[str, Any]]:
         for window in run.outcome["windows"]
         if window["rounds"]
     }
-    for event in store.read_events(run.folder):
+    for event in read_events(run.folder):
         if event["kind"] == "stream_end" and _counts(event, counting):
             phase = run.spec.phases[event["phase"]]
             for slow in event["slowest"]:
@@ -201,7 +202,7 @@ def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
     load = run.series().filter(
         pl.col("source") == "load", pl.col("metric").is_in(list(SERIES_COUNTS))
     )
-    events = store.read_events(run.folder) if run.spec.events else []
+    events = read_events(run.folder) if run.spec.events else []
     marked = [event for event in events if event["kind"] in MARKED]
     for window in run.outcome["windows"]:
         if window["levels"]:

@@ -14,6 +14,7 @@ import polars as pl
 
 from tameshi import _core, searches
 from tameshi.deviations import ledger
+from tameshi.events import read_events
 from tameshi.model_error import facts_of, with_model
 from tameshi.published import published
 from tameshi.spec_types import PhaseSpec, Summary, World
@@ -24,7 +25,7 @@ from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
 from tameshi.stats.power import power
 from tameshi.stats.validity import Finding, client_findings, findings, machine_of
-from tameshi.store import SealedRun, read_events, worst
+from tameshi.store import SealedRun, worst
 
 SIMULATED = World.simulated.value
 RESULTS_VERSION = 1

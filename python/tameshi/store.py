@@ -18,6 +18,7 @@ import polars as pl
 
 from tameshi import _core, guard
 from tameshi.errors import BadInput
+from tameshi.events import read_events, whole_lines
 from tameshi.spec_types import RunSpec
 from tameshi.windows import completed, unsettled, windows_of
 
@@ -56,7 +57,7 @@ class SealedRun:
         Ramps count in no estimate, and are left out.
         """
         logs = sorted((self.folder / "histograms").glob("*.hlog"))
-        text = "".join(_without_ramps(_whole_lines(log.read_text())) for log in logs)
+        text = "".join(_without_ramps(whole_lines(log.read_text())) for log in logs)
         windows = {w["phase"]: w["rounds"] for w in self.outcome["windows"] if w["rounds"]}
         counting = {p: (rounds["first"], rounds["last"]) for p, rounds in windows.items()}
         return _core.latencies(text, counting)
@@ -187,22 +188,6 @@ def _lost(study: Path, run_identity: str) -> Path:
     return study / "lost" / f"{run_identity[:IDENTITY_DIGITS]}.json"
 
 
-def read_events(folder: Path) -> list[dict[str, Any]]:
-    """The events of a run; half a line at the end is left out."""
-    try:
-        text = (folder / "events.jsonl").read_text()
-    except FileNotFoundError:
-        return []
-    return [json.loads(line) for line in _whole_lines(text).splitlines()]
-
-
-def append_event(folder: Path, t_ns: int, kind: str, **fields: Any) -> None:
-    """One event of a run by whoever conducts it, in one write: no other cuts into it."""
-    line = json.dumps({"t_ns": t_ns, "source": "run", "kind": kind, **fields}, ensure_ascii=False)
-    with guard.append_file(folder / "events.jsonl") as file:
-        os.write(file.fileno(), line.encode() + b"\n")
-
-
 def write_json(path: Path, value: Any) -> None:
     """A JSON file, whole or not at all."""
     guard.write_file(path, _json(value))
@@ -226,10 +211,6 @@ def _laid_out(value: Any, margin: str) -> str:
     return opening + ",".join(f"\n{inner}{item}" for item in items) + f"\n{margin}{closing}"
 
 
-def _whole_lines(text: str) -> str:
-    return text[: text.rfind("\n") + 1]
-
-
 def _without_ramps(log: str) -> str:
     """An interval log without the histograms of ramps."""
     return "".join(line for line in log.splitlines(keepends=True) if not RAMP.match(line))
@@ -238,7 +219,7 @@ def _without_ramps(log: str) -> str:
 def _collect_series(folder: Path) -> pl.DataFrame:
     frames = [pl.DataFrame(schema={"source": pl.String, **SERIES})]
     for path in sorted((folder / "series").glob("*.csv")):
-        text = _whole_lines(path.read_text())
+        text = whole_lines(path.read_text())
         if text:
             frame = pl.read_csv(text.encode(), schema=SERIES)
             frames.append(frame.select(pl.lit(path.stem).alias("source"), *SERIES))

@@ -1,6 +1,8 @@
 """The import law: who may import whom, in Rust by the manifests and in Python by the sources."""
 
 import ast
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -49,7 +51,8 @@ MODULES = {
     "guard": {"_core"},
     "doctor": {"guard", "servers"},
     "servers": {"_core", "guard"},
-    "store": {"_core", "guard", "windows"},
+    "events": {"guard"},
+    "store": {"_core", "guard", "windows", "events"},
     "stats": {"_core"},
     "run": LOWER,
     "worker": {"run"},
@@ -252,3 +255,10 @@ def test_modules_that_break_the_law_are_found(tmp_path):
         "python/tameshi/stats/mean.py may not call write_csv: stats does no I/O",
         "python/tameshi/worker.py may not import tameshi.report",
     ]
+
+
+def test_a_worker_starts_without_the_libraries_that_only_results_need() -> None:
+    heavy = ("polars", "plotly", "scipy", "numpy", "jinja2")
+    words = f"import sys, tameshi.run.worker; print([m for m in {heavy} if m in sys.modules])"
+    told = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"

@@ -12,8 +12,8 @@ from command import SMALL, outcomes, tameshi
 from tameshi import guard
 from tameshi.bindings import read_bindings
 from tameshi.errors import BadInput
+from tameshi.events import read_events
 from tameshi.run.hooks import Hook, Hooks
-from tameshi.store import read_events
 
 STUDY = (
     SMALL.replace("repetitions = 2", "repetitions = 1").replace('["0 %", "100 %"]', '["100 %"]')

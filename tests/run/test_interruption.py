@@ -11,6 +11,7 @@ import pytest
 from command import SMALL, digests, kill_group, outcomes, results, start, tameshi, wait_until
 
 from tameshi import store
+from tameshi.events import read_events
 
 LONG = SMALL.replace('"120 ms"', '"8000 s"').replace('interval = "10 ms"', 'interval = "100 s"')
 """Minutes of a modelled disk's work: some tenths of a second of ours."""
@@ -25,7 +26,7 @@ def readable(out: Path) -> None:
             run.series()
             run.latencies()
         else:
-            store.read_events(folder)
+            read_events(folder)
     for name in ("results.json", "order.json", "summary.json"):
         if (out / name).exists():
             json.loads((out / name).read_text())

@@ -14,6 +14,7 @@ import pytest
 from tameshi import guard, results, store
 from tameshi._core import Execution, Target
 from tameshi.environment import diskstats_name
+from tameshi.events import append_event
 from tameshi.run.sampler import Sampler
 from tameshi.spec_types import RunSpec
 from tameshi.stats import validity
@@ -163,7 +164,7 @@ def database_run(tmp_path: Path, busy: float) -> dict[str, Any]:
         (ends[-1], "phase_end", {"phase": 0, "ended_by": "time"}),
         (ends[-1], "run_end", {"status": "complete"}),
     ):
-        store.append_event(folder, t_ns, kind, **fields)
+        append_event(folder, t_ns, kind, **fields)
     return results.results(planned.study, [store.seal(folder)])
 
 

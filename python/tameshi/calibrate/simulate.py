@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tameshi import _core, store
+from tameshi import _core
 from tameshi.calibrate.cells import Cell, Figures
 from tameshi.errors import RunFailed
+from tameshi.events import read_events
 from tameshi.spec_types import RunSpec
 
 OPERATIONS = 3_000
@@ -42,7 +43,7 @@ class Simulator:
             for name in ("series", "histograms"):
                 (folder / name).mkdir()
             _core.Execution(spec, folder).run([], 0, "auto")
-            events = store.read_events(folder)
+            events = read_events(folder)
             logs = sorted((folder / "histograms").glob("*.hlog"))
             latencies = _core.latencies("".join(log.read_text() for log in logs), {})
         begins = {e["phase"]: e["t_ns"] for e in events if e["kind"] == "phase_begin"}

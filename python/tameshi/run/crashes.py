@@ -14,12 +14,12 @@ from typing import Literal, Self
 
 from tameshi import _core
 from tameshi.errors import RunFailed, TameshiError
+from tameshi.events import append_event
 from tameshi.guard import Volume
 from tameshi.run.moments import Moments, moment_of
 from tameshi.servers.crash import cut_power
 from tameshi.servers.private import PrivateServer
 from tameshi.spec_types import RunSpec
-from tameshi.store import append_event
 
 How = Literal["kill", "power_cut"]
 

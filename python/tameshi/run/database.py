@@ -12,6 +12,7 @@ from typing import Any
 
 from tameshi._core import Oltp
 from tameshi.errors import RunFailed
+from tameshi.events import append_event
 from tameshi.guard import Volume
 from tameshi.run.work import loads_of
 from tameshi.servers import states
@@ -21,7 +22,6 @@ from tameshi.servers.places import Place, Serving, data_of
 from tameshi.servers.private import DataDirectory, PrivateServer
 from tameshi.servers.shape import ClientError
 from tameshi.spec_types import RunSpec
-from tameshi.store import append_event
 
 LOG = "server.log"
 ON_VOLUME = (

@@ -14,6 +14,7 @@ from typing import Any
 
 from tameshi import _core, guard, store
 from tameshi.errors import RunFailed, TameshiError
+from tameshi.events import append_event
 from tameshi.preflight import Examined
 from tameshi.run.crashes import Crashes, crashes_of
 from tameshi.run.database import Database, UsersDatabase, lent, opened
@@ -228,7 +229,7 @@ def _load(session: Session, task: Task, folder: Path, database: Database | Users
                         session.display.run(task.label, "load", message)
                     case "loaded":
                         holds = message["holds"]
-                        store.append_event(folder, 0, "loaded", conditions=message["conditions"])
+                        append_event(folder, 0, "loaded", conditions=message["conditions"])
                     case "failed":
                         failure = str(message["reason"])
         failure = failure or worker.failure()

@@ -6,7 +6,8 @@ import threading
 import time
 from pathlib import Path
 
-from tameshi import _core, store
+from tameshi import _core
+from tameshi.events import read_events
 from tameshi.spec_types import Event, RunSpec
 
 _LOOK_SECONDS = 0.02
@@ -43,7 +44,7 @@ class Moments:
     def _begin_of(self, phases: tuple[int, ...]) -> int | None:
         """When the phase began, as soon as the record says so; None if it never does."""
         while True:
-            for event in store.read_events(self._folder):
+            for event in read_events(self._folder):
                 if event["kind"] == "phase_begin" and event["phase"] in phases:
                     return self._t0_ns + int(event["t_ns"])
             if self._over.wait(_LOOK_SECONDS):

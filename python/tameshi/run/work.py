@@ -17,8 +17,8 @@ from tameshi._core import (
     nanoseconds,
     size_bytes,
 )
+from tameshi.events import append_event
 from tameshi.spec_types import RunSpec
-from tameshi.store import append_event
 
 JOURNAL = "journal"
 """The folder of the clients' journals in a run folder, where a ledger is kept."""

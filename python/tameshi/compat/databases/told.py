@@ -11,7 +11,8 @@ import polars as pl
 
 from tameshi import _core
 from tameshi.errors import BadInput
-from tameshi.store import SealedRun, read_events
+from tameshi.events import read_events
+from tameshi.store import SealedRun
 
 NANOSECONDS = 1e9
 _LONGEST_STEP_SECONDS = 3600

@@ -9,9 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from tameshi import _core, store
+from tameshi import _core
 from tameshi.compat.fio.bins import Latencies
 from tameshi.compat.fio.translate import Stream
+from tameshi.events import read_events
 from tameshi.store import SealedRun
 
 NS = 1_000_000_000
@@ -113,7 +114,7 @@ class Record:
             for interval in _core.histogram_intervals(log.read_text()):
                 self.histograms.setdefault(interval["tag"], []).append(interval)
         self.series = run.series().filter(pl.col("source") == "load")
-        self.ends = [e for e in store.read_events(run.folder) if e["kind"] == "stream_end"]
+        self.ends = [e for e in read_events(run.folder) if e["kind"] == "stream_end"]
         self.windows = {window["phase"]: window for window in run.outcome["windows"]}
 
     def measured(self, streams: Sequence[Stream]) -> Measured:
