@@ -14,6 +14,7 @@ from rich.console import Console
 
 from tameshi import ask, guard, outputs
 from tameshi.errors import BadInput
+from tameshi.options import size_of, time_of
 from tameshi.study import profiles
 
 HOST = "2x-xeon-e5-2680v3-centos72"
@@ -163,24 +164,24 @@ def asked(
         raise BadInput("this must be above zero", where="--target-qps", found=f"{target_qps:g}")
     told = ask.catalog_of(catalog)
     storages = ask.storages_of("--storage", storage, told)
-    redo_bytes = ask.size_of("--redo-log", redo_log)
+    redo_bytes = size_of("--redo-log", redo_log)
     known = {"redo_log": float(redo_bytes), "clients": float(clients)}
     question = ask.Question(
-        database_bytes=ask.size_of("--database-size", database_size),
+        database_bytes=size_of("--database-size", database_size),
         pools=ask.bounds_of("--buffer-pool", buffer_pool),
         storages=storages,
         target_qps=target_qps,
-        target_p99_ns=None if target_p99 is None else ask.time_of("--target-p99", target_p99),
+        target_p99_ns=None if target_p99 is None else time_of("--target-p99", target_p99),
         workload=workload,
         clients=clients,
         engine=engine,
         version=engine_version,
         host=host,
         redo_bytes=redo_bytes,
-        row_bytes=ask.size_of("--row-size", row_size),
+        row_bytes=size_of("--row-size", row_size),
         start=start,
-        time_ns=ask.time_of("--time", time),
-        ramp_ns=None if ramp is None else ask.time_of("--ramp", ramp),
+        time_ns=time_of("--time", time),
+        ramp_ns=None if ramp is None else time_of("--ramp", ramp),
         scale=scale,
         repetitions=repetitions,
         costs=ask.costs_of(storages, told, catalog, price or (), power or ()),

@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -33,6 +33,7 @@ from tameshi.conduct import Conducted, Prepared, conduct, prepare, remove_target
 from tameshi.doctor import as_json, doctor, render
 from tameshi.errors import BadInput, TameshiError
 from tameshi.fio_command import Asked, run_fio
+from tameshi.options import size_of, time_of
 from tameshi.paths import STUDIES, VALIDATION
 from tameshi.report import (
     comparison_markdown,
@@ -461,8 +462,8 @@ def calibrate_command(
     called = calibrate.plain_name(name or what.absolute().stem)
     asked = calibrate.Asked(
         *(what, out or Path("tameshi-results") / f"cal-{called}", called, model),
-        size_bytes=quantity("--size", size, _core.size_bytes),
-        budget_s=quantity("--time", time, _core.nanoseconds) / 1e9,
+        size_bytes=size_of("--size", size),
+        budget_s=time_of("--time", time) / 1e9,
         repetitions=repetitions,
         quick=quick,
         destroy=tuple(destroy or ()),
@@ -481,17 +482,6 @@ def calibrate_command(
         out_console.print(fit_terminal(done.document, lang))
     err_console.print(f"Profile: {done.profile.resolve()}", markup=False, soft_wrap=True)
     err_console.print(f"Report: {done.report.resolve()}", markup=False, soft_wrap=True)
-
-
-def quantity(option: str, text: str, read: Callable[[str], int]) -> int:
-    """An option's value with its unit; raises `BadInput`."""
-    try:
-        value = read(text)
-    except TameshiError as error:
-        raise BadInput(error.message, where=option, found=text) from None
-    if value <= 0:
-        raise BadInput("this must be above zero", where=option, found=text)
-    return value
 
 
 def check_word(option: str, found: str, accepted: Sequence[str]) -> None:

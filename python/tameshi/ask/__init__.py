@@ -8,9 +8,7 @@ from tameshi.ask.question import (
     bounds_of,
     catalog_of,
     costs_of,
-    size_of,
     storages_of,
-    time_of,
     varied_of,
 )
 from tameshi.ask.written import lasts_of, page_gets, ramp_of, scale_of
@@ -30,8 +28,6 @@ __all__ = [
     "prepared",
     "ramp_of",
     "scale_of",
-    "size_of",
     "storages_of",
-    "time_of",
     "varied_of",
 ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tameshi import _core
-from tameshi.errors import BadInput, TameshiError
+from tameshi.errors import BadInput
+from tameshi.options import size_of
 from tameshi.study import profiles, read_text
 
 MEMORY, ENERGY, YEARS = "memory", "energy", "years"
@@ -80,26 +80,6 @@ class Question:
     repetitions: int
     costs: Costs
     varied: tuple[Varied, ...]
-
-
-def size_of(option: str, text: str) -> int:
-    """A size in bytes; raises `BadInput` that names the option."""
-    return _quantity(option, text, _core.size_bytes)
-
-
-def time_of(option: str, text: str) -> int:
-    """A time in ns; raises `BadInput` that names the option."""
-    return _quantity(option, text, _core.nanoseconds)
-
-
-def _quantity(option: str, text: str, read: Callable[[str], int]) -> int:
-    try:
-        value = read(text)
-    except TameshiError as error:
-        raise BadInput(error.message, where=option, found=text) from None
-    if value <= 0:
-        raise BadInput("this must be above zero", where=option, found=text)
-    return value
 
 
 def bounds_of(option: str, text: str) -> tuple[int, int]:

@@ -154,7 +154,7 @@ fn read_retry_adds_to_life_the_cycles_that_the_profile_says_even_to_flash_beyond
 }
 
 /// Half writes, half reads, of 2 to 64 KiB, with trims, flushes and force unit access.
-fn mix(bytes: u64, seed: u64) -> impl FnMut(u64) -> Command {
+pub(crate) fn mix(bytes: u64, seed: u64) -> impl FnMut(u64) -> Command {
     let mut random = Random::named(seed, "mix");
     move |id| {
         let kind = match random.below(100) {

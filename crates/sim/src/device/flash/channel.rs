@@ -35,6 +35,15 @@ pub(super) struct Degraded {
     going_on: bool,
 }
 
+/// Marks what is sensed of a stripe's parity, beside the stripe's first program unit; no program unit has this bit.
+const PARITY: u32 = 1 << 31;
+
+/// Whether a page of data waits to be sensed. Parity is sensed for a page of a channel that died before: what is still under way for
+/// that one gets through.
+fn is_page(pending: &Pending) -> bool {
+    pending.kind == Kind::Sense && pending.unit & PARITY == 0
+}
+
 impl Flash {
     /// A channel dies, counted over all controllers; whether the drive lives on.
     ///
@@ -61,7 +70,7 @@ impl Flash {
         for die in first..first + per_channel {
             self.dies[die].dead = true;
             let queue = std::mem::take(&mut self.dies[die].queue);
-            queue.iter().filter(|of| of.kind == Kind::Sense).for_each(|&sense| self.sense_others(number, sense, now));
+            queue.iter().filter(|of| is_page(of)).for_each(|&sense| self.sense_others(number, sense, now));
             self.dies[die].queue = queue;
         }
         self.fill_up(number, now);
@@ -115,33 +124,30 @@ impl Flash {
     #[cold]
     fn place_of_degraded(&self, number: usize, unit: u32) -> (Place, u8) {
         let (block, rest) = self.layout.block(unit);
-        let (places, _) = self.layout_of(number, block);
+        let (places, _) = self.layout_of(number, block, rest);
         self.layout.in_turn(places[rest as usize], block)
     }
 
-    /// Places of a block's program units, and how many of a stripe hold data.
-    fn layout_of(&self, number: usize, block: u32) -> (&[Place], u32) {
+    /// Places of the program units of a block that has such a one, and how many of a stripe hold data.
+    fn layout_of(&self, number: usize, block: u32, rest: u32) -> (&[Place], u32) {
         let controller = &self.controllers[number];
-        match &controller.degraded {
-            None => (&self.layout.places, self.layout.data()),
-            Some(degraded) => {
-                let (places, data) = &degraded.layouts[controller.ftl.generation(block)];
-                (places, *data)
-            }
-        }
+        let Some(degraded) = &controller.degraded else { return (&self.layout.places, self.layout.data()) };
+        // The map may have reclaimed a block while a unit of it, from before a channel's death, is still on its way there.
+        let known = &degraded.layouts[..=controller.ftl.generation(block)];
+        let (places, data) = known.iter().rfind(|(places, _)| (rest as usize) < places.len()).unwrap_or(&known[0]);
+        (places, *data)
     }
 
     /// What is on the die of the `position`-th part of a program unit's stripe, its parity being the last: the die, a number for what is
     /// sensed there, its kind of page. `None` for the unit itself.
     fn in_stripe(&self, number: usize, unit: u32, position: u32) -> Option<(u32, u32, u8)> {
         let (block, rest) = self.layout.block(unit);
-        let (places, data) = self.layout_of(number, block);
+        let (places, data) = self.layout_of(number, block, rest);
         let first = rest / data * data;
         let first_die = self.controllers[number].first_die;
         if position == data {
             let (last, kind) = self.layout.in_turn(places[(first + data - 1) as usize], block);
-            // No program unit has the highest bit.
-            return Some((first_die + u32::from(last.parity) - 1, (unit - rest + first) | 1 << 31, kind));
+            return Some((first_die + u32::from(last.parity) - 1, (unit - rest + first) | PARITY, kind));
         }
         let (place, kind) = self.layout.in_turn(places[(first + position) as usize], block);
         let other = unit - rest + first + position;
@@ -150,7 +156,8 @@ impl Flash {
 
     /// Parts of the stripe of a program unit, parity included.
     fn parts(&self, number: usize, unit: u32) -> u32 {
-        self.layout_of(number, self.layout.block(unit).0).1 + 1
+        let (block, rest) = self.layout.block(unit);
+        self.layout_of(number, block, rest).1 + 1
     }
 
     /// Reads a mapping unit of a dead die: what the other dies of its stripe hold gives it.

@@ -538,7 +538,7 @@ mod tests {
         }
     }
 
-    fn policies() -> impl Strategy<Value = CleaningPolicy> {
+    pub(super) fn policies() -> impl Strategy<Value = CleaningPolicy> {
         prop_oneof![
             Just(CleaningPolicy::Greedy),
             Just(CleaningPolicy::Fifo),

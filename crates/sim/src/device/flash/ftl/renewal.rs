@@ -116,20 +116,11 @@ impl Ftl {
 #[cfg(test)]
 mod tests {
     use super::super::Shape;
+    use super::super::tests::policies;
     use super::*;
     use proptest::prelude::*;
     use tameshi_base::Random;
     use tameshi_spec::profile::CleaningPolicy;
-
-    fn policies() -> impl Strategy<Value = CleaningPolicy> {
-        prop_oneof![
-            Just(CleaningPolicy::Greedy),
-            Just(CleaningPolicy::Fifo),
-            Just(CleaningPolicy::Random),
-            Just(CleaningPolicy::CostBenefit),
-            (1..6u32).prop_map(|drawn| CleaningPolicy::Choices { drawn }),
-        ]
-    }
 
     proptest! {
         #[test]
