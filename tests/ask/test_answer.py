@@ -1,6 +1,6 @@
 """From results to the answer."""
 
-from made import cell, question
+from questions import cell, question
 
 from tameshi.ask.answer import best_of, configurations, document, nearest_of, sensitivity
 from tameshi.ask.question import Costs

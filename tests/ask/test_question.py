@@ -1,7 +1,7 @@
 """What `tameshi ask` accepts, and what it refuses by name."""
 
 import pytest
-from made import question
+from questions import question
 
 from tameshi.ask import bounds_of, catalog_of, costs_of, storages_of, varied_of
 from tameshi.ask.answer import cost, watts

@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from made import GB, question
+from questions import GB, question
 
 from tameshi import _core
 from tameshi.ask.ladder import rungs

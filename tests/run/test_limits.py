@@ -77,8 +77,8 @@ def execute(spec: RunSpec, folder: Path, opened: guard.OpenTarget) -> None:
 def found(run: SealedRun) -> Mapping[str, validity.Finding]:
     """Findings of the run's one phase, by code."""
     (window,) = run.outcome["windows"]
-    stretch = results.Stretch("p", window["spans"], steady=True)
-    data = results._window(results._Frames(run), 0, 0, "s", stretch)
+    stretch = results.Stretch("p", [tuple(span) for span in window["spans"]], steady=True)
+    data = results._Frames(run).window(0, 0, "s", stretch)
     samples = run.series().filter(pl.col("source") == "sampler").drop("source")
     judged = validity.findings(run.spec.phases[0], {"s": data}, samples.iter_rows(), stretch.spans)
     return {finding.code: finding for finding in judged}

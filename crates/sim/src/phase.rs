@@ -155,6 +155,15 @@ impl<'a> Phase<'a> {
         Ok(())
     }
 
+    /// Whether more is outstanding on a storage than the next phase may have there, so that it could start nothing yet.
+    pub(crate) fn crowds(&self, run: &RunSpec, next: &PhaseSpec) -> bool {
+        run.storage.keys().enumerate().any(|(storage, name)| {
+            let streams = next.streams.iter().filter(|of| &of.storage == name).map(|of| &of.stream);
+            let slots: u64 = streams.map(|of| u64::from(of.jobs) * u64::from(of.queue_depth)).sum();
+            slots > 0 && self.seats.lingering_on(storage) > slots
+        })
+    }
+
     /// Records the phases that have ended and of which nothing is outstanding any more, not before `from`.
     fn tell_drained(&mut self, from: Nanos, writer: &mut Writer) -> Result<(), SimError> {
         while let Some((phase, at)) = self.seats.drained() {

@@ -2,7 +2,8 @@
 //!
 //! A phase begins at the end of the one before. What is outstanding then completes meanwhile, into the digest only. In
 //! closed loop a command of the new phase takes the place of each that completes on its storage, so that never more are
-//! outstanding there than the larger of the two depths; arrivals fixed in advance wait for nothing.
+//! outstanding there than the larger of the two depths; arrivals fixed in advance wait for nothing. Where more is outstanding than
+//! the new phase may have, it would start nothing for a while: then the old one's drains first.
 
 use crate::due::Due;
 use std::collections::VecDeque;
@@ -219,6 +220,11 @@ impl Seats {
     #[inline]
     pub(crate) fn lingering(&self) -> u64 {
         self.lingering
+    }
+
+    /// Those of them on a storage.
+    pub(crate) fn lingering_on(&self, storage: usize) -> u64 {
+        self.rooms[storage].lingering
     }
 
     /// The next phase of which nothing is outstanding any more, and since when; each once.
