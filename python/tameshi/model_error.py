@@ -75,6 +75,8 @@ class Validated:
     ours: float
     unit: str
     note: str
+    fitted: str = ""
+    """What of the model was fitted on it: then it shows nothing about others."""
 
     @property
     def off(self) -> float:
@@ -112,7 +114,9 @@ def _row(row: Mapping[str, str]) -> Validated:
     numbers = (int(row[key]) for key in ("clients", "data_bytes", "pool_bytes"))
     facts = Facts(row["profile"], row["workload"], row["storage"], *numbers)
     ends = float(row["reference"]), float(row["ours"])
-    return Validated(row["source"], facts, row["metric"], *ends, row["unit"], row["note"])
+    return Validated(
+        row["source"], facts, row["metric"], *ends, row["unit"], row["note"], row["fitted"]
+    )
 
 
 @functools.cache
@@ -196,9 +200,13 @@ def interval(metric: str, value: float, facts: Facts) -> ModelInterval | None:
 
 
 def comparable(family: str, facts: Facts) -> list[Validated]:
-    """What was validated of a family: of the same workload and nearly the same pool, if any."""
-    of_family = [each for each in validated() if family_of(each.metric) == family]
-    of_family = of_family or [each for each in validated() if family_of(each.metric) == "rate"]
+    """What was validated of a family: of the same workload and nearly the same pool, if any.
+
+    What the model was fitted on is no evidence.
+    """
+    evidence = [each for each in validated() if not each.fitted]
+    of_family = [each for each in evidence if family_of(each.metric) == family]
+    of_family = of_family or [each for each in evidence if family_of(each.metric) == "rate"]
     word = facts.workload.partition(" ")[0]
     same = [each for each in of_family if each.facts.workload.partition(" ")[0] == word]
     near = [each for each in same if _ratio(each.facts.pool_share, facts.pool_share) <= NEAR_POOL]

@@ -93,7 +93,7 @@ def _told(rows: Sequence[Validated], known: Sequence[dict[str, str]]) -> Iterato
 
 def _compared(rows: Sequence[Validated]) -> Iterator[str]:
     yield from _table(
-        ("figure", "what", "known", "ours", "error", "note"),
+        ("figure", "what", "known", "ours", "error", "fitted on it", "note"),
         (
             (
                 row.source,
@@ -101,6 +101,7 @@ def _compared(rows: Sequence[Validated]) -> Iterator[str]:
                 _number(row.reference, row.metric),
                 _number(row.ours, row.metric),
                 _error(row),
+                row.fitted,
                 row.note,
             )
             for row in rows

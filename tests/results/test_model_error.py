@@ -45,6 +45,16 @@ def test_where_a_figure_is_known_to_be_far_off_the_interval_holds_the_truth():
     assert found.low < 10_000 and found.validated_on == "S2-0023"
 
 
+def test_what_the_model_was_fitted_on_is_no_evidence(monkeypatch):
+    rows = [
+        Validated("S2-0023", SMALL, QPS, 10_000.0, 10_000.0, "1/s", "", "the cost of a look"),
+        Validated("S2-0025", LARGE, QPS, 46_000.0, 45_000.0, "1/s", ""),
+    ]
+    monkeypatch.setattr(model_error, "validated", lambda: rows)
+    found = interval(QPS, 10_000.0, SMALL)
+    assert (found.validated_on, found.inside_range) == ("S2-0025", False)
+
+
 def test_outside_of_what_was_validated_it_is_wider_and_says_so():
     inside = interval(QPS, 1000.0, LARGE)
     others = (
