@@ -187,26 +187,18 @@ def asked(
         costs=ask.costs_of(storages, told, catalog, price or (), power or ()),
         varied=tuple(ask.varied_of("--vary", vary or (), known)),
     )
+    reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
+    _conduct(ask.Asking(question, out, jobs, refine, sensitivity, reproduce), lang, fresh)
+
+
+def _conduct(asking: ask.Asking, lang: str, fresh: bool) -> None:
     console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
-    _conduct(question, out, lang, (jobs, fresh, refine, sensitivity), (console, errors))
-
-
-def _conduct(
-    question: ask.Question,
-    out: Path,
-    lang: str,
-    how: tuple[int, bool, bool, bool],
-    consoles: tuple[Console, Console],
-) -> None:
-    jobs, fresh, refine, sensitivity = how
-    console, errors = consoles
+    question, out = asking.question, asking.folder
     prepared = ask.prepared(question, out)
     for line in _announced(question, len(prepared.tasks())):
         console.print(line, markup=False, soft_wrap=True)
     if fresh and out.exists():
         guard.remove_folder(out)
-    reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
-    asking = ask.Asking(question, out, jobs, refine, sensitivity, reproduce)
     done = ask.ask(asking, errors)
     outputs.show(out, lang, console)
     if done.interrupted:

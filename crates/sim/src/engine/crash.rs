@@ -280,7 +280,7 @@ impl Engine {
 
     /// All that was in memory is gone.
     fn forget(&mut self) {
-        self.pool = Pool::new(self.settings.frames, self.layout.next, 378, self.settings.old_blocks_time);
+        self.pool = Pool::new(self.settings.frames, self.layout.next, self.settings.old_blocks_time);
         self.pool.grow(self.layout.next + 1);
         self.locks = Locks::new(self.clients.len());
         self.page_waiters.clear();

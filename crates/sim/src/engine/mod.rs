@@ -249,7 +249,7 @@ impl Engine {
         let idle = other_data_sets(spec, database.seed, first, &layout);
         layout.next = idle.last().map_or(layout.next, |set| set.layout.next);
         let logic = logic(&program);
-        let mut pool = Pool::new(settings.frames, layout.next, 378, settings.old_blocks_time);
+        let mut pool = Pool::new(settings.frames, layout.next, settings.old_blocks_time);
         pool.grow(layout.next + 1);
         let storage = spec.storage.get_index_of(&database.storage)?;
         let (device, base_bytes) = places[storage];

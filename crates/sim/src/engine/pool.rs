@@ -17,6 +17,9 @@ const OLD_LEAST: u32 = 512;
 /// How far the old part may be off its length (BUF_LRU_OLD_TOLERANCE).
 const OLD_TOLERANCE: u32 = 20;
 
+/// The old part's share of the list, in 1024ths (`innodb_old_blocks_pct` = 37, of which the server makes 378).
+const OLD_SHARE: u32 = 378;
+
 const OLD: u8 = 1;
 const READING: u8 = 2;
 const WRITING: u8 = 4;
@@ -79,8 +82,6 @@ pub(super) struct Pool {
     first_old: u32,
     length: u32,
     old_length: u32,
-    /// Old part of the list in 1024ths.
-    old_share: u32,
     old_ms: u32,
     evictions: u32,
     dirty_newest: u32,
@@ -91,8 +92,8 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// An empty pool of so many frames for pages below `pages`; `old_share` in 1024ths.
-    pub(super) fn new(frames: u32, pages: u32, old_share: u32, old_time: Nanos) -> Self {
+    /// An empty pool of so many frames for pages below `pages`.
+    pub(super) fn new(frames: u32, pages: u32, old_time: Nanos) -> Self {
         Self {
             frame_of: vec![NONE; pages as usize],
             frames: vec![EMPTY; frames as usize],
@@ -103,7 +104,6 @@ impl Pool {
             first_old: NONE,
             length: 0,
             old_length: 0,
-            old_share,
             old_ms: (old_time / 1_000_000) as u32,
             evictions: 0,
             dirty_newest: NONE,
@@ -179,7 +179,7 @@ impl Pool {
     #[inline]
     fn used(&mut self, at: u32, now: Nanos) {
         let (frame, state) = (&mut self.frames[at as usize], &mut self.states[at as usize]);
-        let is_young = self.evictions < frame.clock + self.length / 4 * (1024 - self.old_share) / 1024;
+        let is_young = self.evictions < frame.clock + self.length / 4 * (1024 - OLD_SHARE) / 1024;
         if *state & (USED | OLD) == USED && is_young {
             return;
         }
@@ -419,7 +419,7 @@ impl Pool {
             self.forget_old();
             return;
         }
-        let target = self.length * self.old_share / 1024;
+        let target = self.length * OLD_SHARE / 1024;
         if self.first_old == NONE {
             // All of it is old at first; then it shrinks to its share.
             self.first_old = self.newest;
@@ -465,7 +465,7 @@ mod tests {
     }
 
     fn hits(frames: u32, pages: u32, draws: u32, old: Nanos) -> f64 {
-        let mut pool = Pool::new(frames, pages, 378, old);
+        let mut pool = Pool::new(frames, pages, old);
         let mut random = Random::named(1, "pool");
         let mut hits = 0u32;
         for draw in 0..draws {
@@ -529,7 +529,7 @@ mod tests {
     #[test]
     fn a_scan_does_not_drive_out_what_was_used_again_after_a_second() {
         let survivors = |old: Nanos| {
-            let mut pool = Pool::new(1000, 100_000, 378, old);
+            let mut pool = Pool::new(1000, 100_000, old);
             let mut now = 0;
             let touch = |pool: &mut Pool, page, now| {
                 if pool.get(page, now) == Found::Missing {
@@ -555,7 +555,7 @@ mod tests {
     #[test]
     fn every_frame_is_free_or_in_the_list_and_dirty_pages_stand_in_their_order() {
         let (frames, pages) = (700, 5000);
-        let mut pool = Pool::new(frames, pages, 378, 0);
+        let mut pool = Pool::new(frames, pages, 0);
         let mut random = Random::named(2, "pool");
         let mut writing: Vec<(u32, u64)> = Vec::new();
         for step in 1..60_000u64 {
