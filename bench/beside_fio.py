@@ -42,7 +42,7 @@ SIZE_MIB = 512
 HEADER_MIB = 1
 """The ownership header before the payload; fio reads the same bytes as we do."""
 CHILDREN = multiprocessing.get_context("forkserver")
-CHILDREN.set_forkserver_preload(["tameshi.cli"])
+CHILDREN.set_forkserver_preload(["tameshi.commands.run"])
 STUDY = """
 title = "Beside fio"
 question = "Do both measure the same?"

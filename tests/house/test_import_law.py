@@ -69,15 +69,13 @@ MODULES = {
     "validation_page": {"predictions", "model_error"},
     "compat": {"stats", "store", "study"},
     "devices": {"study", "report"},
-    "devices_command": {"devices"},
     "options": {"_core"},
     "ask": {"conduct", "options"},
-    "ask_command": {"ask", "options"},
     "conduct": {"run", "outputs"},
-    "fio_command": {"conduct", "compat"},
     "calibrate": {"conduct", "compat"},
-    "cli": {"conduct", "calibrate", "compare", "predictions", "fio_command", "ask_command"}
-    | {"doctor", "verify", "devices_command", "validation_page"},
+    "commands": {"conduct", "calibrate", "compare", "predictions", "compat", "ask"}
+    | {"doctor", "verify", "devices", "validation_page"},
+    "cli": {"commands"},
     "__main__": {"cli"},
 }
 COMPILED = {"_tameshi", "_oltp"}

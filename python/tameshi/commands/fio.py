@@ -11,12 +11,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from tameshi import guard, outputs
 from tameshi.bindings import Bindings
+from tameshi.commands.consoles import ERR
 from tameshi.compat import fio
 from tameshi.conduct import Conducted, conduct, prepare, remove_targets
 from tameshi.errors import BadInput, GuardRefusal, RunFailed
@@ -31,6 +33,9 @@ _OURS = re.compile(rb"fio-|\s*\{\s*\"(schema_version|fio version)\"|\d+, \d+, \d
 """How a file begins that an earlier run, or fio itself, left as output."""
 
 
+app = typer.Typer(add_completion=False)
+
+
 @dataclass(frozen=True)
 class Asked:
     """What the command line says besides its jobs."""
@@ -41,6 +46,36 @@ class Asked:
     out: Path | None
     keep: bool
     study: bool
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def fio_command(
+    context: typer.Context,
+    world: Annotated[
+        World, typer.Option("--world", help="measured, or simulated on --device.")
+    ] = World.measured,
+    device: Annotated[
+        str | None,
+        typer.Option("--device", help="The profile that stands for every file, if simulated."),
+    ] = None,
+    destroy: Annotated[
+        list[str] | None,
+        typer.Option("--destroy", help="As with `run`: what may be lost, by its exact name."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder of the record. [default: tameshi-results/fio-NAME]"),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the files that jobs worked on.")
+    ] = False,
+    study: Annotated[
+        bool, typer.Option("--study", help="Print the study that the jobs become; run nothing.")
+    ] = False,
+) -> None:
+    """Run fio's job files and --key=value options, and answer in fio's own form."""
+    asked = Asked(world, device, destroy or (), out, keep, study)
+    raise typer.Exit(run_fio(context.args, asked, ERR))
 
 
 def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from tameshi import ask, guard, outputs
+from tameshi.commands.conducting import end
+from tameshi.commands.consoles import ERR, OUT
+from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.errors import BadInput
 from tameshi.options import size_of, time_of
 from tameshi.study import profiles
@@ -121,10 +123,13 @@ RefineOption = Annotated[
 ]
 OutOption = Annotated[Path, typer.Option(help="Folder of the results.")]
 JobsOption = Annotated[int, typer.Option(min=1, help="Runs at a time.")]
-LangOption = Annotated[str, typer.Option(help="Language of the report: en or ja.")]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Remove earlier results first.")]
 
 
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
 def asked(
     database_size: DatabaseSizeOption,
     buffer_pool: BufferPoolOption,
@@ -155,11 +160,11 @@ def asked(
     fresh: FreshOption = False,
 ) -> None:
     """The cheapest storage and buffer pool that reach a target, simulated."""
-    _check("--lang", lang, ("en", "ja"))
-    _check("--workload", workload, ask.WORKLOADS)
-    _check("--engine", engine, ask.ENGINES)
-    _check("--start", start, STARTS)
-    _check("--host", host, tuple(name for name, _, _ in profiles("hosts")))
+    check_language(lang)
+    check_word("--workload", workload, ask.WORKLOADS)
+    check_word("--engine", engine, ask.ENGINES)
+    check_word("--start", start, STARTS)
+    check_word("--host", host, tuple(name for name, _, _ in profiles("hosts")))
     if not 0 < target_qps < float("inf"):
         raise BadInput("this must be above zero", where="--target-qps", found=f"{target_qps:g}")
     told = ask.catalog_of(catalog)
@@ -192,20 +197,15 @@ def asked(
 
 
 def _conduct(asking: ask.Asking, lang: str, fresh: bool) -> None:
-    console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
     question, out = asking.question, asking.folder
     prepared = ask.prepared(question, out)
     for line in _announced(question, len(prepared.tasks())):
-        console.print(line, markup=False, soft_wrap=True)
+        OUT.print(line, markup=False, soft_wrap=True)
     if fresh and out.exists():
         guard.remove_folder(out)
-    done = ask.ask(asking, errors)
-    outputs.show(out, lang, console)
-    if done.interrupted:
-        errors.print("Interrupted: the report holds what was done; the same command resumes.")
-        raise typer.Exit(130)
-    if not done.complete:
-        raise typer.Exit(1)
+    done = ask.ask(asking, ERR)
+    outputs.show(out, lang, OUT)
+    end(interrupted=done.interrupted, complete=done.complete)
 
 
 def _announced(question: ask.Question, runs: int) -> Iterator[str]:
@@ -222,8 +222,3 @@ def _announced(question: ask.Question, runs: int) -> Iterator[str]:
         others = 2 * len(question.varied)
         yield f"  and then the answer with {others} other values of what is not known"
 
-
-def _check(option: str, found: str, accepted: Sequence[str]) -> None:
-    if found not in accepted:
-        message = "there is no such choice"
-        raise BadInput(message, where=option, found=found, accepted=list(accepted))

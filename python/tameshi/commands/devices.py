@@ -6,25 +6,22 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from tameshi import devices
-from tameshi.errors import BadInput
+from tameshi.commands.consoles import OUT
+from tameshi.commands.options import LangOption, check_word
 
 FORMS = ("terminal", "html", "json")
 
-app = typer.Typer(add_completion=False, help="Device profiles: list them, show one.")
-console = Console(highlight=False)
-
-LangOption = Annotated[str, typer.Option("--lang", help="en or ja.")]
+app = typer.Typer(add_completion=False)
 
 
 @app.callback(invoke_without_command=True)
 def devices_command(context: typer.Context, lang: LangOption = "en") -> None:
-    """Device profiles: list them, or show one with every value, its source, and its behaviour."""
+    """Device profiles: list them, or show one with its values, sources and behaviour."""
     if context.invoked_subcommand is None:
-        _check("--lang", lang, devices.LANGUAGES)
-        console.print(devices.listing([devices.find(name) for name in devices.names()], lang))
+        check_word("--lang", lang, devices.LANGUAGES)
+        OUT.print(devices.listing([devices.find(name) for name in devices.names()], lang))
 
 
 @app.command("show")
@@ -34,8 +31,8 @@ def show_command(
     lang: LangOption = "en",
 ) -> None:
     """Every value with its source, and what the simulated drive does from fresh to steady."""
-    _check("--format", form, FORMS)
-    _check("--lang", lang, devices.LANGUAGES)
+    check_word("--format", form, FORMS)
+    check_word("--lang", lang, devices.LANGUAGES)
     drive = devices.find(name)
     found = devices.behaviour(drive)
     if form == "json":
@@ -43,10 +40,4 @@ def show_command(
     elif form == "html":
         typer.echo(devices.html(drive, found, lang), nl=False)
     else:
-        console.print(devices.render(drive, found, lang))
-
-
-def _check(option: str, found: str, accepted: tuple[str, ...]) -> None:
-    if found not in accepted:
-        message = "there is no such choice"
-        raise BadInput(message, where=option, found=found, accepted=list(accepted))
+        OUT.print(devices.render(drive, found, lang))

@@ -1,0 +1,59 @@
+"""What a study's runs come to, in a line for each world: runs, time, bytes written."""
+
+from __future__ import annotations
+
+from tameshi import _core
+from tameshi.commands.consoles import OUT
+from tameshi.run.display import volume
+from tameshi.spec_types import Plan, World
+
+
+def print_bounds(world: World, planned: Plan) -> None:
+    """Runs, time and bytes of one world."""
+    cells = len({tuple(run.cell.items()) for run in planned.runs})
+    virtual = " of virtual time" if world is World.simulated else ""
+    time = (
+        "no limit in time"
+        if planned.time_ns_at_most is None
+        else f"at most {planned.time_ns_at_most / 1e9:,.0f} s{virtual}"
+    )
+    OUT.print(
+        f"{world.value}: {counted(len(planned.runs), 'run')} of {counted(cells, 'cell')}; "
+        f"{time}; {written(world, planned)}"
+    )
+    searched = planned.study.search
+    if searched:
+        shares, limit = searched.shares or (), searched.limit
+        then = f", then at most {searched.runs_at_most} for the limit" if limit else ""
+        OUT.print(
+            f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}"
+        )
+    for run in planned.runs[:1]:
+        for sentence in dict.fromkeys(_core.unsupported(run)):
+            OUT.print(f"  not yet: {sentence}", style="yellow")
+
+
+def written(world: World, planned: Plan) -> str:
+    """The bytes that a world's runs write, as a sentence."""
+    if world is World.simulated:
+        # The drives are models: what is written to them takes no space, and is told all the same.
+        if any(run.database for run in planned.runs):
+            return "writes nothing but its record"
+        if planned.bytes_written_at_most is None:
+            return "writes to its models without limit, and nothing else but its record"
+        amount = volume(planned.bytes_written_at_most)
+        return f"writes at most {amount} to its models, and nothing else but its record"
+    if any(run.database for run in planned.runs):
+        return "loads its data sets, copies one for each run, and writes without limit"
+    laid_out = sum(planned.storage_bytes.values())
+    if planned.bytes_written_at_most is None:
+        return f"writes {laid_out / 1e9:.2f} GB to lay out its targets and then without limit"
+    total = laid_out + planned.bytes_written_at_most
+    return (
+        f"writes at most {total / 1e9:.2f} GB, {laid_out / 1e9:.2f} GB of it to lay out its targets"
+    )
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

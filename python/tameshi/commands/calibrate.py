@@ -1,0 +1,89 @@
+"""`tameshi calibrate`: a drive, a file or results as a device profile."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tameshi import calibrate
+from tameshi.commands.conducting import announce, end
+from tameshi.commands.consoles import ERR, OUT
+from tameshi.commands.options import LangOption, check_language, check_word
+from tameshi.options import size_of, time_of
+from tameshi.report import fit_markdown, fit_terminal
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def calibrate_command(
+    what: Annotated[
+        Path,
+        typer.Argument(
+            help="A file, directory or drive to measure; or results: a folder of `tameshi run`, "
+            "its results.json, or fio's JSON."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder of all it makes. [default: tameshi-results/cal-NAME]"),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name of the profile. [default: from WHAT]")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", help="volume, flash or hdd. [default: what fits best]"),
+    ] = None,
+    time: Annotated[
+        str, typer.Option("--time", help="What measuring may take, such as `5 min`.")
+    ] = "5 min",
+    size: Annotated[str, typer.Option("--size", help="How much of the target is used.")] = "1 GiB",
+    repetitions: Annotated[
+        int, typer.Option("--repetitions", min=1, help="Runs of each cell.")
+    ] = 3,
+    destroy: Annotated[
+        list[str] | None,
+        typer.Option("--destroy", help="As with `run`: what may be lost, by its exact name."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A third of the cells.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the file that was worked on.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Remove what an earlier call measured first.")
+    ] = False,
+    form: Annotated[str, typer.Option("--format", help="terminal or md.")] = "terminal",
+    lang: LangOption = "en",
+) -> None:
+    """Turn a drive, a file or results into a device profile, and say how well it fits."""
+    check_language(lang)
+    check_word("--format", form, ["terminal", "md"])
+    if model is not None:
+        check_word("--model", model, list(calibrate.MODELS))
+    called = calibrate.plain_name(name or what.absolute().stem)
+    asked = calibrate.Asked(
+        *(what, out or Path("tameshi-results") / f"cal-{called}", called, model),
+        size_bytes=size_of("--size", size),
+        budget_s=time_of("--time", time) / 1e9,
+        repetitions=repetitions,
+        quick=quick,
+        destroy=tuple(destroy or ()),
+        keep=keep,
+        fresh=fresh,
+    )
+    if not calibrate.is_results(what):
+        prepared = calibrate.measuring(asked)
+        announce(prepared)
+        reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
+        measured = calibrate.measure(prepared, asked, ERR, reproduce)
+        end(interrupted=measured.interrupted, complete=measured.complete)
+    done = calibrate.calibrate(asked, ERR)
+    if form == "md":
+        typer.echo(fit_markdown(done.document, lang), nl=False)
+    else:
+        OUT.print(fit_terminal(done.document, lang))
+    ERR.print(f"Profile: {done.profile.resolve()}", markup=False, soft_wrap=True)
+    ERR.print(f"Report: {done.report.resolve()}", markup=False, soft_wrap=True)

@@ -1,0 +1,36 @@
+"""What commands that run studies have in common: what they announce, and how they end."""
+
+from __future__ import annotations
+
+import shlex
+
+import typer
+
+from tameshi.commands.bounds import print_bounds
+from tameshi.commands.consoles import ERR, OUT
+from tameshi.conduct import Prepared
+
+INTERRUPTED = 130
+
+
+def announce(prepared: Prepared) -> None:
+    """What will be written, destroyed and run, before it is."""
+    for chosen, planned in prepared.plans.items():
+        print_bounds(chosen, planned)
+        examined = prepared.examined[chosen]
+        lines = [line for target in examined.targets.values() for line in target.described()]
+        for place in examined.databases.values():
+            lines += [f"{place.storage}: {line}" for line in place.plan.described()]
+        lines += [f"{name}: {serving.described()}" for name, serving in examined.servers.items()]
+        lines += [f"runs at {name}: {shlex.join(words)}" for name, words in examined.events.items()]
+        for line in lines:
+            OUT.print(line, markup=False, soft_wrap=True)
+
+
+def end(*, interrupted: bool, complete: bool) -> None:
+    """The exit status of a study that is not complete."""
+    if interrupted:
+        ERR.print("Interrupted: the report holds what was done; the same command resumes.")
+        raise typer.Exit(INTERRUPTED)
+    if not complete:
+        raise typer.Exit(1)

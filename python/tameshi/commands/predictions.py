@@ -1,0 +1,58 @@
+"""`tameshi predictions`: what the studies with published figures predict, written down."""
+
+from __future__ import annotations
+
+import os
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tameshi import predictions, validation_page
+from tameshi.bindings import Bindings
+from tameshi.commands.consoles import ERR, OUT
+from tameshi.commands.options import check_word
+from tameshi.conduct import conduct, prepare
+from tameshi.paths import STUDIES, VALIDATION
+from tameshi.spec_types import World
+from tameshi.study import plan, read_study
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def predictions_command(
+    folder: Annotated[Path, typer.Option(help="Where the predictions stand.")] = VALIDATION,
+    studies: Annotated[Path, typer.Option(help="The studies to run.")] = STUDIES,
+    out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path(
+        "tameshi-results/predictions"
+    ),
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Run this study alone (repeatable)."),
+    ] = None,
+) -> None:
+    """Run, simulated, every study with published figures, and write down what it predicts."""
+    listed = [read_study(path) for path in sorted(studies.glob("*.toml"))]
+    listed = [study for study in listed if plan(study, "simulated", quick=False).study.published]
+    for name in only or ():
+        check_word("--only", name, [study.name for study in listed])
+    listed = [study for study in listed if not only or study.name in only]
+    if not listed:
+        OUT.print(f"No study in {studies} lists published figures: nothing to predict.")
+        return
+    calibrated: dict[str, list[predictions.Calibration]] = {}
+    for study in listed:
+        prepared = prepare(study, [World.simulated], Bindings(), quick=False)
+        own = out / study.name
+        done = conduct(prepared, own, ERR, jobs=os.cpu_count() or 1, reproduce=[])
+        found = done.results["published"]
+        made = predictions.predictions(study.name, found, done.runs)
+        calibrated[study.name] = predictions.calibrations(study.name, found, done.runs)
+        new, changed = predictions.record(folder, made, date.today())
+        OUT.print(f"{study.name}: {new} new, {changed} changed, {len(made)} in all")
+    path = folder / "calibration.csv"
+    count = predictions.write_calibrations(path, calibrated, whole=not only)
+    validation_page.write_page(folder)
+    OUT.print(f"Beside {count} calibration figures: {path}")

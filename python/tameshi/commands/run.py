@@ -1,0 +1,122 @@
+"""`tameshi run`: a study from its file to its results and report."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tameshi import _core, guard, outputs
+from tameshi.bindings import Bindings, read_bindings
+from tameshi.commands.conducting import announce, end
+from tameshi.commands.consoles import ERR, OUT
+from tameshi.commands.options import (
+    LangOption,
+    QuickOption,
+    StudyArgument,
+    WorldOption,
+    check_language,
+    check_word,
+)
+from tameshi.conduct import conduct, prepare, remove_targets
+from tameshi.errors import BadInput
+from tameshi.spec_types import World
+from tameshi.study import StudyFile, read_study
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def run_command(
+    study_path: StudyArgument,
+    world: WorldOption = None,
+    on: Annotated[
+        list[str] | None, typer.Option("--on", help="NAME=PATH: the real place of a storage.")
+    ] = None,
+    destroy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--destroy",
+            help="A file's real path, or a disk's serial number, WWN or by-id link, "
+            "whose content may be lost.",
+        ),
+    ] = None,
+    server: Annotated[
+        list[str] | None,
+        typer.Option("--server", help="NAME=PRODUCT: the server to use for an engine."),
+    ] = None,
+    event: Annotated[
+        list[str] | None,
+        typer.Option("--event", help="NAME=COMMAND: what makes an event happen, measured."),
+    ] = None,
+    bindings: Annotated[
+        Path | None,
+        typer.Option("--bindings", help="A TOML file of [storage], [server], [event] bindings."),
+    ] = None,
+    backend: Annotated[
+        str,
+        typer.Option(
+            "--backend",
+            help="What carries the requests of a measured run: auto, io_uring, portable, or null, "
+            "which reads and writes nothing.",
+        ),
+    ] = "auto",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder of the results. [default: tameshi-results/STUDY]"),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", min=1, help="Simulated runs at a time.")
+    ] = os.cpu_count() or 1,
+    lang: LangOption = "en",
+    quick: QuickOption = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Remove results of an earlier run first.")
+    ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the files that stood for storages.")
+    ] = False,
+) -> None:
+    """Run a study, resume it, and write its results and report."""
+    study = read_study(study_path)
+    check_word("--backend", backend, list(_core.BACKENDS))
+    bound = read_bindings(bindings, on or [], server or [], event or [])
+    bound = replace(bound, destroy=tuple(destroy or ()), backend=backend)
+    worlds = list(dict.fromkeys(world or [World.simulated]))
+    check_language(lang)
+    check_worlds(worlds, bound)
+    prepared = prepare(study, worlds, bound, quick=quick)
+    announce(prepared)
+    folder = out or default_out(study)
+    if fresh and folder.exists():
+        guard.remove_folder(folder)
+    reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
+    done = conduct(prepared, folder, ERR, jobs=jobs, reproduce=reproduce)
+    if done.complete and not keep:
+        remove_targets(prepared.examined.values())
+    outputs.show(folder, lang, OUT, done.results)
+    end(interrupted=done.interrupted, complete=done.complete)
+
+
+def default_out(study: StudyFile) -> Path:
+    """Where a study's results go if nothing is said."""
+    return Path("tameshi-results") / study.name
+
+
+def check_worlds(worlds: Sequence[World], bound: Bindings) -> None:
+    """Options that contradict one another, before anything is examined."""
+    own = bound.backend if bound.backend != "auto" else None
+    measured_only = (
+        *(("--on", bound.storage), ("--destroy", bound.destroy)),
+        *(("--backend", own), ("--event", bound.event)),
+    )
+    for option, given in measured_only:
+        if given and World.measured not in worlds:
+            message = "this is about measured runs, but none is asked for"
+            raise BadInput(message, where=option, hint="Add --world measured.")
