@@ -22,16 +22,14 @@ COMMANDS = {
     "devices": "Device profiles: list them, or show one with its values, sources and behaviour.",
     "doctor": "Say what this machine can do in each world, what is missing, and how to mend it.",
     "verify": "Check that a storage still holds what a run wrote there and had acknowledged.",
-    "predictions": "Run, simulated, every study with published figures, and write down what it predicts.",
+    "predictions": "Simulate every study with published figures, and write what they predict.",
 }
 
 
 class OnDemand(typer.core.TyperGroup):
     """Commands that are imported when they run: their libraries take a second or two."""
 
-    def resolve_command(
-        self, ctx: typer.Context, args: list[str]
-    ) -> tuple[str | None, Any, list[str]]:
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command in place of its name."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:

@@ -6,6 +6,7 @@ from importlib import import_module
 
 import pytest
 import typer
+
 from tameshi.cli import COMMANDS
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -221,4 +221,3 @@ def _announced(question: ask.Question, runs: int) -> Iterator[str]:
     if question.varied:
         others = 2 * len(question.varied)
         yield f"  and then the answer with {others} other values of what is not known"
-

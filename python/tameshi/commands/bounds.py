@@ -25,9 +25,7 @@ def print_bounds(world: World, planned: Plan) -> None:
     if searched:
         shares, limit = searched.shares or (), searched.limit
         then = f", then at most {searched.runs_at_most} for the limit" if limit else ""
-        OUT.print(
-            f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}"
-        )
+        OUT.print(f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}")
     for run in planned.runs[:1]:
         for sentence in dict.fromkeys(_core.unsupported(run)):
             OUT.print(f"  not yet: {sentence}", style="yellow")

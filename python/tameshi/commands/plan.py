@@ -18,7 +18,7 @@ app = typer.Typer(add_completion=False)
 def plan_command(
     study_path: StudyArgument, world: WorldOption = None, quick: QuickOption = False
 ) -> None:
-    """Show the matrix of a study, the time it takes and the bytes it writes; needs no device."""
+    """Show the matrix of a study, the time it takes and the bytes it writes."""
     study = read_study(study_path)
     for number, chosen in enumerate(world or [World.simulated]):
         planned = plan(study, chosen.value, quick=quick)

@@ -33,7 +33,7 @@ def predictions_command(
         typer.Option(help="Run this study alone (repeatable)."),
     ] = None,
 ) -> None:
-    """Run, simulated, every study with published figures, and write down what it predicts."""
+    """Simulate every study with published figures, and write what they predict."""
     listed = [read_study(path) for path in sorted(studies.glob("*.toml"))]
     listed = [study for study in listed if plan(study, "simulated", quick=False).study.published]
     for name in only or ():
