@@ -290,9 +290,11 @@ class Power(BaseModel):
     )
     idle_mw: Annotated[Sourced3, Field(description='Milliwatts of the idle drive.')]
     limit_mw: Annotated[
-        Sourced3,
-        Field(description='Milliwatts that it may draw; beyond, programs and erases wait.'),
-    ]
+        Sourced3 | None,
+        Field(
+            description='Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait. Absent: nothing is held back.'
+        ),
+    ] = None
     read_nj: Annotated[
         Sourced3, Field(description='Nanojoules of sensing a page of each plane of a die.')
     ]

@@ -79,6 +79,25 @@ def test_a_drive_without_a_past_stays_as_it_is_and_its_limits_show(tmp_path):
     assert "新品から定常状態まで" in japanese
 
 
+def test_a_new_profile_is_one_file_and_nothing_else(tmp_path):
+    place = tmp_path / "profiles" / "devices"
+    place.mkdir(parents=True)
+    (place / "mine.toml").write_text(SMALL)
+    study = tmp_path / "study.toml"
+    study.write_text(
+        'title = "Mine"\nquestion = "What does it do?"\n[storage.disk]\ndevice = "mine"\n'
+        "[workload.stream.reads]\nqueue_depth = 64\n[phase.reads]\n"
+        'workload = ["stream.reads"]\nuntil = { time = "200 ms" }\n'
+    )
+    command = [sys.executable, "-m", "tameshi", "run", str(study), "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    cell = next(cell for cell in results["cells"] if cell["phase"] == "reads")
+    rate = next(each for each in cell["estimates"] if each["metric"] == "read.iops")
+    assert abs(rate["value"] / 50_000 - 1) < 0.02
+
+
 def test_an_unknown_drive_and_a_profile_that_cannot_be_are_refused_with_what_is_accepted(tmp_path):
     done = devices("show", "es3000-1200")
     assert done.returncode != 0

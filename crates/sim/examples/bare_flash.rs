@@ -4,13 +4,22 @@
 //! records. `bench/simulated_drive.py` sets the simulated drive beside it. Arguments: a device profile's file, its capacity
 //! scale, kinds as below with millions of I/Os; what was written before is not counted. A line of JSON for each kind, with
 //! nanoseconds of processor time for an I/O.
+//!
+//! `timed-` before a kind adds the least that time and a record of it can be: 256 I/Os outstanding in the simulator's own queue of events,
+//! each completing after a time that depends on where its data are, its latency in a histogram, and what it completed in the digest's hash.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, reason = "it measures")]
 
+use hdrhistogram::Histogram;
 use tameshi_base::Random;
+use tameshi_sim::agenda::Agenda;
 use tameshi_sim::device::flash::ftl::{Ftl, Shape};
 use tameshi_spec::profile::{Device, DeviceProfile, FlashProfile, Written};
+use xxhash_rust::xxh3::Xxh3;
 
+/// I/Os outstanding where time passes, and drawn before their time.
+const DEPTH: u32 = 256;
+const AHEAD: usize = 16;
 /// Name, share of reads in percent, what was written before.
 const KINDS: [(&str, u64, Written); 4] = [
     ("reads", 100, Written::Once),
@@ -47,28 +56,97 @@ fn layer(drive: &FlashProfile) -> (Ftl, u32) {
     (Ftl::new(shape, Random::named(1, "victims")).expect("a layer"), logical)
 }
 
+/// A drive's flash and what is asked of it.
+struct Load {
+    ftl: Ftl,
+    logical: u64,
+    random: Random,
+    read_percent: u64,
+    /// Units drawn before their time, and the place of the next one.
+    ahead: [u32; AHEAD],
+    place: usize,
+}
+
+impl Load {
+    fn new(drive: &FlashProfile, read_percent: u64, written: Written) -> Self {
+        let (mut ftl, logical) = layer(drive);
+        let mut random = Random::named(1, "bare");
+        if written != Written::Never {
+            (0..logical).for_each(|unit| ftl.write_untimed(unit));
+        }
+        let logical = u64::from(logical);
+        if written == Written::Steady {
+            (0..3 * logical).for_each(|_| ftl.write_untimed(random.below(logical) as u32));
+        }
+        let ahead = [(); AHEAD].map(|()| random.below(logical) as u32);
+        Self { ftl, logical, random, read_percent, ahead, place: 0 }
+    }
+
+    /// One I/O; the unit, and where it was found, zero where it was written.
+    fn next(&mut self) -> (u32, u32) {
+        let unit = self.random.below(self.logical) as u32;
+        self.access(unit)
+    }
+
+    /// The same, of a unit whose place in the map was brought near to the processor meanwhile.
+    fn next_near(&mut self) -> (u32, u32) {
+        let soon = self.random.below(self.logical) as u32;
+        self.ftl.prefetch(soon);
+        let unit = std::mem::replace(&mut self.ahead[self.place], soon);
+        self.place = (self.place + 1) % AHEAD;
+        self.access(unit)
+    }
+
+    fn access(&mut self, unit: u32) -> (u32, u32) {
+        if self.read_percent == 100 || (self.read_percent > 0 && self.random.below(100) < self.read_percent) {
+            return (unit, self.ftl.lookup(unit).unwrap_or(0));
+        }
+        self.ftl.write_untimed(unit);
+        (unit, 0)
+    }
+}
+
 /// Nanoseconds of an I/O.
-fn bare(drive: &FlashProfile, read_percent: u64, written: Written, ios: u64) -> f64 {
-    let (mut ftl, logical) = layer(drive);
-    let mut random = Random::named(1, "bare");
-    if written != Written::Never {
-        (0..logical).for_each(|unit| ftl.write_untimed(unit));
-    }
-    if written == Written::Steady {
-        (0..3 * u64::from(logical)).for_each(|_| ftl.write_untimed(random.below(u64::from(logical)) as u32));
-    }
+fn bare(mut load: Load, ios: u64) -> f64 {
     let mut found = 0u64;
     let begin = processor_ns();
     for _ in 0..ios {
-        let unit = random.below(u64::from(logical)) as u32;
-        if read_percent == 100 || (read_percent > 0 && random.below(100) < read_percent) {
-            found += u64::from(ftl.lookup(unit).unwrap_or(0));
-        } else {
-            ftl.write_untimed(unit);
-        }
+        found += u64::from(load.next().1);
     }
     std::hint::black_box(found);
     (processor_ns() - begin) / ios as f64
+}
+
+/// Nanoseconds of an I/O that takes time and is recorded.
+fn timed(mut load: Load, ios: u64) -> f64 {
+    let mut agenda = Agenda::new();
+    let mut latencies = Histogram::<u64>::new(3).expect("three digits");
+    let mut hash = Xxh3::new();
+    let mut waiting = Vec::with_capacity(2000);
+    let mut outstanding = [(0u64, 0u32); DEPTH as usize];
+    let mut start = |now: u64, slot: u32, agenda: &mut Agenda, outstanding: &mut [(u64, u32)]| {
+        let (unit, found) = load.next_near();
+        outstanding[slot as usize] = (now, unit);
+        agenda.add(now + 60_000 + u64::from(found % 65_536), slot);
+    };
+    (0..DEPTH).for_each(|slot| start(0, slot, &mut agenda, &mut outstanding));
+    let begin = processor_ns();
+    for _ in 0..ios {
+        let (now, slot) = agenda.take().expect("some are outstanding");
+        let (began, unit) = outstanding[slot as usize];
+        latencies.record(now - began).expect("it grows");
+        for field in [now, u64::from(unit) << 12, now - began, u64::from(slot), 0] {
+            waiting.extend_from_slice(&field.to_le_bytes());
+        }
+        if waiting.len() == 2000 {
+            hash.update(&waiting);
+            waiting.clear();
+        }
+        start(now, slot, &mut agenda, &mut outstanding);
+    }
+    let used = processor_ns() - begin;
+    std::hint::black_box((latencies.len(), hash.digest128()));
+    used / ios as f64
 }
 
 fn main() {
@@ -80,9 +158,12 @@ fn main() {
     drive.simulated.scale = scale.parse().expect("a number");
     for argument in arguments {
         let (name, millions) = argument.split_once('=').expect("a kind and millions of I/Os");
+        let kind = name.strip_prefix("timed-").unwrap_or(name);
         let (_, read_percent, written) =
-            *KINDS.iter().find(|(kind, ..)| *kind == name).expect("reads, fresh-writes, steady-writes or steady-mix");
+            *KINDS.iter().find(|of| of.0 == kind).expect("reads, fresh-writes, steady-writes or steady-mix");
         let ios = millions.parse::<u64>().expect("a number") * 1_000_000;
-        println!("{{\"kind\": \"{name}\", \"ns\": {:.2}}}", bare(&drive, read_percent, written, ios));
+        let load = Load::new(&drive, read_percent, written);
+        let ns = if kind == name { bare(load, ios) } else { timed(load, ios) };
+        println!("{{\"kind\": \"{name}\", \"ns\": {ns:.2}}}");
     }
 }

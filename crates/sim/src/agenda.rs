@@ -24,7 +24,7 @@ struct Node {
 
 /// Events, one at most for each number. No call allocates once the largest number is known.
 #[derive(Debug)]
-pub(crate) struct Agenda {
+pub struct Agenda {
     nodes: Vec<Node>,
     /// First and last event of each bucket.
     buckets: Vec<[u32; 2]>,
@@ -41,9 +41,15 @@ pub(crate) struct Agenda {
     sequence: u64,
 }
 
+impl Default for Agenda {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Agenda {
     /// Nothing is to happen.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             nodes: Vec::new(),
             buckets: vec![[NONE; 2]; BUCKETS as usize],
@@ -60,13 +66,13 @@ impl Agenda {
 
     /// When the next event is; [`Nanos::MAX`] where none is.
     #[inline]
-    pub(crate) fn next(&self) -> Nanos {
+    pub fn next(&self) -> Nanos {
         self.first_at.min(self.far_at)
     }
 
     /// Something happens to `number` at `at`, which is not before what was taken last; nothing else is to happen to it.
     #[inline]
-    pub(crate) fn add(&mut self, at: Nanos, number: u32) {
+    pub fn add(&mut self, at: Nanos, number: u32) {
         self.sequence += 1;
         let bucket = at >> BUCKET_BITS;
         debug_assert!(bucket >= self.base, "events don't go back");
@@ -111,7 +117,7 @@ impl Agenda {
 
     /// Takes the next event: when, and to what number.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<(Nanos, u32)> {
+    pub fn take(&mut self) -> Option<(Nanos, u32)> {
         if self.far_at <= self.first_at && self.is_far_first() {
             return self.take_far();
         }

@@ -4,6 +4,8 @@ use tameshi_base::{CommandKind, Nanos};
 use xxhash_rust::xxh3::Xxh3;
 
 const ENTRY_BYTES: usize = 40;
+/// Completions that go into the hash together: each by itself would cost it more than its bytes.
+const TOGETHER: usize = 50;
 /// Marks a kind of which the command failed.
 const FAILED: u16 = 0x100;
 
@@ -21,11 +23,15 @@ pub(crate) struct Entry {
 }
 
 /// Takes completions in order.
-pub(crate) struct Digest(Xxh3);
+pub(crate) struct Digest {
+    hash: Xxh3,
+    waiting: [[u8; ENTRY_BYTES]; TOGETHER],
+    count: usize,
+}
 
 impl Digest {
     pub(crate) fn new() -> Self {
-        Self(Xxh3::new())
+        Self { hash: Xxh3::new(), waiting: [[0; ENTRY_BYTES]; TOGETHER], count: 0 }
     }
 
     /// Adds one completion, in little-endian fields of fixed width.
@@ -38,7 +44,12 @@ impl Digest {
             CommandKind::Trim => 3,
         };
         let kind = kind | if entry.failed { FAILED } else { 0 };
-        let mut bytes = [0u8; ENTRY_BYTES];
+        if self.count == TOGETHER {
+            self.hash.update(self.waiting.as_flattened());
+            self.count = 0;
+        }
+        let bytes = &mut self.waiting[self.count];
+        self.count += 1;
         bytes[0..8].copy_from_slice(&entry.at.to_le_bytes());
         bytes[8..16].copy_from_slice(&entry.offset_bytes.to_le_bytes());
         bytes[16..24].copy_from_slice(&entry.latency.to_le_bytes());
@@ -46,18 +57,40 @@ impl Digest {
         bytes[28..32].copy_from_slice(&entry.slot.to_le_bytes());
         bytes[32..34].copy_from_slice(&entry.stream.to_le_bytes());
         bytes[34..36].copy_from_slice(&kind.to_le_bytes());
-        self.0.update(&bytes);
     }
 
     /// The digest so far, as 32 hex digits.
     pub(crate) fn hex(&self) -> String {
-        format!("{:032x}", self.0.digest128())
+        let mut hash = self.hash.clone();
+        hash.update(self.waiting[..self.count].as_flattened());
+        format!("{:032x}", hash.digest128())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn it_is_that_of_all_entries_in_one() {
+        let entry = |at| Entry {
+            at,
+            stream: 2,
+            job: 3,
+            slot: 4,
+            kind: CommandKind::Trim,
+            offset_bytes: at * 4096,
+            latency: 6,
+            failed: true,
+        };
+        let (mut digest, mut all) = (Digest::new(), Vec::new());
+        for at in 0..3 * TOGETHER as u64 + 7 {
+            let fields = [at, at * 4096, 6, 3 | 4 << 32, 2 | (3 | u64::from(FAILED)) << 16];
+            all.extend(fields.into_iter().flat_map(u64::to_le_bytes));
+            digest.add(entry(at));
+            assert_eq!(digest.hex(), format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&all)));
+        }
+    }
 
     #[test]
     fn every_field_and_the_order_count() {

@@ -3,7 +3,7 @@
 //! [`execute`] carries out one resolved run. Nothing here reads a clock, a file or the environment, and nothing depends
 //! on the order of a hash: the same spec gives the same digest on any machine, alone or beside others.
 
-mod agenda;
+pub mod agenda;
 mod check;
 pub mod device;
 mod digest;

@@ -175,7 +175,11 @@ impl<'a> Phase<'a> {
     /// Everything up to the end; leaves the world's time there.
     fn work(&mut self, world: &mut World, writer: &mut Writer) -> Result<EndedBy, SimError> {
         let mut boundary = self.clock.boundary_after(self.begin).min(self.end);
+        let plain = world.host.is_none() && world.engine.is_none() && world.devices.len() == 1;
         loop {
+            if plain && self.plain(world, boundary.min(world.staging.next()), writer)? {
+                return Ok(EndedBy::Stopped);
+            }
             if self.active == 0 && self.bounded {
                 return Ok(EndedBy::Amount);
             }
@@ -224,6 +228,29 @@ impl<'a> Phase<'a> {
                 }
             }
         }
+    }
+
+    /// What jobs and one device do by themselves before `until`; true when the run is to stop.
+    fn plain(&mut self, world: &mut World, until: Nanos, writer: &mut Writer) -> Result<bool, SimError> {
+        while self.active > 0 || !self.bounded {
+            let wake = world.devices[0].next_wake().unwrap_or(Nanos::MAX);
+            let (due, seat) = self.due.first();
+            if due.min(wake) >= until {
+                break;
+            }
+            if due <= wake {
+                self.enter(world, due);
+                self.issue(world, seat)?;
+            } else {
+                self.enter(world, wake);
+                let look = self.complete(world, 0);
+                world.tell_rebuilt(writer)?;
+                if look && writer.control().is_stopping() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Adds the interval that ends now to the round.

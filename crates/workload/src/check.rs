@@ -34,6 +34,10 @@ impl StreamSpec {
     /// The same of the part of the storage that it works on, `span_bytes` long.
     pub fn span_objection(&self, span_bytes: u64) -> Option<Objection> {
         let blocks = span_bytes.checked_div(self.shortest().0).unwrap_or(0);
+        if self.pattern == Pattern::Shuffled && blocks < u64::from(self.jobs) {
+            let message = format!("{blocks} blocks can't be divided among {} jobs", self.jobs);
+            return Some(Objection { key: "jobs", message, accepted: "a larger span, or fewer jobs" });
+        }
         let key = if matches!(self.pattern, Pattern::Zoned(_)) { "pattern.zoned" } else { "pattern.hot_cold" };
         (!self.pattern.fits(blocks)).then(|| Objection {
             key,
@@ -258,6 +262,13 @@ mod tests {
 
     fn arrivals(arrivals: Arrivals) -> Option<&'static str> {
         key(StreamSpec { arrivals, ..StreamSpec::default() })
+    }
+
+    #[test]
+    fn shuffled_jobs_need_a_block_each() {
+        let of = |jobs| StreamSpec { pattern: Pattern::Shuffled, jobs, ..StreamSpec::default() };
+        assert_eq!(of(4).span_objection(4 * 4096), None);
+        assert_eq!(of(5).span_objection(4 * 4096).map(|objection| objection.key), Some("jobs"));
     }
 
     #[test]

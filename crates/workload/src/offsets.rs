@@ -22,6 +22,8 @@ pub struct Offsets {
     align: Option<u64>,
     /// Offsets count from the span's end.
     backwards: bool,
+    /// Length of the last request that was drawn, and how many places there are for such a one.
+    places: (u64, u64),
 }
 
 /// How an offset is drawn. Popularity belongs to blocks as long as the shortest request.
@@ -36,8 +38,8 @@ enum Draw {
     },
     /// Uniformly.
     Uniform,
-    /// In random order, none again before all have come.
-    Shuffled(Blocks, Shuffle),
+    /// In random order, none again before all have come: the job's part of the blocks, from the first of them on.
+    Shuffled(Blocks, u64, Shuffle),
     Zipf(Blocks, Zipf, Scatter),
     Pareto(Blocks, SelfSimilar, Scatter),
     /// For each zone the millionths of accesses up to its end, its first block and its number of blocks.
@@ -53,9 +55,13 @@ struct Blocks {
 
 impl Draw {
     /// `scatter` is the same for every stream and phase of a run: what is popular in one is so in the others.
-    fn new(pattern: &Pattern, blocks: Blocks, random: &Random, scatter: Random) -> Self {
+    fn new(pattern: &Pattern, blocks: Blocks, (job, jobs): (u32, u32), random: &Random, scatter: Random) -> Self {
         match pattern {
-            Pattern::Shuffled => Self::Shuffled(blocks, Shuffle::new(blocks.count, random.clone())),
+            Pattern::Shuffled => {
+                let bound = |job: u32| (u128::from(blocks.count) * u128::from(job) / u128::from(jobs)) as u64;
+                let (first, end) = (bound(job), bound(job + 1));
+                Self::Shuffled(blocks, first, Shuffle::new(end - first, random.clone()))
+            }
             Pattern::Sequential => Self::Sequential,
             Pattern::Strided { skip: Size(0), .. } => Self::Sequential,
             Pattern::Strided { run, skip, .. } => Self::Strided { run: run.0, skip: skip.0 },
@@ -77,7 +83,7 @@ impl Draw {
     fn block(&mut self, random: &mut Random) -> Option<(u64, u64)> {
         match self {
             Self::Sequential | Self::Strided { .. } | Self::Uniform => None,
-            Self::Shuffled(blocks, shuffle) => Some((shuffle.next(), blocks.length)),
+            Self::Shuffled(blocks, first, shuffle) => Some((*first + shuffle.next(), blocks.length)),
             Self::Zipf(blocks, zipf, scatter) => Some((scatter.place(zipf.draw(random)), blocks.length)),
             Self::Pareto(blocks, pareto, scatter) => Some((scatter.place(pareto.draw(random)), blocks.length)),
             Self::Zoned(blocks, zones) => {
@@ -139,7 +145,8 @@ impl Offsets {
     /// Requests of `spec` in `begin_bytes .. begin_bytes + span_bytes`.
     ///
     /// A sequential job starts at a share of the span that its number gives, moved by a seeded distance: jobs don't
-    /// follow one another, and phases don't read again what the phase before them has just read.
+    /// follow one another, and phases don't read again what the phase before them has just read. A shuffled job has that share
+    /// to itself, so that its stream's jobs together visit each block once.
     ///
     /// # Panics
     /// When the span has no room for a request; the resolver refuses such a study.
@@ -155,7 +162,8 @@ impl Offsets {
         let length = spec.align.unwrap_or(spec.shortest()).0;
         let backwards = matches!(spec.pattern, Pattern::Strided { backwards: true, .. });
         let span_bytes = if backwards { span_bytes / longest * longest } else { span_bytes };
-        let draw = Draw::new(&spec.pattern, Blocks { length, count: span_bytes / length }, &random, scatter);
+        let blocks = Blocks { length, count: span_bytes / length };
+        let draw = Draw::new(&spec.pattern, blocks, (job, spec.jobs), &random, scatter);
         let mut cursor = 0;
         if matches!(draw, Draw::Sequential) {
             let blocks = span_bytes / longest;
@@ -178,6 +186,7 @@ impl Offsets {
             cursor,
             align,
             backwards,
+            places: (0, 0),
         }
     }
 
@@ -215,7 +224,10 @@ impl Offsets {
     #[inline]
     fn drawn(&mut self, length: u64) -> u64 {
         let unit = self.align.unwrap_or(length);
-        let places = (self.span_bytes - length) / unit + 1;
+        if self.places.0 != length {
+            self.places = (length, (self.span_bytes - length) / unit + 1);
+        }
+        let places = self.places.1;
         match self.draw.block(&mut self.random) {
             None => self.random.below(places) * unit,
             // A longer request covers the block that was drawn, but for the rest at the span's end.
@@ -308,6 +320,20 @@ mod tests {
         for mut pass in [first, second] {
             pass.sort_unstable();
             assert_eq!(pass, (0..100).map(|block| 8192 + block * 4096).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn shuffled_jobs_together_visit_each_block_once_before_any_again() {
+        for (blocks, jobs) in [(96, 16), (100, 3), (7, 7)] {
+            let pass = |job| {
+                let share = blocks * (u64::from(job) + 1) / u64::from(jobs) - blocks * u64::from(job) / u64::from(jobs);
+                let mut offsets = offsets(Pattern::Shuffled, (8192, blocks * 4096), &[4096], (job, jobs));
+                (0..share).map(|_| offsets.next(4096)).collect::<Vec<u64>>()
+            };
+            let mut all: Vec<u64> = (0..jobs).flat_map(pass).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..blocks).map(|block| 8192 + block * 4096).collect::<Vec<_>>());
         }
     }
 

@@ -146,7 +146,8 @@ impl Default for StreamSpec {
 pub enum Pattern {
     /// Uniformly at random, in whole blocks.
     Random,
-    /// In random order, each block once before any comes again; needs one length of requests.
+    /// In random order, each block once before any comes again; several jobs divide the blocks among themselves. Needs one length of
+    /// requests.
     Shuffled,
     /// One block after the other, from the start again at the end.
     Sequential,

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tameshi_base::units::Share;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_sim::{DeviceCompletion, stack};
@@ -65,6 +65,61 @@ fn every_kind() -> Vec<(&'static str, Node)> {
         ),
     ];
     drives.into_iter().map(|(name, device)| (name, leaf(device))).chain(stacks).collect()
+}
+
+/// What a node is, and every kind there is: a new one must find its place here.
+fn kind(node: &Node) -> &'static str {
+    match node {
+        Node::Device { device, .. } => match device {
+            profile::Device::Null(_) => "null",
+            profile::Device::Hdd(_) => "hdd",
+            profile::Device::Flash(_) => "flash",
+            profile::Device::XPoint(_) => "xpoint",
+            profile::Device::Volume(_) => "volume",
+        },
+        Node::Raid0 { .. } => "raid0",
+        Node::Raid1 { .. } => "raid1",
+        Node::Raid10 { .. } => "raid10",
+        Node::Raid5 { .. } => "raid5",
+        Node::Replica { .. } => "replica",
+        Node::Partition { .. } => "partition",
+        Node::OverProvisioned { .. } => "over_provisioned",
+        Node::Cache { .. } => "cache",
+    }
+}
+
+const KINDS: [&str; 13] = [
+    "cache",
+    "flash",
+    "hdd",
+    "null",
+    "over_provisioned",
+    "partition",
+    "raid0",
+    "raid1",
+    "raid10",
+    "raid5",
+    "replica",
+    "volume",
+    "xpoint",
+];
+
+#[test]
+fn every_kind_of_node_is_in_the_suite() {
+    let kinds: BTreeSet<&str> = every_kind().iter().map(|(_, node)| kind(node)).collect();
+    assert!(kinds.into_iter().eq(KINDS));
+}
+
+/// Every profile of the repository, flash at the smallest scale of which each block keeps pages.
+fn every_profile() -> Vec<(String, Node)> {
+    let devices = crate::profiles::texts("devices").into_iter().map(|(path, text)| {
+        let mut profile: profile::DeviceProfile = toml::from_str(&text).unwrap_or_else(|e| panic!("{path}: {e}"));
+        if let profile::Device::Flash(flash) = &mut profile.device {
+            flash.simulated.scale = 256;
+        }
+        (path, leaf(profile.device))
+    });
+    devices.collect()
 }
 
 /// A small buffer, one command at a time, reads that wait for programs, relocated data among the host's.
@@ -138,6 +193,17 @@ fn check(name: &str, node: &Node, commands: &[(Nanos, Command)]) -> Result<(), T
         }
     }
     Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3))]
+
+    #[test]
+    fn every_profile_of_the_repository_passes(commands in commands(60)) {
+        for (path, node) in every_profile() {
+            check(&path, &node, &commands)?;
+        }
+    }
 }
 
 proptest! {

@@ -16,12 +16,32 @@ fn powered(limit_mw: u32) -> FlashProfile {
     drive.nand.pages_per_block = sourced(4);
     drive.power = Some(Power {
         idle_mw: sourced(5_000),
-        limit_mw: sourced(limit_mw),
+        limit_mw: Some(sourced(limit_mw)),
         read_nj: sourced(10_000),
         program_nj: sourced(200_000),
         erase_nj: sourced(500_000),
     });
     drive
+}
+
+#[test]
+fn a_drive_without_a_limit_draws_as_much_and_nothing_waits() {
+    let at_limit = |limit_mw: Option<u32>| {
+        let mut drive = powered(1_000_000);
+        drive.power.as_mut().expect("it draws").limit_mw = limit_mw.map(sourced);
+        let mut device = Device::new(&flash(drive)).expect("a drive");
+        for unit in 0..64 {
+            device.submit(0, &command(unit, CommandKind::Write, unit * 4096, 4096));
+        }
+        let mut done = vec![];
+        device.advance(SECOND, &mut done);
+        (device.energy_nj(SECOND).expect("it says"), done.last().expect("all").at)
+    };
+    // Sixteen program units and the parity of four stripes.
+    let (limited, free, whole) = (at_limit(Some(6_000)), at_limit(None), 5_000_000_000 + 20 * 200_000);
+    assert_eq!(free.0, whole);
+    assert!(limited.0.abs_diff(whole) < whole / 1000, "{limited:?}");
+    assert!(free.1 <= limited.1);
 }
 
 fn disk_of(idle_mw: u32, active_mw: u32) -> profile::HddProfile {

@@ -9,7 +9,7 @@ use tameshi_spec::resolve::Profiles;
 use tameshi_spec::run::{HostSpec, Node};
 use tameshi_workload::StreamSpec;
 
-fn texts(kind: &str) -> Vec<(String, String)> {
+pub fn texts(kind: &str) -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles").join(kind);
     let mut texts: Vec<(String, String)> = std::fs::read_dir(folder)
         .expect("the folder of profiles")

@@ -107,7 +107,7 @@ fn the_digests_of_flash_are_the_ones_of_every_machine() {
     });
     hindered.power = Some(Power {
         idle_mw: sourced(4_000),
-        limit_mw: sourced(9_000),
+        limit_mw: Some(sourced(9_000)),
         read_nj: sourced(10_000),
         program_nj: sourced(60_000),
         erase_nj: sourced(200_000),

@@ -274,8 +274,9 @@ pub struct ReadRetry {
 pub struct Power {
     /// Milliwatts of the idle drive.
     pub idle_mw: Sourced<u32>,
-    /// Milliwatts that it may draw; beyond, programs and erases wait.
-    pub limit_mw: Sourced<u32>,
+    /// Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait. Absent: nothing is held back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_mw: Option<Sourced<u32>>,
     /// Nanojoules of sensing a page of each plane of a die.
     pub read_nj: Sourced<u32>,
     /// Nanojoules of programming a page of each plane of a die.

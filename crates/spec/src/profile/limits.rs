@@ -1,6 +1,7 @@
 //! Values of a profile that no device can have, each with the reason.
 //!
-//! The limits are wide, but a time, a rate or a size in the wrong unit, off by a factor of a thousand, lies outside.
+//! The limits are wide, but those of each time, rate and power are less than a factor of a thousand apart: what is in the wrong unit
+//! lies outside.
 
 use super::{Device, Drawn, FlashProfile, HddProfile, HostLink, Power, XPointProfile};
 use tameshi_base::InputErrorKind;
@@ -25,6 +26,12 @@ pub(super) const COUNT: Spell = |count| count.to_string();
 pub(super) const US: u64 = 1_000;
 pub(super) const MS: u64 = 1_000_000;
 pub(super) const MB_PER_S: u64 = 1_000_000_000;
+/// Of a drive's link: the first generation of SATA carries 150 MB/s, 16 lanes of PCI Express 5.0 carry 63 GB/s.
+const SLOWEST_LINK: u64 = 100 * MB_PER_S;
+const FASTEST_LINK: u64 = 80_000 * MB_PER_S;
+/// Commands per second that electronics start, in thousandths.
+const SLOWEST_ELECTRONICS: u64 = 20_000_000;
+const FASTEST_ELECTRONICS: u64 = 15_000_000_000;
 
 /// The first thing in a profile that can't be.
 pub(crate) fn impossible(device: &Device) -> Option<Impossible> {
@@ -42,7 +49,7 @@ pub(super) fn capacity(value: Size, model: &'static str, least: u64) -> Limit {
 }
 
 /// What may be absent, too: zero.
-fn or_none(limit: Limit) -> Limit {
+pub(super) fn or_none(limit: Limit) -> Limit {
     let Limit(value, path, spell, least, most) = limit;
     Limit(value, path, spell, if value == 0 { 0 } else { least }, most)
 }
@@ -61,7 +68,7 @@ pub(super) fn outside(what: &str, limits: Vec<Limit>) -> Option<Impossible> {
     })
 }
 
-fn conflict(path: &[&'static str], message: &str, accepted: &str) -> Option<Impossible> {
+pub(super) fn conflict(path: &[&'static str], message: &str, accepted: &str) -> Option<Impossible> {
     let path = path.iter().copied().chain(["value"]).collect();
     Some(Impossible { path, kind: InputErrorKind::Conflict, message: message.into(), accepted: accepted.into() })
 }
@@ -70,20 +77,20 @@ fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
     let at = |key| vec!["hdd", key];
     let limits = vec![
         Limit(hdd.revolution.value.0, at("revolution"), TIME, MS, 100 * MS),
-        or_none(Limit(hdd.seek_min.value.0, at("seek_min"), TIME, 20 * US, 20 * MS)),
-        or_none(Limit(hdd.seek_average.value.0, at("seek_average"), TIME, 100 * US, 100 * MS)),
-        or_none(Limit(hdd.command_overhead.value.0, at("command_overhead"), TIME, US, 20 * MS)),
+        or_none(Limit(hdd.seek_min.value.0, at("seek_min"), TIME, 50 * US, 20 * MS)),
+        or_none(Limit(hdd.seek_average.value.0, at("seek_average"), TIME, 200 * US, 100 * MS)),
+        or_none(Limit(hdd.command_overhead.value.0, at("command_overhead"), TIME, 10 * US, 5 * MS)),
         capacity(hdd.capacity.value, "hdd", 1_000_000),
         Limit(u64::from(hdd.cylinders.value), at("cylinders"), COUNT, 1, 10_000_000),
         Limit(u64::from(hdd.queue_depth.value), at("queue_depth"), COUNT, 1, 65_536),
-        Limit(hdd.media_rate.value.0, at("media_rate"), RATE, MB_PER_S / 10, 10_000 * MB_PER_S),
+        Limit(hdd.media_rate.value.0, at("media_rate"), RATE, 2 * MB_PER_S, 1_000 * MB_PER_S),
     ];
     let cache = hdd.write_cache.iter().map(|size| Limit(size.value.0, at("write_cache"), SIZE, 1 << 16, 1 << 32));
-    let age = hdd.age_limit.iter().map(|time| Limit(time.value.0, at("age_limit"), TIME, MS, 3_600_000 * MS));
+    let age = hdd.age_limit.iter().map(|time| Limit(time.value.0, at("age_limit"), TIME, 20 * MS, 10_000 * MS));
     let zones = hdd.zones.iter().flat_map(|zones| {
         let at = |key| vec!["hdd", "zones", key];
         let rates = [("outer_rate", &zones.outer_rate), ("inner_rate", &zones.inner_rate)];
-        let rates = rates.map(|(key, rate)| Limit(rate.value.0, at(key), RATE, MB_PER_S / 10, 10_000 * MB_PER_S));
+        let rates = rates.map(|(key, rate)| Limit(rate.value.0, at(key), RATE, 2 * MB_PER_S, 1_000 * MB_PER_S));
         let most = u64::from(hdd.cylinders.value);
         rates.into_iter().chain([Limit(u64::from(zones.count.value), at("count"), COUNT, 1, most)])
     });
@@ -117,7 +124,7 @@ fn zones_conflict(hdd: &HddProfile) -> Option<Impossible> {
 
 fn link_limits(model: &'static str, link: &HostLink) -> [Limit; 2] {
     [("read_rate", &link.read_rate), ("write_rate", &link.write_rate)]
-        .map(|(key, rate)| Limit(rate.value.0, vec![model, "link", key], RATE, 10 * MB_PER_S, 256_000 * MB_PER_S))
+        .map(|(key, rate)| Limit(rate.value.0, vec![model, "link", key], RATE, SLOWEST_LINK, FASTEST_LINK))
 }
 
 fn flash_drive(flash: &FlashProfile) -> Option<Impossible> {
@@ -131,11 +138,12 @@ fn flash_drive(flash: &FlashProfile) -> Option<Impossible> {
 fn nand_limits(flash: &FlashProfile) -> Vec<Limit> {
     let (nand, retry) = (&flash.nand, flash.read_retry.iter());
     let at = |key| vec!["flash", "nand", key];
-    let reads = nand.read_time.value.iter().map(|time| Limit(time.0, at("read_time"), TIME, US, MS));
-    let programs = nand.program_time.value.iter().map(|time| Limit(time.0, at("program_time"), TIME, 20 * US, 20 * MS));
+    let reads = nand.read_time.value.iter().map(|time| Limit(time.0, at("read_time"), TIME, 2 * US, MS));
+    let programs = nand.program_time.value.iter().map(|time| Limit(time.0, at("program_time"), TIME, 40 * US, 20 * MS));
     let retries =
-        retry.map(|retry| Limit(retry.retry_time.value.0, vec!["flash", "read_retry", "retry_time"], TIME, US, MS));
-    let suspend = nand.suspend_time.iter().map(|time| or_none(Limit(time.value.0, at("suspend_time"), TIME, 100, MS)));
+        retry.map(|retry| Limit(retry.retry_time.value.0, vec!["flash", "read_retry", "retry_time"], TIME, 2 * US, MS));
+    let suspend =
+        nand.suspend_time.iter().map(|time| or_none(Limit(time.value.0, at("suspend_time"), TIME, 500, 400 * US)));
     let mut limits = vec![
         capacity(flash.capacity.value, "flash", 1 << 20),
         Limit(u64::from(flash.over_provisioning.value.0), vec!["flash", "over_provisioning"], SHARE, 5_000, 1_000_000),
@@ -143,7 +151,7 @@ fn nand_limits(flash: &FlashProfile) -> Vec<Limit> {
         Limit(nand.page.value.0, at("page"), SIZE, 2 << 10, 64 << 10),
         Limit(u64::from(nand.pages_per_block.value), at("pages_per_block"), COUNT, 16, 8192),
         Limit(u64::from(nand.planes.value), at("planes"), COUNT, 1, 8),
-        Limit(nand.erase_time.value.0, at("erase_time"), TIME, 100 * US, 100 * MS),
+        Limit(nand.erase_time.value.0, at("erase_time"), TIME, 200 * US, 100 * MS),
         Limit(u64::from(nand.endurance_cycles.value), at("endurance_cycles"), COUNT, 100, 1_000_000),
     ];
     let hot = flash.cleaning.separate_hot.iter();
@@ -165,11 +173,11 @@ fn controller_limits(flash: &FlashProfile) -> Vec<Limit> {
         count("dies_per_channel", controller.dies_per_channel.value, 1, 64),
         count("queue_depth", controller.queue_depth.value, 1, 1 << 20),
         Limit(controller.interleave.value.0, at("interleave"), SIZE, 512, 1 << 30),
-        Limit(controller.channel_rate.value.0, at("channel_rate"), RATE, 10 * MB_PER_S, 10_000 * MB_PER_S),
-        Limit(controller.read_rate.value.0, at("read_rate"), RATE, 1_000_000, 100_000_000_000),
-        Limit(controller.write_rate.value.0, at("write_rate"), RATE, 1_000_000, 100_000_000_000),
-        or_none(Limit(controller.read_overhead.value.0, at("read_overhead"), TIME, 100, MS)),
-        or_none(Limit(controller.write_overhead.value.0, at("write_overhead"), TIME, 100, MS)),
+        Limit(controller.channel_rate.value.0, at("channel_rate"), RATE, 20 * MB_PER_S, 10_000 * MB_PER_S),
+        Limit(controller.read_rate.value.0, at("read_rate"), RATE, SLOWEST_ELECTRONICS, FASTEST_ELECTRONICS),
+        Limit(controller.write_rate.value.0, at("write_rate"), RATE, SLOWEST_ELECTRONICS, FASTEST_ELECTRONICS),
+        or_none(Limit(controller.read_overhead.value.0, at("read_overhead"), TIME, 500, 400 * US)),
+        or_none(Limit(controller.write_overhead.value.0, at("write_overhead"), TIME, 500, 400 * US)),
         Limit(buffer.size.value.0, vec!["flash", "buffer", "size"], SIZE, 64 << 10, 64 << 30),
         Limit(
             u64::from(flash.cleaning.reserve_blocks.value),
@@ -180,13 +188,13 @@ fn controller_limits(flash: &FlashProfile) -> Vec<Limit> {
         ),
     ];
     let transfers = controller.transfer_rate.iter();
-    limits.extend(
-        transfers.map(|rate| Limit(rate.value.0, at("transfer_rate"), RATE, 10 * MB_PER_S, 256_000 * MB_PER_S)),
-    );
+    limits.extend(transfers.map(|rate| Limit(rate.value.0, at("transfer_rate"), RATE, SLOWEST_LINK, FASTEST_LINK)));
     limits.extend(controller.functions.iter().map(|functions| count("functions", functions.value, 1, 65_535)));
     limits.extend(protection.flat_map(|protection| {
-        [("flush_time", &protection.flush_time), ("hold_up", &protection.hold_up)].map(|(key, time)| {
-            Limit(time.value.0, vec!["flash", "buffer", "power_loss_protection", key], TIME, 100 * US, 100_000 * MS)
+        let times = [("flush_time", &protection.flush_time, 1), ("hold_up", &protection.hold_up, 10)];
+        times.map(|(key, time, least)| {
+            let at = vec!["flash", "buffer", "power_loss_protection", key];
+            Limit(time.value.0, at, TIME, least * MS, least * 900 * MS)
         })
     }));
     limits
@@ -196,18 +204,19 @@ const SHARE: Spell = |share| tameshi_base::Share(share as u32).to_string();
 
 fn drawn(model: &'static str, power: &Drawn) -> [Limit; 2] {
     [("idle_mw", &power.idle_mw), ("active_mw", &power.active_mw)]
-        .map(|(key, of)| Limit(u64::from(of.value), vec![model, "power", key], COUNT, 1, 100_000))
+        .map(|(key, of)| Limit(u64::from(of.value), vec![model, "power", key], COUNT, 100, 90_000))
 }
 
-fn power_limits(power: &Power) -> [Limit; 5] {
-    [
-        ("idle_mw", &power.idle_mw, 1, 100_000),
-        ("limit_mw", &power.limit_mw, 100, 1_000_000),
-        ("read_nj", &power.read_nj, 1, 100_000_000),
-        ("program_nj", &power.program_nj, 1, 100_000_000),
-        ("erase_nj", &power.erase_nj, 1, 1_000_000_000),
-    ]
-    .map(|(key, of, least, most)| Limit(u64::from(of.value), vec!["flash", "power", key], COUNT, least, most))
+fn power_limits(power: &Power) -> impl Iterator<Item = Limit> {
+    let limit = power.limit_mw.iter().map(|of| ("limit_mw", of, 500, 400_000));
+    let figures = [
+        ("idle_mw", &power.idle_mw, 100, 90_000),
+        ("read_nj", &power.read_nj, 100, 90_000),
+        ("program_nj", &power.program_nj, 2_000, 1_800_000),
+        ("erase_nj", &power.erase_nj, 10_000, 9_000_000),
+    ];
+    let all = figures.into_iter().chain(limit);
+    all.map(|(key, of, least, most)| Limit(u64::from(of.value), vec!["flash", "power", key], COUNT, least, most))
 }
 
 fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
@@ -243,7 +252,9 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
         let message = "what is written atomically is a number of mapping units";
         return conflict(&["flash", "atomic_write"], message, "a multiple of mapping_unit");
     }
-    if flash.power.as_ref().is_some_and(|power| power.limit_mw.value <= power.idle_mw.value) {
+    let idle_mw = flash.power.as_ref().map_or(0, |power| power.idle_mw.value);
+    let limit_mw = flash.power.as_ref().and_then(|power| power.limit_mw.as_ref());
+    if limit_mw.is_some_and(|limit| limit.value <= idle_mw) {
         return conflict(&["flash", "power", "limit_mw"], "the idle drive alone draws this", "more than idle_mw");
     }
     if flash.cleaning.separate_hot.is_some() && !flash.cleaning.separate_relocated.value {
@@ -263,14 +274,73 @@ fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
         Limit(xpoint.access_unit.value.0, at("access_unit"), SIZE, 64, 64 << 10),
         Limit(u64::from(xpoint.channels.value), at("channels"), COUNT, 1, 256),
         Limit(xpoint.read_time.value.0, at("read_time"), TIME, 100, 50 * US),
-        Limit(xpoint.write_time.value.0, at("write_time"), TIME, 100, 100 * US),
-        or_none(Limit(xpoint.read_overhead.value.0, at("read_overhead"), TIME, 100, MS)),
-        or_none(Limit(xpoint.write_overhead.value.0, at("write_overhead"), TIME, 100, MS)),
-        Limit(xpoint.command_rate.value.0, at("command_rate"), RATE, 1_000_000, 100_000_000_000),
+        Limit(xpoint.write_time.value.0, at("write_time"), TIME, 200, 100 * US),
+        or_none(Limit(xpoint.read_overhead.value.0, at("read_overhead"), TIME, 500, 400 * US)),
+        or_none(Limit(xpoint.write_overhead.value.0, at("write_overhead"), TIME, 500, 400 * US)),
+        Limit(xpoint.command_rate.value.0, at("command_rate"), RATE, SLOWEST_ELECTRONICS, FASTEST_ELECTRONICS),
         Limit(u64::from(xpoint.queue_depth.value), at("queue_depth"), COUNT, 1, 1 << 20),
     ];
     limits.extend(link_limits("xpoint", &xpoint.link));
     limits.extend(xpoint.functions.iter().map(|f| Limit(u64::from(f.value), at("functions"), COUNT, 1, 65_535)));
     limits.extend(xpoint.power.iter().flat_map(|power| drawn("xpoint", power)));
     outside("3D XPoint drive", limits).or_else(|| draws_more_idle("xpoint", xpoint.power.as_ref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::DeviceProfile;
+    use std::path::Path;
+
+    /// The value of a line as it would be in the wrong unit, in place of itself; `None` where it has none, or nothing is left of it.
+    fn in_the_wrong_unit(line: &str, too_large: bool) -> Option<String> {
+        let (key, rest) = line.split_once("{ value = ")?;
+        let (value, source) = rest.split_once(", source")?;
+        let scaled = |number: u64| if too_large { number * 1000 } else { number / 1000 };
+        let powers = {
+            let name = key.split_whitespace().next()?;
+            name.ends_with("_mw") || name.ends_with("_nj")
+        };
+        let written = if powers {
+            scaled(value.parse().ok()?).to_string()
+        } else {
+            let parts: Vec<String> = value.split('"').map(|part| wrong_text(part, scaled)).collect::<Option<_>>()?;
+            let wrong = parts.join("\"");
+            if wrong == value {
+                return None;
+            }
+            wrong
+        };
+        Some(format!("{key}{{ value = {written}, source{source}"))
+    }
+
+    /// A time or a rate scaled, anything else as it is; `None` where nothing is left.
+    fn wrong_text(part: &str, scaled: impl Fn(u64) -> u64) -> Option<String> {
+        let (found, wrong) = match (Time::parse(part), Rate::parse(part)) {
+            (Ok(Time(time)), _) => (time, Time(scaled(time)).to_string()),
+            (_, Ok(Rate(rate))) => (rate, Rate(scaled(rate)).to_string()),
+            _ => return Some(part.to_string()),
+        };
+        (found == 0 || scaled(found) > 0).then_some(wrong)
+    }
+
+    #[test]
+    fn each_time_rate_and_power_of_each_profile_is_refused_when_it_is_off_by_a_factor_of_a_thousand() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles/devices");
+        let mut refused = 0;
+        for entry in std::fs::read_dir(directory).expect("the profiles") {
+            let path = entry.expect("a file").path();
+            let text = std::fs::read_to_string(&path).expect("a profile");
+            let of = |text: &str| toml::from_str::<DeviceProfile>(text).map(|profile| impossible(&profile.device));
+            assert!(of(&text).is_ok_and(|found| found.is_none()), "{}", path.display());
+            for (line, too_large) in text.lines().flat_map(|line| [(line, false), (line, true)]) {
+                let Some(wrong) = in_the_wrong_unit(line, too_large) else { continue };
+                let found = of(&text.replacen(line, &wrong, 1));
+                let is_refused = found.as_ref().map_or(true, Option::is_some);
+                assert!(is_refused, "{}: {wrong}", path.display());
+                refused += 1;
+            }
+        }
+        assert!(refused > 500, "{refused}");
+    }
 }

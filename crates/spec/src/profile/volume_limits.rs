@@ -1,6 +1,9 @@
-//! Values that no volume can have; a time or a rate in the wrong unit, off by a factor of a thousand, mostly lies outside.
+//! Values that no volume can have.
+//!
+//! Volumes differ by more than a factor of a thousand, from a memory card to an array of drives: what their times and rates are in the
+//! wrong unit is told by what they are beside one another.
 
-use super::limits::{COUNT, Impossible, Limit, MB_PER_S, MS, RATE, TIME, US, capacity, outside};
+use super::limits::{COUNT, Impossible, Limit, MB_PER_S, MS, RATE, TIME, US, capacity, conflict, or_none, outside};
 use super::{LatencyPoint, VolumeProfile, VolumeService};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::Share;
@@ -37,13 +40,31 @@ pub(super) fn volume(volume: &VolumeProfile) -> Option<Impossible> {
     ];
     let stalls = volume.stalls.iter().map(|stalls| (vec!["volume", "stalls", "lasting"], &stalls.lasting.value));
     let mut all = distributions.into_iter().chain(stalls);
-    outside("volume", limits).or_else(|| all.find_map(|(path, points)| distribution(path, points)))
+    let found = outside("volume", limits).or_else(|| all.find_map(|(path, points)| distribution(path, points)));
+    found.or_else(|| limit_conflict(volume))
+}
+
+/// Rates that do not go together.
+fn limit_conflict(volume: &VolumeProfile) -> Option<Impossible> {
+    let limit = volume.limit.as_ref()?;
+    let (bytes, commands) = (limit.byte_rate.value.0, limit.command_rate.value.0);
+    let accepted = "command_rate times 512 B to 1 MiB";
+    if !(512..=1 << 20).contains(&(bytes / commands)) {
+        return conflict(&["volume", "limit", "byte_rate"], "no limits let through so much for each command", accepted);
+    }
+    for (key, of) in [("read", &volume.read), ("write", &volume.write)] {
+        if of.transfer_rate.value.0 < bytes / 20 {
+            let message = "the volume moves far less than its limit lets through";
+            return conflict(&["volume", key, "transfer_rate"], message, "a twentieth of limit.byte_rate, or more");
+        }
+    }
+    None
 }
 
 fn service(key: &'static str, of: &VolumeService) -> [Limit; 2] {
     [
-        Limit(of.command_time.value.0, vec!["volume", key, "command_time"], TIME, 0, 100 * MS),
-        Limit(of.transfer_rate.value.0, vec!["volume", key, "transfer_rate"], RATE, MB_PER_S / 10, 256_000 * MB_PER_S),
+        or_none(Limit(of.command_time.value.0, vec!["volume", key, "command_time"], TIME, 50, 100 * MS)),
+        Limit(of.transfer_rate.value.0, vec!["volume", key, "transfer_rate"], RATE, MB_PER_S, 256_000 * MB_PER_S),
     ]
 }
 
@@ -56,6 +77,9 @@ fn distribution(mut path: Vec<&'static str>, points: &[LatencyPoint]) -> Option<
         "shares of a distribution rise from point to point, and times never fall"
     } else if points.iter().any(|point| point.time.0 > if point.share.0 <= 500_000 { TYPICAL } else { LONGEST }) {
         "no volume takes so long: more than 200 ms for half of all commands, or more than 60 s for any"
+    } else if points.iter().find(|point| point.share.0 >= 500_000).is_some_and(|point| (1..US).contains(&point.time.0))
+    {
+        "no volume is so fast: less than 1 us for half of all commands, or no time at all"
     } else {
         return None;
     };

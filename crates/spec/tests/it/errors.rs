@@ -181,6 +181,11 @@ queue_depth = { value = 32, source = "test" }
     for (name, text) in [
         ("profile_in_the_wrong_unit", hdd.to_string()),
         ("disk_that_seeks_in_microseconds", of_disk("\"4 us\"", "\"4 ms\"").replace("\"3.4 ms\"", "\"3.4 us\"")),
+        ("disk_of_kilobytes_a_second", of_disk("\"4 us\"", "\"4 ms\"").replace("\"150000000 /s\"", "\"150000 /s\"")),
+        (
+            "disk_whose_electronics_take_longer_than_its_arm",
+            of_disk("\"4 us\"", "\"4 ms\"").replace("\"50 us\"", "\"50 ms\""),
+        ),
         ("disk_that_draws_more_idling", of_disk("\"4 us\"", "\"4 ms\"") + POWER),
         ("profile_without_a_source", hdd.replace("{ value = 50000, source = \"test\" }", "{ value = 50000 }")),
         ("profile_with_a_misspelled_key", NULL_PROFILE.replace("capacity", "capasity")),
@@ -223,6 +228,9 @@ write_overhead = { value = "5 us", source = "test" }
 queue_depth = { value = 256, source = "test" }
 [device.flash.buffer]
 size = { value = "16 MiB", source = "test" }
+[device.flash.buffer.power_loss_protection]
+flush_time = { value = "80 ms", source = "test" }
+hold_up = { value = "400 ms", source = "test" }
 [device.flash.link]
 read_rate = { value = "3200000000 /s", source = "test" }
 write_rate = { value = "3200000000 /s", source = "test" }
@@ -268,6 +276,17 @@ fn an_impossible_volume_is_told_with_the_reason() {
             "\"400 us\" }, { share = \"100 %\", time = \"9 ms\"",
             "\"400 ms\" }, { share = \"100 %\", time = \"9 s\"",
         ),
+        (
+            "volume_that_moves_far_less_than_its_limit",
+            "transfer_rate = { value = \"1000000000 /s\"",
+            "transfer_rate = { value = \"1000000 /s\"",
+        ),
+        ("volume_with_a_limit_of_millions", "\"3000 /s\"", "\"3000000 /s\""),
+        (
+            "volume_with_latencies_in_nanoseconds",
+            "\"300 us\" }, { share = \"99 %\", time = \"700 us\"",
+            "\"300 ns\" }, { share = \"99 %\", time = \"700 ns\"",
+        ),
         ("volume_with_megabytes_for_bytes", "\"125000000 /s\"", "\"125 /s\""),
     ] {
         assert!(VOLUME.contains(from), "{name}: the profile holds no `{from}`");
@@ -306,6 +325,22 @@ fn an_impossible_flash_drive_is_told_with_the_reason() {
         ),
         ("flash_with_megabytes_on_its_channels", "\"200000000 /s\"", "\"200 /s\""),
         ("flash_with_a_rate_of_thousands", "read_rate = { value = \"300000 /s\"", "read_rate = { value = \"300 /s\""),
+        (
+            "flash_that_empties_its_buffer_in_microseconds",
+            "flush_time = { value = \"80 ms\"",
+            "flush_time = { value = \"80 us\"",
+        ),
+        (
+            "flash_that_empties_its_buffer_in_minutes",
+            "flush_time = { value = \"80 ms\"",
+            "flush_time = { value = \"80 s\"",
+        ),
+        ("flash_whose_capacitor_holds_for_minutes", "hold_up = { value = \"400 ms\"", "hold_up = { value = \"400 s\""),
+        (
+            "flash_with_commands_in_thousands",
+            "write_rate = { value = \"300000 /s\"",
+            "write_rate = { value = \"300000000 /s\"",
+        ),
         ("flash_that_lasts_for_ever", "endurance_cycles = { value = 3000,", "endurance_cycles = { value = 3000000,"),
         ("flash_without_an_erase_time", "erase_time = { value = \"3 ms\", source = \"test\" }\n", ""),
     ] {
@@ -323,6 +358,22 @@ fn an_impossible_flash_drive_is_told_with_the_reason() {
     check_golden("flash_with_a_buffer_that_fills_for_ever", &error.to_string());
     let profiles = Profiles { devices: vec![("null".into(), "x.toml".into(), FLASH.into())], ..Profiles::default() };
     planned_in(SMALL, World::Simulated, &profiles).expect("the profile can be");
+}
+
+#[test]
+fn an_impossible_xpoint_drive_is_told_with_the_reason() {
+    let drive = include_str!("../../../../profiles/devices/optane-p4800x-375g.toml");
+    for (name, from, to) in [
+        ("xpoint_read_in_milliseconds", "\"5 us\"", "\"5 ms\""),
+        ("xpoint_with_commands_in_thousands", "\"1000000 /s\"", "\"1000 /s\""),
+        ("xpoint_with_megabytes_on_its_link", "\"2400000000 /s\"", "\"2400 /s\""),
+    ] {
+        assert!(drive.contains(from), "{name}: the profile holds no `{from}`");
+        let devices = vec![("null".into(), "profiles/devices/x.toml".into(), drive.replacen(from, to, 1))];
+        let profiles = Profiles { devices, ..Profiles::default() };
+        let error = planned_in(SMALL, World::Simulated, &profiles).expect_err(name);
+        check_golden(name, &error.to_string());
+    }
 }
 
 #[test]

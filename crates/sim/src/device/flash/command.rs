@@ -2,7 +2,7 @@
 
 use super::die::{NONE, Pending};
 use super::ftl::prefetch;
-use super::{Breakdown, Controller, DeviceCompletion, Flash};
+use super::{Breakdown, Controller, DeviceCompletion, Flash, Power};
 use tameshi_base::{Command, CommandKind, Nanos};
 
 /// A command that the drive holds.
@@ -44,20 +44,15 @@ impl Flash {
     /// The drive takes a command from the host.
     pub(super) fn begin(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
         self.held += 1;
-        let unit = self.times.unit_bytes;
-        let (first, end) =
-            (command.offset_bytes / unit, (command.offset_bytes + u64::from(command.length_bytes)).div_ceil(unit));
+        let behind = command.offset_bytes + u64::from(command.length_bytes);
+        let (next, end) =
+            (self.times.unit_of(command.offset_bytes), self.times.unit_of(behind + self.times.unit_bytes - 1));
         let spent = Breakdown { queue: now - submitted, ..Breakdown::default() };
-        let slot = Slot {
-            command,
-            submitted,
-            epoch,
-            spent,
-            ready: now,
-            next: first,
-            end,
-            programs: 0,
-            durable: command.fua && !self.times.protected,
+        let durable = command.fua && !self.times.protected;
+        let mut slot = Slot { command, submitted, epoch, spent, ready: now, next, end, programs: 0, durable };
+        let over = match command.kind {
+            CommandKind::Read => self.read(&mut slot, now),
+            CommandKind::Write | CommandKind::Trim | CommandKind::Flush => 0,
         };
         let number = match self.free_slots.pop() {
             Some(number) => {
@@ -70,7 +65,7 @@ impl Flash {
             }
         };
         match command.kind {
-            CommandKind::Read => self.read(number, now),
+            CommandKind::Read => self.schedule(over, number),
             CommandKind::Write => self.write(number, now),
             CommandKind::Trim | CommandKind::Flush => self.trim(number, now),
         }
@@ -92,7 +87,7 @@ impl Flash {
     /// but the simulator's speed. First (`place` 0) the map, when that is there what it points to.
     #[inline]
     pub(crate) fn prefetch(&self, place: usize, kind: CommandKind, offset_bytes: u64) {
-        let (number, logical) = self.route(offset_bytes / self.times.unit_bytes);
+        let (number, logical) = self.route(self.times.unit_of(offset_bytes));
         let Controller { ftl, unprogrammed, .. } = &self.controllers[number];
         if place == 0 {
             return ftl.prefetch(logical);
@@ -133,9 +128,10 @@ impl Flash {
         ((from + time).max(until), time)
     }
 
+    /// When a read is over; its slot learns where the time goes.
     #[inline]
-    fn read(&mut self, number: u32, now: Nanos) {
-        let Slot { command, next, end, mut spent, .. } = self.slots[number as usize];
+    fn read(&mut self, slot: &mut Slot, now: Nanos) -> Nanos {
+        let Slot { command: Command { length_bytes, .. }, next, end, .. } = *slot;
         let turn = self.turn(next, now, self.times.read_turn.time(1));
         let ready = turn + self.times.read_overhead;
         let mut last = Fetched::at(ready);
@@ -146,17 +142,17 @@ impl Flash {
             }
         }
         // Data cross the link as they come: once the last are there, one mapping unit is left to cross.
-        let bytes = u64::from(command.length_bytes);
+        let bytes = u64::from(length_bytes);
         let crossed = bytes.saturating_sub(self.times.unit_bytes);
         let from = last.at.saturating_sub(self.times.link[0].time(crossed)).max(ready);
         let (at, _) = self.cross(0, bytes, now, from);
         let link = self.times.link[0].time(bytes).min(at - last.at);
+        let spent = &mut slot.spent;
         spent.queue += (turn - now) + last.queue + (at - last.at - link);
         spent.controller = self.times.read_overhead;
         (spent.media, spent.garbage_collection, spent.link) = (last.media, last.garbage_collection, link);
         spent.rebuild = last.rebuild;
-        self.slots[number as usize].spent = spent;
-        self.schedule(at, number);
+        at
     }
 
     /// Senses one mapping unit, if it is on a die, and brings it to the controller.
@@ -185,12 +181,14 @@ impl Flash {
         let sensed = self.dies[die as usize].read(ready, sensed, time, self.times.suspend);
         if sensed.anew {
             self.busy[0] += time;
-            if let Some(power) = &self.times.power {
-                self.read_power += power.carries[0];
+            match &self.times.power {
+                Some(Power { limit: Some((_, carries)), .. }) => self.read_power += carries[0],
+                Some(power) => self.drawn_nj += power.takes_nj[0],
+                None => {}
             }
         }
         let transfer = self.times.channel.time(self.times.unit_bytes);
-        let channel = &mut self.channels[(die / self.layout.dies_per_channel) as usize];
+        let channel = &mut self.channels[self.layout.channel_of(die)];
         *channel = now.max(*channel) + transfer;
         self.busy[3] += transfer;
         let at = (sensed.at + transfer).max(*channel);
@@ -316,7 +314,8 @@ impl Flash {
 
     /// A command is over; the next one that waits in the host takes its place.
     pub(super) fn complete(&mut self, number: u32, at: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let slot = self.slots[number as usize];
+        let slot = &self.slots[number as usize];
+        let epoch = slot.epoch;
         self.free_slots.push(number);
         debug_assert_eq!(slot.spent.total(), at - slot.submitted, "{slot:?}");
         completions.push(DeviceCompletion {
@@ -326,7 +325,7 @@ impl Flash {
             breakdown: slot.spent,
             failed: false,
         });
-        self.barrier.leave(slot.epoch, at);
+        self.barrier.leave(epoch, at);
         self.held -= 1;
         if let Some((command, submitted, epoch)) = self.host.pop_front() {
             self.begin(command, submitted, epoch, at);

@@ -113,12 +113,12 @@ impl Die {
             return Sensed { at: end, queue: end - at, ..Sensed::default() };
         }
         let free = at.max(self.read_until);
-        let (begin, reclaiming, rebuild) = match self.now.filter(|_| self.end > free) {
-            None => (free, false, false),
-            Some(now) => {
-                let begin = self.interrupt(&now, free, time, suspend);
-                (begin, begin > free && !now.kind.serves_the_host(), now.renews)
+        let (begin, reclaiming, rebuild) = match self.now {
+            Some(Pending { kind, renews, .. }) if self.end > free => {
+                let begin = self.interrupt(kind, free, time, suspend);
+                (begin, begin > free && !kind.serves_the_host(), renews)
             }
+            _ => (free, false, false),
         };
         self.read_until = begin + time;
         (self.sensed, self.sensed_at) = (unit, self.read_until);
@@ -128,14 +128,14 @@ impl Die {
     }
 
     /// When a read may begin that finds the die at work, which is put off if it can be.
-    fn interrupt(&mut self, now: &Pending, free: Nanos, time: Nanos, suspend: Option<Nanos>) -> Nanos {
+    fn interrupt(&mut self, now: Kind, free: Nanos, time: Nanos, suspend: Option<Nanos>) -> Nanos {
         if free <= self.begin {
             let late = (free + time).saturating_sub(self.begin);
             self.begin += late;
             self.end += late;
             return free;
         }
-        let Some(suspend) = suspend.filter(|_| now.kind != Kind::Sense) else { return self.end };
+        let Some(suspend) = suspend.filter(|_| now != Kind::Sense) else { return self.end };
         if free < self.resumed {
             self.resumed += time;
             self.end += time;

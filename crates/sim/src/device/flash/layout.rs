@@ -41,6 +41,8 @@ pub(super) struct Layout {
     bits: u32,
     by_program_unit: Divide,
     by_block: Divide,
+    by_channel: Divide,
+    by_bits: Divide,
 }
 
 impl Layout {
@@ -83,6 +85,8 @@ impl Layout {
             bits: bits as u32,
             by_program_unit: Divide::by(program_units),
             by_block: Divide::by(pages * data * dies),
+            by_channel: Divide::by(dies),
+            by_bits: Divide::by(bits as u32),
         })
     }
 
@@ -109,6 +113,12 @@ impl Layout {
         (unit, physical - unit * self.program_units)
     }
 
+    /// The channel of a die, both counted over all controllers.
+    #[inline]
+    pub(super) fn channel_of(&self, die: u32) -> usize {
+        self.by_channel.quotient(die) as usize
+    }
+
     /// Where a program unit is, and its kind of page. Blocks of few pages take turns in where they begin.
     #[inline]
     pub(super) fn place(&self, unit: u32) -> (Place, u8) {
@@ -126,7 +136,8 @@ impl Layout {
     /// A place of a block with its kind of page.
     #[inline]
     pub(super) fn in_turn(&self, place: Place, block: u32) -> (Place, u8) {
-        (place, ((u32::from(place.kind) + block) % self.bits) as u8)
+        let turn = u32::from(place.kind) + block;
+        (place, (turn - self.by_bits.quotient(turn) * self.bits) as u8)
     }
 
     /// Channels that hold data.

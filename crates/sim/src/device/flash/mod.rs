@@ -83,6 +83,8 @@ pub struct Flash {
     carried: Nanos,
     /// For how long it would have had to for the host's reads, which draw without being held back.
     read_power: Nanos,
+    /// Nanojoules of a drive that nothing holds back.
+    drawn_nj: u64,
     /// What had been done before the run.
     before: Work,
     /// Bytes written before the run and passes at random; done when the first command comes.
@@ -136,6 +138,8 @@ impl Endurance {
 #[derive(Clone, Debug)]
 struct Times {
     unit_bytes: u64,
+    /// Its logarithm to base 2, where that is whole.
+    unit_bits: Option<u32>,
     interleave_units: u64,
     read: [Nanos; 4],
     program: [Nanos; 4],
@@ -167,9 +171,10 @@ struct Times {
 #[derive(Clone, Copy, Debug)]
 struct Power {
     idle_mw: u64,
-    /// Milliwatts allowed beyond that, and the time for which they carry a sense, a program and an erase.
-    beyond_mw: u64,
-    carries: [Nanos; 3],
+    /// Nanojoules of a sense, a program and an erase.
+    takes_nj: [u64; 3],
+    /// Milliwatts allowed beyond idling, and the time for which they carry each of those.
+    limit: Option<(u64, [Nanos; 3])>,
 }
 
 /// One controller.
@@ -251,6 +256,7 @@ impl Flash {
             energy: 0,
             carried: 0,
             read_power: 0,
+            drawn_nj: 0,
             before: Work::default(),
             past: past(profile),
             busy: [0; 4],
@@ -376,17 +382,21 @@ impl Flash {
             Kind::Erase => (2, times.erase),
             Kind::Host | Kind::Parity | Kind::Relocated => (1, times.program[usize::from(pending.page)]),
         };
-        if let Some(power) = &times.power {
-            begin = begin.max(self.energy);
-            self.energy = self.energy.max(at) + power.carries[energy];
-            self.carried += power.carries[energy];
+        match &times.power {
+            Some(Power { limit: Some((_, carries)), .. }) => {
+                begin = begin.max(self.energy);
+                self.energy = self.energy.max(at) + carries[energy];
+                self.carried += carries[energy];
+            }
+            Some(power) => self.drawn_nj += power.takes_nj[energy],
+            None => {}
         }
         let end = match pending.kind {
             Kind::Erase => begin + work,
             kind => {
                 let units = if kind == Kind::Sense { u32::from(pending.frees) } else { self.layout.program_units };
                 let transfer = times.channel.time(u64::from(units) * times.unit_bytes);
-                let channel = &mut self.channels[(number / self.layout.dies_per_channel) as usize];
+                let channel = &mut self.channels[self.layout.channel_of(number)];
                 *channel = at.max(*channel) + transfer;
                 self.busy[3] += transfer;
                 (begin + transfer).max(*channel) + work
@@ -434,7 +444,7 @@ impl Flash {
         let transfers: Nanos = self.channels.iter().map(|&until| ahead(until)).sum();
         usage.add(Resource::Channels, self.channels.len() as u64, channels - transfers);
         usage.add(Resource::Link, 1, link.saturating_sub(ahead(self.crossed)));
-        if self.times.power.is_some() {
+        if self.times.power.is_some_and(|power| power.limit.is_some()) {
             usage.add(Resource::Power, 1, self.carried.saturating_sub(ahead(self.energy)));
         }
         usage.add(Resource::Controller, self.controllers.len() as u64, controller - turns);
@@ -446,8 +456,9 @@ impl Flash {
     /// host's reads.
     pub(crate) fn energy_nj(&self, now: Nanos) -> Option<u64> {
         let power = self.times.power.as_ref()?;
-        let carried = self.carried.saturating_sub(self.energy.saturating_sub(now));
-        Some(power::nanojoules(power.idle_mw, now) + power::nanojoules(power.beyond_mw, carried + self.read_power))
+        let carried = self.carried.saturating_sub(self.energy.saturating_sub(now)) + self.read_power;
+        let beyond = power.limit.map_or(self.drawn_nj, |(beyond_mw, _)| power::nanojoules(beyond_mw, carried));
+        Some(power::nanojoules(power.idle_mw, now) + beyond)
     }
 
     /// What the translation layers have done since the run's begin.
@@ -510,6 +521,15 @@ fn past(profile: &FlashProfile) -> Option<(u64, u32)> {
 }
 
 impl Times {
+    /// The mapping unit that a byte lies in.
+    #[inline]
+    fn unit_of(&self, byte: u64) -> u64 {
+        match self.unit_bits {
+            Some(bits) => byte >> bits,
+            None => byte / self.unit_bytes,
+        }
+    }
+
     fn new(profile: &FlashProfile) -> Self {
         let (nand, controller) = (&profile.nand, &profile.controller);
         let by_kind = |times: &[tameshi_base::Time]| {
@@ -524,17 +544,18 @@ impl Times {
             (share(retry.at_end_of_life.value), retry.retry_time.value.0, worn, cycles)
         });
         let power = profile.power.as_ref().map(|power| {
-            // A milliwatt is a million nanojoules per second; a rate counts thousandths.
-            let rate = tameshi_base::Rate(u64::from(power.limit_mw.value - power.idle_mw.value) * 1_000_000_000);
-            let energies = [&power.read_nj, &power.program_nj, &power.erase_nj];
-            Power {
-                idle_mw: u64::from(power.idle_mw.value),
-                beyond_mw: u64::from(power.limit_mw.value - power.idle_mw.value),
-                carries: energies.map(|of| Pace::per_second(rate).time(u64::from(of.value))),
-            }
+            let takes_nj = [&power.read_nj, &power.program_nj, &power.erase_nj].map(|of| u64::from(of.value));
+            let limit = power.limit_mw.as_ref().map(|limit| {
+                let beyond_mw = u64::from(limit.value - power.idle_mw.value);
+                // A milliwatt is a million nanojoules per second; a rate counts thousandths.
+                let rate = tameshi_base::Rate(beyond_mw * 1_000_000_000);
+                (beyond_mw, takes_nj.map(|energy| Pace::per_second(rate).time(energy)))
+            });
+            Power { idle_mw: u64::from(power.idle_mw.value), takes_nj, limit }
         });
         Self {
             unit_bytes: profile.mapping_unit.value.0,
+            unit_bits: profile.mapping_unit.value.0.is_power_of_two().then(|| profile.mapping_unit.value.0.ilog2()),
             interleave_units: controller.interleave.value.0 / profile.mapping_unit.value.0,
             read: by_kind(&nand.read_time.value),
             program: by_kind(&nand.program_time.value),
