@@ -19,7 +19,6 @@ import math
 import os
 import platform
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -63,6 +62,18 @@ PROGRAMS: dict[str, dict[str, Any]] = {
 }
 STATEMENTS = {"select-only": 1, "simple-update": 5}
 """Of pgbench's scripts, BEGIN and END included."""
+ONCE = """
+import json, resource, sys, time
+from tameshi._core import Oltp
+
+run = Oltp(json.load(sys.stdin))
+before = resource.getrusage(resource.RUSAGE_SELF)
+run.execute(sys.argv[1], time.monotonic_ns())
+after = resource.getrusage(resource.RUSAGE_SELF)
+print(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+"""
+"""Our client: the spec on standard input, processor time on standard output. What this module
+imports would run threads of its own beside it."""
 BARS = {"sysbench": 1.0, "pgbench": 1.5, "oltp": 1.0}
 """The most that ours may cost, as a share of the other."""
 
@@ -146,7 +157,7 @@ def ours(server: PrivateServer, program: str, seconds: float) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("series", "histograms"):
             (Path(folder) / name).mkdir()
-        words = [sys.executable, "-m", "bench.client_cost", "--once", folder]
+        words = [sys.executable, "-c", ONCE, folder]
         spec = json.dumps(spec_of(server, program, seconds))
         done = subprocess.run(
             words, input=spec, capture_output=True, text=True, check=True, cwd=ROOT
@@ -158,20 +169,6 @@ def ours(server: PrivateServer, program: str, seconds: float) -> Cost:
         return int(rows.filter(pl.col("metric") == metric)["value"].sum())
 
     return Cost(total("transaction.count"), total("statement.count"), cpu_s)
-
-
-def once(folder: Path) -> None:
-    """Run the spec on standard input; processor time of this process in it, on standard output."""
-    run = Oltp(json.load(sys.stdin))
-    before = spent()
-    run.execute(folder, time.monotonic_ns())
-    print(spent() - before)
-
-
-def spent() -> float:
-    """Processor time of this process, in seconds."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
 
 
 def timed(words: Sequence[str]) -> tuple[str, float]:
@@ -355,11 +352,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--place", type=Path, help="a folder that the servers' users may reach")
-    parser.add_argument("--once", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.once:
-        once(arguments.once)
-        return
     console = Console()
     with tempfile.TemporaryDirectory(prefix="tameshi-bench-", dir=arguments.place) as name:
         place = Path(name)

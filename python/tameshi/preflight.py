@@ -75,7 +75,7 @@ def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examine
     machine = environment(list(paths.values()))
     facts = {"world": world.value, "core": _core.core_hash(), **machine}
     own = _measured_identity(machine, targets, places)
-    findings = [*_shared_disks(paths), *_replaced(servers)]
+    findings = [*_shared_disks(paths), *_cautions(servers)]
     if servers:
         facts["servers"] = {name: serving.as_json() for name, serving in servers.items()}
         own["servers"] = facts["servers"]
@@ -146,18 +146,17 @@ def _check_crashes(
             guard.check_volume(place.volume, volume_bytes(place.size_bytes))
 
 
-def _replaced(servers: Mapping[str, Serving]) -> list[dict[str, Any]]:
-    return [
-        {
-            "level": "warning",
-            "reasons": [
-                f"{serving.product.title} {serving.program.version} stands for the engine "
-                f"`{serving.replaced}` of the study"
-            ],
-        }
+def _cautions(servers: Mapping[str, Serving]) -> list[dict[str, Any]]:
+    """What every report on these servers has to say first."""
+    replaced = [
+        f"{serving.product.title} {serving.program.version} stands for the engine "
+        f"`{serving.replaced}` of the study"
         for serving in servers.values()
         if serving.replaced
     ]
+    products = dict.fromkeys(serving.product.caution for serving in servers.values())
+    reasons = [*replaced, *filter(None, products)]
+    return [{"level": "warning", "reasons": [reason]} for reason in reasons]
 
 
 def _places(plan: Plan, bindings: Bindings, servers: Mapping[str, Serving]) -> dict[str, Place]:

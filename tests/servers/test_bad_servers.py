@@ -13,9 +13,11 @@ from fake import FakeProduct
 from making import SIZE, Maker, engine_of
 
 from tameshi.errors import BadInput, GuardRefusal, RunFailed
+from tameshi.preflight import _cautions
 from tameshi.servers.accounts import account_of
 from tameshi.servers.catalog import PRODUCTS, product_named, program_of
 from tameshi.servers.installed import Program
+from tameshi.servers.places import Serving
 from tameshi.servers.private import PrivateServer, prepare_directory
 from tameshi.spec_types import Engine
 
@@ -74,6 +76,15 @@ def test_root_without_a_user_for_the_server_is_bad_input(monkeypatch: pytest.Mon
     monkeypatch.setattr(FakeProduct, "account", "nobody-of-that-name")
     with pytest.raises(BadInput, match="refuses to run as root"):
         account_of(product)
+
+
+def test_every_report_on_mysql_says_that_nobody_tried_it_here() -> None:
+    def said(name: str) -> list[str]:
+        serving = Serving(PRODUCTS[name], Program(name, "8.4.3", "/usr/sbin/mysqld"), Engine())
+        return [reason for found in _cautions({name: serving}) for reason in found["reasons"]]
+
+    assert said("mysql") == ["Tameshi was never tested on MySQL itself, only on MariaDB"]
+    assert said("mariadb") == said("postgresql") == said("sqlite") == []
 
 
 # --- Buffer pools and options -----------------------------------------------------------------

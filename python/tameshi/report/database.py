@@ -165,8 +165,7 @@ def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:
         held = len(event["conditions"]) - len(broken)
         yield text("check.conditions", held=str(held), all=str(len(event["conditions"])))
     if event["kind"] == "check" and event.get("ledger"):
-        numbers = ("acknowledged", "lost", "twice", "phantom", "ambiguous")
-        yield text("check.ledger", **{key: f"{event['ledger'][key]:,}" for key in numbers})
+        yield _ledger(text, event["ledger"])
     elif event["kind"] == "mix_audit":
         judged = [f for f in event["findings"] if f["holds"] is not None]
         outside = [f["name"] for f in judged if not f["holds"]]
@@ -191,6 +190,14 @@ def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:
     elif event["kind"] == "errors":
         by_code = event["by_code"].items()
         yield text("check.errors", codes=", ".join(f"{code}: {n:,}" for code, n in by_code))
+
+
+def _ledger(text: Text, ledger: Mapping[str, Any]) -> str:
+    """What became of acknowledged commits; the simulated world looks at nothing but lost ones."""
+    whole = "twice" in ledger
+    numbers = ("acknowledged", "lost", *(("twice", "phantom") if whole else ()), "ambiguous")
+    said = {key: f"{ledger[key]:,}" for key in numbers}
+    return text("check.ledger" if whole else "check.ledger_lost", **said)
 
 
 def _outage(text: Text, outage: Mapping[str, Any]) -> str:

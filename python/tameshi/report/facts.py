@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tameshi.report.points import (
     Axis,
+    Levels,
     Name,
     Point,
+    Series,
     View,
     family_of,
     freeze,
     level_on,
     lowest_level,
     moves_large_blocks,
+    number,
     series_names,
     series_of,
+    without,
     without_parts,
 )
 from tameshi.stats import ratios
@@ -47,6 +52,24 @@ class Fact:
     measure: str
     axis: str
     found: Mapping[str, Point]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one level of an axis does to a program's rate, beside the axis's first level.
+
+    `ratio` is the geometric mean over the cells that differ in nothing else, `low` and `high` the
+    least and the greatest of them.
+    """
+
+    phase: str
+    axis: str
+    first: str
+    level: str
+    ratio: float
+    low: float
+    high: float
+    cells: int
 
 
 @dataclass(frozen=True)
@@ -98,10 +121,11 @@ def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:
     """Per series: its peak over the axis, then its latency at the axis's lowest level."""
     points = view.in_phase(phase)
     lowest = lowest_level(axis)
-    names = series_names(points, axis)
     by_series = series_of(points, axis)
     peaks, floors = [], []
-    for key, name in names.items():
+    for key, name in series_names(points, axis).items():
+        if _is_kind(key):
+            continue
         series = by_series[key]
         rate = _natural_rate(view, series)
         if rate:
@@ -127,8 +151,7 @@ def plain_facts(view: View, phase: str) -> list[Fact]:
     facts = []
     for key, name in series_names(points, None).items():
         _, subject, operation = key
-        # A program speaks for all kinds of its transactions.
-        if key not in kept or (operation == "transaction" and "." in subject):
+        if key not in kept or _is_kind(key):
             continue
         series = [p for p in points if p.key == key]
         rate = _natural_rate(view, series)
@@ -144,6 +167,42 @@ def plain_facts(view: View, phase: str) -> list[Fact]:
             found = {w: ps[0] for w, ps in _by_world(series, measure).items()}
             facts.append(Fact("plain", phase, name, operation, measure, "", found))
     return facts
+
+
+def _is_kind(key: Series) -> bool:
+    """Whether it is one kind of transactions: their program speaks for all of them."""
+    return key[2] == "transaction" and "." in key[1]
+
+
+def effects(view: View, world: str) -> list[Effect]:
+    """What each axis does to the programs' rates: numbers from end to end, names from the first."""
+    found = []
+    for phase in view.phases:
+        rates = {
+            point.levels: point.value
+            for point in view.in_phase(phase)
+            if point.world == world and point.operation == "transaction" and point.value > 0
+            if family_of(point.measure) == "rate" and not _is_kind(point.key)
+        }
+        for axis in view.axes:
+            there = [lv for lv in axis.levels if any((axis.name, lv) in levels for levels in rates)]
+            if axis.numeric:
+                there = sorted(there, key=lambda level: number(level) or 0.0)
+                there = [*there[:1], *there[1:][-1:]]
+            for level in there[1:]:
+                factors = _factors(rates, axis, there[0], level)
+                if factors:
+                    mean = math.exp(math.fsum(map(math.log, factors)) / len(factors))
+                    ends = (mean, min(factors), max(factors), len(factors))
+                    found.append(Effect(phase, axis.name, there[0], level, *ends))
+    return found
+
+
+def _factors(rates: Mapping[Levels, float], axis: Axis, first: str, level: str) -> list[float]:
+    """The ratios of the cells that differ in this axis alone."""
+    base = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == first}
+    there = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == level}
+    return [rate / base[other] for other, rate in there.items() if other in base]
 
 
 def companies(view: View) -> list[Company]:

@@ -346,6 +346,7 @@ TEXT: dict[str, tuple[str, str]] = {
     # answer: what each line is about, then the sentence, then one item of the sentence's list
     "answer.peak": ("Peak rate", "最大IOPS"),
     "answer.floor": ("Latency at {axis} {level}", "{axis} {level}でのレイテンシ"),
+    "answer.effect": ("What each change does", "各変更の効果"),
     "answer.throughput": ("Throughput", "スループット"),
     "answer.commit": ("Commit", "コミット"),
     "answer.company": ("Beside other work", "他の処理との同居"),
@@ -356,6 +357,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "{items}（いずれも{axis} {level}）。",
     ),
     "sentence.floor": ("{items}.", "{items}。"),
+    "sentence.effect": ("{items}.", "{items}。"),
     "sentence.throughput": ("{items}.", "{items}。"),
     "sentence.commit": ("{items}.", "{items}。"),
     "sentence.company": ("{items}.", "{items}。"),
@@ -363,6 +365,10 @@ TEXT: dict[str, tuple[str, str]] = {
     # the first item of a list has the verb, the others follow it
     "item.peak_first": ("{name} reaches {value} IOPS{aside}", "IOPSは{name} {value}{aside}"),
     "item.peak": ("{name} {value}{aside}", "{name} {value}{aside}"),
+    "item.peak_transactions_first": (
+        "{name} reaches {value} transactions a second{aside}",
+        "トランザクションは毎秒{name} {value}{aside}",
+    ),
     "item.peak_bandwidth_first": ("{name} reaches {value}{aside}", "{name} {value}{aside}"),
     "item.floor_first": (
         "{name} takes {value}{aside} at the {stat} and {tail} at p99",
@@ -376,6 +382,19 @@ TEXT: dict[str, tuple[str, str]] = {
     "item.floor_only": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.throughput_first": ("{name} runs at {value}{aside}", "{name} {value}{aside}"),
     "item.throughput": ("{name} at {value}{aside}", "{name} {value}{aside}"),
+    "item.throughput_transactions_first": (
+        "{name} makes {value} transactions a second{aside}",
+        "トランザクションは毎秒{name} {value}{aside}",
+    ),
+    "item.throughput_transactions": ("{name} {value}{aside}", "{name} {value}{aside}"),
+    "item.effect": (
+        "{axis} {level} makes {ratio} the transactions of {first}{aside}",
+        "{axis}を{first}から{level}にするとトランザクションは{ratio}{aside}",
+    ),
+    "item.effect_range": (
+        " ({low} to {high}, depending on the rest)",
+        "（他の条件により{low}～{high}）",
+    ),
     "item.tail_first": ("{name} has a p99 of {value}{aside}", "p99は{name} {value}{aside}"),
     "item.tail": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.at": (" at {axis} {level}", "（{axis} {level}）"),
@@ -612,6 +631,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "unexplained; {ambiguous} without an answer",
         "応答済みコミット{acknowledged}件、消失{lost}件、重複{twice}件、説明不能{phantom}件、"
         "応答なし{ambiguous}件",
+    ),
+    "check.ledger_lost": (
+        "{acknowledged} acknowledged commits, {lost} lost; {ambiguous} without an answer",
+        "応答済みコミット{acknowledged}件、消失{lost}件、応答なし{ambiguous}件",
     ),
     "check.mix": ("the mix is right in {count} points", "ミックスは{count}項目すべて規定内"),
     "check.mix_few": (
@@ -1094,6 +1117,9 @@ SAID = {
     ),
     "the start was not warm: {found} in the {where} at t0, less than {bound}": (
         "開始時がウォームではない：t0で{where}に{found}（下限{bound}）"
+    ),
+    "Tameshi was never tested on MySQL itself, only on MariaDB": (
+        "TameshiはMySQL本体では未検証（MariaDBでのみ検証済み）"
     ),
     "{product} stands for the engine `{engine}` of the study": (
         "試験のエンジン`{engine}`の代わりに{product}を使用"

@@ -11,8 +11,10 @@ from tameshi.report.facts import (
     MEAN,
     P99,
     Company,
+    Effect,
     Fact,
     companies,
+    effects,
     plain_facts,
     ratio_of,
     sweep_facts,
@@ -93,11 +95,11 @@ class Table:
 
 
 def answers(view: View, text: Text) -> list[Answer]:
-    """At most five lines: peaks, latency at rest, throughput, commits, company; then tails."""
+    """At most five lines: effects on programs, peaks, latency at rest, throughput, commits …"""
     found = companies(view)
     pairs = _most_told(found)
     paired = {phase for pair in found for phase in (pair.first, pair.second)}
-    lines: list[Answer] = []
+    lines = _effect_answer(view, text)
     plain: list[Fact] = []
     for phase in view.phases:
         axis = view.sweep_axis(phase)
@@ -111,6 +113,32 @@ def answers(view: View, text: Text) -> list[Answer]:
     lines += _company_answer(view, text, pairs)
     lines += _plain_answer(view, text, "tail", loose, lambda f: f.measure == P99)
     return lines[:LINES]
+
+
+def _effect_answer(view: View, text: Text) -> list[Answer]:
+    """How many times the transactions each level of an axis brings."""
+    several = len({point.phase for point in view.points if point.operation == "transaction"}) > 1
+
+    def item(effect: Effect) -> str:
+        ends = (format_value("ratio", end) for end in (effect.low, effect.high))
+        aside = text("item.effect_range", **dict(zip(("low", "high"), ends, strict=True)))
+        names = (effect.phase, effect.axis) if several else (effect.axis,)
+        return text(
+            "item.effect",
+            axis=text.names(names),
+            first=text.name(effect.first),
+            level=text.name(effect.level),
+            ratio=format_value("ratio", effect.ratio),
+            aside=aside if effect.cells > 1 else "",
+        )
+
+    def say(world: str) -> str:
+        here = effects(view, world)[:MOST_ITEMS]
+        said = text("list.separator").join(map(item, here))
+        return text("sentence.effect", items=said[:1].upper() + said[1:]) if here else ""
+
+    clauses = _clauses(view, text, say)
+    return [Answer(text("answer.effect"), clauses)] if clauses else []
 
 
 def _most_told(pairs: list[Company]) -> list[Company]:
@@ -201,9 +229,10 @@ def _say_peaks(text: Text, facts: list[Fact], axis: Axis, world: str) -> str:
     def items(bare: bool) -> Iterator[str]:
         for i, (fact, level) in enumerate(zip(here, levels, strict=True)):
             large = i == 0 and fact.measure == "bandwidth"
+            unit = "_transactions" if fact.operation == "transaction" and i == 0 else ""
             item = _item(
                 text,
-                "peak_bandwidth" if large else "peak",
+                "peak_bandwidth" if large else f"peak{unit}",
                 i == 0,
                 fact.found[world],
                 bare,
@@ -248,7 +277,9 @@ def _plain_answer(
 
     def item(fact: Fact, world: str, bare: bool, first: bool) -> str:
         name = text.names(((fact.phase,) if several else ()) + fact.name)
-        return _item(text, topic, first, fact.found[world], bare, name=name)
+        rate = fact.operation == "transaction" and fact.measure in ("rate", "iops")
+        key = f"{topic}_transactions" if rate else topic
+        return _item(text, key, first, fact.found[world], bare, name=name)
 
     def say(world: str) -> str:
         here = [f for f in chosen if world in f.found]

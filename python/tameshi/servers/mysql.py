@@ -9,9 +9,6 @@ from tameshi.servers.innodb import Innodb
 from tameshi.servers.installed import Program
 from tameshi.servers.shape import Home
 
-UNTESTED = "MySQL itself is not installed where Tameshi is tested: this was tried with MariaDB only"
-"""What a report says of a run on it."""
-
 
 class MySQL(Innodb):
     """MySQL 5.7 and later."""
@@ -19,6 +16,7 @@ class MySQL(Innodb):
     name = "mysql"
     title = "MySQL"
     program = "mysql"
+    caution = "Tameshi was never tested on MySQL itself, only on MariaDB"
     remedy = (
         "Debian has no package of it: take it from its maker, or let MariaDB stand in "
         "(--server mysql=mariadb)."

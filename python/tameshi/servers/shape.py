@@ -119,6 +119,8 @@ class Product(ABC):
     """As `installed` calls its server."""
     remedy: ClassVar[str]
     """How it gets installed: a sentence."""
+    caution: ClassVar[str] = ""
+    """What is to be known of every run on it: a sentence."""
     account: ClassVar[str] = ""
     """Whom it runs as where Tameshi runs as root."""
     embedded: ClassVar[bool] = False

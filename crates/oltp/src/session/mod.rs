@@ -1,8 +1,10 @@
 //! A connection: what a client may ask of it, whatever the product.
 
+mod binary;
 mod mysql;
 mod postgresql;
 mod sqlite;
+mod stream;
 mod wire;
 
 use crate::failure::Failure;
@@ -59,7 +61,10 @@ impl Session {
     /// # Errors
     /// When the database refuses or is gone.
     pub fn commit(&mut self) -> Result<(), Failure> {
-        self.plain("COMMIT")
+        match self {
+            Self::Mysql(session) => session.commit(),
+            Self::Sqlite(_) | Self::Postgresql(_) => self.plain("COMMIT"),
+        }
     }
 
     /// Takes back what the transaction changed.
@@ -69,7 +74,7 @@ impl Session {
     pub fn roll_back(&mut self) -> Result<(), Failure> {
         match self {
             Self::Sqlite(session) => session.roll_back(),
-            Self::Mysql(session) => session.plain("ROLLBACK"),
+            Self::Mysql(session) => session.roll_back(),
             Self::Postgresql(session) => session.plain("ROLLBACK"),
         }
     }

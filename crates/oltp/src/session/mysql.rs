@@ -1,15 +1,19 @@
-//! A connection to MariaDB or MySQL, through the `mysql` client library: binary protocol, statements prepared once.
+//! A connection to MariaDB or MySQL, made by the `mysql` client library; statements are prepared once, and carried out past
+//! it ([`binary`]).
 
 use super::super::failure::{Failure, Fate};
 use super::super::plan::{Plan, Text};
 use super::super::profile::{self, Stage};
 use super::super::spec::Server;
+use super::binary::{self, Binary, Prepared};
+use super::stream::Stream;
 use super::wire;
 use ::mysql::prelude::{Protocol, Queryable};
-use ::mysql::{Conn, OptsBuilder, Params, QueryResult, Value as Sent};
+use ::mysql::{Conn, OptsBuilder, QueryResult, Value as Sent};
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
-use tameshi_workload::program::{Kind, Reply, Statement, Table, Value, Values};
+use tameshi_workload::program::{Kind, Reply, Statement, Table, Values};
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -19,8 +23,10 @@ const BULK: usize = 1 << 20;
 /// A connection.
 pub struct Mysql {
     connection: Conn,
+    /// On the connection's own socket.
+    binary: Binary,
     texts: Arc<Vec<Text>>,
-    prepared: Vec<Option<::mysql::Statement>>,
+    prepared: Vec<Option<Prepared>>,
     /// Transactions begin by themselves.
     implicit: bool,
     /// It notes where the time of each statement goes; statements go as text then, since it keeps no profile of others.
@@ -32,16 +38,7 @@ pub struct Mysql {
 
 fn failure(error: &::mysql::Error) -> Failure {
     if let ::mysql::Error::MySqlError(error) = error {
-        let fate = match error.code {
-            // Deadlock, lock wait timeout, record changed, too many that wait, foreign transaction.
-            1213 | 1205 | 1020 | 3572 => Fate::Retry,
-            // Shutdown, killed, gone; and a server that isn't ready, or has no room for the connection.
-            1053 | 1077 | 1079 | 1080 | 1152 | 1158..=1161 | 1184 | 1317 | 1927 | 2006 | 2013 | 1040 | 1203 => {
-                Fate::Lost
-            }
-            _ => Fate::Final,
-        };
-        return Failure::new(fate, format!("mysql {}", error.code), error.message.clone());
+        return Failure::new(binary::fate(error.code), format!("mysql {}", error.code), error.message.clone());
     }
     let fate = if matches!(error, ::mysql::Error::IoError(_) | ::mysql::Error::CodecError(_))
         || error.is_connectivity_error()
@@ -72,9 +69,13 @@ impl Mysql {
         }
         // A server that was built without profiles refuses.
         let profiled = plan.profiled && connection.query_drop("SET profiling = 1").is_ok();
+        // SAFETY: the connection holds its socket open beyond this call, which makes a descriptor of its own.
+        let socket = unsafe { BorrowedFd::borrow_raw(connection.as_raw_fd()) };
+        let stream = Stream::shared(socket, server.socket.is_some()).map_err(|error| failure(&error.into()))?;
+        let binary = Binary::on(stream);
         let (texts, prepared) = (Arc::clone(&plan.texts), vec![None; plan.texts.len()]);
         let (as_text, scratch) = (plan.as_text, String::new());
-        Ok(Self { connection, texts, prepared, implicit, profiled, as_text, scratch })
+        Ok(Self { connection, binary, texts, prepared, implicit, profiled, as_text, scratch })
     }
 
     pub(super) fn begins_by_itself(&self) -> bool {
@@ -82,7 +83,15 @@ impl Mysql {
     }
 
     pub(super) fn begin(&mut self) -> Result<(), Failure> {
-        if self.implicit { Ok(()) } else { self.plain("BEGIN") }
+        if self.implicit { Ok(()) } else { self.binary.plain("BEGIN") }
+    }
+
+    pub(super) fn commit(&mut self) -> Result<(), Failure> {
+        self.binary.plain("COMMIT")
+    }
+
+    pub(super) fn roll_back(&mut self) -> Result<(), Failure> {
+        self.binary.plain("ROLLBACK")
     }
 
     pub(super) fn plain(&mut self, sql: &str) -> Result<(), Failure> {
@@ -90,32 +99,26 @@ impl Mysql {
     }
 
     pub(super) fn run(&mut self, statement: &Statement, reply: &mut Reply) -> Result<(), Failure> {
-        self.execute(statement, reply).map_err(|error| failure(&error))
-    }
-
-    fn execute(&mut self, statement: &Statement, reply: &mut Reply) -> Result<(), ::mysql::Error> {
+        let Self { connection, binary, prepared, scratch, texts, .. } = self;
         let shape = statement.shape as usize;
-        let text = &self.texts[shape];
+        let text = &texts[shape];
         if self.as_text || self.profiled && statement.parameters.is_empty() {
-            self.scratch.clear();
-            wire::with_values(&text.sql, &statement.parameters, &text.parameters, true, &mut self.scratch);
-            let result = self.connection.query_iter(&self.scratch)?;
-            take_rows(result, &text.results, reply)?;
-            reply.affected = self.connection.affected_rows();
+            scratch.clear();
+            wire::with_values(&text.sql, &statement.parameters, &text.parameters, true, scratch);
+            let result = connection.query_iter(&*scratch).map_err(|error| failure(&error))?;
+            take_rows(result, &text.results, reply).map_err(|error| failure(&error))?;
+            // Of the result itself it is known no more once its (no) rows were taken.
+            reply.affected = connection.affected_rows();
             return Ok(());
         }
-        let prepared = match &mut self.prepared[shape] {
-            Some(prepared) => &*prepared,
-            empty => &*empty.insert(self.connection.prep(&text.sql)?),
+        let prepared = match &mut prepared[shape] {
+            Some(prepared) => prepared,
+            empty => {
+                let made = connection.prep(&text.sql).map_err(|error| failure(&error))?;
+                empty.insert(Prepared::from(&made))
+            }
         };
-        let values = statement.parameters.iter().zip(&text.parameters);
-        let values: Vec<Sent> = values.map(|(value, kind)| sent(value, *kind)).collect();
-        let parameters = if values.is_empty() { Params::Empty } else { Params::Positional(values) };
-        let result = self.connection.exec_iter(prepared, parameters)?;
-        take_rows(result, &text.results, reply)?;
-        // Of the result itself it is known no more once its (no) rows were taken.
-        reply.affected = self.connection.affected_rows();
-        Ok(())
+        binary.execute(prepared, (&statement.parameters, &text.parameters), &text.results, reply)
     }
 
     pub(super) fn profile(&mut self) -> Result<Option<Vec<Stage>>, Failure> {
@@ -187,23 +190,6 @@ fn literals(values: &Values, kinds: &[Kind], sql: &mut String) {
         wire::literal(value, *kind, true, sql);
     }
     sql.push(')');
-}
-
-fn sent(value: Value<'_>, kind: Kind) -> Sent {
-    match (value, kind) {
-        (Value::Null, _) => Sent::NULL,
-        (Value::Int(value), Kind::Time) => {
-            let (year, month, day, hour, minute, second) = wire::civil(value);
-            Sent::Date(year as u16, month, day, hour, minute, second, 0)
-        }
-        (Value::Int(value), Kind::Decimal { scale, .. }) => {
-            let mut text = String::with_capacity(16);
-            wire::decimal(value, scale, &mut text);
-            Sent::Bytes(text.into_bytes())
-        }
-        (Value::Int(value), _) => Sent::Int(value),
-        (Value::Text(text), _) => Sent::Bytes(text.as_bytes().to_vec()),
-    }
 }
 
 fn receive(value: &Sent, kind: Kind, reply: &mut Reply) {

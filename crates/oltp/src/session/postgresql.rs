@@ -1,4 +1,4 @@
-//! A connection to PostgreSQL: its protocol 3 over a socket of our own, messages by `postgres-protocol`.
+//! A connection to PostgreSQL: its protocol 3 over a socket of our own, what is sent by `postgres-protocol`.
 //!
 //! A client that waits for each reply needs one write and one read a statement; a library with a runtime between costs
 //! more than the protocol. Parameters and results are text, as libpq's are by default.
@@ -6,14 +6,15 @@
 use super::super::failure::{Failure, Fate};
 use super::super::plan::{Plan, Text};
 use super::super::spec::Server;
+use super::stream::{Inbox, Stream};
 use super::wire;
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
-use postgres_protocol::message::backend::{DataRowBody, ErrorResponseBody, Message};
+use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend;
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -21,46 +22,29 @@ use std::sync::Arc;
 use tameshi_workload::program::{Kind, Reply, Statement, Table, Values};
 
 const PORT: u16 = 5432;
-/// Bytes read from the socket at once.
-const READ: usize = 16 * 1024;
+/// Bytes before each message: what it is, and its length without that byte.
+const HEADER: usize = 5;
 /// Bytes of a COPY that are sent at once.
 const BULK: usize = 256 * 1024;
 
-enum Stream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-impl Stream {
-    fn open(server: &Server) -> io::Result<Self> {
-        let port = server.port.unwrap_or(PORT);
-        let Some(socket) = &server.socket else {
-            let stream = TcpStream::connect((server.host.as_str(), port))?;
-            stream.set_nodelay(true)?;
-            return Ok(Self::Tcp(stream));
-        };
-        Ok(Self::Unix(UnixStream::connect(socket_file(socket, port))?))
-    }
-
-    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Unix(stream) => stream.write_all(bytes),
-            Self::Tcp(stream) => stream.write_all(bytes),
-        }
-    }
-
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => stream.read(bytes),
-            Self::Tcp(stream) => stream.read(bytes),
-        }
-    }
+/// Connects to the server.
+fn connect(server: &Server) -> io::Result<Stream> {
+    let port = server.port.unwrap_or(PORT);
+    let Some(socket) = &server.socket else {
+        let stream = TcpStream::connect((server.host.as_str(), port))?;
+        stream.set_nodelay(true)?;
+        return Ok(Stream::Tcp(stream));
+    };
+    Ok(Stream::Unix(UnixStream::connect(socket_file(socket, port))?))
 }
 
 /// A folder stands for the socket that the server makes in it.
 fn socket_file(socket: &Path, port: u16) -> PathBuf {
     if socket.is_dir() { socket.join(format!(".s.PGSQL.{port}")) } else { socket.to_path_buf() }
 }
+
+/// Takes a message: what it is, and what it holds.
+type Take<'a> = dyn FnMut(u8, &[u8]) -> Result<(), Failure> + 'a;
 
 /// A connection.
 pub struct Postgresql {
@@ -70,10 +54,33 @@ pub struct Postgresql {
     /// No statement is prepared.
     as_text: bool,
     send: BytesMut,
-    received: BytesMut,
-    chunk: Vec<u8>,
+    inbox: Inbox,
+    /// Of each shape's prepared statement.
+    names: Vec<String>,
     scratch: String,
-    spans: Vec<Option<std::ops::Range<usize>>>,
+}
+
+const PARSED: u8 = b'1';
+const ROW: u8 = b'D';
+const COMPLETE: u8 = b'C';
+const READY: u8 = b'Z';
+const REFUSED: u8 = b'E';
+
+fn parsed(tag: u8, body: &[u8]) -> Result<Message, Failure> {
+    let mut bytes = BytesMut::with_capacity(HEADER + body.len());
+    bytes.extend_from_slice(&[tag]);
+    bytes.extend_from_slice(&(body.len() as u32 + 4).to_be_bytes());
+    bytes.extend_from_slice(body);
+    let message = Message::parse(&mut bytes).map_err(|error| lost(&error))?;
+    message.ok_or_else(|| odd("a message is shorter than it says"))
+}
+
+fn refused(body: &[u8]) -> Failure {
+    match parsed(REFUSED, body) {
+        Ok(Message::ErrorResponse(body)) => refusal(&body),
+        Ok(_) => odd("an error is none"),
+        Err(failure) => failure,
+    }
 }
 
 fn lost(error: &io::Error) -> Failure {
@@ -108,15 +115,14 @@ fn refusal(body: &ErrorResponseBody) -> Failure {
 impl Postgresql {
     pub(super) fn open(server: &Server, plan: &Plan) -> Result<Self, Failure> {
         let mut session = Self {
-            stream: Stream::open(server).map_err(|error| lost(&error))?,
+            stream: connect(server).map_err(|error| lost(&error))?,
             texts: Arc::clone(&plan.texts),
             prepared: vec![false; plan.texts.len()],
             as_text: plan.as_text,
             send: BytesMut::with_capacity(4096),
-            received: BytesMut::with_capacity(READ),
-            chunk: vec![0; READ],
+            inbox: Inbox::new(),
+            names: (0..plan.texts.len()).map(|shape| format!("s{shape}")).collect(),
             scratch: String::new(),
-            spans: Vec::new(),
         };
         let parameters = [
             ("user", server.user.as_str()),
@@ -128,7 +134,7 @@ impl Postgresql {
         frontend::startup_message(parameters, &mut session.send).map_err(|error| lost(&error))?;
         session.flush()?;
         session.authenticate(server)?;
-        session.until_ready(&mut |_| Ok(()))?;
+        session.until_ready(&mut |_, _| Ok(()))?;
         Ok(session)
     }
 
@@ -176,31 +182,33 @@ impl Postgresql {
         written.map_err(|error| lost(&error))
     }
 
-    fn message(&mut self) -> Result<Message, Failure> {
-        loop {
-            if let Some(message) = Message::parse(&mut self.received).map_err(|error| lost(&error))? {
-                return Ok(message);
-            }
-            let count = self.stream.read(&mut self.chunk).map_err(|error| lost(&error))?;
-            if count == 0 {
-                return Err(Failure::new(Fate::Lost, "postgresql connection", "the server closed the connection"));
-            }
-            self.received.extend_from_slice(&self.chunk[..count]);
+    /// The next message: what it is, and what it holds.
+    #[inline]
+    fn receive(&mut self) -> Result<(u8, &[u8]), Failure> {
+        let head = self.inbox.look(&mut self.stream, HEADER).map_err(|error| lost(&error))?;
+        let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
+        if length < HEADER - 1 {
+            return Err(Failure::new(Fate::Lost, "postgresql protocol", "a message is shorter than its own length"));
         }
+        let message = self.inbox.take(&mut self.stream, 1 + length).map_err(|error| lost(&error))?;
+        Ok((message[0], &message[HEADER..]))
+    }
+
+    /// The next message, whatever it is; where speed matters, it is looked at as it came.
+    fn message(&mut self) -> Result<Message, Failure> {
+        let (tag, body) = self.receive()?;
+        parsed(tag, body)
     }
 
     /// Takes messages until the server is ready for the next statement; the first refusal is what is returned.
-    fn until_ready(&mut self, take: &mut dyn FnMut(&Message) -> Result<(), Failure>) -> Result<(), Failure> {
+    fn until_ready(&mut self, take: &mut Take<'_>) -> Result<(), Failure> {
         let mut done = Ok(());
         loop {
-            match self.message()? {
-                Message::ReadyForQuery(_) => return done,
-                Message::ErrorResponse(body) if done.is_ok() => done = Err(refusal(&body)),
-                message => {
-                    if done.is_ok() {
-                        done = take(&message);
-                    }
-                }
+            match self.receive()? {
+                (READY, _) => return done,
+                (_, _) if done.is_err() => {}
+                (REFUSED, body) => done = Err(refused(body)),
+                (tag, body) => done = take(tag, body),
             }
         }
     }
@@ -208,7 +216,7 @@ impl Postgresql {
     pub(super) fn plain(&mut self, sql: &str) -> Result<(), Failure> {
         frontend::query(sql, &mut self.send).map_err(|error| lost(&error))?;
         self.flush()?;
-        self.until_ready(&mut |_| Ok(()))
+        self.until_ready(&mut |_, _| Ok(()))
     }
 
     pub(super) fn run(&mut self, statement: &Statement, reply: &mut Reply) -> Result<(), Failure> {
@@ -219,39 +227,32 @@ impl Postgresql {
             wire::with_values(&text.sql, &statement.parameters, &text.parameters, false, &mut self.scratch);
             frontend::query(&self.scratch, &mut self.send).map_err(|error| lost(&error))?;
         } else {
-            let name = format!("s{shape}");
             if !self.prepared[shape] {
-                frontend::parse(&name, &text.sql, [], &mut self.send).map_err(|error| lost(&error))?;
+                frontend::parse(&self.names[shape], &text.sql, [], &mut self.send).map_err(|error| lost(&error))?;
             }
-            self.bind(&name, statement, &text.parameters)?;
+            self.bind(statement, &text.parameters)?;
             frontend::execute("", 0, &mut self.send).map_err(|error| lost(&error))?;
             frontend::sync(&mut self.send);
         }
         self.flush()?;
         reply.restart(text.results.len());
-        let mut spans = std::mem::take(&mut self.spans);
         // What was parsed stays, also where its first execution fails or its transaction is taken back.
         let mut parsed = false;
-        let done = self.until_ready(&mut |message| match message {
-            Message::ParseComplete => {
-                parsed = true;
-                Ok(())
+        let done = self.until_ready(&mut |tag, body| {
+            match tag {
+                PARSED => parsed = true,
+                ROW => row(body, &text.results, reply).ok_or_else(|| odd("a row can't be read"))?,
+                COMPLETE => reply.affected = affected(body),
+                _ => {}
             }
-            Message::DataRow(row) => receive(row, &text.results, &mut spans, reply),
-            Message::CommandComplete(body) => {
-                let tag = body.tag().map_err(|error| lost(&error))?;
-                reply.affected = tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0);
-                Ok(())
-            }
-            _ => Ok(()),
+            Ok(())
         });
-        self.spans = spans;
         self.prepared[shape] |= parsed;
         done
     }
 
-    fn bind(&mut self, name: &str, statement: &Statement, kinds: &[Kind]) -> Result<(), Failure> {
-        let scratch = &mut self.scratch;
+    fn bind(&mut self, statement: &Statement, kinds: &[Kind]) -> Result<(), Failure> {
+        let Self { scratch, names, send, .. } = self;
         let values = statement.parameters.iter().zip(kinds);
         let encode = |(value, kind): (tameshi_workload::program::Value<'_>, &Kind), buffer: &mut BytesMut| {
             if value == tameshi_workload::program::Value::Null {
@@ -262,7 +263,7 @@ impl Postgresql {
             buffer.extend_from_slice(scratch.as_bytes());
             Ok(postgres_protocol::IsNull::No)
         };
-        frontend::bind("", name, [], values, encode, [], &mut self.send)
+        frontend::bind("", &names[statement.shape as usize], [], values, encode, [], send)
             .map_err(|_| odd("a value is too long to be sent"))
     }
 
@@ -270,12 +271,12 @@ impl Postgresql {
         frontend::query(sql, &mut self.send).map_err(|error| lost(&error))?;
         self.flush()?;
         let mut found = Vec::new();
-        self.until_ready(&mut |message| {
-            if let Message::DataRow(row) = message {
-                let text = |span: Option<std::ops::Range<usize>>| {
-                    Ok(span.map(|span| String::from_utf8_lossy(&row.buffer()[span]).into_owned()))
-                };
-                found.push(row.ranges().map(text).collect().map_err(|error| lost(&error))?);
+        self.until_ready(&mut |tag, body| {
+            if tag == ROW {
+                let mut values = Vec::new();
+                let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+                each(body, |value| values.push(value.map(text))).ok_or_else(|| odd("a row can't be read"))?;
+                found.push(values);
             }
             Ok(())
         })?;
@@ -293,7 +294,7 @@ impl Postgresql {
             Message::CopyInResponse(_) => {}
             Message::ErrorResponse(body) => {
                 let refused = refusal(&body);
-                self.until_ready(&mut |_| Ok(()))?;
+                self.until_ready(&mut |_, _| Ok(()))?;
                 return Err(refused);
             }
             _ => return Err(odd("COPY was answered by something else")),
@@ -313,7 +314,7 @@ impl Postgresql {
         self.copy(&text)?;
         frontend::copy_done(&mut self.send);
         self.flush()?;
-        self.until_ready(&mut |_| Ok(()))
+        self.until_ready(&mut |_, _| Ok(()))
     }
 
     fn copy(&mut self, text: &str) -> Result<(), Failure> {
@@ -348,25 +349,140 @@ fn line(values: &Values, kinds: &[Kind], text: &mut String) {
     text.push('\n');
 }
 
-fn receive(
-    row: &DataRowBody,
-    kinds: &[Kind],
-    spans: &mut Vec<Option<std::ops::Range<usize>>>,
-    reply: &mut Reply,
-) -> Result<(), Failure> {
-    spans.clear();
-    let mut ranges = row.ranges();
-    while let Some(span) = ranges.next().map_err(|error| lost(&error))? {
-        spans.push(span);
-    }
-    for (span, kind) in spans.iter().zip(kinds) {
-        match span {
-            None => reply.values.null(),
-            Some(span) => {
-                let text = std::str::from_utf8(&row.buffer()[span.clone()]).unwrap_or_default();
-                reply.values.push(wire::read_value(text, *kind))
+/// How many rows a completed statement says that it changed or returned.
+fn affected(body: &[u8]) -> u64 {
+    let tag = body.strip_suffix(b"\0").unwrap_or(body);
+    let count = tag.rsplit(|byte| *byte == b' ').next().and_then(|count| std::str::from_utf8(count).ok());
+    count.and_then(|count| count.parse().ok()).unwrap_or(0)
+}
+
+/// Hands over each value of a row; `None` where it is too short.
+#[inline]
+fn each(body: &[u8], mut take: impl FnMut(Option<&[u8]>)) -> Option<()> {
+    let (count, mut rest) = body.split_first_chunk()?;
+    for _ in 0..u16::from_be_bytes(*count) {
+        let (length, after) = rest.split_first_chunk()?;
+        // Minus one: nothing.
+        match usize::try_from(i32::from_be_bytes(*length)) {
+            Err(_) => {
+                take(None);
+                rest = after;
             }
-        };
+            Ok(length) => {
+                let (value, after) = after.split_at_checked(length)?;
+                take(Some(value));
+                rest = after;
+            }
+        }
     }
-    Ok(())
+    Some(())
+}
+
+/// Takes a row.
+fn row(body: &[u8], kinds: &[Kind], reply: &mut Reply) -> Option<()> {
+    let mut kinds = kinds.iter();
+    each(body, |value| {
+        match (value, kinds.next()) {
+            (Some(value), Some(kind)) => {
+                reply.values.push(wire::read_value(std::str::from_utf8(value).unwrap_or_default(), *kind));
+            }
+            (None, Some(_)) => drop(reply.values.null()),
+            (_, None) => {}
+        };
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use tameshi_workload::program::Value;
+
+    fn session() -> (Postgresql, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().expect("two ends");
+        let text = |sql: &str, results: &[Kind]| Text {
+            sql: sql.into(),
+            parameters: vec![Kind::Int],
+            results: results.to_vec(),
+            returns_rows: true,
+        };
+        let session = Postgresql {
+            stream: Stream::Unix(ours),
+            texts: Arc::new(vec![text("SELECT", &[Kind::Int, Kind::Char(5), Kind::Decimal { digits: 9, scale: 2 }])]),
+            prepared: vec![false],
+            as_text: false,
+            send: BytesMut::new(),
+            inbox: Inbox::new(),
+            names: vec!["s0".into()],
+            scratch: String::new(),
+        };
+        (session, theirs)
+    }
+
+    fn message(tag: u8, body: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![tag];
+        bytes.extend_from_slice(&(body.len() as u32 + 4).to_be_bytes());
+        bytes.extend_from_slice(body);
+        bytes
+    }
+
+    fn asked() -> Statement {
+        let mut statement = Statement::default();
+        statement.of(0).int(7);
+        statement
+    }
+
+    #[test]
+    fn an_answer_is_read_in_whatever_pieces_it_comes() {
+        let whole = [
+            message(b'1', b""),
+            message(b'2', b""),
+            message(b'N', b"SNOTICE\0\0"),
+            message(b'D', b"\0\x03\0\0\0\x02-7\0\0\0\x05ab   \xFF\xFF\xFF\xFF"),
+            message(b'D', b"\0\x03\xFF\xFF\xFF\xFF\0\0\0\0\0\0\0\x041.50"),
+            message(b'C', b"SELECT 2\0"),
+            message(b'Z', b"I"),
+        ]
+        .concat();
+        for piece in [1, 4, 4096] {
+            let (mut session, mut server) = session();
+            let mut reply = Reply::default();
+            std::thread::scope(|scope| {
+                scope.spawn(|| whole.chunks(piece).for_each(|part| server.write_all(part).expect("room")));
+                session.run(&asked(), &mut reply).expect("rows");
+            });
+            let expected =
+                [Value::Int(-7), Value::Text("ab"), Value::Null, Value::Null, Value::Text(""), Value::Int(150)];
+            assert_eq!(reply.values.iter().collect::<Vec<_>>(), expected);
+            assert_eq!((reply.affected, session.prepared[0]), (2, true));
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_told_once_the_server_is_ready_and_the_connection_goes_on() {
+        let (mut session, mut server) = session();
+        let refusal = b"SERROR\0C40P01\0Mdeadlock detected\0\0";
+        let answer = [message(b'1', b""), message(b'E', refusal), message(b'Z', b"E"), message(b'C', b"ROLLBACK\0")];
+        server.write_all(&[answer.concat(), message(b'Z', b"I")].concat()).expect("room");
+        let failure = session.run(&asked(), &mut Reply::default()).expect_err("refused");
+        assert_eq!(failure, Failure::new(Fate::Retry, "postgresql 40P01", "deadlock detected"));
+        assert!(session.prepared[0], "what was parsed stays");
+        session.plain("ROLLBACK").expect("done");
+    }
+
+    #[test]
+    fn a_closed_connection_and_what_cannot_be_read_are_a_lost_connection() {
+        for (answer, fate) in [
+            (Vec::new(), Fate::Lost),
+            (message(b'D', b"\0\x01")[..4].to_vec(), Fate::Lost),
+            (b"D\0\0\0\x03".to_vec(), Fate::Lost),
+            ([message(b'D', b"\0\x01\0\0"), message(b'Z', b"I")].concat(), Fate::Final),
+        ] {
+            let (mut session, mut server) = session();
+            server.write_all(&answer).expect("room");
+            server.shutdown(std::net::Shutdown::Write).expect("closed");
+            let failure = session.run(&asked(), &mut Reply::default()).expect_err("nothing to go by");
+            assert_eq!(failure.fate, fate, "{failure:?}");
+        }
+    }
 }

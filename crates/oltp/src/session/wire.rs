@@ -1,15 +1,29 @@
 //! Decimals and dates as text, to and from the whole numbers that programs count in.
 
-use std::fmt::Write;
 use tameshi_workload::program::{Kind, Value, Values};
 
 /// Appends a decimal: `-1050` at scale 2 is `-10.50`.
 pub(super) fn decimal(value: i64, scale: u8, text: &mut String) {
     let divisor = 10u64.pow(u32::from(scale));
-    let (whole, rest) = (value.unsigned_abs() / divisor, value.unsigned_abs() % divisor);
-    let sign = if value < 0 { "-" } else { "" };
-    let width = usize::from(scale);
-    write!(text, "{sign}{whole}.{rest:0width$}").expect("a string takes text");
+    if value < 0 {
+        text.push('-');
+    }
+    digits(value.unsigned_abs() / divisor, 1, text);
+    text.push('.');
+    digits(value.unsigned_abs() % divisor, scale.into(), text);
+}
+
+/// Appends a number with so many digits at least; `format!` takes several times as long.
+fn digits(mut number: u64, least: usize, text: &mut String) {
+    let mut places = [b'0'; 20];
+    let mut at = places.len();
+    while number > 0 {
+        at -= 1;
+        places[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+    let used = &places[at.min(places.len() - least)..];
+    text.push_str(std::str::from_utf8(used).unwrap_or_default());
 }
 
 /// Reads a decimal; `None` where it isn't one of that scale.
@@ -55,7 +69,11 @@ pub(super) fn seconds(year: i64, month: i64, day: i64, of_day: i64) -> i64 {
 /// Appends `YYYY-MM-DD hh:mm:ss`.
 pub(super) fn date(value: i64, text: &mut String) {
     let (year, month, day, hour, minute, second) = civil(value);
-    write!(text, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}").expect("a string takes text");
+    digits(year.unsigned_abs(), 4, text);
+    for (sign, number) in [('-', month), ('-', day), (' ', hour), (':', minute), (':', second)] {
+        text.push(sign);
+        digits(number.into(), 2, text);
+    }
 }
 
 /// Reads `YYYY-MM-DD hh:mm:ss`.
@@ -71,7 +89,12 @@ pub(super) fn write_value(value: Value<'_>, kind: Kind, text: &mut String) {
         (Value::Null, _) => {}
         (Value::Int(value), Kind::Decimal { scale, .. }) => decimal(value, scale, text),
         (Value::Int(value), Kind::Time) => date(value, text),
-        (Value::Int(value), _) => write!(text, "{value}").expect("a string takes text"),
+        (Value::Int(value), _) => {
+            if value < 0 {
+                text.push('-');
+            }
+            digits(value.unsigned_abs(), 1, text);
+        }
         (Value::Text(value), _) => text.push_str(value),
     }
 }
@@ -135,9 +158,14 @@ mod tests {
 
     #[test]
     fn decimals_read_back_what_they_write() {
-        for (value, scale, text) in
-            [(0, 2, "0.00"), (-1000, 2, "-10.00"), (7, 4, "0.0007"), (-5, 2, "-0.05"), (123_456, 2, "1234.56")]
-        {
+        for (value, scale, text) in [
+            (0, 2, "0.00"),
+            (-1000, 2, "-10.00"),
+            (7, 4, "0.0007"),
+            (-5, 2, "-0.05"),
+            (123_456, 2, "1234.56"),
+            (i64::MAX, 4, "922337203685477.5807"),
+        ] {
             let mut written = String::new();
             decimal(value, scale, &mut written);
             assert_eq!((written.as_str(), read_decimal(text, scale)), (text, Some(value)));
@@ -145,6 +173,15 @@ mod tests {
         assert_eq!(read_decimal("12", 2), Some(1200));
         assert_eq!(read_decimal("1.234", 2), None);
         assert_eq!(read_decimal("x", 2), None);
+    }
+
+    #[test]
+    fn whole_numbers_are_written_to_the_last_digit() {
+        for value in [0, 7, -7, 10, 1_000_000, i64::MAX, i64::MIN] {
+            let mut written = String::new();
+            write_value(Value::Int(value), Kind::BigInt, &mut written);
+            assert_eq!(written, value.to_string());
+        }
     }
 
     #[test]

@@ -363,13 +363,12 @@ impl Engine {
         watch.gaps.iter().map(|gap| Outage::new(*gap, &watch.counts, (watch.begin, end))).collect()
     }
 
-    /// The verdict on what was acknowledged, where the server has crashed.
+    /// The verdict on what was acknowledged, where the server has crashed. Whether a commit is there twice, or without reason,
+    /// is not looked at: recovery is a log position here, and neither can happen.
     pub(crate) fn verdict(&self) -> Option<Value> {
         let watch = self.watch.as_ref().filter(|watch| watch.crashes > 0)?;
         let Ledger { acknowledged, lost, ambiguous } = watch.ledger;
-        let ledger = json!({
-            "acknowledged": acknowledged, "lost": lost, "twice": 0, "phantom": 0, "ambiguous": ambiguous,
-        });
+        let ledger = json!({ "acknowledged": acknowledged, "lost": lost, "ambiguous": ambiguous });
         Some(json!({ "conditions": [], "ledger": ledger, "holds": lost == 0 }))
     }
 }

@@ -1,0 +1,90 @@
+//! A socket to a server, by Unix or TCP, and what comes from it.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::os::fd::BorrowedFd;
+use std::os::unix::net::UnixStream;
+
+pub(super) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    /// The socket that somebody else has opened and goes on to hold.
+    pub(super) fn shared(socket: BorrowedFd<'_>, is_unix: bool) -> io::Result<Self> {
+        let own = socket.try_clone_to_owned()?;
+        Ok(if is_unix { Self::Unix(own.into()) } else { Self::Tcp(own.into()) })
+    }
+
+    pub(super) fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.write_all(bytes),
+            Self::Tcp(stream) => stream.write_all(bytes),
+        }
+    }
+
+    /// Bytes as they come, at least one; an error where the server has closed the connection.
+    pub(super) fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = match self {
+                Self::Unix(stream) => stream.read(bytes),
+                Self::Tcp(stream) => stream.read(bytes),
+            };
+            match read {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Ok(0) => return Err(io::Error::new(ErrorKind::UnexpectedEof, "the server closed the connection")),
+                other => return other,
+            }
+        }
+    }
+}
+
+/// Bytes that came from a server and were not taken yet.
+pub(super) struct Inbox {
+    bytes: Vec<u8>,
+    begin: usize,
+    end: usize,
+}
+
+/// Bytes read from the socket at once.
+pub(super) const READ: usize = 32 * 1024;
+
+impl Inbox {
+    pub(super) fn new() -> Self {
+        Self { bytes: vec![0; READ], begin: 0, end: 0 }
+    }
+
+    /// So many of the next bytes, once they have come; they stay.
+    #[inline]
+    pub(super) fn look(&mut self, stream: &mut Stream, count: usize) -> io::Result<&[u8]> {
+        if self.end - self.begin < count {
+            self.wait_for(stream, count)?;
+        }
+        Ok(&self.bytes[self.begin..self.begin + count])
+    }
+
+    /// Takes so many of the next bytes, once they have come.
+    #[inline]
+    pub(super) fn take(&mut self, stream: &mut Stream, count: usize) -> io::Result<&[u8]> {
+        self.look(stream, count)?;
+        self.begin += count;
+        Ok(&self.bytes[self.begin - count..self.begin])
+    }
+
+    fn wait_for(&mut self, stream: &mut Stream, count: usize) -> io::Result<()> {
+        while self.end - self.begin < count {
+            if self.begin == self.end {
+                (self.begin, self.end) = (0, 0);
+            } else if self.begin + count > self.bytes.len() {
+                self.bytes.copy_within(self.begin..self.end, 0);
+                (self.begin, self.end) = (0, self.end - self.begin);
+            }
+            if count > self.bytes.len() {
+                self.bytes.resize(count.next_multiple_of(READ), 0);
+            }
+            self.end += stream.read(&mut self.bytes[self.end..])?;
+        }
+        Ok(())
+    }
+}
