@@ -171,6 +171,26 @@ def test_a_disk_that_runs_full_while_loading_is_told_and_leaves_nothing(
         subprocess.run(["umount", str(small)], check=True)
 
 
+@pytest.mark.parametrize(
+    ("engine", "option", "said"),
+    [
+        ("mariadb", 'innodb_page_size = "5000"', "5000"),
+        ("postgresql", 'no_such_thing = "1"', 'unrecognized configuration parameter "no_such'),
+    ],
+)
+def test_a_server_that_dies_at_its_start_is_told_with_its_last_words(
+    study, tmp_path, place, engine, option, said
+):
+    program = PRODUCTS[PRODUCTS.index("[workload") : PRODUCTS.index("[run]")]
+    text = TPCC[: TPCC.index("[workload")] + program + f"[engine.{engine}.options]\n{option}"
+    done = measured(study(text), place, tmp_path / "out")
+    assert done.returncode == 1, done.stderr
+    (outcome,) = outcomes(tmp_path / "out")
+    assert said in outcome["reason"], outcome
+    left = [path for path in place.rglob("*") if path.is_file()]
+    assert all(path.name.startswith(".tameshi") for path in left), left
+
+
 def test_a_value_that_no_option_of_sysbenchs_has_is_told(study, tmp_path):
     for wrong in ('mysql_storage_engine = "x; DROP"', "rand_pareto_h = 1.0", "rand_spec_pct = 0"):
         oltp = f'[workload.oltp]\nmix = "read_only"\nclients = 1\ntables = 1\nrows = 9\n{wrong}'

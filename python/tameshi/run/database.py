@@ -248,5 +248,6 @@ def opened(
             yield database
         finally:
             database.server.kill()
-            with suppress(OSError):
-                directory.empty()
+            if directory.home.folder.exists():  # a database that could not be made took it along
+                with suppress(OSError):
+                    directory.empty()
