@@ -11,10 +11,11 @@ import csv
 import functools
 import math
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from tameshi import _core
 from tameshi.paths import PUBLISHED
 from tameshi.spec_types import Published, Summary
 
@@ -38,6 +39,12 @@ UNITS = {
 QUANTILE = 1.645
 """Of the normal distribution: bounds of a 90 % interval."""
 HIT_RATIO = "server.hit_ratio"
+PAIRED: Mapping[str, Callable[[float, float], float]] = {
+    "more_than": lambda one, other: one - other,
+    "ratio_to": lambda one, other: one / other,
+    "gain_over": lambda one, other: one / other - 1,
+}
+"""What is made of the values of two cells."""
 TOGETHER = ("read", "write")
 
 
@@ -56,6 +63,8 @@ class Uncertainty:
     comparable: Sequence[str]
     parameters: float
     because: str
+    relative_to: Mapping[str, str] = field(default_factory=dict)
+    """By figure, a known one of the same kind: ours is taken in proportion to it."""
 
 
 @functools.cache
@@ -83,7 +92,8 @@ def uncertainties() -> Mapping[str, Uncertainty]:
     found: dict[str, Uncertainty] = {}
     for of in told["class"].values():
         share = float(of["parameters"].removesuffix("%")) / 100
-        one = Uncertainty(of["comparable"], share, of["because"])
+        relative = of.get("relative_to", {})
+        one = Uncertainty(of["comparable"], share, of["because"], relative)
         found |= {figure: one for figure in of["figures"]}
     return found
 
@@ -98,6 +108,10 @@ def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
     }
     for row in rows:
         of = uncertainties().get(row["id"])
+        if of and row["predicted"] is not None and row["id"] in of.relative_to:
+            # Without its known figure in the same study it is no prediction.
+            known = off.get(of.relative_to[row["id"]])
+            row["predicted"] = None if known is None else row["predicted"] / math.exp(known)
         if of and row["predicted"] is not None and row["published"] is None:
             width = QUANTILE * math.hypot(calibration_error(of.comparable, off), of.parameters)
             bounds = around(row["predicted"], width, share=row["metric"] == HIT_RATIO)
@@ -156,19 +170,37 @@ def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
         found = [v for c in fitting if (v := _value(c, figure)) is not None]
         return max(found, key=lambda v: v["value"] or 0.0, default=_only(None))
     ((kind, given),) = of.items()
-    if kind in ("more_than", "ratio_to"):
+    if kind in PAIRED:
         other = [c for c in cells if _fits(c, figure.phase, {**levels, **given["cell"]})]
         pair = [next((_value(c, figure) for c in side), None) for side in (fitting, other)]
         values = [each["value"] for each in pair if each and each["value"] is not None]
-        if len(values) < 2 or (kind == "ratio_to" and not values[1]):
+        if len(values) < 2 or (kind != "more_than" and not values[1]):
             return _only(None)
-        return _only(values[0] - values[1] if kind == "more_than" else values[0] / values[1])
+        return _only(PAIRED[kind](*values))
+    if kind == "mean_over":
+        return _only(_mean_over(figure, cells, levels, given["phases"]))
     bound = _share(given["within" if kind == "same_up_to" else "beyond"])
     apart = _apart(study, figure, fitting, given["axis"], given["whatever"])
     if kind == "same_up_to":
         same = [level for level, spread in apart if spread <= bound]
         return _only(_before(apart, same))
     return _only(next((level for level, spread in apart if spread >= bound), None))
+
+
+def _mean_over(
+    figure: Published, cells: Sequence[Cell], levels: Mapping[str, str], phases: Mapping[str, str]
+) -> float | None:
+    """The mean over phases of a cell, each counted for its time; None unless all are there."""
+    times = {phase: _core.nanoseconds(time) for phase, time in phases.items()}
+    found = {
+        phase: next((v["value"] for c in fitting if (v := _value(c, figure))), None)
+        for phase in times
+        if (fitting := [cell for cell in cells if _fits(cell, phase, levels)])
+    }
+    values = [(times[phase], value) for phase, value in found.items() if value is not None]
+    if len(values) < len(times):
+        return None
+    return sum(time * value for time, value in values) / sum(times.values())
 
 
 def _before(apart: Sequence[tuple[float, float]], same: Sequence[float]) -> float | None:
@@ -206,9 +238,17 @@ def _fits(cell: Cell, phase: str | None, levels: Mapping[str, str]) -> bool:
 
 
 def _value(cell: Cell, figure: Published) -> Found | None:
-    """A metric of a cell with its sampling interval; of `all`, without."""
+    """A metric of a cell with its sampling interval; of `all` and `per` another, without."""
     window = figure.window or cell["phase"]
-    found = {e["metric"]: e for e in cell["estimates"] if e["window"] == window}
+    told = [e for e in cell["estimates"] if e["window"] == window]
+    if figure.per:
+        parts = [
+            next((e["value"] for e in told if e["metric"] == metric), None)
+            for metric in (figure.metric, figure.per)
+        ]
+        return _only(parts[0] / parts[1]) if parts[0] is not None and parts[1] else None
+    told = [e for e in told if figure.subject in (None, e.get("subject"))]
+    found = {e["metric"]: e for e in told}
     operation, _, measure = figure.metric.partition(".")
     if operation != "all":
         estimate = found.get(figure.metric)
@@ -216,12 +256,20 @@ def _value(cell: Cell, figure: Published) -> Found | None:
             return None
         bounds = {key: estimate["sampling"].get(key) for key in ("low", "high")}
         return {"value": estimate["value"], **bounds}
-    parts = [found.get(f"{each}.{measure}") for each in TOGETHER]
-    rates = [(found.get(f"{each}.iops") or {"value": 0.0})["value"] for each in TOGETHER]
-    if not any(parts):
+    return _together(told, measure)
+
+
+def _together(told: Sequence[Cell], measure: str) -> Found | None:
+    """Reads and writes of all streams as one: rates add up, the rest is weighted by them."""
+    by_metric = {(each.get("subject"), each["metric"]): each["value"] for each in told}
+    parts = [
+        (by_metric.get((subject, f"{operation}.iops"), 0.0), value)
+        for (subject, metric), value in by_metric.items()
+        for operation in TOGETHER
+        if metric == f"{operation}.{measure}"
+    ]
+    if not parts:
         return None
-    values = [part["value"] if part else 0.0 for part in parts]
     if measure in ("iops", "bandwidth"):
-        return _only(sum(values))
-    weighted = sum(value * rate for value, rate in zip(values, rates, strict=True))
-    return _only(weighted / sum(rates))
+        return _only(sum(value for _, value in parts))
+    return _only(sum(rate * value for rate, value in parts) / sum(rate for rate, _ in parts))

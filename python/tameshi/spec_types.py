@@ -50,13 +50,20 @@ class Derived2(BaseModel):
     ratio_to: RatioTo
 
 
-class Share(RootModel[str]):
+class GainOver(BaseModel):
     model_config = ConfigDict(
+        extra='forbid',
         frozen=True,
     )
-    root: Annotated[
-        str, Field(description='a share from "0 %" to "100 %"', pattern='^[0-9._]+ ?%$')
-    ]
+    cell: Annotated[dict[str, str], Field(description='Levels in which the other cell differs.')]
+
+
+class Derived3(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    gain_over: GainOver
 
 
 class Time(RootModel[str]):
@@ -70,6 +77,34 @@ class Time(RootModel[str]):
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ]
+
+
+class Share(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[
+        str, Field(description='a share from "0 %" to "100 %"', pattern='^[0-9._]+ ?%$')
+    ]
+
+
+class Window(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    phase: Annotated[str | None, Field(description='The phase it lies in; absent: the run.')] = None
+    from_: Annotated[
+        str | None,
+        Field(
+            alias='from',
+            description='Its begin, from the begin of the phase or run.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+    to: Annotated[
+        Time | None, Field(description='Its end; absent: the end of the phase or run.')
+    ] = None
 
 
 class Method(BaseModel):
@@ -1005,6 +1040,19 @@ class ChangeBuffer(BaseModel):
     ]
 
 
+class TreeLock(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    growing: Annotated[
+        Sourced6,
+        Field(
+            description='Share of the updates that make a row grow which find too little room in its page and need the lock.'
+        ),
+    ]
+
+
 class EngineRecovery(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1093,6 +1141,22 @@ class AxisSummary(BaseModel):
     levels: Annotated[list[str], Field(description='Labels of its levels.')]
 
 
+class MeanOver(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    phases: Annotated[dict[str, Time], Field(description='Phases, and how long each counts.')]
+
+
+class Derived4(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    mean_over: MeanOver
+
+
 class SameUpTo(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1109,7 +1173,7 @@ class SameUpTo(BaseModel):
     ]
 
 
-class Derived3(BaseModel):
+class Derived5(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1133,31 +1197,12 @@ class ApartFrom(BaseModel):
     ]
 
 
-class Derived4(BaseModel):
+class Derived6(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
     apart_from: ApartFrom
-
-
-class Window(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    phase: Annotated[str | None, Field(description='The phase it lies in; absent: the run.')] = None
-    from_: Annotated[
-        str | None,
-        Field(
-            alias='from',
-            description='Its begin, from the begin of the phase or run.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = '0 ns'
-    to: Annotated[
-        Time | None, Field(description='Its end; absent: the end of the phase or run.')
-    ] = None
 
 
 class Search(BaseModel):
@@ -1777,6 +1822,9 @@ class EngineCosts(BaseModel):
         Field(description='Finding and latching a page in the buffer pool, and searching it.'),
     ]
     row: Annotated[Sourced2, Field(description='Reading a row or changing it.')]
+    scan_row: Annotated[
+        Sourced2 | None, Field(description='Reading the next row of a scan; absent: as any row.')
+    ] = None
     change: Annotated[
         Sourced2, Field(description='What changing a row adds: undo, redo, its lock.')
     ]
@@ -1873,11 +1921,20 @@ class Published(BaseModel):
             description='Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes together.'
         ),
     ]
+    subject: Annotated[
+        str | None,
+        Field(
+            description='Of what it is where a cell has several that show the metric, such as `tpcc.delivery`; absent: of any.'
+        ),
+    ] = None
+    per: Annotated[
+        str | None, Field(description='Another metric of the same cell that it is divided by.')
+    ] = None
     window: Annotated[
         str | None, Field(description='Window it is taken over; absent: the phase.')
     ] = None
     derived: Annotated[
-        Literal['most'] | Derived1 | Derived2 | Derived3 | Derived4 | None,
+        Literal['most'] | Derived1 | Derived2 | Derived3 | Derived4 | Derived5 | Derived6 | None,
         Field(
             description="What is made of several cells; absent: the figure is the metric's value in the one that `cell` names."
         ),
@@ -2597,7 +2654,7 @@ class Innodb(BaseModel):
     redo_extra: Annotated[
         Sourced6,
         Field(
-            description="Redo besides the model's own count of bytes, as a share of it: page splits, space management, undo pages."
+            description="Redo besides the model's own count of bytes, as a share of a change's first KiB: page splits, space management, undo pages."
         ),
     ]
     read_ahead: Annotated[
@@ -2606,6 +2663,12 @@ class Innodb(BaseModel):
     change_buffer: Annotated[
         ChangeBuffer | None,
         Field(description='The buffer of changes to secondary indexes; absent: none.'),
+    ] = None
+    tree_lock: Annotated[
+        TreeLock | None,
+        Field(
+            description='The lock of a tree under which a row grows that has no room in its page; absent: growing rows always have room.'
+        ),
     ] = None
     recovery: Annotated[
         EngineRecovery | None,

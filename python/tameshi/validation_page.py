@@ -13,7 +13,11 @@ from tameshi.predictions import Prediction, read
 from tameshi.published import listed
 
 PAGE = "simulated-databases.md"
-STUDIES = ("mysql-disk-or-flash", "pcie-ssd-mysql", "mirrored-ha", "flash-card-review-applications")
+STUDIES = (
+    *("mysql-disk-or-flash", "mysql-disk-or-flash-short", "mirrored-ha"),
+    *("pcie-ssd-mysql", "pcie-ssd-mysql-failure", "pcie-ssd-mysql-atomic"),
+    "flash-card-review-applications",
+)
 """Studies whose published figures are of databases."""
 NEAR, FAR = 0.05, 0.25
 HEAD = """# Simulated databases beside what is known

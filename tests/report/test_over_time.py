@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
+import pytest
 
 from tameshi.report.draw import draw
 from tameshi.report.figures import over_time
+from tameshi.report.modelled import banded, figures
 from tameshi.report.over_time import RunWindow, database_series
 from tameshi.report.points import View
 from tameshi.report.text import Text
@@ -62,3 +65,62 @@ def test_several_runs_are_drawn_as_a_line_in_a_band_and_the_hint_says_how_many()
     assert line["mode"] == "lines" and "2" in text.phrase(figure.hint)
     (alone,) = over_time(view, list(database_series([run_of([100.0, 200.0])])))
     assert len(draw(alone, text)["data"]) == 1
+
+
+def modelled(name: str, metric: str, value: float, low: float, high: float) -> dict[str, Any]:
+    model = {"low": low, "high": high, "validated_on": "x", "inside_range": True}
+    estimate = {"metric": metric, "subject": "oltp", "value": value, "model": model}
+    levels = {"pool": name}
+    return {"world": "simulated", "phase": "run", "levels": levels, "estimates": [estimate]}
+
+
+def view_of(*cells: dict[str, Any]) -> View:
+    nothing = {"axes": (), "worlds": ("simulated",), "phases": ("run",), "points": ()}
+    told = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
+    return View(name="s", title="S", question="?", cells=cells, **nothing, **told)
+
+
+def test_lines_of_a_simulated_database_stand_in_a_band_as_wide_as_the_model_may_be_off() -> None:
+    run = replace(run_of([100.0, 200.0]), world="simulated")
+    view = view_of(modelled("small", "statement.rate", 150.0, 75.0, 300.0))
+    (figure,) = over_time(view, banded(view, list(database_series([run]))))
+    low, high, line = draw(figure, Text("en"))["data"]
+    assert list(low["y"]) == [50.0, 50.0, 100.0] and list(high["y"]) == [200.0, 200.0, 400.0]
+    assert list(line["y"]) == [100.0, 100.0, 200.0]
+    assert "model" in Text("en").phrase(figure.hint) and "モデル" in Text("ja").phrase(figure.hint)
+
+
+def test_a_hit_ratio_in_its_band_stays_between_none_and_all() -> None:
+    entry = {
+        **{"world": "simulated", "name": "run, hit_ratio", "quantity": "hit_ratio"},
+        **{"unit_key": "share", "t_s": [1.0, 2.0], "runs": 1},
+        **{key: {"small": [0.5, 0.98]} for key in ("values", "low", "high")},
+    }
+    view = view_of(modelled("small", "server.hit_ratio", 0.9, 0.8, 0.95))
+    (told,) = banded(view, [entry])
+    lines = (told[key]["small"] for key in ("low", "values", "high"))
+    for low, value, high in zip(*lines, strict=True):
+        assert 0 < low < value < high < 1
+    lowest = told["low"]["small"][0]
+    assert lowest / (1 - lowest) == pytest.approx((0.8 / 0.2) / (0.9 / 0.1))
+
+
+def test_many_lines_have_no_bands_and_what_was_measured_has_none() -> None:
+    cells = [modelled(str(n), "statement.rate", 100.0, 50.0, 200.0) for n in range(9)]
+    runs = [replace(run_of([100.0], str(n)), world="simulated") for n in range(9)]
+    many = list(database_series(runs))
+    assert banded(view_of(*cells), many) == many
+    measured = list(database_series([run_of([100.0], "0")]))
+    assert banded(view_of(*cells), measured) == measured
+
+
+def test_each_simulated_cell_is_a_point_with_whiskers_of_the_model() -> None:
+    one = modelled("small", "statement.rate", 100.0, 50.0, 200.0)
+    other = modelled("large", "statement.rate", 1000.0, 700.0, 1500.0)
+    (figure,) = figures(view_of(one, other, {**one, "world": "measured"}))
+    (points,) = draw(figure, Text("en"))["data"]
+    assert list(points["x"]) == [100.0, 1000.0]
+    assert list(points["error_x"]["array"]) == [100.0, 500.0]
+    assert list(points["error_x"]["arrayminus"]) == [50.0, 300.0]
+    assert figure.x.categories == (("small",), ("large",)) and figure.y.log
+    assert figures(view_of({**one, "estimates": [{**one["estimates"][0], "model": None}]})) == []

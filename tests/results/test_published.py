@@ -70,6 +70,46 @@ def test_reads_and_writes_together(ours):
     assert row["predicted"] * 1e6 == 31_000
 
 
+def test_streams_of_a_cell_are_taken_together_by_their_rates(ours, monkeypatch):
+    told = cell("one", "1", **{"read.iops": 3e3, "read.latency.mean": 1e6})
+    other = cell("one", "1", **{"write.iops": 1e3, "write.latency.mean": 5e6})["estimates"]
+    told["estimates"] = [{**e, "subject": "a"} for e in told["estimates"]]
+    told["estimates"] += [{**e, "subject": "b"} for e in other]
+    monkeypatch.setitem(globals(), "CELLS", [told])
+    (row,) = ours({"id": "slow", "cell": {}, "metric": "all.latency.mean"})
+    assert row["predicted"] == pytest.approx(2.0)
+
+
+def test_one_metric_of_a_cell_is_divided_by_another(ours):
+    (row,) = ours({"id": "known", "cell": {"drives": "one", "jobs": "2"}, "per": "write.iops"})
+    assert row["predicted"] == 20
+
+
+def test_of_several_subjects_the_one_that_is_named_is_taken(ours, monkeypatch):
+    told = cell("one", "1", **{"transaction.rate": 1.0})
+    told["estimates"] += [
+        {**told["estimates"][0], "subject": name, "value": value}
+        for name, value in (("tpcc.payment", 7.0), ("tpcc.delivery", 3.0))
+    ]
+    monkeypatch.setitem(globals(), "CELLS", [told])
+    place = {"drives": "one", "jobs": "1"}
+    of = {"id": "known", "cell": place, "metric": "transaction.rate"}
+    assert [row["predicted"] for row in ours({**of, "subject": "tpcc.payment"})] == [7]
+    assert [row["predicted"] for row in ours({**of, "subject": "tpcc.ordering"})] == [None]
+
+
+def test_a_mean_over_phases_counts_each_for_its_time(ours, monkeypatch):
+    cold, steady = (cell("one", "1", **{"read.iops": rate}) for rate in (1_000.0, 5_000.0))
+    for phase, told in (("cold", cold), ("steady", steady)):
+        told["phase"] = told["estimates"][0]["window"] = phase
+    monkeypatch.setitem(globals(), "CELLS", [cold, steady])
+    over = {"phases": {"cold": "10 min", "steady": "30 min"}}
+    of = {"id": "known", "cell": {"drives": "one"}, "derived": {"mean_over": over}}
+    assert [row["predicted"] for row in ours(of)] == [4_000]
+    over["phases"]["later"] = "1 s"
+    assert [row["predicted"] for row in ours(of)] == [None]
+
+
 def test_what_several_cells_make(ours):
     apart = {"axis": "jobs", "whatever": "drives"}
     rows = ours(
@@ -84,10 +124,15 @@ def test_what_several_cells_make(ours):
             "cell": {"drives": "two", "jobs": "8"},
             "derived": {"ratio_to": {"cell": {"drives": "one"}}},
         },
+        {
+            "id": "asked",
+            "cell": {"drives": "two", "jobs": "4"},
+            "derived": {"gain_over": {"cell": {"drives": "one"}}},
+        },
         {"id": "threads", "cell": {}, "derived": {"same_up_to": {**apart, "within": "10 %"}}},
         {"id": "threads", "cell": {}, "derived": {"apart_from": {**apart, "beyond": "10 %"}}},
     )
-    assert [row["predicted"] for row in rows] == [60_000, 30_000, 2, 2, 4]
+    assert [row["predicted"] for row in rows] == [60_000, 30_000, 2, 40 / 30 - 1, 2, 4]
 
 
 def test_an_interval_adds_the_error_of_comparable_figures_to_what_parameters_leave_open(ours):
@@ -101,6 +146,17 @@ def test_an_interval_adds_the_error_of_comparable_figures_to_what_parameters_lea
     assert asked["low"] == pytest.approx(40_000 * math.exp(-width))
     assert asked["high"] == pytest.approx(40_000 * math.exp(width))
     assert asked["because"] == "why"
+
+
+def test_a_figure_relative_to_a_known_one_is_that_one_times_our_proportion(ours, monkeypatch):
+    kinds = {"asked": Uncertainty([], 0.1, "why", {"asked": "known"})}
+    monkeypatch.setattr(published, "uncertainties", lambda: kinds)
+    asked = {"id": "asked", "cell": {"drives": "two", "jobs": "4"}}
+    _, row = ours({"id": "known", "cell": {"drives": "one", "jobs": "2"}}, asked)
+    assert row["predicted"] == pytest.approx(25_000 * 40 / 20)
+    assert row["low"] == pytest.approx(50_000 * math.exp(-1.645 * 0.1))
+    (alone,) = ours(asked)
+    assert alone["predicted"] is None and alone["low"] is None
 
 
 def test_every_figure_to_be_predicted_is_of_one_class_at_most_and_compared_with_known_ones():

@@ -13,7 +13,7 @@ BINDINGS = {
     "oltp-threads": {"disk": 1},
     "document": {"disk": 1},
     "mysql-disk-or-flash": {"disk_array": 1, "flash": 2},
-    "pcie-ssd-mysql": {"array": 1, "card": 2},
+    "pcie-ssd-mysql": {"sata": 1, "pcie": 2},
 }
 METRICS = {
     "key-update": ("key_update", "transaction.rate"),

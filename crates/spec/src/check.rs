@@ -419,8 +419,8 @@ pub(crate) fn same_engine(
 /// The axes that a figure of several cells names, by key.
 fn axes_of(figure: &Published) -> Vec<(&'static str, String)> {
     match &figure.derived {
-        None | Some(Derived::Most) => vec![],
-        Some(Derived::MoreThan { cell } | Derived::RatioTo { cell }) => {
+        None | Some(Derived::Most | Derived::MeanOver { .. }) => vec![],
+        Some(Derived::MoreThan { cell } | Derived::RatioTo { cell } | Derived::GainOver { cell }) => {
             cell.keys().map(|axis| ("cell", axis.clone())).collect()
         }
         Some(Derived::SameUpTo { axis, whatever, .. } | Derived::ApartFrom { axis, whatever, .. }) => {
@@ -476,15 +476,16 @@ pub(crate) fn published<'r>(
             let what = format!("axis (`{key}` of figure {})", figure.id);
             return Err(unknown_name(source, table, &path, &what, &axis, known));
         }
-        if let Some(phase) = figure.phase.as_ref().filter(|phase| !phases.contains(phase)) {
-            return Err(unknown_name(
-                source,
-                table,
-                &["published", &index, "phase"],
-                &format!("phase (of figure {})", figure.id),
-                phase,
-                phases.clone(),
-            ));
+        let over: Vec<&String> = match &figure.derived {
+            Some(Derived::MeanOver { phases }) => phases.keys().collect(),
+            _ => vec![],
+        };
+        let own = figure.phase.iter().map(|phase| ("phase", phase));
+        let mut named = own.chain(over.into_iter().map(|phase| ("derived", phase)));
+        if let Some((key, phase)) = named.find(|(_, phase)| !phases.contains(phase)) {
+            let path = ["published", &index, key];
+            let what = format!("phase (of figure {})", figure.id);
+            return Err(unknown_name(source, table, &path, &what, phase, phases.clone()));
         }
     }
     Ok(())

@@ -32,13 +32,18 @@ def predictions_command(
         list[str] | None,
         typer.Option(help="Run this study alone (repeatable)."),
     ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(help="Leave this study out (repeatable)."),
+    ] = None,
 ) -> None:
     """Simulate every study with published figures, and write what they predict."""
     listed = [read_study(path) for path in sorted(studies.glob("*.toml"))]
     listed = [study for study in listed if plan(study, "simulated", quick=False).study.published]
-    for name in only or ():
-        check_word("--only", name, [study.name for study in listed])
-    listed = [study for study in listed if not only or study.name in only]
+    for option, names in (("--only", only), ("--without", without)):
+        for name in names or ():
+            check_word(option, name, [study.name for study in listed])
+    listed = [s for s in listed if (not only or s.name in only) and s.name not in (without or ())]
     if not listed:
         OUT.print(f"No study in {studies} lists published figures: nothing to predict.")
         return
@@ -53,6 +58,6 @@ def predictions_command(
         new, changed = predictions.record(folder, made, date.today())
         OUT.print(f"{study.name}: {new} new, {changed} changed, {len(made)} in all")
     path = folder / "calibration.csv"
-    count = predictions.write_calibrations(path, calibrated, whole=not only)
+    count = predictions.write_calibrations(path, calibrated, whole=not only and not without)
     validation_page.write_page(folder)
     OUT.print(f"Beside {count} calibration figures: {path}")

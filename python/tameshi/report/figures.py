@@ -30,6 +30,8 @@ from tameshi.report.text import Phrase, format_value
 # Bars start at zero; where values differ by more than this, points on a logarithmic axis tell more.
 _BAR_RANGE = 20.0
 _LOG_RANGE = 8.0
+BANDED = "modelled"
+"""Key of lines over time whose bounds tell how far a model may be off."""
 # The axis of the rates that a search runs: the planner's name for it.
 _RATE_AXIS = "rate"
 
@@ -345,7 +347,9 @@ def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
 
 
 def _time_hint(entries: Sequence[Mapping[str, Any]]) -> Phrase:
-    """Whether lines are of all repetitions or of the first."""
+    """Whether lines are of all repetitions or of the first, and what a band is."""
+    if any(entry.get(BANDED) for entry in entries):
+        return Phrase("hint.series_modelled")
     runs = [entry["runs"] for entry in entries if "runs" in entry]
     return Phrase("hint.series_runs", {"runs": str(max(runs))}) if runs else Phrase("hint.series")
 
@@ -373,7 +377,8 @@ def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
     lows, highs = entry.get("low", {}), entry.get("high", {})
     kept: dict[str, list[tuple[float, ...]]] = {}
     for name, values in entry["values"].items():
-        bounds = [lows.get(name, ()), highs.get(name, ())] if entry.get("runs", 1) > 1 else []
+        wide = entry.get("runs", 1) > 1 or entry.get(BANDED)
+        bounds = [lows.get(name, ()), highs.get(name, ())] if wide else []
         rows = zip(ends, values, *bounds, strict=True)
         told = [tuple(map(float, row)) for row in rows if row[1] is not None]
         if told and name.removesuffix(" write") not in committing:

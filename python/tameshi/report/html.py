@@ -23,6 +23,7 @@ from tameshi.report import (
     endurance,
     interference,
     limits,
+    modelled,
     power,
     slowest,
     standing,
@@ -56,7 +57,9 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
     """The page as a string."""
     text, view = Text(lang), read_results(inputs.results)
     scripts = {"plotly": get_plotlyjs(), "page": asset("page.js")}
-    drawn = [_drawn(figure, text) for figure in figures(view, inputs.percentiles, inputs.series)]
+    series = modelled.banded(view, inputs.series)
+    drawn = [_drawn(figure, text) for figure in figures(view, inputs.percentiles, series)]
+    models = [_drawn(figure, text) for figure in modelled.figures(view)]
     whys = [_drawn(figure, text) for figure in why.figures(view)]
     hangs = [_drawn(figure, text) for figure in asked.figures(view)]
     return template("template.html").render(
@@ -66,7 +69,8 @@ def render(inputs: ReportInputs, lang: str = "en") -> str:
         figures=drawn,
         why_figures=whys,
         asked_figures=hangs,
-        plots=_json({str(f["id"]): f["plot"] for f in (*drawn, *whys, *hangs)}),
+        model_figures=models,
+        plots=_json({str(f["id"]): f["plot"] for f in (*drawn, *whys, *hangs, *models)}),
         style=Markup(asset("style.css")),
         scripts={name: Markup(script) for name, script in scripts.items()},
         script_hashes=[_hash(script) for script in scripts.values()],

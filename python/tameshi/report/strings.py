@@ -592,6 +592,21 @@ TEXT: dict[str, tuple[str, str]] = {
         "least to the greatest of them.",
         "各セルの全実行（最大{runs}回）の平均を区間ごとに表示。帯は最小から最大まで。",
     ),
+    "hint.series_modelled": (
+        "Each cell's mean over its runs, interval by interval; the band tells how far the model "
+        "may be off (90 %).",
+        "各セルの全実行の平均を区間ごとに表示。帯はモデルの誤差の範囲（90 %）。",
+    ),
+    "figure.modelled": (
+        "Statements a second, and how far the model may be off",
+        "毎秒の文の数とモデルの誤差の範囲",
+    ),
+    "hint.modelled": (
+        "Whiskers: 90 % intervals of the model, from what was validated and what its parameters "
+        "leave open. Cells share most of an error: their order is surer than each figure.",
+        "ひげはモデルの90 %区間（検証結果とパラメータの不確かさによる）。"
+        "誤差の多くは全セルに共通で、順序は個々の値より確か。",
+    ),
     "hint.bars": ("Whiskers: 95 % intervals.", "ひげは95 %区間。"),
     "hint.dots": (
         "Logarithmic axis, so points and not bars. Whiskers: 95 % intervals.",

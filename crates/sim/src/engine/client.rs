@@ -11,6 +11,8 @@ use tameshi_workload::program::{Client, Outcome, Reply, Shape, Statement, Step, 
 
 /// Redo of a merged change besides the change itself.
 const REDO_MERGE: u64 = 40;
+/// Redo besides the model's own count goes with a change's first bytes: long values bring none along.
+const EXTRA_OF: u64 = 1024;
 /// Virtual dates: 2020-01-01, in seconds since 1970.
 pub(super) const EPOCH: i64 = 1_577_836_800;
 
@@ -321,6 +323,8 @@ impl Engine {
                     }
                     Asked::Deadlock => return self.deadlock(client),
                 },
+                Op::Enter(table) => self.enter_tree(client, table),
+                Op::Leave(table) => self.leave_tree(table),
                 Op::Scan(first, end, rows) => {
                     if !self.scan(client, (first, end), rows) {
                         return;
@@ -416,11 +420,26 @@ impl Engine {
         }
     }
 
+    fn enter_tree(&mut self, client: u32, table: u8) -> bool {
+        let entered = self.locks.enter(client, table);
+        if !entered {
+            self.turns(client, Stage::Waiting, Why::RowLock);
+        }
+        entered
+    }
+
+    fn leave_tree(&mut self, table: u8) -> bool {
+        if let Some(next) = self.locks.leave(table) {
+            self.make_ready(next);
+        }
+        true
+    }
+
     fn change(&mut self, client: u32, page: u32, redo: u16) -> bool {
         // A page that was got by the step before is there still, as a rule: then this is no get of its own.
         let Some(frame) = self.frame_for_change(client, page) else { return false };
         let extra = u64::from(self.settings.model.redo_extra.value.0);
-        let bytes = u64::from(redo) + u64::from(redo) * extra / 1_000_000;
+        let bytes = u64::from(redo) + u64::from(redo).min(EXTRA_OF) * extra / 1_000_000;
         let (begin, lsn) = self.redo.append(bytes);
         self.counters.add(Count::LogBytes, bytes);
         self.pool.change(frame, begin, lsn);
@@ -489,7 +508,7 @@ impl Engine {
         let seat = &mut self.clients[client as usize];
         (seat.scan, seat.tries) = (page + 1, 0);
         let cpu = &self.settings.cpu;
-        let time = cpu.page_get + u64::from(rows) * cpu.row + std::mem::take(&mut seat.cpu);
+        let time = cpu.page_get + u64::from(rows) * cpu.scan_row + std::mem::take(&mut seat.cpu);
         seat.gets -= 1;
         self.begin_work(client, time, After::Scan);
         false

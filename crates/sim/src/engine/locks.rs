@@ -1,7 +1,10 @@
-//! Row locks: exclusive, held to the end of the transaction, given in the order in which they were asked for.
+//! Row locks: exclusive, held to the end of the transaction, given in the order in which they were asked for. And the locks
+//! of trees, which one client at a time has while it changes several pages of one; reads pass them (from 5.7 on).
 //!
 //! Reads without a lock see older versions and take none. Each client waits for one lock at most, so that whether it would
 //! wait for itself is told by following who waits for whom.
+
+use std::collections::VecDeque;
 
 /// Nobody.
 const NOBODY: u32 = u32::MAX;
@@ -36,6 +39,8 @@ pub(super) struct Locks {
     /// Per client the row it waits for, and who waits behind it.
     waiting: Vec<Option<u64>>,
     behind: Vec<u32>,
+    /// By table, who has the lock of its tree, and who waits for it.
+    trees: Vec<(u32, VecDeque<u32>)>,
 }
 
 impl Locks {
@@ -47,7 +52,31 @@ impl Locks {
             held: vec![Vec::new(); clients],
             waiting: vec![None; clients],
             behind: vec![NOBODY; clients],
+            trees: Vec::new(),
         }
+    }
+
+    /// Asks for the lock of a table's tree: whether the client has it, or waits to be told by [`Locks::leave`].
+    pub(super) fn enter(&mut self, client: u32, table: u8) -> bool {
+        let table = usize::from(table);
+        if self.trees.len() <= table {
+            self.trees.resize(table + 1, (NOBODY, VecDeque::new()));
+        }
+        let (owner, waiting) = &mut self.trees[table];
+        match *owner {
+            NOBODY => *owner = client,
+            owner if owner == client => {}
+            _ => waiting.push_back(client),
+        }
+        *owner == client
+    }
+
+    /// Gives the lock of a table's tree back; returns who has it now.
+    pub(super) fn leave(&mut self, table: u8) -> Option<u32> {
+        let (owner, waiting) = &mut self.trees[usize::from(table)];
+        let next = waiting.pop_front();
+        *owner = next.unwrap_or(NOBODY);
+        next
     }
 
     /// Asks for a row's lock.
@@ -173,6 +202,17 @@ mod tests {
         assert_eq!(woken, [2]);
         locks.release(2, &mut woken);
         assert_eq!(woken, [2, 1]);
+    }
+
+    #[test]
+    fn a_tree_has_one_at_a_time_in_the_order_of_asking() {
+        let mut locks = Locks::new(3);
+        assert!(locks.enter(0, 5) && locks.enter(0, 5) && locks.enter(2, 1));
+        assert!(!locks.enter(1, 5) && !locks.enter(2, 5));
+        assert_eq!(locks.leave(5), Some(1));
+        assert!(locks.enter(1, 5));
+        assert_eq!([locks.leave(5), locks.leave(5)], [Some(2), None]);
+        assert!(locks.enter(0, 5));
     }
 
     #[test]

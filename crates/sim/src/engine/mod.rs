@@ -328,6 +328,8 @@ impl Engine {
         let shared = self.program.shared();
         self.clients
             .extend((0..count).map(|number| Seat::new(self.program.client(number, count, self.seeds, &shared), now)));
+        let growing = self.settings.growing;
+        self.clients.iter_mut().for_each(|seat| seat.plan.growing = growing);
         self.locks = Locks::new(count as usize);
         self.done = (now + phase.ramp.0, vec![(0, 0); count as usize]);
         let batch = self.settings.model.flushing.batch.value;

@@ -17,6 +17,9 @@ pub(super) enum Op {
     Secondary(u32, u16),
     /// The row's lock, to the end of the transaction.
     Lock(u64),
+    /// The lock of a table's tree, and giving it back.
+    Enter(u8),
+    Leave(u8),
     /// Leaves from the first to before the second, one after the other, so many rows on each.
     Scan(u32, u32, u16),
 }
@@ -29,6 +32,9 @@ pub(super) struct Plan {
     pub(super) rows: u64,
     /// Rows changed: each leaves an undo record.
     pub(super) changed: u64,
+    /// Of growing rows, how many in a million find no room; what of that has gathered since the last one.
+    pub(super) growing: u64,
+    gathered: u64,
 }
 
 /// Redo of a change of a record besides the bytes that change: record header fields, the undo record.
@@ -65,6 +71,21 @@ impl Plan {
         self.rows += 1;
         self.changed += 1;
         self.ops.push(Op::Change(page, (REDO_UPDATE + bytes).min(60_000) as u16));
+    }
+
+    /// A record on a page that was got grows by so many bytes: in place or, where there is no room for it, under the lock
+    /// of its table's tree, with both neighbours of the page (btr_cur_pessimistic_update).
+    pub(super) fn grow(&mut self, table: usize, page: u32, bytes: u64) {
+        self.gathered += self.growing;
+        if self.gathered < 1_000_000 {
+            return self.update(page, bytes);
+        }
+        self.gathered -= 1_000_000;
+        self.ops.push(Op::Enter(table as u8));
+        self.get(page - 1);
+        self.get(page + 1);
+        self.update(page, bytes);
+        self.ops.push(Op::Leave(table as u8));
     }
 
     /// A record is marked deleted.

@@ -45,6 +45,8 @@ pub(super) struct Settings {
     pub(super) area: (u32, u32),
     /// Most changes that the change buffer holds, and on one leaf; zero: there is none.
     pub(super) buffered: (u64, u32),
+    /// Share of the updates that make a row grow which need their tree's lock, in millionths.
+    pub(super) growing: u64,
     pub(super) cpu: Costs,
     pub(super) comeback: Comeback,
     pub(super) model: Innodb,
@@ -80,6 +82,7 @@ pub(super) struct Costs {
     pub(super) commit: Nanos,
     pub(super) page_get: Nanos,
     pub(super) row: Nanos,
+    pub(super) scan_row: Nanos,
     pub(super) change: Nanos,
     pub(super) page_read: Nanos,
     pub(super) page_write: Nanos,
@@ -103,6 +106,7 @@ impl Costs {
             commit: here(costs.commit.value),
             page_get: here(costs.page_get.value),
             row: here(costs.row.value),
+            scan_row: here(costs.scan_row.as_ref().unwrap_or(&costs.row).value),
             change: here(costs.change.value),
             page_read: here(costs.page_read.value),
             page_write: here(costs.page_write.value),
@@ -182,6 +186,7 @@ impl Settings {
                 .map_or(pool.old_blocks_time.value.0, |millis| millis * 1_000_000),
             area,
             buffered,
+            growing: model.tree_lock.as_ref().map_or(0, |lock| u64::from(lock.growing.value.0)),
             cpu: Costs::new(&model.cpu, pool.look.as_ref(), spec.host.as_ref()),
             comeback: Comeback::new(model, spec.host.as_ref()),
             model: model.clone(),

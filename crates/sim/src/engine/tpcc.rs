@@ -471,7 +471,7 @@ impl State {
         let first = (o - 1) as u64 * MEAN_LINES;
         for index in first..first + lines {
             let page = work.layout.tables[table::ORDER_LINE].clustered.leaf_in(number as u64, index);
-            work.plan.update(page, 16);
+            work.plan.grow(table::ORDER_LINE, page, 16);
         }
         work.reply.affected = lines;
     }

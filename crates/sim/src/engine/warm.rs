@@ -75,7 +75,7 @@ impl Engine {
                     self.touch(page, got);
                 }
                 Op::Scan(first, end, _) => (first..end).for_each(|page| self.touch(page, got)),
-                Op::Lock(_) => {}
+                Op::Lock(_) | Op::Enter(_) | Op::Leave(_) => {}
             }
         }
     }

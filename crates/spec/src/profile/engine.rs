@@ -35,7 +35,7 @@ pub struct Innodb {
     pub flushing: Flushing,
     /// The redo log's size where a study doesn't say.
     pub redo_log: Sourced<Size>,
-    /// Redo besides the model's own count of bytes, as a share of it: page splits, space management, undo pages.
+    /// Redo besides the model's own count of bytes, as a share of a change's first KiB: page splits, space management, undo pages.
     pub redo_extra: Sourced<Share>,
     /// Linear read-ahead; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,6 +43,9 @@ pub struct Innodb {
     /// The buffer of changes to secondary indexes; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_buffer: Option<ChangeBuffer>,
+    /// The lock of a tree under which a row grows that has no room in its page; absent: growing rows always have room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree_lock: Option<TreeLock>,
     /// How it comes back after a crash; absent: no crash can be simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<EngineRecovery>,
@@ -62,6 +65,9 @@ pub struct EngineCosts {
     pub page_get: Sourced<Time>,
     /// Reading a row or changing it.
     pub row: Sourced<Time>,
+    /// Reading the next row of a scan; absent: as any row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan_row: Option<Sourced<Time>>,
     /// What changing a row adds: undo, redo, its lock.
     pub change: Sourced<Time>,
     /// Taking a page in: checksum, freeing a frame, the lists.
@@ -148,6 +154,14 @@ pub struct ReadAhead {
     pub area: Sourced<u32>,
     /// Pages of an area that must have been used in order (innodb_read_ahead_threshold).
     pub threshold: Sourced<u32>,
+}
+
+/// The lock of a tree, which one at a time holds while the page of a row and both its neighbours are brought in and changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TreeLock {
+    /// Share of the updates that make a row grow which find too little room in its page and need the lock.
+    pub growing: Sourced<Share>,
 }
 
 /// How an engine comes back after a crash.

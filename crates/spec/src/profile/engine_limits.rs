@@ -56,6 +56,9 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
         (innodb.redo_log.value.0, ["", "redo_log"], 1 << 20, 1 << 44, size),
         (u64::from(innodb.redo_extra.value.0), ["", "redo_extra"], 0, whole, share),
     ]);
+    if let Some(row) = &cpu.scan_row {
+        limits.push((row.value.0, ["cpu", "scan_row"], 0, 10_000_000, time));
+    }
     if let Some(ahead) = &innodb.read_ahead {
         limits.push((u64::from(ahead.area.value), ["read_ahead", "area"], 1, 64, count));
         limits.push((u64::from(ahead.threshold.value), ["read_ahead", "threshold"], 0, 64, count));
@@ -63,6 +66,9 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
     if let Some(buffer) = &innodb.change_buffer {
         limits.push((u64::from(buffer.most.value.0), ["change_buffer", "most"], 0, whole / 2, share));
         limits.push((u64::from(buffer.per_leaf.value), ["change_buffer", "per_leaf"], 1, 250, count));
+    }
+    if let Some(lock) = &innodb.tree_lock {
+        limits.push((u64::from(lock.growing.value.0), ["tree_lock", "growing"], 0, whole, share));
     }
     limits
 }

@@ -122,6 +122,12 @@ pub struct Published {
     pub phase: Option<String>,
     /// Metric of the registry; `all.iops`, `all.bandwidth`, `all.latency.mean`: of reads and writes together.
     pub metric: String,
+    /// Of what it is where a cell has several that show the metric, such as `tpcc.delivery`; absent: of any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Another metric of the same cell that it is divided by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per: Option<String>,
     /// Window it is taken over; absent: the phase.
     #[serde(default)]
     pub window: Option<String>,
@@ -145,6 +151,16 @@ pub enum Derived {
     RatioTo {
         /// Levels in which the other cell differs.
         cell: IndexMap<String, Scalar>,
+    },
+    /// By what share of the value of another cell it exceeds that one.
+    GainOver {
+        /// Levels in which the other cell differs.
+        cell: IndexMap<String, Scalar>,
+    },
+    /// The mean over phases of the cell that `cell` names, as if each had gone on for so long.
+    MeanOver {
+        /// Phases, and how long each counts.
+        phases: IndexMap<String, Time>,
     },
     /// The greatest level of a numeric axis up to which another axis makes no difference.
     SameUpTo {
