@@ -166,4 +166,4 @@ def test_every_figure_to_be_predicted_is_of_one_class_at_most_and_compared_with_
     for figure, of in seen.items():
         assert lists[figure].value is None, figure
         assert all(lists[other].value is not None for other in of.comparable), figure
-        assert 0 < of.parameters < 1
+        assert 0 < of.parameters <= 1
