@@ -69,7 +69,6 @@ class Effect:
     ratio: float
     low: float
     high: float
-    cells: int
 
 
 @dataclass(frozen=True)
@@ -126,6 +125,7 @@ def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:
     for key, name in series_names(points, axis).items():
         if _is_kind(key):
             continue
+        name = _program(name, key)
         series = by_series[key]
         rate = _natural_rate(view, series)
         if rate:
@@ -153,6 +153,7 @@ def plain_facts(view: View, phase: str) -> list[Fact]:
         _, subject, operation = key
         if key not in kept or _is_kind(key):
             continue
+        name = _program(name, key)
         series = [p for p in points if p.key == key]
         rate = _natural_rate(view, series)
         measures = [rate] if rate else []
@@ -174,6 +175,11 @@ def _is_kind(key: Series) -> bool:
     return key[2] == "transaction" and "." in key[1]
 
 
+def _program(name: Name, key: Series) -> Name:
+    """A program that is alone is called by its own name, and not a transaction."""
+    return (key[1],) if name == ("transaction",) else name
+
+
 def effects(view: View, world: str) -> list[Effect]:
     """What each axis does to the programs' rates: numbers from end to end, names from the first."""
     found = []
@@ -193,8 +199,8 @@ def effects(view: View, world: str) -> list[Effect]:
                 factors = _factors(rates, axis, there[0], level)
                 if factors:
                     mean = math.exp(math.fsum(map(math.log, factors)) / len(factors))
-                    ends = (mean, min(factors), max(factors), len(factors))
-                    found.append(Effect(phase, axis.name, there[0], level, *ends))
+                    ends = (min(factors), max(factors))
+                    found.append(Effect(phase, axis.name, there[0], level, mean, *ends))
     return found
 
 

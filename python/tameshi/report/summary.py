@@ -120,8 +120,8 @@ def _effect_answer(view: View, text: Text) -> list[Answer]:
     several = len({point.phase for point in view.points if point.operation == "transaction"}) > 1
 
     def item(effect: Effect) -> str:
-        ends = (format_value("ratio", end) for end in (effect.low, effect.high))
-        aside = text("item.effect_range", **dict(zip(("low", "high"), ends, strict=True)))
+        low, high = (format_value("ratio", end) for end in (effect.low, effect.high))
+        aside = text("item.effect_range", low=low, high=high) if low != high else ""
         names = (effect.phase, effect.axis) if several else (effect.axis,)
         return text(
             "item.effect",
@@ -129,7 +129,7 @@ def _effect_answer(view: View, text: Text) -> list[Answer]:
             first=text.name(effect.first),
             level=text.name(effect.level),
             ratio=format_value("ratio", effect.ratio),
-            aside=aside if effect.cells > 1 else "",
+            aside=aside,
         )
 
     def say(world: str) -> str:

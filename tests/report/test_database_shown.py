@@ -1,0 +1,81 @@
+"""What a report of databases says first, and what it says of the ledger."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from tameshi.report import ReportInputs, terminal_summary
+from tameshi.report.database import _ledger
+from tameshi.report.points import read_results
+from tameshi.report.summary import answers
+from tameshi.report.text import Text
+
+RATES = {"disk": {"small": 10.0, "large": 40.0}, "flash": {"small": 80.0, "large": 80.0}}
+
+
+def estimate(subject: str, metric: str, value: float) -> dict[str, Any]:
+    sampling = {"low": None, "high": None, "runs": 1}
+    return {"subject": subject, "metric": metric, "value": value, "sampling": sampling}
+
+
+def matrix(sizes: tuple[str, ...]) -> dict[str, Any]:
+    """Storage by pool by size; twice the size makes half the transactions."""
+    axes = {"storage": ("disk", "flash"), "buffer_pool": ("small", "large"), "size": sizes}
+    cells = []
+    for storage, pool, size in product(*axes.values()):
+        rate = RATES[storage][pool] / float(size)
+        found = [
+            estimate("tpcc", "transaction.rate", rate),
+            estimate("tpcc.new_order", "transaction.rate", rate / 2),
+            estimate("tpcc", "transaction.latency.p50", 1e9 / rate),
+        ]
+        levels = {"storage": storage, "buffer_pool": pool, "size": size}
+        cells.append({"world": "measured", "phase": "run", "levels": levels, "estimates": found})
+    named = [{"name": n, "varies": "across", "levels": list(lv)} for n, lv in axes.items()]
+    return {"study": {"name": "s"}, "axes": named, "cells": cells}
+
+
+def test_a_study_of_databases_begins_with_what_each_axis_does() -> None:
+    first = terminal_summary(ReportInputs(matrix(("1", "2", "4"))))[0]
+    assert first == (
+        "What each change does — Measured: Storage flash makes 4.00 × the transactions of disk "
+        "(2.00 × to 8.00 ×, depending on the rest); buffer pool large makes 2.00 × the "
+        "transactions of small (1.00 × to 4.00 ×, depending on the rest); size 4 makes 0.250 × "
+        "the transactions of 1."
+    )
+
+
+@pytest.mark.parametrize("sizes", [("1", "2", "4"), ("1",)])
+def test_its_rates_are_transactions_and_a_program_speaks_for_its_kinds(
+    sizes: tuple[str, ...],
+) -> None:
+    said = " ".join(terminal_summary(ReportInputs(matrix(sizes))))
+    assert "80.0 transactions a second" in said or "10.0 transactions a second" in said
+    assert "IOPS" not in said and "new order" not in said
+
+
+def test_a_program_that_is_alone_is_called_by_its_name() -> None:
+    cells = [
+        {"world": "measured", "phase": "run", "levels": {"threads": n}, "estimates": [found]}
+        for n, found in (
+            ("2", estimate("oltp", "transaction.rate", 100.0)),
+            ("8", estimate("oltp", "transaction.rate", 300.0)),
+        )
+    ]
+    axes = [{"name": "threads", "varies": "within", "levels": ["2", "8"]}]
+    view = read_results({"study": {"name": "s"}, "axes": axes, "cells": cells})
+    lines = [clause.sentence for line in answers(view, Text()) for clause in line.clauses]
+    assert lines[0] == "Threads 8 makes 3.00 × the transactions of 2."
+    assert lines[1].startswith("Oltp reaches 300 transactions a second")
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_what_was_not_looked_for_in_a_ledger_is_not_told(lang: str) -> None:
+    simulated = {"acknowledged": 4000, "lost": 3, "ambiguous": 2}
+    measured = simulated | {"twice": 0, "phantom": 1}
+    text = Text(lang)
+    assert _ledger(text, measured).count("0") > _ledger(text, simulated).count("0")
+    assert "4,000" in _ledger(text, simulated) and "3" in _ledger(text, simulated)
