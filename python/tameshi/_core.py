@@ -27,6 +27,8 @@ class Target:
     data_offset: int
     data_bytes: int
     direct: bool
+    buffered_fd: int | None = None
+    """The same storage through the page cache, where `fd` goes past it and both are needed."""
 
 
 @contextmanager
@@ -167,8 +169,9 @@ class Execution:
         return dict(json.loads(self._inner.progress()))
 
 
-def _as_tuple(target: Target) -> tuple[str, int, int, int, bool]:
-    return (target.name, target.fd, target.data_offset, target.data_bytes, target.direct)
+def _as_tuple(target: Target) -> tuple[str, int, int, int, bool, int | None]:
+    bounds = (target.data_offset, target.data_bytes)
+    return (target.name, target.fd, *bounds, target.direct, target.buffered_fd)
 
 
 def database_target(address: Mapping[str, Any]) -> dict[str, Any]:

@@ -171,7 +171,9 @@ def remove_targets(examined: Iterable[Examined]) -> None:
     """Remove the files that stood for storages: they are ours, and hold nothing of worth."""
     for world in examined:
         for target in world.targets.values():
-            if target.ours and target.path.exists():
+            if isinstance(target, guard.DirectoryPlan):
+                target.remove()
+            elif target.ours and target.path.exists():
                 guard.remove_target(target.path)
         for place in world.databases.values():
             place.remove()

@@ -7,6 +7,7 @@ from typing import Any
 
 from tameshi import _core
 from tameshi.spec_types import RunSpec, Summary
+from tameshi.windows import unsettled_in
 
 QUICK = "shortened: only the quick part of the study was run"
 MODEL = "simulated: a model of a drive and not a drive"
@@ -67,8 +68,14 @@ def _is_larger(target: Mapping[str, Any], size: str) -> bool:
 
 
 def _of_outcome(outcome: Mapping[str, Any]) -> Iterable[str]:
-    """Steady state that was not attained, and a run that was stopped."""
-    return list(outcome["verdict"]["reasons"])
+    """Steady state that was not attained, and a run that was stopped.
+
+    Where a method ends a phase by an amount as well (write saturation: four times the capacity),
+    that end is the method's own: its figures are of no steady state, and it departs from nothing.
+    """
+    by_amount = [w for w in outcome.get("windows", ()) if w["ended_by"] == "amount"]
+    own = {unsettled_in(window) for window in by_amount}
+    return [reason for reason in outcome["verdict"]["reasons"] if reason not in own]
 
 
 def _device(target: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,8 +12,10 @@ from tameshi.bindings import Bindings
 from tameshi.environment import diskstats_name, environment, identity
 from tameshi.errors import BadInput
 from tameshi.servers.places import Place, Serving, data_of, place_of, serving_of, volume_bytes
-from tameshi.spec_types import Plan, RunSpec, Start, World
+from tameshi.spec_types import FileCall, Plan, RunSpec, Start, World
 
+IN_DIRECTORY = {FileCall.create, FileCall.stat, FileCall.delete}
+"""Calls of streams whose storage is a directory."""
 NOTHING_CARRIED = "nothing was read or written (--backend null): this measures the generator"
 
 
@@ -22,7 +24,7 @@ class Examined:
     """What one world's runs stand on here."""
 
     world: str
-    targets: Mapping[str, guard.TargetPlan]
+    targets: Mapping[str, guard.TargetPlan | guard.DirectoryPlan]
     environment: Mapping[str, Any]
     identity: Mapping[str, Any]
     """The part of the environment that makes two runs different runs."""
@@ -286,24 +288,43 @@ def _refuse_unbound(plan: Plan, bindings: Bindings, elsewhere: set[str]) -> None
 
 def _targets(
     plan: Plan, bindings: Bindings, places: Mapping[str, Place], elsewhere: set[str]
-) -> dict[str, guard.TargetPlan]:
-    """What streams read and write."""
+) -> dict[str, guard.TargetPlan | guard.DirectoryPlan]:
+    """What streams read and write, and the directories of those that make files."""
     used = {name for run in plan.runs if not run.database for name in run.storage}
     wanted = {
         name: (bindings.storage[name], size)
         for name, size in plan.storage_bytes.items()
         if name in used or name not in places.keys() | elsewhere
     }
-    targets = guard.check_targets(wanted, bindings.destroy)
-    directories = [place.plan for place in places.values()]
+    filled = {
+        name: guard.check_data_directory(*wanted.pop(name), bindings.destroy)
+        for name in sorted(_directories(plan) & wanted.keys())
+    }
+    targets = guard.check_targets(wanted, bindings.destroy, sparse=_sparse(plan))
+    directories = [*(place.plan for place in places.values()), *filled.values()]
     left = [name for name in bindings.destroy if not any(d.named_by([name]) for d in directories)]
     guard.refuse_unused(left, targets.values())
-    return targets
+    return {**targets, **filled}
+
+
+def _sparse(plan: Plan) -> set[str]:
+    """Storages that no run writes before it begins."""
+    found = {True: set[str](), False: set[str]()}
+    for run in plan.runs:
+        for name, storage in run.storage.items():
+            found[bool(storage.sparse)].add(name)
+    return found[True] - found[False]
+
+
+def _directories(plan: Plan) -> set[str]:
+    """Storages that are directories of files to their streams."""
+    streams = [s for run in plan.runs for phase in run.phases for s in phase.streams]
+    return {s.storage for s in streams if s.stream.call in IN_DIRECTORY}
 
 
 def _measured_identity(
     machine: Mapping[str, Any],
-    targets: Mapping[str, guard.TargetPlan],
+    targets: Mapping[str, guard.TargetPlan | guard.DirectoryPlan],
     places: Mapping[str, Place],
 ) -> dict[str, Any]:
     paths = {name: target.lasting_name for name, target in targets.items()}

@@ -20,7 +20,13 @@ from tameshi.published import published
 from tameshi.spec_types import PhaseSpec, Summary, World
 from tameshi.stats import programs, ratios, timeline, why
 from tameshi.stats.endurance import endurance
-from tameshi.stats.estimates import RESOLUTION, Estimate, WindowData, estimates
+from tameshi.stats.estimates import (
+    PERCENTILES,
+    RESOLUTION,
+    Estimate,
+    WindowData,
+    estimates,
+)
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
 from tameshi.stats.power import power
@@ -207,7 +213,8 @@ def _cell(
                 for run, part in parts
             ]
             scale = max(run.spec.storage[stream.storage].scale or 1 for run, _ in parts)
-            found += [_as_json(name, estimate, scale) for estimate in estimates(stream.name, data)]
+            of_stream = estimates(stream.name, data, _percentile_asked(study))
+            found += [_as_json(name, estimate, scale) for estimate in of_stream]
             if parts[0][1].steady:
                 flagged += flags(stream.name, data, ordered=cell.world != SIMULATED)
         for word in program_words([cell.spec]):
@@ -245,6 +252,13 @@ def _cell(
         "estimates": found,
         **_database(cell, frames, usable),
     }
+
+
+def _percentile_asked(study: Summary) -> list[str]:
+    """The percentile that a search limits, where it is none of the usual ones."""
+    limit = study.search.limit if study.search else None
+    statistic = limit.metric.rpartition(".")[2] if limit else ""
+    return [statistic] if statistic[1:].isdigit() and statistic not in PERCENTILES else []
 
 
 def _of_database(

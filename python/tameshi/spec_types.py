@@ -132,7 +132,10 @@ class Limit(BaseModel):
         frozen=True,
     )
     metric: Annotated[
-        str, Field(description='Latency metric of the registry, such as `read.latency.p999`.')
+        str,
+        Field(
+            description='Latency of an operation: its mean, maximum, or a percentile, two digits and those behind the point: `read.latency.p999`.'
+        ),
     ]
     below: Annotated[
         str,
@@ -821,6 +824,39 @@ class PageFlush(BaseModel):
     ] = None
 
 
+class FileCall(StrEnum):
+    allocate = 'allocate'
+    truncate = 'truncate'
+    move_extents = 'move_extents'
+    create = 'create'
+    stat = 'stat'
+    delete = 'delete'
+
+
+class Donor(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    storage: Annotated[
+        str,
+        Field(description='A storage that lies on the same file system and is at least as long.'),
+    ]
+    in_place: Annotated[
+        bool | None,
+        Field(
+            description="Whether the donor gets room for each request's range within the request, and gives it back there; otherwise for all\nranges before the run."
+        ),
+    ] = False
+
+
+class Failing(StrEnum):
+    read = 'read'
+    write = 'write'
+    trim = 'trim'
+    sync = 'sync'
+
+
 class Access(StrEnum):
     direct = 'direct'
     buffered = 'buffered'
@@ -949,6 +985,24 @@ class PgbenchMix(StrEnum):
     tpcb_like = 'tpcb_like'
     simple_update = 'simple_update'
     select_only = 'select_only'
+
+
+class Absolute(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    range: Annotated[
+        int | None,
+        Field(description='Largest minus smallest value, at most; absent: anything.', ge=0),
+    ] = None
+    slope: Annotated[
+        int | None,
+        Field(
+            description='Rise or fall of the fitted line over the window, at most; absent: anything.',
+            ge=0,
+        ),
+    ] = None
 
 
 class Variable(StrEnum):
@@ -2240,6 +2294,27 @@ class StreamSpec(BaseModel):
             description="How long it issues requests, from its own begin; absent: to the phase's end."
         ),
     ] = None
+    ends_with: Annotated[
+        list[str] | None,
+        Field(
+            description='Streams of the phase at whose end this one ends too: as soon as one of their jobs has moved its amount or its time is\nover. It may name itself.'
+        ),
+    ] = None
+    call: Annotated[
+        FileCall | None,
+        Field(
+            description='Calls on files in place of reading and writing (measured world); absent: none.'
+        ),
+    ] = None
+    donor: Annotated[
+        Donor | None, Field(description='Where `call = "move_extents"` gets extents from.')
+    ] = None
+    tolerates: Annotated[
+        list[Failing] | None,
+        Field(
+            description='Kinds of requests that may fail: they count in `load.failed` and in nothing else, and the stream goes on. Absent: the\nfirst request that fails ends a measured run.'
+        ),
+    ] = None
     access: Annotated[
         Access | None, Field(description='Past the page cache (O_DIRECT) or through it.')
     ] = 'direct'
@@ -2340,6 +2415,12 @@ class SteadyRule(BaseModel):
             pattern='^[0-9._]+ ?%$',
         ),
     ] = '10 %'
+    absolute: Annotated[
+        Absolute | None,
+        Field(
+            description='Limits that are no shares of the mean, in place of `range` and `slope`; for one tracked variable.'
+        ),
+    ] = None
     max_rounds: Annotated[
         int | None,
         Field(
@@ -2901,6 +2982,9 @@ class StorageSpec(BaseModel):
             description='Capacity scale: flash drives have one n-th of their capacity, and so have size, offsets, spans and amounts.',
             ge=0,
         ),
+    ] = None
+    sparse: Annotated[
+        bool | None, Field(description='Whether a file is not written before the run.')
     ] = None
     model: Annotated[
         Node1 | Node2 | Node3 | Node4 | Node5 | Node6 | Node7 | Node8 | Node9 | None,

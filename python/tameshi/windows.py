@@ -61,13 +61,16 @@ def completed(window: dict[str, Any]) -> dict[str, Any]:
 
 def unsettled(windows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Why a run's figures are of no steady state, as reasons of a verdict."""
-    reasons = []
-    for window in windows:
-        rounds = window["rounds"]
-        if rounds and rounds["attained"] is False:
-            told = UNSETTLED if rounds["judged"] else UNSETTLED_EARLY
-            reasons.append(told.format(rounds=rounds["made"], names=window["name"]))
-    return list(dict.fromkeys(reasons))
+    return list(dict.fromkeys(reason for window in windows if (reason := unsettled_in(window))))
+
+
+def unsettled_in(window: Mapping[str, Any]) -> str | None:
+    """The same of one window; None where it is steady, or nobody asked."""
+    rounds = window["rounds"]
+    if not rounds or rounds["attained"] is not False:
+        return None
+    told = UNSETTLED if rounds["judged"] else UNSETTLED_EARLY
+    return told.format(rounds=rounds["made"], names=window["name"])
 
 
 def _visits(events: Sequence[Event]) -> dict[int, list[dict[str, Any]]]:
@@ -128,7 +131,10 @@ def _rounds(
         last = found[-1]
         attained, checks = last["attained"], last["checks"]
         return _told(made, last["first"], last["last"], attained, phase, told, checks)
-    return _told(made, max(made - (rule.rounds or 5) + 1, 1), made, False, phase, told, None)
+    # Of a phase that something else ended no round brought a verdict; enough of them were judged.
+    window = rule.rounds or 5
+    checks = [] if made >= window else None
+    return _told(made, max(made - window + 1, 1), made, False, phase, told, checks)
 
 
 def _told(

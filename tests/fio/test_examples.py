@@ -16,7 +16,7 @@ from tameshi.errors import BadInput
 EXAMPLES = Path("/usr/share/doc/fio/examples")
 SOON = ("--ss_dur=400ms", "--ss_ramp=100ms", "--ss_interval=100ms")
 DISK = "--filename=stands-for-a-disk"
-SOON = ("--ss_dur=400ms", "--ss_ramp=100ms", "--ss_interval=100ms")
+FEW = ("--filesize=4k", "--nrfiles=20")
 RUN = {
     "1mbs_clients.fio": ["--startdelay=0", "--rate=1m"],
     "aio-read.fio": [],
@@ -26,6 +26,12 @@ RUN = {
     "cross-stripe-verify.fio": [DISK, "--offset_increment=1m", "--io_size=1m", "--numjobs=3"],
     "dedupe-global.fio": [],
     "disk-zone-profile.fio": [DISK, "--zonesize=128k", "--zoneskip=64k"],
+    "enospc-pressure.fio": [],
+    "exitwhat.fio": ["--filename=stands-for-tmp-test", "--number_ios=50"],
+    "falloc.fio": ["--runtime=300ms"],
+    "filecreate-ioengine.fio": [*FEW],
+    "filedelete-ioengine.fio": [*FEW],
+    "filestat-ioengine.fio": [*FEW],
     "fio-rand-RW.fio": ["--runtime=200ms"],
     "fio-rand-read.fio": ["--runtime=200ms"],
     "fio-rand-write.fio": ["--runtime=200ms"],
@@ -35,6 +41,7 @@ RUN = {
     "fixed-rate-submission.fio": [],
     "flow.fio": ["--filename=stands-for-tmp-testfile", "--runtime=500ms"],
     "fsx.fio": ["--loops=2"],
+    "ftruncate.fio": ["--runtime=300ms"],
     "iometer-file-access-server.fio": [],
     "jesd219.fio": [DISK],
     "latency-profile.fio": [DISK, "--iodepth=2", "--latency_window=100ms"],
@@ -74,7 +81,7 @@ def test_an_example_meant_for_files_runs_unchanged(name, tmp_path):
     document = results(tmp_path, EXAMPLES / name, *small)
     assert document["jobs"]
     for job in document["jobs"]:
-        assert sum(job[word]["total_ios"] for word in ("read", "write")) > 0, job["jobname"]
+        assert sum(job[word]["total_ios"] for word in ("read", "write", "trim")) > 0, job["jobname"]
         assert job["error"] == 0
 
 

@@ -167,3 +167,14 @@ def test_a_data_directory_in_a_missing_directory_is_bad_input(tmp_path: Path) ->
         check(tmp_path / "file")
     with pytest.raises(GuardRefusal, match="directory of the kernel's"):
         check(Path("/proc/tameshi"))
+
+
+def test_a_data_directory_opens_empty_for_each_run(tmp_path: Path) -> None:
+    plan = check(tmp_path / "new")
+    for _ in range(2):
+        with guard.open_data_directory(plan, "files") as target:
+            assert target.path == tmp_path / "new" / "data" and os.listdir(target.fd) == []
+            assert (target.direct, target.data_offset, target.data_bytes) == (False, 0, SIZE)
+            (target.path / "0").write_text("one run's")
+    plan.remove()
+    assert list(tmp_path.iterdir()) == []

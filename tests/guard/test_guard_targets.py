@@ -427,3 +427,23 @@ def test_a_file_system_without_renaming_is_served_by_links(
     with pytest.raises(GuardRefusal):
         guard.open_target(plan, direct=False)
     assert (tmp_path / "file").read_bytes() == FOREIGN
+
+
+def test_a_target_opens_through_the_page_cache_beside(tmp_path: Path) -> None:
+    plan = guard.check_target(tmp_path, SIZE, "disk")
+    with guard.open_target(plan, direct=True, fallback=True) as target:
+        target.open_buffered()
+        assert (target.buffered_fd is not None) == target.direct
+        for fd in target.descriptors:
+            assert os.path.samestat(os.fstat(fd), os.stat(plan.path))
+            past = bool(fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_DIRECT)
+            assert past == (target.direct and fd == target.fd)
+    assert target.descriptors == [-1]
+
+
+def test_what_is_not_written_beforehand_needs_no_room(tmp_path: Path) -> None:
+    wanted = {"disk": (tmp_path / "disk", 1 << 50)}
+    with pytest.raises(GuardRefusal, match="would run full"):
+        guard.check_targets(wanted)
+    assert guard.check_targets(wanted, sparse={"disk"})["disk"].action == "create"
+    assert list(tmp_path.iterdir()) == []

@@ -59,7 +59,7 @@ MODULES = {
     "published": {"_core"},
     "model_error": {"published", "stats"},
     "searches": {"stats", "study"},
-    "deviations": {"_core"},
+    "deviations": {"_core", "windows"},
     "results": {"model_error", "searches", "deviations", "store"},
     "report": {"model_error", "store"},
     "outputs": {"results", "report"},

@@ -171,6 +171,25 @@ def test_matrix_of_a_sweep() -> None:
     ]
 
 
+def test_two_axes_that_are_no_numbers_make_a_matrix_with_reads_and_writes_together() -> None:
+    blocks, mixes = ("64 KiB", "4 KiB", "512 B"), {"100/0": (10.0, 0), "50/50": (4.0, 3.0)}
+
+    def cell(mix: str, block: str) -> dict[str, Any]:
+        rates = zip(("read", "write"), mixes[mix], strict=True)
+        found = [{"metric": f"{op}.iops", "subject": "s", "value": v} for op, v in rates if v]
+        levels = {"mix": mix, "block": block}
+        return {"world": "simulated", "phase": "cell", "levels": levels, "estimates": found}
+
+    axes = [{"name": "mix", "levels": list(mixes)}, {"name": "block", "levels": list(blocks)}]
+    cells = [cell(mix, block) for mix in mixes for block in blocks]
+    total, apart = matrices(read_results({"axes": axes, "cells": cells}), TEXT)
+    assert [row.head for row in total.rows] == [row.head for row in apart.rows] == list(blocks)
+    assert [column.label for column in total.columns] == ["block", "100/0", "50/50"]
+    assert [c.value for c in total.rows[0].cells] == ["10.0", "7.00"]
+    assert len(apart.columns) == 4, "reads, and of the mix reads and writes"
+    assert "reads and writes together" in total.caption
+
+
 def test_verdicts_name_what_is_not_valid_first() -> None:
     table = standing.verdicts(read_results(first_look.blemished()), TEXT)
     assert [row.mark for row in table.rows] == ["invalid", "warning", "valid", "valid"]

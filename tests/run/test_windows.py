@@ -1,8 +1,11 @@
 """Windows from events alone: what lies between the phases of a run."""
 
+from types import SimpleNamespace
+
+from tameshi.deviations import ledger
 from tameshi.paths import STUDIES
 from tameshi.study import plan, read_study
-from tameshi.windows import windows_of
+from tameshi.windows import unsettled, windows_of
 
 
 def test_what_completes_after_the_next_phase_has_begun_leaves_no_idle_time():
@@ -28,3 +31,24 @@ def test_what_completes_after_the_next_phase_has_begun_leaves_no_idle_time():
             event["ended_by"] = "time"
     found = [(w["gap_ns"], w["idle_ns"]) for w in windows_of(spec, events)]
     assert found == [(0, 0), (0, 0), (3, 2), (9, 9)]
+
+
+def test_write_saturation_that_ends_by_its_amount_is_of_no_steady_state_and_no_deviation():
+    spec, *_ = plan(read_study(STUDIES / "pts-wsat.toml"), "simulated", quick=False).runs
+    for rounds, told in [
+        (3, "ended before steady state could be judged: saturate"),
+        (6, "steady state was not attained in 6 rounds: saturate"),
+    ]:
+        events = [{"kind": kind, "phase": 0, "t_ns": 0} for kind in ("phase_begin", "phase_ramped")]
+        events += [{"kind": "round", "phase": 0, "t_ns": n, "values": []} for n in range(rounds)]
+        events.append({"kind": "phase_end", "phase": 0, "t_ns": 100, "ended_by": "amount"})
+        windows = windows_of(spec, events)
+        assert unsettled(windows) == [told]
+        run = SimpleNamespace(
+            spec=spec,
+            environment={},
+            outcome={"windows": windows, "verdict": {"reasons": [told, "something else"]}},
+        )
+        study = plan(read_study(STUDIES / "pts-wsat.toml"), "simulated", quick=False).study
+        found = ledger(study, [run])["deviations"]
+        assert told not in found and "something else" in found

@@ -1,6 +1,7 @@
 //! How requests reach the system: the choice, and what every backend does.
 
 use crate::error::BlockError;
+use crate::files::FileOperation;
 use crate::uring;
 use std::io;
 use tameshi_base::Nanos;
@@ -77,6 +78,8 @@ pub(crate) enum Kind {
     SyncData,
     /// `fsync`.
     SyncAll,
+    /// A call on files that moves no data.
+    File(FileOperation),
 }
 
 impl Kind {
@@ -89,6 +92,7 @@ impl Kind {
             Self::Trim => "trim",
             Self::SyncData => "fdatasync",
             Self::SyncAll => "fsync",
+            Self::File(operation) => operation.word(),
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use crate::affinity;
 use crate::error::BlockError;
+use crate::files;
 use crate::target::Target;
 use tameshi_base::{Share, Size};
 use tameshi_spec::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, Start, World};
+use tameshi_workload::FileCall;
 use tameshi_workload::spec::{Access, Verify};
 
 /// Most requests that one job may have outstanding: the largest queue of io_uring.
@@ -16,8 +18,8 @@ const MOST_BLOCK: u64 = 1 << 30;
 pub fn unsupported(spec: &RunSpec) -> Vec<String> {
     let mut sentences = spec.unsupported.clone();
     sentences.extend(database_trouble(spec));
-    sentences.extend(spec.storage.keys().filter_map(|name| mixed_access(spec, name)));
     sentences.extend(spec.storage.keys().flat_map(|name| spoiled(spec, name)));
+    sentences.extend(spec.storage.keys().flat_map(|name| files::trouble(spec, name)));
     sentences.extend(spec.phases.iter().flat_map(|phase| &phase.streams).filter_map(elsewhere));
     sentences.sort();
     sentences.dedup();
@@ -63,22 +65,16 @@ fn streams_on<'a>(spec: &'a RunSpec, storage: &'a str) -> impl Iterator<Item = &
     spec.phases.iter().flat_map(|phase| &phase.streams).filter(move |stream| stream.storage == storage)
 }
 
-/// A storage is opened once for a run: past the page cache or through it.
-fn mixed_access(spec: &RunSpec, storage: &str) -> Option<String> {
-    let named = |access| streams_on(spec, storage).find(|stream| stream.stream.access == access).map(|s| &s.name);
-    let (direct, buffered) = (named(Access::Direct)?, named(Access::Buffered)?);
-    Some(format!(
-        "storage `{storage}`: stream `{direct}` works past the page cache and stream `{buffered}` through it, which one \
-         run can't do on one storage; give all of them the same `access`, or the access an axis across runs"
-    ))
-}
-
 /// Streams that write, unstamped, where another verifies, at whatever time of the run.
 fn spoiled(spec: &RunSpec, storage: &str) -> Vec<String> {
     let bytes = spec.storage[storage].size.0;
     let (checked, plain): (Vec<_>, Vec<_>) =
         streams_on(spec, storage).partition(|stream| stream.stream.verify != Verify::Off);
-    let changes = |stream: &&&PhaseStream| stream.stream.written() > Share(0) || stream.stream.trims();
+    // Extents that move take their data along.
+    let changes = |stream: &&&PhaseStream| {
+        let moved = stream.stream.call == Some(FileCall::MoveExtents);
+        !moved && (stream.stream.written() > Share(0) || stream.stream.trims())
+    };
     let pairs = checked.iter().flat_map(|checked| plain.iter().filter(changes).map(move |plain| (checked, plain)));
     let overlapping = pairs.filter(|(checked, plain)| {
         let (checked, plain) = (checked.stream.part(bytes), plain.stream.part(bytes));
@@ -108,6 +104,11 @@ pub(crate) fn refuse(spec: &RunSpec, targets: &[(String, Target)]) -> Result<(),
     }
     for (name, target) in targets {
         sentences.extend(target.objections(name));
+        if files::holds_files(spec, name) != target.is_directory() {
+            sentences.push(format!(
+                "storage `{name}`: its streams ask for a directory of files where there is none, or for one file"
+            ));
+        }
     }
     for (name, storage) in &spec.storage {
         match targets.iter().find(|(given, _)| given == name) {
@@ -119,10 +120,33 @@ pub(crate) fn refuse(spec: &RunSpec, targets: &[(String, Target)]) -> Result<(),
             Some(_) => {}
         }
     }
+    sentences.extend(donors(spec, targets));
     for phase in &spec.phases {
         objections_to_phase(spec, phase, targets, &mut sentences);
     }
     if sentences.is_empty() { Ok(()) } else { Err(BlockError::Refused(sentences)) }
+}
+
+/// Streams whose donor is no file of another name that reaches as far and begins where the stream's own does.
+fn donors(spec: &RunSpec, targets: &[(String, Target)]) -> Vec<String> {
+    let of = |storage: &str| targets.iter().find(|(name, _)| name == storage).map(|(_, target)| target);
+    let fits = |stream: &PhaseStream, storage: &str| {
+        let both = of(&stream.storage).zip(of(storage));
+        let same = both.is_some_and(|(own, donor)| {
+            own.data_offset == donor.data_offset && own.data_bytes <= donor.data_bytes && !donor.is_block_device()
+        });
+        same && stream.storage != storage
+    };
+    let streams = spec.phases.iter().flat_map(|phase| &phase.streams);
+    let wrong = streams.filter_map(|stream| {
+        let donor = &stream.stream.donor.as_ref()?.storage;
+        let sentence = format!(
+            "stream `{}`: `donor` names storage `{donor}`, which is no other file of the run that is at least as long",
+            stream.name
+        );
+        (!fits(stream, donor)).then_some(sentence)
+    });
+    wrong.collect()
 }
 
 fn objections_to_phase(spec: &RunSpec, phase: &PhaseSpec, targets: &[(String, Target)], sentences: &mut Vec<String>) {
@@ -143,10 +167,12 @@ fn objections_to_phase(spec: &RunSpec, phase: &PhaseSpec, targets: &[(String, Ta
             continue;
         };
         let target = targets.iter().find(|(name, _)| *name == stream.storage).map(|(_, target)| target);
-        if stream.stream.access == Access::Buffered && target.is_some_and(|target| target.direct) {
+        let past = |target: &Target| target.direct && target.buffered.is_none();
+        if stream.stream.access == Access::Buffered && target.is_some_and(past) {
             object(format!("`access` is `buffered`, but `{}` was opened past the page cache", stream.storage));
         }
-        let alignment = target.map_or(1, Target::alignment);
+        let buffered = stream.stream.access == Access::Buffered;
+        let alignment = target.filter(|_| !buffered).map_or(1, Target::alignment);
         objections_to_stream(stream, storage.size.0, alignment, &mut object);
     }
 }

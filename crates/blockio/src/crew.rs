@@ -4,6 +4,7 @@ use crate::arena::Arena;
 use crate::clock::Monotonic;
 use crate::driver::{Frame, Over};
 use crate::error::BlockError;
+use crate::files::Donor;
 use crate::relay::{Handover, Order, Turn};
 use crate::roster::Roster;
 use crate::run::{LEAD, Run, rounds_in};
@@ -18,7 +19,7 @@ use tameshi_record::IntervalStats;
 use tameshi_spec::course::Step;
 use tameshi_spec::run::PhaseStream;
 use tameshi_workload::spec::Verify;
-use tameshi_workload::{Arrivals, Paces};
+use tameshi_workload::{Arrivals, Paces, StreamSpec};
 
 /// The threads, seen from the one that writes the record.
 pub(crate) struct Crew {
@@ -37,10 +38,12 @@ pub(crate) struct Shift {
     pub(crate) step: Step,
     pub(crate) turn: Arc<Turn>,
     pub(crate) handover: Arc<Handover>,
-    /// Where its jobs look whether the phase is over.
-    pub(crate) over: Arc<Over>,
+    /// Where the jobs of each of its streams look whether they are over.
+    pub(crate) over: Vec<Arc<Over>>,
     /// Who works in it, and the number that it has among the phases of each.
     pub(crate) threads: BTreeMap<usize, u32>,
+    /// Whether some of its threads may have to drain before the next phase begins.
+    pub(crate) crowds: bool,
     /// What its verifying streams have looked at; absent where none verifies.
     pub(crate) tally: Option<Arc<Tally>>,
 }
@@ -57,14 +60,18 @@ impl Crew {
         let count = roster.places.len();
         let (mut orders, mut returns, halt) = (Vec::new(), Vec::new(), Arc::new(AtomicBool::new(false)));
         for (worker, (place, arena)) in roster.places.iter().zip(arenas).enumerate() {
-            let target = targets.iter().find(|(name, _)| *name == place.storage);
-            let handle = target.expect("checked before the run").1.handle()?;
+            let of = |storage: &str| {
+                let target = targets.iter().find(|(name, _)| name == storage);
+                &target.expect("checked before the run").1
+            };
+            let handle = of(&place.storage).handle(place.buffered)?;
+            let donor = place.donor.as_ref().map(|donor| open_donor(of(&donor.storage), donor.in_place)).transpose()?;
             let (order_sender, order) = channel();
             let (return_sender, returned) = channel();
             let lines = Lines { sender: sender.clone(), orders: order, returned, halt: Arc::clone(&halt), clock };
             let (chosen, in_place, polled) = (place.chosen, place.in_place, place.polled);
             let (processors, streams) = (place.processors.clone(), place.streams.clone());
-            let post = Post { worker, chosen, in_place, polled, processors, arena, streams };
+            let post = Post { worker, chosen, in_place, polled, processors, donor, arena, streams };
             std::thread::Builder::new()
                 .name(format!("load-{worker}"))
                 .spawn(move || work(post, handle, lines))
@@ -121,6 +128,11 @@ impl Crew {
     }
 }
 
+fn open_donor(target: &Target, in_place: bool) -> Result<Donor, BlockError> {
+    Donor::new(target.handle(false)?, (target.data_offset, target.data_bytes), in_place)
+        .map_err(|error| BlockError::system("giving a donor of extents its room", error))
+}
+
 impl Run<'_> {
     /// Tells every thread what to do in a step, which begins when its turn says.
     pub(crate) fn shift(&mut self, step: Step) -> Shift {
@@ -131,8 +143,9 @@ impl Run<'_> {
             step,
             turn: Arc::new(Turn::after(if open { LEAD } else { 0 })),
             handover: Arc::new(Handover::of(seats.len() as u32)),
-            over: Arc::new(Over::default()),
+            over: phase.streams.iter().map(|_| Arc::default()).collect(),
             threads: BTreeMap::new(),
+            crowds: false,
             tally: verifies.then(Arc::default),
         };
         let paces = Paces::new(phase.streams.iter().map(|stream| &stream.stream));
@@ -144,18 +157,26 @@ impl Run<'_> {
         for (&worker, (number, stream, job)) in seats.iter().zip(jobs) {
             self.crew.parts[worker] += 1;
             shift.threads.insert(worker, self.crew.parts[worker]);
-            self.crew.send(
-                worker,
-                &shift.turn,
-                Some(Box::new(Task {
-                    pacer: paces.of(usize::from(number)),
-                    ..self.task(&shift, (number, job), stream)
-                })),
-            );
+            let task = Task { pacer: paces.of(usize::from(number)), ..self.task(&shift, (number, job), stream) };
+            shift.crowds |= task.room_next.is_some();
+            self.crew.send(worker, &shift.turn, Some(Box::new(task)));
         }
         let resting = (0..self.crew.len()).filter(|worker| !shift.threads.contains_key(worker));
         resting.for_each(|worker| self.crew.send(worker, &shift.turn, None));
         shift
+    }
+
+    /// What may be outstanding on a storage in the phase that follows, where it is certain which that is, and it works there
+    /// in closed loop alone.
+    fn room_next(&self, step: Step, storage: &str) -> Option<u32> {
+        let next = &self.spec.phases[self.spec.step_foreseen(step)?.phase];
+        let streams = next.streams.iter().filter(|of| of.storage == storage).map(|of| &of.stream);
+        let room = |room: u32, stream: &StreamSpec| {
+            let slots = stream.jobs.saturating_mul(stream.most_outstanding());
+            (stream.arrivals == Arrivals::Closed).then_some(room.saturating_add(slots))
+        };
+        streams.clone().next()?;
+        streams.clone().try_fold(0, room)
     }
 
     fn task(&self, shift: &Shift, (number, job): (u16, u32), stream: &PhaseStream) -> Task {
@@ -183,10 +204,14 @@ impl Run<'_> {
                 open_loop: spec.arrivals != Arrivals::Closed,
                 sync: Frame::sync_kind(&spec),
                 end: None,
-                over: Arc::clone(&shift.over),
+                over: Arc::clone(&shift.over[usize::from(number)]),
+                ends: phase.ended_with(&stream.name).map(|other| Arc::clone(&shift.over[other])).collect(),
+                call: spec.call,
+                tolerates: spec.tolerates.clone(),
                 handover: Arc::clone(&shift.handover),
             },
             pacer: None,
+            room_next: self.room_next(shift.step, &stream.storage).filter(|room| *room < spec.most_outstanding()),
             spec,
         }
     }

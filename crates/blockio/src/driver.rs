@@ -4,7 +4,8 @@ use crate::arena::{Arena, Content};
 use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::clock::Clock;
 use crate::error::BlockError;
-use crate::recorder::{Recorder, Used};
+use crate::files::FileOperation;
+use crate::recorder::{Batch, Recorder, Used};
 use crate::relay::{Handover, Next};
 use crate::target::Payload;
 use crate::verify::Verifier;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::EndedBy;
-use tameshi_workload::{Completion, Job, StreamSpec, Sync};
+use tameshi_workload::{Completion, Failing, FileCall, Job, StreamSpec, Sync};
 
 /// In open loop, a thread that waits for an arrival sleeps until this long before it and then polls: a sleep ends too
 /// late by up to some tens of microseconds. Closed loop never polls.
@@ -41,18 +42,29 @@ pub(crate) struct Frame {
     pub(crate) end: Option<Nanos>,
     /// Whether it has ended otherwise.
     pub(crate) over: Arc<Over>,
+    /// The jobs that end with this one, each by its stream's word.
+    pub(crate) ends: Vec<Arc<Over>>,
+    /// What it does to files in place of moving data.
+    pub(crate) call: Option<FileCall>,
+    /// Requests whose failures it goes on after.
+    pub(crate) tolerates: Vec<Failing>,
     /// The phase's end, and what follows.
     pub(crate) handover: Arc<Handover>,
 }
 
-/// Tells the jobs of a phase that it is over, and why.
+/// Tells the jobs of a stream that they are over, and why.
 #[derive(Debug, Default)]
 pub(crate) struct Over(AtomicU8);
 
 impl Over {
-    /// The phase is over: `Steady` or `Rounds`.
+    /// They are over: the phase by `Steady` or `Rounds`, or the stream that they end with by `Amount`.
     pub(crate) fn set(&self, by: EndedBy) {
-        self.0.store(if by == EndedBy::Steady { 1 } else { 2 }, Ordering::Relaxed);
+        let word = match by {
+            EndedBy::Steady => 1,
+            EndedBy::Amount => 3,
+            _ => 2,
+        };
+        self.0.store(word, Ordering::Relaxed);
     }
 
     #[inline]
@@ -60,6 +72,7 @@ impl Over {
         match self.0.load(Ordering::Relaxed) {
             0 => None,
             1 => Some(EndedBy::Steady),
+            3 => Some(EndedBy::Amount),
             _ => Some(EndedBy::Rounds),
         }
     }
@@ -120,6 +133,8 @@ pub(crate) struct Driver<'a, Q, C> {
     issued: u64,
     /// Requests that the queue has taken and not started.
     unstarted: u32,
+    /// The same by the kind of their command.
+    batch: Batch,
 }
 
 impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
@@ -154,6 +169,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             handled: false,
             issued: 0,
             unstarted: 0,
+            batch: Batch::default(),
         }
     }
 
@@ -315,7 +331,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         self.recorder.away(now - woken);
         if self.unstarted > 0 {
             // They go to the system with the wait that begins now.
-            self.recorder.handed_over(self.unstarted, now - issued);
+            self.recorder.handed_over(&std::mem::take(&mut self.batch), now - issued);
         }
         Ok(now)
     }
@@ -339,12 +355,13 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             self.outstanding += 1;
             self.recorder.issued(self.outstanding);
             self.unstarted += 1;
+            self.batch[command.kind as usize] += 1;
             let pushed = self.queue.push(request);
             if pushed.map_err(|error| BlockError::system("submitting a request", error))? {
                 let (handed_over, before) = (std::mem::take(&mut self.unstarted), now);
                 now = self.clock.now();
                 self.recorder.submitted(handed_over);
-                self.recorder.handed_over(handed_over, now.saturating_sub(before));
+                self.recorder.handed_over(&std::mem::take(&mut self.batch), now.saturating_sub(before));
             }
         }
         Ok(now)
@@ -360,12 +377,13 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     #[inline]
     fn place(&mut self, slot: u32, command: &Command) -> Result<Request, BlockError> {
         let length = command.length_bytes;
-        let kind = match command.kind {
-            CommandKind::Read => Kind::Read,
-            CommandKind::Write if command.fua => Kind::WriteDurable,
-            CommandKind::Write => Kind::Write,
-            CommandKind::Flush => self.frame.sync,
-            CommandKind::Trim => Kind::Trim,
+        let kind = match (command.kind, self.frame.call) {
+            (CommandKind::Flush, _) => self.frame.sync,
+            (kind, Some(call)) => Kind::File(FileOperation::of(call, kind)),
+            (CommandKind::Read, None) => Kind::Read,
+            (CommandKind::Write, None) if command.fua => Kind::WriteDurable,
+            (CommandKind::Write, None) => Kind::Write,
+            (CommandKind::Trim, None) => Kind::Trim,
         };
         let offset = self.frame.payload.place(command.offset_bytes, u64::from(length));
         let offset = offset.ok_or_else(|| BlockError::OutOfBounds {
@@ -375,7 +393,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         let buffer = match kind {
             Kind::Read => self.arena.read_buffer(slot),
             Kind::Write | Kind::WriteDurable => self.arena.write_buffer(slot, length),
-            Kind::Trim | Kind::SyncData | Kind::SyncAll => std::ptr::null_mut(),
+            Kind::Trim | Kind::SyncData | Kind::SyncAll | Kind::File(_) => std::ptr::null_mut(),
         };
         let request = Request { slot, kind, length, offset, buffer };
         if let Some(verifier) = &mut self.verifier {
@@ -402,6 +420,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     fn wait(&mut self, patience: Nanos) -> Result<(), BlockError> {
         if self.unstarted > 0 {
             self.recorder.submitted(std::mem::take(&mut self.unstarted));
+            self.batch = Batch::default();
         }
         self.queue
             .wait(patience, &mut self.reaped)
@@ -434,11 +453,14 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     /// A request has completed at `now`: of the phase's own what it amounts to, and its offset in the payload.
     #[inline]
     fn finish(&mut self, reaped: Reaped, now: Nanos) -> Result<Option<(Completion, u64)>, BlockError> {
-        let flight = self.settle(reaped)?;
+        let (flight, failure) = self.settle(reaped)?;
         self.seen = now;
         if flight.turn == self.turn {
             let offset = self.frame.payload.within(flight.request.offset);
-            return Ok(Some((self.job.complete(flight.slot, now), offset)));
+            let completion = self.job.complete(flight.slot, now);
+            let Some(error) = failure else { return Ok(Some((completion, offset))) };
+            self.recorder.failed(completion.operation, error);
+            return Ok(None);
         }
         self.lingering -= 1;
         if self.lingering == 0 {
@@ -447,16 +469,19 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         Ok(None)
     }
 
-    /// The request is no longer in flight; did it do what it should?
+    /// The request is no longer in flight; did it do what it should, or fail as it may, and with what error?
     #[inline]
-    fn settle(&mut self, reaped: Reaped) -> Result<Flight, BlockError> {
+    fn settle(&mut self, reaped: Reaped) -> Result<(Flight, Option<i32>), BlockError> {
         let flight = self.in_flight[reaped.slot as usize].take().expect("a request completes once");
         let request = flight.request;
         self.free.push(reaped.slot);
         self.outstanding -= 1;
-        let moves_nothing = matches!(request.kind, Kind::Trim | Kind::SyncData | Kind::SyncAll);
+        let moves_nothing = matches!(request.kind, Kind::Trim | Kind::SyncData | Kind::SyncAll | Kind::File(_));
         if reaped.result == request.length as i32 || (moves_nothing && reaped.result >= 0) {
-            return self.check(&request).map(|()| flight);
+            return self.check(&request).map(|()| (flight, None));
+        }
+        if let Some(error) = self.tolerated(&request, reaped.result) {
+            return Ok((flight, Some(error)));
         }
         let offset = self.frame.payload.within(request.offset);
         let text = self.sentence(request.kind, offset, request.length);
@@ -464,6 +489,27 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             moved @ 0.. => BlockError::Short { request: text, moved: moved as u64 },
             error => BlockError::Io { request: text, error: std::io::Error::from_raw_os_error(-error) },
         })
+    }
+
+    /// The system's number of the error with which a request has failed, where the stream goes on after such failures.
+    #[cold]
+    fn tolerated(&mut self, request: &Request, result: i32) -> Option<i32> {
+        let (kind, short) = match request.kind {
+            Kind::Read => (Failing::Read, libc::EIO),
+            Kind::Write | Kind::WriteDurable => (Failing::Write, libc::ENOSPC),
+            Kind::Trim => (Failing::Trim, libc::EIO),
+            Kind::SyncData | Kind::SyncAll => (Failing::Sync, libc::EIO),
+            // A call counts as what its stream says.
+            Kind::File(_) if self.frame.tolerates.is_empty() => return None,
+            Kind::File(_) => (self.frame.tolerates[0], libc::EIO),
+        };
+        if !self.frame.tolerates.contains(&kind) {
+            return None;
+        }
+        if let Some(verifier) = &mut self.verifier {
+            verifier.fail(request);
+        }
+        Some(if result < 0 { -result } else { short })
     }
 
     /// What a request that did what it should means for the data.
@@ -480,7 +526,11 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     fn sentence(&self, kind: Kind, offset: u64, length: u32) -> String {
         let (word, storage) = (kind.word(), &self.frame.storage);
         match kind {
-            Kind::Read | Kind::Write | Kind::WriteDurable | Kind::Trim => {
+            Kind::File(operation) if operation.in_directory() => {
+                let number = offset / u64::from(length.max(1));
+                format!("{word} of file {number} of storage `{storage}`")
+            }
+            Kind::Read | Kind::Write | Kind::WriteDurable | Kind::Trim | Kind::File(_) => {
                 format!("{word} of {length} bytes at offset {offset} of storage `{storage}`")
             }
             Kind::SyncData | Kind::SyncAll => format!("{word} of storage `{storage}`"),
@@ -488,6 +538,9 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     }
 
     fn close(&mut self, at: Nanos, by: EndedBy) -> Ending {
+        if by == EndedBy::Amount {
+            self.frame.ends.iter().for_each(|over| over.set(by));
+        }
         let unserved = self.job.unserved_before(at);
         self.recorder.close(at, unserved, self.used());
         Ending { at, by }

@@ -31,12 +31,12 @@ pub fn lay_out(target: &Target, seed: u64, backend: Backend, control: &Control) 
     let arena = Arena::new(DEPTH, BLOCK_BYTES, seed, (OWNER, clock.t0()))?;
     match backend.choose()?.0 {
         Chosen::Uring => {
-            let queue = Uring::new(target.handle()?, DEPTH, &arena, false);
+            let queue = Uring::new(target.handle(false)?, DEPTH, &arena, false);
             let (queue, _) = queue.map_err(|error| BlockError::system("setting up io_uring", error))?;
             LayOut::new(target, queue, arena, control, clock).run()
         }
         Chosen::Portable | Chosen::Null => {
-            let queue = Pool::new(target.handle()?, DEPTH);
+            let queue = Pool::new(target.handle(false)?, None, DEPTH);
             let queue = queue.map_err(|error| BlockError::system("starting threads to write", error))?;
             LayOut::new(target, queue, arena, control, clock).run()
         }

@@ -2,6 +2,7 @@
 
 use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::clock;
+use crate::files::Donor;
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -29,7 +30,7 @@ fn trim(fd: RawFd, offset: u64, length: u64) -> isize {
 }
 
 /// Carries the request out; bytes moved or a negative error number.
-fn perform(fd: RawFd, request: &Request) -> i32 {
+fn perform(fd: RawFd, donor: Option<&Donor>, request: &Request) -> i32 {
     let (buffer, length, offset) = (request.buffer.cast(), request.length as usize, request.offset as libc::off_t);
     loop {
         // SAFETY: the buffer holds `length` bytes and belongs to the request until it has completed.
@@ -44,6 +45,7 @@ fn perform(fd: RawFd, request: &Request) -> i32 {
                 Kind::Trim => trim(fd, request.offset, u64::from(request.length)),
                 Kind::SyncData => libc::fdatasync(fd) as isize,
                 Kind::SyncAll => libc::fsync(fd) as isize,
+                Kind::File(operation) => operation.perform(fd, donor, request.offset, u64::from(request.length)),
             }
         };
         if result >= 0 {
@@ -59,13 +61,14 @@ fn perform(fd: RawFd, request: &Request) -> i32 {
 /// One request at a time, carried out by the thread that asks.
 pub(crate) struct Inline {
     handle: OwnedFd,
+    donor: Option<Donor>,
     pushed: VecDeque<Request>,
 }
 
 impl Inline {
-    /// Works on `handle`.
-    pub(crate) fn new(handle: OwnedFd) -> Self {
-        Self { handle, pushed: VecDeque::with_capacity(1) }
+    /// Works on `handle`, and may move extents of `donor` there.
+    pub(crate) fn new(handle: OwnedFd, donor: Option<Donor>) -> Self {
+        Self { handle, donor, pushed: VecDeque::with_capacity(1) }
     }
 }
 
@@ -78,7 +81,10 @@ impl Queue for Inline {
     fn wait(&mut self, patience: Nanos, reaped: &mut Vec<Reaped>) -> io::Result<()> {
         match self.pushed.pop_front() {
             Some(request) => {
-                reaped.push(Reaped { slot: request.slot, result: perform(self.handle.as_raw_fd(), &request) });
+                reaped.push(Reaped {
+                    slot: request.slot,
+                    result: perform(self.handle.as_raw_fd(), self.donor.as_ref(), &request),
+                });
             }
             None if patience > 0 => std::thread::sleep(Duration::from_nanos(patience)),
             None => std::hint::spin_loop(),
@@ -95,6 +101,7 @@ struct Todo {
 
 struct Shared {
     handle: OwnedFd,
+    donor: Option<Donor>,
     todo: Mutex<Todo>,
     work: Condvar,
     done: Mutex<Vec<Reaped>>,
@@ -120,7 +127,7 @@ impl Shared {
                 }
             };
             drop(todo);
-            let result = perform(self.handle.as_raw_fd(), &request);
+            let result = perform(self.handle.as_raw_fd(), self.donor.as_ref(), &request);
             lock(&self.done).push(Reaped { slot: request.slot, result });
             self.news.notify_one();
         }
@@ -136,11 +143,12 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// `depth` threads on `handle`.
-    pub(crate) fn new(handle: OwnedFd, depth: u32) -> io::Result<Self> {
+    /// `depth` threads on `handle`, which may move extents of `donor` there.
+    pub(crate) fn new(handle: OwnedFd, donor: Option<Donor>, depth: u32) -> io::Result<Self> {
         const STACK: usize = 64 << 10;
         let shared = Arc::new(Shared {
             handle,
+            donor,
             todo: Mutex::new(Todo { requests: VecDeque::with_capacity(depth as usize), over: false }),
             work: Condvar::new(),
             done: Mutex::new(Vec::with_capacity(depth as usize)),

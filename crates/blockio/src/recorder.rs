@@ -5,7 +5,7 @@ use crate::worker::Message;
 use std::sync::mpsc::{Receiver, Sender};
 use tameshi_base::Nanos;
 use tameshi_record::interval::OPERATION_COUNT;
-use tameshi_record::ledger::{batch_class, depth_class};
+use tameshi_record::ledger::{SUBMITTED_KINDS, batch_class, depth_class};
 use tameshi_record::{Clock as Boundaries, IntervalStats, Part, Slow, ThreadUsage};
 use tameshi_workload::{Arrivals, Completion, Issue, OPERATIONS, Operation, StreamSpec};
 
@@ -13,6 +13,9 @@ use tameshi_workload::{Arrivals, Completion, Issue, OPERATIONS, Operation, Strea
 const EXPECTED_LATENCY: Nanos = 1_000_000_000;
 /// Statistics that a job has in hand: one that fills, one at the writer, one to spare.
 const SPARES: usize = 3;
+
+/// Requests of a handover by the kind of their command.
+pub(crate) type Batch = [u32; SUBMITTED_KINDS];
 
 /// What a job's threads have used since they began.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,6 +103,13 @@ impl Recorder {
         }
     }
 
+    /// Counts a request that failed and ends nothing, with the system's number of the error.
+    #[cold]
+    pub(crate) fn failed(&mut self, operation: Operation, error: i32) {
+        self.stats.failed += 1;
+        *self.stats.ledger.failures.entry((operation as u8, error)).or_default() += 1;
+    }
+
     /// Counts a scheduled request that starts at `now`.
     #[inline]
     pub(crate) fn started(&mut self, now: Nanos, issue: &Issue) {
@@ -120,10 +130,14 @@ impl Recorder {
         self.stats.ledger.submitted[batch_class(requests)] += 1;
     }
 
-    /// So many requests took so long to be handed over.
+    /// So many requests of each kind took so long to be handed over together.
     #[inline]
-    pub(crate) fn handed_over(&mut self, requests: u32, length: Nanos) {
-        self.stats.ledger.submission.add(requests, length);
+    pub(crate) fn handed_over(&mut self, requests: &Batch, length: Nanos) {
+        for (submission, &requests) in self.stats.ledger.submission.iter_mut().zip(requests) {
+            if requests > 0 {
+                submission.add(requests, length);
+            }
+        }
     }
 
     /// Counts a wait that brought so many completions.

@@ -4,13 +4,17 @@ use crate::backend::Chosen;
 use crate::target::Target;
 use std::collections::BTreeSet;
 use tameshi_spec::run::{PhaseStream, RunSpec};
-use tameshi_workload::spec::Submission;
-use tameshi_workload::{Arrivals, StreamSpec};
+use tameshi_workload::spec::{Access, Submission};
+use tameshi_workload::{Arrivals, Donor, StreamSpec};
 
 /// One thread's place.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) storage: String,
+    /// Whether its requests go through the page cache.
+    pub(crate) buffered: bool,
+    /// Where its requests move extents from, where they do.
+    pub(crate) donor: Option<Donor>,
     pub(crate) chosen: Chosen,
     /// Whether its requests, one at a time, are carried out by the thread itself.
     pub(crate) in_place: bool,
@@ -39,6 +43,7 @@ pub(crate) struct Roster {
 /// of a block device's range.
 pub(crate) fn chosen_for(stream: &StreamSpec, target: Option<&Target>, chosen: Chosen) -> Chosen {
     match stream.submission {
+        _ if stream.call.is_some() && chosen != Chosen::Null => Chosen::Portable,
         Submission::PlainCalls => Chosen::Portable,
         Submission::Auto if stream.trims() && target.is_some_and(Target::is_block_device) => Chosen::Portable,
         Submission::Auto | Submission::IoUring | Submission::IoUringPolled => chosen,
@@ -70,8 +75,10 @@ impl Roster {
     fn free_place(&mut self, stream: &PhaseStream, chosen: Chosen, taken: &mut Vec<bool>) -> usize {
         let in_place = chosen == Chosen::Portable && stream.stream.most_outstanding() == 1;
         let polled = stream.stream.submission == Submission::IoUringPolled;
+        let buffered = stream.stream.access == Access::Buffered;
         let fits = |place: &Place| {
             (place.storage.as_str(), place.chosen, place.in_place) == (stream.storage.as_str(), chosen, in_place)
+                && (place.buffered, &place.donor) == (buffered, &stream.stream.donor)
                 && (place.polled, &place.processors) == (polled, &stream.stream.processors)
         };
         taken.resize(self.places.len(), false);
@@ -80,6 +87,8 @@ impl Roster {
             taken.push(false);
             self.places.push(Place {
                 storage: stream.storage.clone(),
+                buffered,
+                donor: stream.stream.donor.clone(),
                 chosen,
                 in_place,
                 polled,

@@ -275,7 +275,7 @@ impl Run<'_> {
         let threads = shift.threads.clone();
         self.leaving.push(Leaving { phase: index, threads, since: begin, ended: false });
         let next = foreseen.map(|step| self.shift(step));
-        let certain = end.filter(|_| phase.until.steady.is_none() && !phase.is_bounded());
+        let certain = end.filter(|_| phase.until.steady.is_none() && !phase.is_bounded() && !shift.crowds);
         let idle = shift.threads.is_empty();
         if let Some(next) = &next {
             match certain {
@@ -404,7 +404,7 @@ impl Run<'_> {
             }
         };
         if let Some(by) = verdict {
-            shift.over.set(by);
+            shift.over.iter().for_each(|over| over.set(by));
         }
         Ok(())
     }

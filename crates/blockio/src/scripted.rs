@@ -185,6 +185,9 @@ fn drive_on(stage: Stage, spec: &StreamSpec, script: impl FnMut(usize, &Request)
         sync: Frame::sync_kind(spec),
         end: time,
         over: Arc::new(Over::default()),
+        ends: Vec::new(),
+        call: None,
+        tolerates: Vec::new(),
         handover: Arc::new(Handover::of(1)),
     };
     let mut recorder = Recorder::new(0, std::iter::once(spec), sender, returned);
@@ -454,6 +457,9 @@ fn pass(specs: [&StreamSpec; 2], verdict: Nanos, slots: u32, script: impl FnMut(
         sync: Frame::sync_kind(spec),
         end: Some(end),
         over: Arc::new(Over::default()),
+        ends: Vec::new(),
+        call: None,
+        tolerates: Vec::new(),
         handover: Arc::new(Handover::of(1)),
     };
     let bounds = |begin| Boundaries::new(begin, 0, 100 * MS);

@@ -16,6 +16,8 @@ pub struct Target {
     pub data_bytes: u64,
     /// Whether it was opened past the page cache (O_DIRECT).
     pub direct: bool,
+    /// The same target opened through the page cache, for streams that go there while others go past it.
+    pub buffered: Option<OwnedFd>,
 }
 
 /// Where a payload lies within its target.
@@ -104,9 +106,20 @@ impl Target {
         status(self.fd.as_raw_fd()).is_ok_and(|status| status.st_mode & libc::S_IFMT == libc::S_IFBLK)
     }
 
-    /// A second handle on the same open target, for a thread that may outlive the first.
-    pub(crate) fn handle(&self) -> Result<OwnedFd, BlockError> {
-        self.fd.try_clone().map_err(|error| BlockError::system("duplicating a target's descriptor", error))
+    /// Whether it is a directory, whose files streams make, look at and delete.
+    pub(crate) fn is_directory(&self) -> bool {
+        status(self.fd.as_raw_fd()).is_ok_and(|status| status.st_mode & libc::S_IFMT == libc::S_IFDIR)
+    }
+
+    /// A second handle on the same open target, for a thread that may outlive the first; `buffered`: through the page
+    /// cache, where it is open both ways.
+    pub(crate) fn handle(&self, buffered: bool) -> Result<OwnedFd, BlockError> {
+        self.buffered
+            .as_ref()
+            .filter(|_| buffered)
+            .unwrap_or(&self.fd)
+            .try_clone()
+            .map_err(|error| BlockError::system("duplicating a target's descriptor", error))
     }
 }
 

@@ -109,6 +109,7 @@ impl Uring {
             (Kind::Trim, _) => opcode::Fallocate::new(self.file, u64::from(length)).offset(offset).mode(HOLE).build(),
             (Kind::SyncData, _) => opcode::Fsync::new(self.file).flags(FsyncFlags::DATASYNC).build(),
             (Kind::SyncAll, _) => opcode::Fsync::new(self.file).build(),
+            (Kind::File(_), _) => unreachable!("streams of calls on files go by plain calls"),
         };
         entry.flags(self.file_flags).user_data(u64::from(request.slot))
     }

@@ -5,7 +5,7 @@
 //! read while a write to it is under way may be old, new, or both in part.
 
 use crate::backend::{Kind, Request};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -96,11 +96,14 @@ struct State {
     /// Acknowledged writes that no sync has made durable, in their order, and how many there were before them.
     volatile: VecDeque<(Range<u64>, u64)>,
     hardened: u64,
+    /// Blocks whose last write failed: they may hold it, what was there before, or both in part.
+    doubtful: BTreeSet<u64>,
 }
 
 impl State {
     fn is_written(&self, blocks: &Range<u64>) -> bool {
         self.writing.iter().any(|other| overlap(&other.blocks, blocks))
+            || self.doubtful.range(blocks.clone()).next().is_some()
     }
 }
 
@@ -136,12 +139,25 @@ impl Ground {
         let mut state = self.state();
         let index = state.writing.iter().position(|write| write.sequence == sequence).expect("a write ends once");
         let Writing { blocks, oldest, .. } = state.writing.swap_remove(index);
+        if !state.doubtful.is_empty() {
+            for block in blocks.clone() {
+                state.doubtful.remove(&block);
+            }
+        }
         self.journal.note(blocks.clone(), Field::Acknowledged, oldest);
         if durable {
             self.journal.note(blocks, Field::Durable, oldest);
         } else if self.syncs {
             state.volatile.push_back((blocks, oldest));
         }
+    }
+
+    /// A write has failed: nobody knows what its blocks hold until another has succeeded.
+    fn fail_write(&self, sequence: u64) {
+        let mut state = self.state();
+        let index = state.writing.iter().position(|write| write.sequence == sequence).expect("a write ends once");
+        let Writing { blocks, .. } = state.writing.swap_remove(index);
+        state.doubtful.extend(blocks);
     }
 
     /// A sync is about to be submitted: how many acknowledged writes it makes durable, of all that ever were.
@@ -213,7 +229,7 @@ impl Verifier {
                 pending.contested = self.ground.state().is_written(&blocks);
             }
             Kind::SyncData | Kind::SyncAll => pending.covers = self.ground.begin_sync(),
-            Kind::Trim => {}
+            Kind::Trim | Kind::File(_) => {}
         }
     }
 
@@ -235,9 +251,16 @@ impl Verifier {
                     self.check(block, offset, *known, pending.contested).map_err(|why| (offset, why))?;
                 }
             }
-            Kind::Trim => {}
+            Kind::Trim | Kind::File(_) => {}
         }
         Ok(())
+    }
+
+    /// The request has failed, and that ends nothing.
+    pub(crate) fn fail(&mut self, request: &Request) {
+        if matches!(request.kind, Kind::Write | Kind::WriteDurable) {
+            self.ground.fail_write(self.slots[request.slot as usize].sequence);
+        }
     }
 
     /// Looks at a block that was read; so much was `known` of it when the read began, while a write was under way if it
@@ -328,6 +351,23 @@ mod tests {
         ground.end_write(fifth, false);
         assert_eq!([1, 2, 5, 6].map(acknowledged), [first, fifth, fifth, second]);
         assert_eq!(ground.journal.written(2).issued, fifth);
+    }
+
+    #[test]
+    fn what_a_failed_write_left_is_in_doubt_until_another_succeeds() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ground = ground(&folder, false);
+        let first = ground.begin_write(&(0..4));
+        ground.end_write(first, false);
+        let failed = ground.begin_write(&(1..3));
+        ground.fail_write(failed);
+        let doubtful = |block: u64| ground.state().is_written(&(block..block + 1));
+        assert_eq!([0, 1, 2, 3].map(doubtful), [false, true, true, false]);
+        assert_eq!(ground.journal.written(1).acknowledged, first, "it was never acknowledged");
+        let third = ground.begin_write(&(2..4));
+        ground.end_write(third, false);
+        assert_eq!([0, 1, 2, 3].map(doubtful), [false, true, false, false]);
+        assert_eq!(ground.journal.written(2).acknowledged, third);
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use crate::affinity;
 use crate::arena::{Arena, Content};
 use crate::backend::{Chosen, Queue};
-use crate::clock::{self, Monotonic};
+use crate::clock::{self, Clock, Monotonic};
 use crate::driver::{Driver, Ending, Frame, SPIN_NS};
 use crate::error::BlockError;
+use crate::files::Donor;
 use crate::null::Null;
 use crate::portable::{Inline, Pool};
 use crate::recorder::Recorder;
@@ -48,6 +49,8 @@ pub(crate) struct Post {
     pub(crate) polled: bool,
     /// The processors that it runs on, where it is told.
     pub(crate) processors: Option<Vec<u32>>,
+    /// Whose extents its requests move, where they do.
+    pub(crate) donor: Option<Donor>,
     /// Room for all that it may have outstanding.
     pub(crate) arena: Arena,
     /// Every stream that it will have a job of.
@@ -77,6 +80,9 @@ pub(crate) struct Task {
     pub(crate) frame: Frame,
     /// What holds the job back where its stream keeps step with others.
     pub(crate) pacer: Option<Pacer>,
+    /// What may be outstanding on its storage in the next phase, where that works there in closed loop and it is less than
+    /// this thread may have now: what exceeds it would be in the way of that phase, and so drains before it begins.
+    pub(crate) room_next: Option<u32>,
 }
 
 impl Task {
@@ -145,9 +151,13 @@ fn open_queue(mut post: Post, handle: OwnedFd, lines: Lines) -> Result<(), Block
             carry(post, lines, queue, features)
         }
         Chosen::Null => carry(post, lines, Null::new(slots), vec!["no requests at all".into()]),
-        Chosen::Portable if post.in_place => carry(post, lines, Inline::new(handle), plain_calls()),
+        Chosen::Portable if post.in_place => {
+            let queue = Inline::new(handle, post.donor.take());
+            carry(post, lines, queue, plain_calls())
+        }
         Chosen::Portable => {
-            let queue = Pool::new(handle, slots).map_err(failed("starting a thread per outstanding request"))?;
+            let queue = Pool::new(handle, post.donor.take(), slots)
+                .map_err(failed("starting a thread per outstanding request"))?;
             carry(post, lines, queue, plain_calls())
         }
     }
@@ -173,7 +183,7 @@ fn carry<Q: Queue>(post: Post, lines: Lines, queue: Q, features: Vec<String>) ->
     };
     let (frame, job) = task.load(begin);
     let driver = Driver::new(frame, job, queue, post.arena, recorder, &clock, &halt);
-    let mut thread = Thread { worker, driver, sender, clock: &clock, halt: &halt };
+    let mut thread = Thread { worker, driver, sender, clock: &clock, halt: &halt, quiet: false };
     let worked = thread.phase(&task, begin).and_then(|()| thread.go_on(&mut orders));
     let drained = thread.driver.drain();
     thread.tell_drained();
@@ -191,6 +201,8 @@ struct Thread<'a, Q> {
     sender: Sender<Message>,
     clock: &'a Monotonic,
     halt: &'a AtomicBool,
+    /// It has drained what would crowd the next phase, and starts nothing before that begins.
+    quiet: bool,
 }
 
 impl<Q: Queue> Thread<'_, Q> {
@@ -198,7 +210,7 @@ impl<Q: Queue> Thread<'_, Q> {
     fn go_on(&mut self, orders: &mut Orders<Box<Task>>) -> Result<(), BlockError> {
         let mut resting = false;
         loop {
-            if !resting {
+            if !resting && !self.quiet {
                 self.driver.bridge(|| orders.look())?;
             }
             let Some((task, begin)) = orders.next(|| self.is_halted()) else { return Ok(()) };
@@ -228,7 +240,14 @@ impl<Q: Queue> Thread<'_, Q> {
         self.clock.wait_until(begin, SPIN_NS, || self.is_halted());
         let ending = self.driver.run(begin)?;
         tell(&self.sender, Message::Closed { worker: self.worker, ending });
-        task.frame.handover.close(ending.at);
+        self.quiet = task.room_next.is_some_and(|room| self.driver.outstanding() > room);
+        let mut at = ending.at;
+        if self.quiet {
+            self.driver.drain()?;
+            self.tell_drained();
+            at = at.max(self.clock.now());
+        }
+        task.frame.handover.close(at);
         Ok(())
     }
 

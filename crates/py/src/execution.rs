@@ -11,8 +11,9 @@ use tameshi_blockio::{Backend, Target};
 use tameshi_record::{Control, RunStatus, Writer};
 use tameshi_spec::run::{RunSpec, World};
 
-/// Name, descriptor, offset and length of the payload in bytes, and whether it is opened past the page cache.
-pub(crate) type TargetTuple = (String, RawFd, u64, u64, bool);
+/// Name, descriptor, offset and length of the payload in bytes, whether it is opened past the page cache, and the descriptor
+/// of the same target through it, if there is one.
+pub(crate) type TargetTuple = (String, RawFd, u64, u64, bool, Option<RawFd>);
 
 fn failed(error: impl Display) -> PyErr {
     CoreError::new_err(error.to_string())
@@ -27,10 +28,11 @@ pub(crate) struct Execution {
 }
 
 /// Takes a descriptor of its own, so that Python's may be closed at any time.
-pub(crate) fn target((name, fd, data_offset, data_bytes, direct): TargetTuple) -> PyResult<(String, Target)> {
-    // SAFETY: Python holds the descriptor open for the length of this call.
-    let fd = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().map_err(failed)?;
-    Ok((name, Target { fd, data_offset, data_bytes, direct }))
+pub(crate) fn target((name, fd, data_offset, data_bytes, direct, buffered): TargetTuple) -> PyResult<(String, Target)> {
+    // SAFETY: Python holds the descriptors open for the length of this call.
+    let own = |fd| unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().map_err(failed);
+    let (fd, buffered) = (own(fd)?, buffered.map(own).transpose()?);
+    Ok((name, Target { fd, data_offset, data_bytes, direct, buffered }))
 }
 
 #[pymethods]
@@ -40,10 +42,13 @@ impl Execution {
         Ok(Self { spec: from_json(spec)?, folder, control: Arc::default() })
     }
 
-    /// Writes a target's payload once; tells whether it was written whole.
+    /// Writes a target's payload once, of a directory the files that must be there; tells whether it was written whole.
     fn lay_out(&self, py: Python<'_>, target: TargetTuple, seed: u64) -> PyResult<bool> {
-        let (_, target) = self::target(target)?;
-        let laid_out = py.detach(|| tameshi_blockio::lay_out(&target, seed, Backend::Auto, &self.control));
+        let (name, target) = self::target(target)?;
+        let laid_out = py.detach(|| match tameshi_blockio::holds_files(&self.spec, &name) {
+            true => tameshi_blockio::lay_out_files(&self.spec, &name, &target, &self.control),
+            false => tameshi_blockio::lay_out(&target, seed, Backend::Auto, &self.control),
+        });
         Ok(laid_out.map_err(failed)? == RunStatus::Complete)
     }
 

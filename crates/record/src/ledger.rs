@@ -3,12 +3,18 @@
 
 use crate::interval::OPERATION_WORDS;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use tameshi_base::Nanos;
 
 /// So many of a stream's slowest operations are kept.
 pub const KEPT: usize = 10;
 /// Classes of [`Ledger::depth`] and of the batches; see [`depth_class`] and [`batch_class`].
 pub const CLASSES: usize = 7;
+
+/// Kinds of commands whose submission is told apart: `tameshi_base::CommandKind` in that order.
+pub const SUBMITTED_KINDS: usize = 4;
+/// Their words.
+pub const SUBMITTED_WORDS: [&str; SUBMITTED_KINDS] = ["read", "write", "sync", "trim"];
 
 /// One operation that took long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,6 +147,13 @@ impl Submission {
         });
     }
 
+    fn as_json(&self) -> Value {
+        json!({
+            "count": self.count, "ns_min": self.ns_min, "ns_max": self.ns_max, "ns_sum": self.ns_sum,
+            "ns_squares": self.ns_squares,
+        })
+    }
+
     fn merge(&mut self, other: &Self) {
         self.ns_min = match (self.count, other.count) {
             (_, 0) => self.ns_min,
@@ -155,7 +168,7 @@ impl Submission {
 }
 
 /// All of it, of a job in an interval or of a stream in a part of a phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
     /// The slowest operations.
     pub slowest: Slowest,
@@ -163,12 +176,14 @@ pub struct Ledger {
     pub depth: [u64; CLASSES],
     /// Handovers to the system by how many requests they took.
     pub submitted: [u64; CLASSES],
-    /// How long handing over took.
-    pub submission: Submission,
+    /// How long handing over took, by the kind of the command in the order of [`SUBMITTED_WORDS`].
+    pub submission: [Submission; SUBMITTED_KINDS],
     /// Waits by how many completions they brought.
     pub completed: [u64; CLASSES],
     /// What the threads used.
     pub usage: ThreadUsage,
+    /// Requests that failed and ended nothing, by the discriminant of their operation and the system's number of the error.
+    pub failures: BTreeMap<(u8, i32), u64>,
 }
 
 impl Ledger {
@@ -176,7 +191,8 @@ impl Ledger {
     pub fn merge(&mut self, other: &Self) {
         self.slowest.merge(&other.slowest);
         self.usage.merge(&other.usage);
-        self.submission.merge(&other.submission);
+        self.submission.iter_mut().zip(&other.submission).for_each(|(mine, theirs)| mine.merge(theirs));
+        other.failures.iter().for_each(|(of, count)| *self.failures.entry(*of).or_default() += count);
         let pairs = [
             (&mut self.depth, &other.depth),
             (&mut self.submitted, &other.submitted),
@@ -190,13 +206,16 @@ impl Ledger {
     /// As it stands in the event `stream_end`, without phase, stream and part.
     pub(crate) fn as_json(&self) -> Value {
         let slowest: Vec<Value> = self.slowest.list().iter().map(Slow::as_json).collect();
-        let (usage, submission) = (self.usage, self.submission);
+        let usage = self.usage;
+        let told = SUBMITTED_WORDS.iter().zip(&self.submission).filter(|(_, submission)| submission.count > 0);
+        let submission: BTreeMap<&str, Value> = told.map(|(word, submission)| (*word, submission.as_json())).collect();
+        let failures = self.failures.iter().map(|(&(operation, error), count)| {
+            json!({ "operation": OPERATION_WORDS[usize::from(operation)], "error": error, "count": count })
+        });
+        let failures: Vec<Value> = failures.collect();
         json!({
-            "slowest": slowest, "depth": self.depth, "submitted": self.submitted, "completed": self.completed,
-            "submission": {
-                "count": submission.count, "ns_min": submission.ns_min, "ns_max": submission.ns_max,
-                "ns_sum": submission.ns_sum, "ns_squares": submission.ns_squares,
-            },
+            "slowest": slowest, "failures": failures, "depth": self.depth, "submitted": self.submitted, "completed": self.completed,
+            "submission": submission,
             "usage": {
                 "user_ns": usage.user_ns, "system_ns": usage.system_ns, "switches": usage.switches,
                 "major_faults": usage.major_faults, "minor_faults": usage.minor_faults,

@@ -113,6 +113,7 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
         "verify",
         "a simulated drive holds no data that could be checked; measure this stream, or leave `verify` out",
     );
+    refuse(what.call.is_some(), "call", "a simulated drive has no files; measure this stream");
     refuse(what.queue_depth == 0, "queue_depth", "nothing is ever outstanding");
     refuse(what.jobs == 0, "jobs", "there is nobody to do it");
     for objection in what.objection().into_iter().chain(what.span_objection(span_bytes)) {

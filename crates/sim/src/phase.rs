@@ -337,7 +337,7 @@ impl<'a> Phase<'a> {
                 self.seats.issued(seat);
             }
         } else if self.bounded && of.job.is_done() {
-            self.active -= 1;
+            self.active -= self.seats.ended(seat, self.spec, world.now, &mut self.due);
         }
         self.seats.set_due(seat, world.now, &mut self.due);
         let of = self.seats.get_mut(seat);
@@ -414,10 +414,11 @@ impl<'a> Phase<'a> {
         }
         self.seats.set_due(seat, done.at, &mut self.due);
         let of = self.seats.get(seat);
+        let stream = usize::from(of.stream);
         if self.bounded && of.job.is_done() {
-            self.active -= 1;
+            self.active -= self.seats.ended(seat, self.spec, done.at, &mut self.due);
         }
-        let stats = &mut self.stats[usize::from(of.stream)];
+        let (of, stats) = (self.seats.get(seat), &mut self.stats[stream]);
         if done.failed {
             stats.failed += 1;
             return;

@@ -8,6 +8,7 @@
 use crate::due::Due;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
+use tameshi_spec::run::PhaseSpec;
 use tameshi_workload::Job;
 
 /// A job, its stream, and where it works.
@@ -201,6 +202,30 @@ impl Seats {
         if !self.standings[seat].held {
             due.set(seat, self.all[seat].job.next_due().map(|at| at.max(now)));
         }
+    }
+
+    /// A job of `phase` has come to its end, and those that end with its stream start nothing any more: how many have
+    /// nothing to do since then.
+    #[cold]
+    pub(crate) fn ended(&mut self, seat: usize, phase: &PhaseSpec, now: Nanos, due: &mut Due) -> usize {
+        let name = &phase.streams[usize::from(self.all[seat].stream)].name;
+        let with = |of: &Seat| phase.streams[usize::from(of.stream)].stream.ends_with.contains(name);
+        let others: Vec<usize> =
+            self.current().filter(|(other, of)| *other != seat && with(of)).map(|(other, _)| other).collect();
+        let mut ended = 1;
+        for other in others {
+            let job = &mut self.all[other].job;
+            if job.is_done() {
+                continue;
+            }
+            job.end();
+            let is_done = job.is_done();
+            self.set_due(other, now, due);
+            if is_done {
+                ended += self.ended(other, phase, now, due);
+            }
+        }
+        ended
     }
 
     /// The phase ends; what is outstanding belongs to no window from now on.

@@ -30,6 +30,16 @@ pub(crate) fn study(source: Source<'_>, table: &Table<'_>, study: &Study) -> Che
     for (name, stream) in &study.workload.stream {
         name_is_plain(source, table, &["workload", "stream", name])?;
         stream_values(source, table, name, stream)?;
+        if let Some(donor) = stream.donor.as_ref().filter(|donor| !study.storage.contains_key(&donor.storage)) {
+            let path = ["workload", "stream", name, "donor", "storage"];
+            let storages = study.storage.keys().cloned().collect();
+            return Err(unknown_name(source, table, &path, "storage", &donor.storage, storages));
+        }
+        if let Some(other) = stream.ends_with.iter().find(|other| !study.workload.stream.contains_key(*other)) {
+            let path = ["workload", "stream", name, "ends_with"];
+            let streams = study.workload.stream.keys().cloned().collect();
+            return Err(unknown_name(source, table, &path, "stream", other, streams));
+        }
     }
     for (name, phase) in &study.phase {
         phase_values(source, table, name, phase)?;
@@ -255,6 +265,10 @@ fn steady_values(source: Source<'_>, table: &Table<'_>, path: &[&str], rule: &St
             "no line can be fitted to so few",
             "2 or more; the PTS asks for 5",
         ));
+    }
+    if rule.absolute.is_some() && rule.track.variables().count() > 1 {
+        let message = "a limit that is no share of the mean is of one variable";
+        return Err(bad(source, table, &at("track"), message, "one of iops, bandwidth, latency"));
     }
     if rule.max_rounds < rule.rounds {
         let message = format!("fewer than the {} rounds of a window", rule.rounds);

@@ -287,6 +287,8 @@ pub(crate) fn resolve_storages(
     let roles = [(&study.uses.storage, "storage"), (&study.uses.log, "log"), (&study.uses.standby, "standby")];
     let mut used: Vec<String> =
         phases.iter().flat_map(|phase| &phase.streams).map(|stream| stream.storage.clone()).collect();
+    let donors = phases.iter().flat_map(|phase| &phase.streams).filter_map(|stream| stream.stream.donor.as_ref());
+    used.extend(donors.map(|donor| donor.storage.clone()));
     for (role, key) in roles {
         if let Some(name) = role {
             used.push(used_storage(source, table, study, Some(name), &["use", key])?);
@@ -324,7 +326,7 @@ fn resolve_storage(
     };
     if world == World::Measured {
         return match stack.size {
-            Some(size) => Ok(StorageSpec { size, scale: 1, model: None }),
+            Some(size) => Ok(StorageSpec { size, scale: 1, sparse: stack.sparse, model: None }),
             None => missing("a measured run must know how much of the device or file it may use", "size = \"1 GiB\""),
         };
     }
@@ -339,7 +341,7 @@ fn resolve_storage(
         return Err(error);
     }
     let (size, scale) = crate::scale::apply(source, table, study, name, &mut model, size)?;
-    Ok(StorageSpec { size, scale, model: Some(model) })
+    Ok(StorageSpec { size, scale, sparse: false, model: Some(model) })
 }
 
 /// What the study asks for that no world does yet.

@@ -75,6 +75,10 @@ fn unscaled() -> u32 {
     1
 }
 
+fn is_no(flag: &bool) -> bool {
+    !flag
+}
+
 fn is_unscaled(scale: &u32) -> bool {
     *scale == 1
 }
@@ -88,6 +92,9 @@ pub struct StorageSpec {
     /// Capacity scale: flash drives have one n-th of their capacity, and so have size, offsets, spans and amounts.
     #[serde(default = "unscaled", skip_serializing_if = "is_unscaled")]
     pub scale: u32,
+    /// Whether a file is not written before the run.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub sparse: bool,
     /// The model behind the name; absent where a real thing is bound to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Node>,
@@ -288,6 +295,12 @@ impl PhaseSpec {
         let sharing = sharing.filter(|stream| stream.amount.is_none() && stream.duration.is_none());
         let jobs = sharing.map(|stream| stream.jobs).sum();
         self.until.amount.map(|amount| per_job(amount, jobs))
+    }
+
+    /// Numbers of the streams that end with the stream of that name.
+    pub fn ended_with<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let with = move |stream: &PhaseStream| stream.stream.ends_with.iter().any(|other| other == name);
+        self.streams.iter().enumerate().filter(move |(_, stream)| with(stream)).map(|(number, _)| number)
     }
 
     /// Whether the phase may end before its time because every job is done.

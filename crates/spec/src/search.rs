@@ -52,10 +52,10 @@ pub(crate) fn check(
     }
     if let Some(limit) = &search.limit {
         let parts: Vec<&str> = limit.metric.split('.').collect();
-        let known = matches!(
-            parts[..],
-            ["read" | "write" | "sync" | "commit", "latency", "mean" | "p50" | "p99" | "p999" | "max"]
-        );
+        let known = match parts[..] {
+            ["read" | "write" | "sync" | "commit", "latency", statistic] => is_estimated(statistic),
+            _ => false,
+        };
         if !known {
             let accepted = "OPERATION.latency.STATISTIC, such as read.latency.p999";
             let message = "a limit is on a latency that is estimated";
@@ -69,6 +69,13 @@ pub(crate) fn check(
         return Err(bad(source, table, &["search", "shares"], "no rate follows", "shares above 0 %"));
     }
     Ok(())
+}
+
+/// A mean, a maximum, or a percentile by its name: two digits and those behind the point, `p05`, `p99`, `p999`.
+fn is_estimated(statistic: &str) -> bool {
+    let percentile =
+        |digits: &str| (2..=6).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit());
+    matches!(statistic, "mean" | "max") || statistic.strip_prefix('p').is_some_and(percentile)
 }
 
 /// The runs of one cell of a search.

@@ -24,7 +24,7 @@ const MOST_THETA_PERMILLE: u32 = 10_000;
 impl StreamSpec {
     /// The first thing of this description that no job can carry out, wherever it works.
     pub fn objection(&self) -> Option<Objection> {
-        let trims = || self.trim_objection();
+        let trims = || self.trim_objection().or_else(|| self.call_objection());
         let writes = || self.group_objection().or_else(|| self.page_objection()).or_else(|| self.verify_objection());
         let times = || self.arrivals_objection().or_else(|| self.pauses_objection());
         let ends = || self.end_objection().or_else(|| self.pace_objection()).or_else(|| self.system_objection());
@@ -156,6 +156,11 @@ impl StreamSpec {
         } else {
             None
         }
+    }
+
+    fn call_objection(&self) -> Option<Objection> {
+        let (message, accepted) = self.call_trouble()?;
+        Some(Objection { key: "call", message: message.to_string(), accepted })
     }
 
     fn trim_objection(&self) -> Option<Objection> {

@@ -157,6 +157,11 @@ impl Group {
         u32::from(matches!(self.step, Step::Writing(_) | Step::Flushing))
     }
 
+    /// Nobody starts any more.
+    pub(crate) fn end(&mut self) {
+        self.source.end();
+    }
+
     pub(crate) fn is_done(&self) -> bool {
         self.source.is_exhausted() && self.step == Step::Idle && self.forming.is_empty()
     }

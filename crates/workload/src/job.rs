@@ -216,6 +216,15 @@ impl Job {
         self.source().is_exhausted()
     }
 
+    /// The job starts nothing any more; what it has begun, and the sync at its end, it brings to an end.
+    pub fn end(&mut self) {
+        match &mut self.0 {
+            Kind::Plain(plain) => plain.end(),
+            Kind::Group(group) => group.end(),
+            Kind::Pages(pages) => pages.end(),
+        }
+    }
+
     /// Nothing outstanding, nothing to come.
     #[inline]
     pub fn is_done(&self) -> bool {

@@ -4,6 +4,7 @@
 //! each world owns the clock: it asks a job when it is next due, issues, and tells it what completed.
 
 mod arrivals;
+mod calls;
 mod check;
 mod group;
 mod job;
@@ -20,6 +21,7 @@ pub mod spec;
 pub mod steady;
 
 pub use arrivals::Schedule;
+pub use calls::{Donor, Failing, FileCall};
 pub use check::Objection;
 pub use job::{Completion, Issue, Job, OPERATIONS, Operation, Placement};
 pub use pace::{Pacer, Paces};

@@ -1,7 +1,8 @@
 //! Streams that keep step: each starts a request only while its share of the group's is no larger than its weight's.
 //!
-//! The counts are shared by all jobs of a phase. Threads may read them while others count, so that a share is exceeded by
-//! a request of each job at most; in virtual time one job acts at a time, and nothing depends on anything but the calls.
+//! The counts are shared by all jobs of a phase. Threads may read them while others count, and a count of others that is too
+//! low holds back, so that a stream of one job never exceeds its share by more than the request that it starts; one of several
+//! jobs may by one of each. In virtual time one job acts at a time, and nothing depends on anything but the calls.
 
 use crate::spec::StreamSpec;
 use std::collections::BTreeMap;
@@ -19,6 +20,14 @@ struct Member {
     started: AtomicU64,
     /// Jobs that still start something.
     jobs: AtomicU32,
+    /// Until then it counts among the others although none of its jobs does.
+    until: AtomicU64,
+}
+
+impl Member {
+    fn counts(&self, now: Nanos) -> bool {
+        self.jobs.load(Ordering::Relaxed) > 0 || now < self.until.load(Ordering::Relaxed)
+    }
 }
 
 /// A group of streams that keep step.
@@ -27,9 +36,9 @@ pub struct Group(Vec<Member>);
 
 impl Group {
     /// Whether `member` may start a request; if so, it is counted.
-    fn starts(&self, member: usize) -> bool {
+    fn starts(&self, member: usize, now: Nanos) -> bool {
         let (mut weights, mut starts) = (0, 0);
-        for other in self.0.iter().filter(|other| other.jobs.load(Ordering::Relaxed) > 0) {
+        for other in self.0.iter().filter(|other| other.counts(now)) {
             weights += u128::from(other.weight);
             starts += u128::from(other.started.load(Ordering::Relaxed));
         }
@@ -55,7 +64,7 @@ impl Paces {
                 let pace = stream.pace.as_ref()?;
                 let group = groups.entry(&pace.group).or_default();
                 let (weight, jobs) = (u64::from(pace.weight), stream.jobs.into());
-                group.0.push(Member { weight, started: AtomicU64::new(0), jobs });
+                group.0.push(Member { weight, started: AtomicU64::new(0), jobs, until: AtomicU64::new(0) });
                 Some((pace.group.as_str(), group.0.len() - 1))
             })
             .collect();
@@ -81,13 +90,15 @@ pub struct Pacer {
 impl Pacer {
     /// Whether the job may start a request now; if so, it is counted.
     #[inline]
-    pub(crate) fn starts(&self) -> bool {
-        self.group.starts(self.member)
+    pub(crate) fn starts(&self, now: Nanos) -> bool {
+        self.group.starts(self.member, now)
     }
 
-    /// The job starts nothing any more, and the others go on without it.
-    pub(crate) fn leave(&mut self) {
+    /// The job starts nothing any more, and the others go on without it from `until` on: whose time is over soon, and has
+    /// not yet begun to be, holds them back as long as it would have.
+    pub(crate) fn leave(&mut self, until: Nanos) {
         if !std::mem::replace(&mut self.left, true) {
+            self.group.0[self.member].until.fetch_max(until, Ordering::Relaxed);
             self.group.0[self.member].jobs.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -170,12 +181,22 @@ mod tests {
     }
 
     #[test]
+    fn who_thinks_until_its_time_is_over_holds_the_others_back_till_then() {
+        let end = 10_000_000;
+        let thinks = |stream: StreamSpec| StreamSpec { think_time: Time(300_000), ..stream };
+        let ends = |stream: StreamSpec| StreamSpec { duration: Some(Time(end)), ..stream };
+        let mut jobs = jobs(&[ends(thinks(stream(1))), ends(stream(4))], &[None, None]);
+        let counts = run(&mut jobs, &[10_000, 1_000], end);
+        assert!(counts[0] > 30 && counts[1] <= 4 * counts[0] + 1 && 4 * counts[0] <= counts[1] + 4, "{counts:?}");
+    }
+
+    #[test]
     fn groups_know_nothing_of_one_another() {
         let other = StreamSpec { pace: Some(Pace { group: "h".into(), weight: 1 }), ..StreamSpec::default() };
         let alone = StreamSpec { block_size: Size(512), ..StreamSpec::default() };
         let paces = Paces::new([stream(1), other, alone].iter());
         assert!(paces.of(2).is_none());
         let (first, second) = (paces.of(0).expect("in a group"), paces.of(1).expect("in a group"));
-        assert!((0..1000).all(|_| first.starts()) && (0..10).all(|_| second.starts()));
+        assert!((0..1000).all(|_| first.starts(0)) && (0..10).all(|_| second.starts(0)));
     }
 }

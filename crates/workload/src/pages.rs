@@ -156,6 +156,11 @@ impl Pages {
         self.in_flight
     }
 
+    /// Nobody starts any more.
+    pub(crate) fn end(&mut self) {
+        self.source.end();
+    }
+
     pub(crate) fn is_done(&self) -> bool {
         self.source.is_exhausted() && self.step == Step::Idle
     }

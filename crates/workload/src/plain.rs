@@ -122,7 +122,7 @@ impl Plain {
             let command = self.submit(0, CommandKind::Flush, (0, 0), (since, now));
             return Some(Issue { slot: 0, command: Some(command), intended: since, ready: since, scheduled: false });
         }
-        if self.pacer.as_ref().is_some_and(|pacer| !pacer.starts()) {
+        if self.pacer.as_ref().is_some_and(|pacer| !pacer.starts(now)) {
             self.source.postpone(now + LOOK_AGAIN);
             self.leave_if_exhausted();
             return None;
@@ -154,7 +154,7 @@ impl Plain {
         if let Some(pacer) = &mut self.pacer
             && self.source.is_exhausted()
         {
-            pacer.leave();
+            pacer.leave(self.source.over_at());
         }
     }
 
@@ -234,6 +234,12 @@ impl Plain {
     #[inline]
     pub(crate) fn outstanding(&self) -> u32 {
         self.outstanding
+    }
+
+    /// Nothing starts any more.
+    pub(crate) fn end(&mut self) {
+        self.source.end();
+        self.leave_if_exhausted();
     }
 
     #[inline]

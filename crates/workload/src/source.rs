@@ -201,10 +201,20 @@ impl Source {
         }
     }
 
+    /// Nobody starts any more.
+    pub(crate) fn end(&mut self) {
+        self.budget_bytes = Some(0);
+    }
+
     /// All that may be moved has been asked for, or the stream's own time is over.
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
         self.budget_bytes == Some(0) || self.is_over()
+    }
+
+    /// When an exhausted source has nothing left: at once where its budget is spent, else when its time is over.
+    pub(crate) fn over_at(&self) -> Nanos {
+        if self.budget_bytes == Some(0) { 0 } else { self.end }
     }
 
     /// Whether its own time is over: who is free, or scheduled, next comes too late.

@@ -1,5 +1,6 @@
 //! A storage stream as it stands in a study: `[workload.stream.NAME]`.
 
+use crate::calls::{Donor, Failing, FileCall};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Nanos, Rate, Share, Size, Time};
@@ -70,6 +71,20 @@ pub struct StreamSpec {
     /// How long it issues requests, from its own begin; absent: to the phase's end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration: Option<Time>,
+    /// Streams of the phase at whose end this one ends too: as soon as one of their jobs has moved its amount or its time is
+    /// over. It may name itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ends_with: Vec<String>,
+    /// Calls on files in place of reading and writing (measured world); absent: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<FileCall>,
+    /// Where `call = "move_extents"` gets extents from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub donor: Option<Donor>,
+    /// Kinds of requests that may fail: they count in `load.failed` and in nothing else, and the stream goes on. Absent: the
+    /// first request that fails ends a measured run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tolerates: Vec<Failing>,
     /// Past the page cache (O_DIRECT) or through it.
     pub access: Access,
     /// How requests reach the system (measured world).
@@ -128,6 +143,10 @@ impl Default for StreamSpec {
             amount: None,
             delay: Time(0),
             duration: None,
+            ends_with: Vec::new(),
+            call: None,
+            donor: None,
+            tolerates: Vec::new(),
             access: Access::Direct,
             submission: Submission::Auto,
             processors: None,

@@ -22,6 +22,9 @@ pub struct SteadyRule {
     pub range: Share,
     /// Rise or fall of the fitted line over the window, as a share of the mean, at most.
     pub slope: Share,
+    /// Limits that are no shares of the mean, in place of `range` and `slope`; for one tracked variable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub absolute: Option<Absolute>,
     /// After so many rounds it ends anyway, and the verdict says that steady state was not attained.
     pub max_rounds: u32,
     /// What must be steady, of every stream at once.
@@ -35,10 +38,23 @@ impl Default for SteadyRule {
             rounds: 5,
             range: Share(200_000),
             slope: Share(100_000),
+            absolute: None,
             max_rounds: 25,
             track: Track::default(),
         }
     }
+}
+
+/// How far the values of a window may lie apart: in operations or bytes per second, or in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Absolute {
+    /// Largest minus smallest value, at most; absent: anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<u64>,
+    /// Rise or fall of the fitted line over the window, at most; absent: anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slope: Option<u64>,
 }
 
 /// A quantity that is tracked from round to round.
@@ -160,8 +176,9 @@ pub struct Check {
     pub correlation: f64,
 }
 
-/// Judges a window of values in thousandths of their unit; what is reported is in units.
-pub fn check(values: &[u64], range: Share, slope: Share) -> Check {
+/// Judges a window of values in thousandths of their unit by the limits of `rule`; what is reported is in units.
+pub fn check(values: &[u64], rule: &SteadyRule) -> Check {
+    let (range, slope) = (rule.range, rule.slope);
     let count = values.len() as i128;
     let value = |index: usize| i128::from(values[index]);
     let sum: i128 = values.iter().map(|&value| i128::from(value)).sum();
@@ -171,20 +188,31 @@ pub fn check(values: &[u64], range: Share, slope: Share) -> Check {
     let variance = count * (count * (count - 1) * (2 * count - 1) / 6) - places * places;
     let covariance = count * (0..values.len()).map(|index| index as i128 * value(index)).sum::<i128>() - places * sum;
     let million = 1_000_000;
-    let in_range = excursion * count * million <= i128::from(range.0) * sum;
-    let flat = covariance.abs() * (count - 1) * count * million <= i128::from(slope.0) * sum * variance;
+    let (in_range, flat) = match rule.absolute {
+        None => (
+            excursion * count * million <= i128::from(range.0) * sum,
+            covariance.abs() * (count - 1) * count * million <= i128::from(slope.0) * sum * variance,
+        ),
+        Some(limit) => (
+            limit.range.is_none_or(|range| excursion <= i128::from(range) * 1000),
+            limit.slope.is_none_or(|slope| covariance.abs() * (count - 1) <= i128::from(slope) * 1000 * variance),
+        ),
+    };
     let mean = sum as f64 / count.max(1) as f64;
     let tilt = if variance == 0 { 0.0 } else { covariance as f64 / variance as f64 };
     let spread: i128 = count * values.iter().map(|&value| i128::from(value).pow(2)).sum::<i128>() - sum * sum;
     let both = (variance as f64 * spread as f64).sqrt();
-    let of_mean = |share: Share| mean * f64::from(share.0) / 1e6 / 1e3;
+    let of_mean = |share: Share, absolute: Option<u64>| {
+        let relative = mean * f64::from(share.0) / 1e6 / 1e3;
+        if rule.absolute.is_some() { absolute.map_or(mean / 1e3, |limit| limit as f64) } else { relative }
+    };
     Check {
         holds: in_range && flat,
         mean: mean / 1e3,
         range: excursion as f64 / 1e3,
-        range_allowed: of_mean(range),
+        range_allowed: of_mean(range, rule.absolute.and_then(|limit| limit.range)),
         slope_excursion: tilt * (count - 1) as f64 / 1e3,
-        slope_allowed: of_mean(slope),
+        slope_allowed: of_mean(slope, rule.absolute.and_then(|limit| limit.slope)),
         slope: tilt / 1e3,
         intercept: (mean - tilt * (count - 1) as f64 / 2.0) / 1e3,
         correlation: if both > 0.0 { covariance as f64 / both } else { 0.0 },
@@ -310,7 +338,7 @@ impl Detector {
         let all = (0..self.history.len()).flat_map(tracked);
         all.map(|(subject, variable)| {
             let values: Vec<u64> = self.last(subject).iter().map(|round| round.thousandths(variable)).collect();
-            let found = check(&values, self.rule.range, self.rule.slope);
+            let found = check(&values, &self.rule);
             let subject = &self.subjects[subject];
             Checked { phase: subject.phase, stream: &subject.stream, variable, found }
         })
@@ -346,7 +374,7 @@ mod tests {
 
     fn pts(values: &[u64]) -> Check {
         let thousandths: Vec<u64> = values.iter().map(|value| value * 1000).collect();
-        check(&thousandths, Share(200_000), Share(100_000))
+        check(&thousandths, &SteadyRule::default())
     }
 
     fn round(operations: u64) -> Round {
@@ -383,6 +411,21 @@ mod tests {
         assert!((found.intercept - 96.4).abs() < 1e-12, "{}", found.intercept);
         assert!((found.correlation - 20.0 / (10.0f64 * 87.2).sqrt()).abs() < 1e-12, "{}", found.correlation);
         assert!(found.holds);
+    }
+
+    #[test]
+    fn limits_that_are_no_shares_are_met_and_missed_by_one() {
+        let judged = |values: &[u64], range, slope| {
+            let thousandths: Vec<u64> = values.iter().map(|value| value * 1000).collect();
+            let absolute = Some(Absolute { range, slope });
+            check(&thousandths, &SteadyRule { absolute, ..SteadyRule::default() }).holds
+        };
+        let scattered = [1000, 1700, 1200, 1900, 1100];
+        assert!(judged(&scattered, Some(900), None) && !judged(&scattered, Some(899), None));
+        let rising = [100, 200, 300, 400, 500];
+        assert!(judged(&rising, None, Some(400)) && !judged(&rising, None, Some(399)));
+        assert!(judged(&rising, None, None), "nothing is asked");
+        assert!(!judged(&rising, Some(1000), Some(0)), "both must hold");
     }
 
     #[test]

@@ -13,6 +13,7 @@ from tameshi.guard.directories import (
     check_data_directory,
     claim_data_directory,
     empty_data_directory,
+    open_data_directory,
 )
 from tameshi.guard.folders import (
     MARKER,
@@ -53,6 +54,7 @@ __all__ = [
     "claim_folder",
     "empty_data_directory",
     "mark_laid_out",
+    "open_data_directory",
     "open_target",
     "open_to_read",
     "refuse_unused",

@@ -1,6 +1,7 @@
-"""Data directories of database servers: folders of Tameshi's, claimed for a server to fill.
+"""Data directories: folders of Tameshi's, claimed for a database server, or for streams, to fill.
 
-A server wants an empty directory, and the marker is a file: the server's own is `data` inside.
+A server wants an empty directory, and the marker is a file: the server's own is `data` inside, and
+so is that of streams which make, look at and delete files.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +26,7 @@ from tameshi.guard.folders import (
     mark,
     refuse_mounts,
     refuse_protected,
+    remove_folder,
 )
 from tameshi.guard.handles import (
     OPEN_FOLDER,
@@ -37,8 +39,16 @@ from tameshi.guard.handles import (
     size_text,
     translated,
 )
-from tameshi.guard.plans import file_system_of, refuse_kernels, require_access, require_directory
+from tameshi.guard.header import Header
+from tameshi.guard.plans import (
+    Made,
+    file_system_of,
+    refuse_kernels,
+    require_access,
+    require_directory,
+)
 from tameshi.guard.space import Need, require_space
+from tameshi.guard.targets import OpenTarget
 
 SERVERS_OWN = "data"
 """The folder inside a data directory that is the server's alone."""
@@ -61,6 +71,17 @@ class DirectoryPlan:
     identity: Identity
     need: Need
     found: str = ""
+    made: Made = field(default_factory=Made, compare=False, repr=False)
+
+    @property
+    def lasting_name(self) -> str:
+        """What the directory is called after the next start too."""
+        return str(self.path)
+
+    def remove(self) -> None:
+        """Deletes the directory with everything in it, if it is there and Tameshi's."""
+        if self.path.exists():
+            remove_folder(self.path)
 
     def named_by(self, destroy: Sequence[str]) -> bool:
         """Whether one of the names given with `--destroy` is exactly this directory's."""
@@ -130,6 +151,22 @@ def claim_data_directory(plan: DirectoryPlan) -> Path:
                 mark(directory)
         claim_folder(plan.path)
         return _servers_own(plan.path)
+
+
+def open_data_directory(plan: DirectoryPlan, role: str) -> OpenTarget:
+    """Claims the planned directory, empties it, and opens what is inside for streams to fill.
+
+    A plan may be opened again and again, each time empty. Raises `GuardRefusal` if the directory
+    has changed since `check_data_directory`.
+    """
+    if not plan.made.uuid:
+        claim_data_directory(plan)
+        plan.made.uuid = role
+    inside = empty_data_directory(plan.path)
+    with translated(inside):
+        fd = os.open(inside, OPEN_FOLDER)
+    header = Header("", role, plan.size_bytes, laid_out=False)
+    return OpenTarget(fd, inside, False, header, 0, plan.made)
 
 
 def empty_data_directory(path: Path) -> Path:

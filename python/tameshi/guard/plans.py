@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -138,9 +138,13 @@ def check_targets(
     wanted: Mapping[str, tuple[Path, int]],
     destroy: Sequence[str] = (),
     *,
+    sparse: Container[str] = (),
     machine: Machine = HERE,
 ) -> dict[str, TargetPlan]:
-    """Examines path and size of each role as `check_target` does, and whether all fit together."""
+    """Examines path and size of each role as `check_target` does, and whether all fit together.
+
+    Roles that are `sparse` are not written before a run, and so need no room beforehand.
+    """
     plans: dict[str, TargetPlan] = {}
     for role, (path, size_bytes) in wanted.items():
         with translated(path):
@@ -151,7 +155,8 @@ def check_targets(
                     f"`{other.role}` and `{role}` are the same target", where=str(plan.path)
                 )
         plans[role] = plan
-    require_space((plan.need for plan in plans.values() if plan.need), machine)
+    needs = [plan.need for role, plan in plans.items() if plan.need and role not in sparse]
+    require_space(needs, machine)
     return plans
 
 

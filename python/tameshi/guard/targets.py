@@ -57,8 +57,8 @@ class OpenTarget:
     """An open target, locked against other runs; the payload is reached through `fd` alone.
 
     `data_offset` and `data_bytes` bound the payload, in bytes; within them alone may be written or
-    trimmed. `direct` says whether `fd` bypasses the page cache. A context manager; closing it
-    twice is harmless.
+    trimmed. `direct` says whether `fd` bypasses the page cache; `buffered_fd`, after
+    `open_buffered`, then does not. A context manager; closing it twice is harmless.
     """
 
     fd: int
@@ -67,6 +67,19 @@ class OpenTarget:
     header: Header
     data_offset: int
     made: Made
+    buffered_fd: int | None = None
+
+    @property
+    def descriptors(self) -> list[int]:
+        """Of the target: `fd`, and the one through the page cache, if there is one."""
+        return [self.fd] if self.buffered_fd is None else [self.fd, self.buffered_fd]
+
+    def open_buffered(self) -> None:
+        """Opens the same target through the page cache, too, where `fd` goes past it."""
+        if self.direct and self.buffered_fd is None:
+            with translated(self.path):
+                # A description of its own, whose flags `fd` does not share.
+                self.buffered_fd = os.open(f"/proc/self/fd/{self.fd}", os.O_RDWR | os.O_CLOEXEC)
 
     @property
     def data_bytes(self) -> int:
@@ -85,6 +98,9 @@ class OpenTarget:
 
     def close(self) -> None:
         """Closes the file and gives up its lock."""
+        if self.buffered_fd is not None:
+            os.close(self.buffered_fd)
+            self.buffered_fd = None
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1

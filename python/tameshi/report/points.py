@@ -111,6 +111,14 @@ class View:
         ]
         return max(candidates, key=lambda a: len(a.levels), default=None)
 
+    def table_axis(self, phase: str) -> Axis | None:
+        """The axis whose levels a phase's tables have as rows: the one swept, or of two or more
+        that vary without being numbers the longest; None where one row of columns would do."""
+        seen = {(axis, level) for p in self.in_phase(phase) for axis, level in p.levels}
+        varied = [a for a in self.axes if sum((a.name, level) in seen for level in a.levels) > 1]
+        longest = max(varied, key=lambda a: len(a.levels)) if len(varied) > 1 else None
+        return self.sweep_axis(phase) or longest
+
 
 def at_worst(view: View) -> dict[str, int]:
     """How many cells have the study's own level, of all."""

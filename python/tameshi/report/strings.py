@@ -428,6 +428,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "table.overview_bare": ("Key figures", "主な数値"),
     "table.plain": ("{phase}: every measure", "{phase}：全指標"),
     "table.matrix": ("{phase}: {measure}", "{phase}：{measure}"),
+    "table.total": (
+        "{phase}: {measure}, reads and writes together",
+        "{phase}：{measure}（読み書き合計）",
+    ),
     "table.why": (
         "{phase}: mean latency by part, and what limits it",
         "{phase}：平均レイテンシの内訳と律速要因",

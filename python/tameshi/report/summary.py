@@ -21,6 +21,7 @@ from tameshi.report.facts import (
 )
 from tameshi.report.points import (
     Axis,
+    Levels,
     Name,
     Point,
     View,
@@ -425,13 +426,16 @@ def _at(text: Text, cell: Shown, axis: Axis, point: Point | None) -> Shown:
 
 
 def matrices(view: View, text: Text) -> list[Table]:
-    """A swept phase: one table per measure; another phase: one table with every measure."""
+    """A phase over two axes, or a swept one: one table per measure; another phase: one table with
+    every measure."""
     found = []
     for phase in view.phases:
-        axis = view.sweep_axis(phase)
+        axis = view.table_axis(phase)
         families = unique(family_of(p.measure) for p in view.in_phase(phase))
         if axis:
-            found += [_matrix(view, text, phase, axis, family) for family in families]
+            for family in families:
+                found += _totals(view, text, phase, axis, family)
+                found.append(_matrix(view, text, phase, axis, family))
         elif families:
             found.append(_plain_table(view, text, phase))
     return found
@@ -458,6 +462,45 @@ def _matrix(view: View, text: Text, phase: str, axis: Axis, family: str) -> Tabl
     caption = text("table.matrix", phase=text.name(phase), measure=label)
     corner = Column(text.name(axis.name))
     return _table(f"matrix-{phase}-{family}", caption, [corner, *columns], rows)
+
+
+def _totals(view: View, text: Text, phase: str, axis: Axis, family: str) -> list[Table]:
+    """What adds up, over reads and writes, where cells have both; by the levels of other axes."""
+    if family not in ("rate", "bandwidth"):
+        return []
+    cells: dict[tuple[str, Levels, str, str], list[Point]] = {}
+    for p in view.in_phase(phase):
+        if family_of(p.measure) == family and p.operation in ("read", "write"):
+            others = without(p.levels, axis)
+            place = (p.world, others, p.subject, level_on(p.levels, axis))
+            cells.setdefault(place, []).append(p)
+    if not any(len(points) > 1 for points in cells.values()):
+        return []
+    subjects = {subject for _, _, subject, _ in cells}
+    places = list(dict.fromkeys(place[:3] for place in cells))
+    order = {world: number for number, world in enumerate(view.worlds)}
+    places.sort(key=lambda place: order[place[0]])
+
+    def cell(points: list[Point] | None) -> Shown:
+        if not points:
+            return Shown(text("cell.none"))
+        total = sum(p.value for p in points)
+        return text.shown(kind_of(points[0].measure), total, None, None, 0)
+
+    def name(others: Levels, subject: str) -> str:
+        labels = tuple(label for _, label in others) + ((subject,) if len(subjects) > 1 else ())
+        return text.names(labels or (subject,))
+
+    rows = [
+        Row(level, tuple(replace(cell(cells.get((*place, level))), note="") for place in places))
+        for level in axis.levels
+        if any(place[3] == level for place in cells)
+    ]
+    columns = [Column(name(others, subject), text.world(w)) for w, others, subject in places]
+    measure = text.measure(next(iter(cells.values()))[0].measure)
+    caption = text("table.total", phase=text.name(phase), measure=measure)
+    corner = Column(text.name(axis.name))
+    return [_table(f"total-{phase}-{family}", caption, [corner, *columns], rows)]
 
 
 def _plain_table(view: View, text: Text, phase: str) -> Table:

@@ -245,13 +245,20 @@ def _load(session: Session, task: Task, folder: Path, database: Database | Users
             raise RunFailed("the data set that was loaded breaks TPC-C's conditions")
 
 
-def _opened(task: Task, storage: str, plan: guard.TargetPlan) -> guard.OpenTarget:
-    """Past the page cache unless its streams ask for it; the core refuses a mix of both."""
+def _opened(
+    task: Task, storage: str, plan: guard.TargetPlan | guard.DirectoryPlan
+) -> guard.OpenTarget:
+    """Past the page cache, through it, or both, as its streams ask for it."""
+    if isinstance(plan, guard.DirectoryPlan):
+        return guard.open_data_directory(plan, storage)
     streams = [
         s.stream for phase in task.spec.phases for s in phase.streams if s.storage == storage
     ]
-    buffered = any(stream.access is Access.buffered for stream in streams)
-    return guard.open_target(plan, direct=not buffered, fallback=True)
+    buffered = [stream.access is Access.buffered for stream in streams]
+    target = guard.open_target(plan, direct=not buffered or not all(buffered), fallback=True)
+    if any(buffered):
+        target.open_buffered()
+    return target
 
 
 def _vanished(targets: Mapping[str, guard.OpenTarget]) -> str | None:

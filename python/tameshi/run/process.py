@@ -39,7 +39,10 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
-            pass_fds=[*inherited, *(target.fd for target in targets.values())],
+            pass_fds=[
+                *inherited,
+                *(fd for target in targets.values() for fd in target.descriptors),
+            ],
             start_new_session=True,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )
@@ -94,5 +97,6 @@ def _described(name: str, target: guard.OpenTarget) -> dict[str, Any]:
         "data_offset": target.data_offset,
         "data_bytes": target.data_bytes,
         "direct": target.direct,
+        "buffered_fd": target.buffered_fd,
         "laid_out": target.laid_out,
     }

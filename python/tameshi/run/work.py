@@ -63,7 +63,10 @@ class StreamWork:
         ]
         self._say = say
         self._execution = Execution(spec, folder)
-        self._unwritten = [_target(t) for t in targets if not t["laid_out"]]
+        sparse = {name for name, storage in spec.storage.items() if storage.sparse}
+        self._unwritten = [
+            _target(t) for t in targets if not t["laid_out"] and t["name"] not in sparse
+        ]
         self._targets = [_target(t) for t in targets]
 
     def prepare(self) -> dict[str, Any]:
@@ -272,6 +275,5 @@ def note_check(folder: Path, t_ns: int, found: Mapping[str, Any]) -> None:
 
 
 def _target(fields: Mapping[str, Any]) -> Target:
-    return Target(
-        fields["name"], fields["fd"], fields["data_offset"], fields["data_bytes"], fields["direct"]
-    )
+    names = ("name", "fd", "data_offset", "data_bytes", "direct", "buffered_fd")
+    return Target(*(fields[name] for name in names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,12 +75,16 @@ class Estimate:
     operations: int | None = None
 
 
-def estimates(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
+def estimates(
+    subject: str, runs: Sequence[WindowData], asked: Iterable[str] = ()
+) -> list[Estimate]:
     """Every metric that the stream `subject` shows in these runs of one cell.
 
     A rate counts runs that show none of the operation as zero; a latency is over those that do.
+    Percentiles that are `asked` for, such as `p95` or `p9999`, come beside the usual ones.
     """
     found = []
+    percentiles = PERCENTILES | {name: level_of(name) for name in asked}
     for operation in OPERATIONS:
         showing = present(operation, runs)
         if not showing:
@@ -90,11 +94,16 @@ def estimates(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
         found.append(_mean_latency(subject, operation, showing))
         told = [run for run in showing if operation in run.latencies]
         if told:
-            for name, level in PERCENTILES.items():
+            for name, level in percentiles.items():
                 found.append(_percentile(subject, operation, name, level, told))
             found.append(_deviation(subject, operation, told))
             found.append(_longest(subject, operation, told))
     return found
+
+
+def level_of(name: str) -> float:
+    """The share that a percentile's name stands for: two digits, and those behind the point."""
+    return float(f"{name[1:3]}.{name[3:] or 0}") / 100
 
 
 def present(operation: str, runs: Sequence[WindowData]) -> list[WindowData]:
@@ -202,4 +211,9 @@ def _over_runs(
 
 
 def _quantile(latencies: Mapping[str, Any], level: float) -> float:
-    return float(next(value for reached, value in latencies["quantiles"] if reached == level))
+    listed = (value for reached, value in latencies["quantiles"] if reached == level)
+    found = next(listed, None)
+    if found is None:
+        curve = latencies["curve"]
+        found = next((value for reached, value in curve if reached >= level), curve[-1][1])
+    return float(found)

@@ -84,7 +84,13 @@ impl Bench {
     }
 
     pub fn target(&self) -> Target {
-        Target { fd: self.file(true, true), data_offset: HEADER, data_bytes: self.payload_bytes, direct: true }
+        Target {
+            fd: self.file(true, true),
+            data_offset: HEADER,
+            data_bytes: self.payload_bytes,
+            direct: true,
+            buffered: None,
+        }
     }
 
     /// The same target, opened through the page cache.
@@ -180,7 +186,7 @@ pub fn now() -> u64 {
 }
 
 pub fn spec(phases: Vec<PhaseSpec>, storages: Vec<(String, u64)>) -> RunSpec {
-    let storage = |(name, bytes)| (name, StorageSpec { size: Size(bytes), scale: 1, model: None });
+    let storage = |(name, bytes)| (name, StorageSpec { size: Size(bytes), scale: 1, sparse: false, model: None });
     RunSpec {
         schema_version: RUN_SPEC_VERSION,
         study: "bench".into(),

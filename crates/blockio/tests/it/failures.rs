@@ -77,20 +77,18 @@ fn what_is_not_supported_yet_is_named_by_its_key() {
 }
 
 #[test]
-fn one_storage_is_used_past_the_page_cache_or_through_it() {
-    let buffered = StreamSpec { access: Access::Buffered, ..writes() };
-    let phases =
-        vec![phase(by_time(10), vec![("cached", buffered.clone())]), phase(by_time(10), vec![("direct", writes())])];
-    let mixed = spec(phases, vec![("disk".into(), PAYLOAD)]);
-    let sentences = unsupported(&mixed);
-    assert_eq!(sentences.len(), 1, "{sentences:?}");
-    assert!(
-        sentences[0]
-            .starts_with("storage `disk`: stream `direct` works past the page cache and stream `cached` through it")
-    );
+fn one_storage_is_used_past_the_page_cache_and_through_it_where_it_is_open_both_ways() {
+    let buffered = StreamSpec { access: Access::Buffered, block_size: Size(1000), ..writes() };
+    let phases = || vec![phase(by_amount(PAYLOAD), vec![("cached", buffered.clone()), ("direct", writes())])];
+    for backend in backends() {
+        let bench = Bench::new(&places()[0], PAYLOAD);
+        let both = Target { buffered: Some(bench.file(true, false)), ..bench.target() };
+        bench.run_on(phases(), backend, vec![("disk".to_string(), both)], now()).expect("a run");
+        let sums = bench.sums();
+        assert!((PAYLOAD..PAYLOAD + 1000).contains(&sums["write.bytes"]), "each moves its half");
+    }
     let bench = Bench::new(&places()[0], PAYLOAD);
-    let phases = vec![phase(by_time(10), vec![("cached", buffered)])];
-    let text = failure(&bench, bench.run(phases, Backend::Auto));
+    let text = failure(&bench, bench.run(phases(), Backend::Auto));
     assert!(text.contains("`access` is `buffered`, but `disk` was opened past the page cache"), "{text}");
 }
 
@@ -115,7 +113,7 @@ fn a_full_device_stops_the_other_streams_too() {
     for backend in backends() {
         let bench = Bench::new(&places()[0], PAYLOAD);
         let full = OpenOptions::new().read(true).write(true).open("/dev/full").expect("a full device");
-        let full = Target { fd: full.into(), data_offset: 0, data_bytes: PAYLOAD, direct: false };
+        let full = Target { fd: full.into(), data_offset: 0, data_bytes: PAYLOAD, direct: false, buffered: None };
         let mut phases = vec![phase(by_time(600_000), vec![("endless", StreamSpec { jobs: 2, ..writes() })])];
         phases[0].streams.push(PhaseStream { name: "doomed".into(), storage: "full".into(), stream: writes() });
         let targets = vec![("disk".to_string(), bench.target()), ("full".to_string(), full)];

@@ -178,3 +178,27 @@ fn rounds_wait_for_their_verdict_under_load() {
     assert_eq!(begins.len(), 4 + 1);
     assert!(drained.iter().zip(&begins[1..]).all(|(drained, begin)| drained >= begin), "{drained:?} {begins:?}");
 }
+
+#[test]
+fn a_phase_behind_a_longer_queue_begins_when_that_has_drained() {
+    let deep = |queue_depth| StreamSpec { queue_depth, ..StreamSpec::default() };
+    for backend in backends() {
+        for until in [by_time(20), by_amount(400 * BLOCK)] {
+            let bench = Bench::new(&places()[0], PAYLOAD);
+            let phases = vec![
+                phase(until, vec![("load", deep(64))]),
+                phase(by_amount(8 * BLOCK), vec![("load", deep(1))]),
+                phase(by_time(20), vec![("load", deep(64))]),
+            ];
+            bench.run(phases, backend).expect("a run");
+            let times = |kind: &str| {
+                let of = |event: Value| (event["phase"].as_u64(), event["t_ns"].as_u64());
+                let found: BTreeMap<_, _> = of_kind(&bench, kind).into_iter().map(of).collect();
+                move |phase: u64| found[&Some(phase)]
+            };
+            let (begun, ended, drained) = (times("phase_begin"), times("phase_end"), times("phase_drained"));
+            assert!(drained(0) <= begun(1) && ended(0) <= begun(1));
+            assert!(ended(1) <= begun(2));
+        }
+    }
+}

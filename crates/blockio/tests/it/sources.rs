@@ -25,7 +25,17 @@ fn nothing_is_opened_made_cut_or_removed_by_path() {
     for entry in std::fs::read_dir(folder).expect("the sources") {
         let path = entry.expect("a source").path();
         let text = std::fs::read_to_string(&path).expect("a source");
-        let found: Vec<&&str> = banned.iter().filter(|word| text.contains(**word)).collect();
+        // Files of a directory that was handed over, by their numbers and nothing else; and the length of one.
+        let by_number = path.ends_with("files.rs");
+        let known = ["libc::open", "openat", "unlink", "truncate"];
+        let allowed = |word: &&&str| by_number && known.contains(*word);
+        let found: Vec<&&str> =
+            banned.iter().filter(|word| text.contains(**word)).filter(|word| !allowed(word)).collect();
+        for call in ["libc::openat(", "libc::unlinkat("].into_iter().filter(|_| by_number) {
+            let numbered = text.matches(&format!("{call}directory, name, ")).count();
+            assert_eq!(text.matches(call).count(), numbered, "{call}");
+            assert!(numbered > 0 && text.matches("let name = name_of(number, &mut buffer)").count() == 2);
+        }
         assert!(found.is_empty(), "{} holds {found:?}", path.display());
         files += 1;
     }

@@ -233,3 +233,27 @@ fn stretches_with_gaps_keep_the_arm_moving_forwards() {
     let random = rate(Pattern::Random);
     assert!(rate(strided(false)) > 1.2 * random && rate(strided(true)) > 1.2 * random, "no long seeks");
 }
+
+#[test]
+fn a_stream_ends_with_the_first_job_of_the_one_that_it_ends_with() {
+    let short = StreamSpec { amount: Some(Size(100 * 4096)), ..StreamSpec::default() };
+    let mut spec = spec(hdd(disk()), short, for_amount(1 << 50));
+    let mut add = |name: &str, stream: StreamSpec| {
+        let stream = StreamSpec { ends_with: vec!["load".into()], ..stream };
+        spec.phases[0].streams.push(PhaseStream { name: name.into(), storage: "disk".into(), stream });
+    };
+    add("beside", StreamSpec { queue_depth: 2, jobs: 3, ..StreamSpec::default() });
+    let rare = Arrivals::Constant { rate: Rate(1) };
+    add("rare", StreamSpec { arrivals: rare, ..StreamSpec::default() });
+    add("chained", StreamSpec { ends_with: vec!["beside".into()], think_time: Time(SECOND), ..StreamSpec::default() });
+    let left = run(&spec);
+    assert_eq!(left.status, tameshi_record::RunStatus::Complete);
+    let of = |subject: &str| {
+        let rows = left.series.iter().filter(|row| row.2 == subject && row.3 == "read.count");
+        rows.map(|row| row.4).sum::<u64>()
+    };
+    assert_eq!(of("load"), 100);
+    assert!(of("beside") > 100 && of("rare") == 1, "{} {}", of("beside"), of("rare"));
+    assert!(left.events("phase_end")[0] < 100 * SECOND);
+    assert!(left.events.contains("\"ended_by\":\"amount\""));
+}

@@ -332,7 +332,7 @@ pub fn spec(device: profile::Device, stream: StreamSpec, until: Until) -> RunSpe
         seed: 1,
         start: Start::AsIs,
         interval: Time(SECOND),
-        storage: IndexMap::from([("disk".to_string(), StorageSpec { size, scale: 1, model })]),
+        storage: IndexMap::from([("disk".to_string(), StorageSpec { size, scale: 1, sparse: false, model })]),
         host: None,
         phases: vec![phase("steady", stream, until)],
         engines: Default::default(),

@@ -46,7 +46,7 @@ pub enum Spacing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
-    /// Latency metric of the registry, such as `read.latency.p999`.
+    /// Latency of an operation: its mean, maximum, or a percentile, two digits and those behind the point: `read.latency.p999`.
     pub metric: String,
     /// It must stay below this.
     pub below: Time,

@@ -11,6 +11,10 @@ use tameshi_base::units::{Share, Size, Time};
 pub struct Stack {
     /// Bytes used, from its start; needed where a file or a real device stands for it.
     pub size: Option<Size>,
+    /// Whether a measured file stays as it is made, without room of its own, instead of being written whole before the first
+    /// run: reads of what nobody wrote bring zeros, and writes may meet a full disk.
+    #[serde(skip_serializing_if = "is_no")]
+    pub sparse: bool,
     /// Simulate flash drives at one n-th of their capacity; offsets, spans, amounts and steady-state rounds go with it, times and
     /// request sizes don't. Absent: as far as results don't change with it, and 1 where an engine or a program runs.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,6 +43,10 @@ pub struct Stack {
     pub over_provisioned: Option<OverProvisioned>,
     /// A controller's cache in front of a storage.
     pub cache: Option<Cache>,
+}
+
+fn is_no(flag: &bool) -> bool {
+    !flag
 }
 
 impl Stack {

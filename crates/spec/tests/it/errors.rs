@@ -102,6 +102,25 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
         InputErrorKind::UnknownName,
     ),
     (
+        "stream_that_ends_with_one_that_does_not_exist",
+        "[workload.stream.s]",
+        "[workload.stream.s]\nends_with = [\"t\"]",
+        InputErrorKind::UnknownName,
+    ),
+    (
+        "donor_that_does_not_exist",
+        "[workload.stream.s]",
+        "[workload.stream.s]\nread = \"0 %\"\ncall = \"move_extents\"\ndonor.storage = \"spare\"",
+        InputErrorKind::UnknownName,
+    ),
+    ("call_that_reads", "[workload.stream.s]", "[workload.stream.s]\ncall = \"truncate\"", InputErrorKind::BadValue),
+    (
+        "absolute_limit_of_three_variables",
+        "{ time = \"1 s\" }",
+        "{ steady = { round = \"1 s\", absolute.range = 100 } }",
+        InputErrorKind::BadValue,
+    ),
+    (
         "search_for_what_is_no_latency",
         "[workload.stream.s]",
         "[search]\nstream = \"s\"\nlimit = { metric = \"read.iops\", below = \"1 ms\" }\n[workload.stream.s]",

@@ -2,9 +2,10 @@
 
 `jobfile` reads what is written, `keys` says what becomes of every key, `job` understands one job by
 a `reader` of its settings (`goals`: what it wants to reach, `limits`: what it must, `places`: where
-it runs, `stride`: what it leaves out), `translate` makes a study of all; after the run `measured`
-reads the record, `results` writes fio's JSON, `text` its summary and `logs` its logs. `docs/fio.md`
-is the page for users.
+it runs, `stride`: what it leaves out, `rates`: how often it starts something, `files`: what it does
+to files, `failures`: what it goes on after), `exits` says whom it ends, `translate` makes a study
+of all; after the run `measured` reads the record, `results` writes fio's JSON, `text` its summary
+and `logs` its logs. `docs/fio.md` is the page for users.
 """
 
 from tameshi.compat.fio.job import Job, read_job

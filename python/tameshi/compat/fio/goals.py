@@ -15,11 +15,10 @@ from tameshi.compat.fio.values import bad
 
 Settings = Mapping[str, Setting]
 
-_STEADY = re.compile(r"(iops|bw|lat)(_slope)?:(\d+(?:\.\d+)?)(%?)")
+_STEADY = re.compile(r"(iops|bw|lat)(_slope)?:(\d+(?:\.\d+)?)(%?)([kmgKMG]?)")
+_SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _TRACKED = {"iops": "iops", "bw": "bandwidth", "lat": "latency"}
 _ROUNDS_WITHOUT_END = 1_000_000
-_LIMITED = {50.0: "p50", 99.0: "p99", 99.9: "p999", 100.0: "max"}
-"""Percentiles that a search can keep below a limit."""
 _WINDOW_US = 1_000_000
 """How long each load is tried where a job says nothing."""
 _CURVE = '["50 %", "90 %"]'
@@ -34,8 +33,9 @@ class Steady:
     """`iops`, `bw` or `lat`."""
     slope: bool
     """Whether the line through the samples is judged, else their distance from their mean."""
-    percent: Fraction
-    """Of the mean, at most: per sample for a slope."""
+    limit: Fraction
+    """At most, in per cent of the mean or, if `absolute`, in 1/s or B/s: per sample for a slope."""
+    absolute: bool
     interval_us: int
     samples: int
     ramp_us: int
@@ -43,7 +43,8 @@ class Steady:
     @property
     def name(self) -> str:
         """As fio tells it."""
-        return f"{self.variable}{'_slope' if self.slope else ''}:{float(self.percent):f}%"
+        unit = "" if self.absolute else "%"
+        return f"{self.variable}{'_slope' if self.slope else ''}:{float(self.limit):f}{unit}"
 
     @property
     def seconds(self) -> int:
@@ -56,14 +57,17 @@ class Steady:
         A sample that lies no farther than so much from any other lies no farther from their mean:
         the rule is a little stricter than fio's. The other criterion is as wide as it can be.
         """
-        allowed = self.percent * (self.samples - 1) if self.slope else self.percent
-        share = f"{float(min(allowed, Fraction(100))):.4f} %"
-        span, slope = ("100 %", share) if self.slope else (share, "100 %")
+        allowed = self.limit * (self.samples - 1) if self.slope else self.limit
+        if self.absolute:
+            limits = f"absolute = {{ {'slope' if self.slope else 'range'} = {int(allowed)} }}"
+        else:
+            share = f"{float(min(allowed, Fraction(100))):.4f} %"
+            span, slope = ("100 %", share) if self.slope else (share, "100 %")
+            limits = f'range = "{span}", slope = "{slope}"'
         rounds = runtime_us // self.interval_us + 1 if runtime_us else _ROUNDS_WITHOUT_END
         return (
-            f'{{ round = "{self.interval_us} us", rounds = {self.samples}, range = "{span}", '
-            f'slope = "{slope}", max_rounds = {max(rounds, self.samples)}, '
-            f'track = ["{_TRACKED[self.variable]}"] }}'
+            f'{{ round = "{self.interval_us} us", rounds = {self.samples}, {limits}, '
+            f'max_rounds = {max(rounds, self.samples)}, track = ["{_TRACKED[self.variable]}"] }}'
         )
 
     def found(self, samples: Sequence[Mapping[str, float]], attained: bool) -> dict[str, object]:
@@ -73,6 +77,7 @@ class Steady:
         deviation = max((abs(value - mean) for value in tracked), default=0.0)
         slope = _slope(tracked)
         judged = abs(slope) if self.slope else deviation
+        share = 100 * judged / mean if mean else 0.0
         iops, bandwidths = ([s[key] for s in samples] for key in ("iops", "bandwidth"))
         data: dict[str, object] = {
             "bw_mean": int(sum(bandwidths) / len(samples)) if samples else 0,
@@ -84,7 +89,7 @@ class Steady:
             "ss": self.name,
             "duration": self.seconds,
             "attained": int(attained),
-            "criterion": f"{100 * judged / mean if mean else 0.0:f}%",
+            "criterion": f"{judged:f}" if self.absolute else f"{share:f}%",
             "max_deviation": 0.0 if self.slope else round(deviation, 6),
             "slope": round(slope, 6) if self.slope else 0.0,
             "data": data | {"iops": [int(v) for v in iops], "bw": [int(v) for v in bandwidths]},
@@ -110,8 +115,12 @@ def steady_of(settings: Settings, notes: list[str]) -> Steady | None:
     match = _STEADY.fullmatch(setting.value)
     if not match:
         raise bad(setting, "this is no criterion", "iops:10%, bw_slope:1% and the like")
-    if not match[4]:
-        raise bad(setting, "a criterion is a share of the mean here", f"{setting.value}%")
+    absolute = not match[4]
+    limit = Fraction(match[3]) * _SIZES[match[5].lower() if match[5] else ""]
+    if absolute and match[1] == "lat":
+        raise bad(setting, "how far latencies may stray is a share of their mean here", "lat:5%")
+    if match[5] and not (absolute and match[1] == "bw"):
+        raise bad(setting, "only bytes per second have such a suffix", "bw:1m")
     window_us = values.time_us(duration) if duration else 0
     if not window_us:
         notes.append(f"{setting.where}: steadystate: without ss_dur nothing is judged, as in fio")
@@ -125,7 +134,8 @@ def steady_of(settings: Settings, notes: list[str]) -> Steady | None:
     return Steady(
         variable=match[1],
         slope=bool(match[2]),
-        percent=Fraction(match[3]),
+        limit=limit,
+        absolute=absolute,
         interval_us=interval_us,
         samples=samples,
         ramp_us=values.time_us(ramp) if ramp else 0,
@@ -142,11 +152,19 @@ class Target:
 
     def search(self, stream: str, operation: str) -> str:
         """The table of a study that looks for that load."""
-        metric = f"{operation}.latency.{_LIMITED[self.percentile]}"
+        metric = f"{operation}.latency.{_statistic(self.percentile)}"
         return (
             f'[search]\nstream = "{stream}"\nshares = {_CURVE}\nwithin = "5 %"\n'
             f'limit = {{ metric = "{metric}", below = "{self.below_us} us" }}\n'
         )
+
+
+def _statistic(percentile: float) -> str:
+    """As a study calls it: two digits and those behind the point."""
+    if percentile == 100:
+        return "max"
+    whole, _, decimals = f"{percentile:07.4f}".partition(".")
+    return f"p{whole}{decimals.rstrip('0')}"
 
 
 def target_of(settings: Settings, runtime_us: int | None) -> Target | None:
@@ -157,9 +175,9 @@ def target_of(settings: Settings, runtime_us: int | None) -> Target | None:
         return None
     percent = settings.get("latency_percentile")
     percentile = values.number(percent) if percent else 100.0
-    if percentile not in _LIMITED:
-        accepted = [f"{each:g}" for each in _LIMITED]
-        raise bad(percent or setting, "no load is sought by this percentile", *accepted)
+    if not 0 < percentile <= 100 or round(percentile, 4) != percentile:
+        accepted = "above 0, up to 100, with four decimals at most"
+        raise bad(percent or setting, "no load is sought by this percentile", accepted)
     window = settings.get("latency_window")
     window_us = (values.time_us(window, "us") if window else 0) or _WINDOW_US
     goes_on = settings.get("latency_run")

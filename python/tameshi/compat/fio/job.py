@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tameshi.compat.fio import values
+from tameshi.compat.fio.failures import Failures, failures_of
+from tameshi.compat.fio.files import file_bytes, is_sparse
 from tameshi.compat.fio.goals import Goals, goals_of
 from tameshi.compat.fio.jobfile import JobText, Setting
-from tameshi.compat.fio.keys import ENGINES
+from tameshi.compat.fio.keys import CALLS, ENGINES, IN_DIRECTORY
 from tameshi.compat.fio.places import is_split, processors_of
+from tameshi.compat.fio.rates import rate_of
 from tameshi.compat.fio.reader import Reader, off
 from tameshi.compat.fio.stride import Stride, stride_of, zones_of
 from tameshi.compat.fio.values import Percent, bad
@@ -71,6 +75,10 @@ class Job:
     trim_first: bool
     """Each write waits for a trim of its range."""
     engine: str
+    call: str | None
+    """The call on files that its requests are, in place of moving data."""
+    files_each: int | None
+    """Files of each clone in a directory, where each request is of a file."""
     depth: int
     direct: bool
     mix: list[tuple[int, int]]
@@ -106,6 +114,12 @@ class Job:
     verify: bool
     read_back: bool
     """What it wrote is read and checked at the end."""
+    sparse: bool
+    """Its file may stay without room until it is written."""
+    failures: Failures
+    exitall: bool
+    """A job that ends, of whatever group, ends those that its `exit_what` names."""
+    exit_what: str
     stonewall: bool
     new_group: bool
     wait_for: str | None
@@ -155,6 +169,13 @@ def read_job(text: JobText) -> Job:
     mix = _mix(reader, read_ppm, trim_ppm)
     engine, depth = _engine(reader)
     sizes, files = _sizes(reader), _files(reader)
+    files_each = None
+    if engine in IN_DIRECTORY:
+        files_each = reader.integer("nrfiles", 1, 1)
+        mix = [(file_bytes(reader, sizes, files_each), values.WHOLE_PPM)]
+    rate = rate_of(reader, (read_ppm, trim_ppm), mix)
+    if rate and rate[2] is not None:
+        read_ppm = rate[2]
     runtime_us, sync = reader.time_us("runtime") or None, _sync(reader, read_ppm)
     return Job(
         text=text,
@@ -167,6 +188,8 @@ def read_job(text: JobText) -> Job:
         trim_ppm=trim_ppm,
         trim_first=direction in TRIM_FIRST,
         engine=engine,
+        call=CALLS.get(engine),
+        files_each=files_each,
         depth=depth,
         direct=_direct(reader),
         mix=mix,
@@ -184,7 +207,7 @@ def read_job(text: JobText) -> Job:
         delay_us=_delay(reader),
         think=_think(reader, depth),
         flow=_flow(reader),
-        rate=_rate(reader, read_ppm, mix),
+        rate=rate[:2] if rate else None,
         sync=sync,
         end_sync=_end_sync(reader, read_ppm + trim_ppm),
         polled=_polled(reader, sync),
@@ -199,23 +222,34 @@ def read_job(text: JobText) -> Job:
         duplicate_ppm=reader.percent_ppm("dedupe_percentage"),
         verify=_verify(reader),
         read_back=reader.flag("do_verify", True),
-        stonewall=reader.flag("stonewall"),
-        new_group=reader.flag("new_group"),
-        wait_for=_wait_for(reader),
-        group_reporting=reader.flag("group_reporting"),
-        percentiles=_percentiles(reader),
-        clat_percentiles=reader.flag("clat_percentiles", True),
-        lat_percentiles=reader.flag("lat_percentiles"),
-        logs=_logs(reader, text.name),
-        directory=_directory(reader),
-        files=files,
-        parts=_parts(reader, files, depth),
-        filename_format=_text(reader, "filename_format"),
+        sparse=is_sparse(reader, read_ppm),
+        failures=failures_of(reader),
+        parts=1 if files_each else _parts(reader, files, depth),
         seed=reader.integer("randseed", 0) if reader.get("randseed") else None,
-        repeatable=reader.flag("allrandrepeat") or reader.flag("randrepeat", True),
-        interval_us=_interval(reader),
         notes=reader.notes,
+        files=files,
+        **_company_and_results(reader, text),
     )
+
+
+def _company_and_results(reader: Reader, text: JobText) -> dict[str, Any]:
+    """Fields of a job: with whom it runs, whom it ends, and how it is told of."""
+    return {
+        "exitall": reader.flag("exitall"),
+        "exit_what": _exit_what(reader),
+        "stonewall": reader.flag("stonewall"),
+        "new_group": reader.flag("new_group"),
+        "wait_for": _wait_for(reader),
+        "group_reporting": reader.flag("group_reporting"),
+        "percentiles": _percentiles(reader),
+        "clat_percentiles": reader.flag("clat_percentiles", True),
+        "lat_percentiles": reader.flag("lat_percentiles"),
+        "logs": _logs(reader, text.name),
+        "directory": _directory(reader),
+        "filename_format": _text(reader, "filename_format"),
+        "interval_us": _interval(reader),
+        "repeatable": reader.flag("allrandrepeat") or reader.flag("randrepeat", True),
+    }
 
 
 def _name(reader: Reader, text: JobText) -> str:
@@ -286,6 +320,15 @@ def _mix(reader: Reader, read_ppm: int, trim_ppm: int) -> list[tuple[int, int]]:
     if 0 < read_ppm < values.WHOLE_PPM and reads != writes:
         raise reader.refuse(setting.key, "reads and writes of a job share one mix of lengths")
     return reads if read_ppm else writes
+
+
+def _exit_what(reader: Reader) -> str:
+    setting = reader.get("exit_what")
+    if setting is None:
+        return "group"
+    if setting.value not in ("group", "stonewall", "all"):
+        raise bad(setting, "nothing else is ended", "group", "stonewall", "all")
+    return setting.value
 
 
 def _engine(reader: Reader) -> tuple[str, int]:
@@ -374,41 +417,6 @@ def _align(reader: Reader, direction: str) -> int | None:
     if len(parts) != 1 or not min(parts):
         raise bad(setting, "reads and writes are aligned alike", "one size above zero")
     return parts.pop()
-
-
-def _rate(
-    reader: Reader, read_ppm: int, mix: Sequence[tuple[int, int]]
-) -> tuple[float, bool] | None:
-    setting = reader.get("rate_iops") or reader.get("rate")
-    if setting is None or off(setting):
-        return None
-    if reader.get("rate_iops") and reader.get("rate"):
-        raise reader.refuse("rate", "`rate_iops` says the rate already")
-    if reader.get("thinktime"):
-        raise reader.refuse("thinktime", "a rate fixes when requests start")
-    if 0 < read_ppm < values.WHOLE_PPM:
-        why = "fio's rates hold for reads and writes apart; make a job of each"
-        raise reader.refuse(setting.key, why)
-    reads, writes, _ = values.directions(setting)
-    value = values.size_of(setting, reads if read_ppm else writes, reader.kb_base)
-    if setting.key == "rate":
-        if len(mix) > 1:
-            raise reader.refuse("rate", "bytes per second need one length; use `rate_iops`")
-        rate = value / mix[0][0]
-    else:
-        rate = float(value)
-    if round(rate * 1000) < 1:
-        raise bad(setting, "this is no rate", "at least one request in 1000 s")
-    return rate, _is_poisson(reader)
-
-
-def _is_poisson(reader: Reader) -> bool:
-    setting = reader.get("rate_process")
-    if setting is None or setting.value == "linear":
-        return False
-    if setting.value != "poisson":
-        raise bad(setting, "requests don't come like this", "linear", "poisson")
-    return True
 
 
 def _sync(reader: Reader, read_ppm: int) -> tuple[str, int] | None:

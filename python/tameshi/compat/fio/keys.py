@@ -43,6 +43,7 @@ TRANSLATED = frozenset(
     _words("""
     allrandrepeat blockalign bs bsrange bssplit buffer_compress_percentage buffered bwavgtime
     clat_percentiles cpumask cpus_allowed cpus_allowed_policy dedupe_percentage description direct
+    continue_on_error create_on_open exit_what exitall fallocate ignore_error
     directory do_verify end_fsync fdatasync filename filename_format filesize flow flow_id fsync
     fsync_on_close
     group_reporting hipri invalidate io_size iodepth ioengine iopsavgtime kb_base lat_percentiles
@@ -70,6 +71,7 @@ NOTED = {
     "force_async": "the kernel decides",
     "userspace_reap": "completions are taken from the ring without a system call, always",
     "thread": "each job is a thread, always",
+    "stat_type": "the status of a file is asked for by fstatat",
     "invalidate": "past the page cache there is nothing to invalidate; through it, what laying out "
     "the file left in the cache stays there",
     "gtod_reduce": "every latency is recorded",
@@ -103,11 +105,9 @@ NOTED = {
     "buffer_compress_chunk": "compressible data is so in each 4 KiB",
     "random_generator": "offsets come from named, seeded generators",
     "softrandommap": "each block once needs no map here",
-    "fallocate": "a file is written whole before the run",
     "overwrite": "a file is written whole before the run, so that every write overwrites",
     "create_serialize": "files are laid out one after the other",
     "create_fsync": "a file that was laid out is made durable",
-    "create_on_open": "files are made before the run",
     "allow_file_create": "the guard decides what may be made",
     "allow_mounted_write": "the guard refuses what is mounted, whatever this says",
     "openfiles": "every file stays open",
@@ -183,10 +183,6 @@ REFUSED = {
     "uid": "nothing runs as another user",
     "gid": "nothing runs as another user",
     "numa_mem_policy": _PLACE,
-    "continue_on_error": "an error ends the run",
-    "ignore_error": "an error ends the run",
-    "exitall": "a job that ends does not end the others",
-    "exit_what": "a job that ends does not end the others",
     "file_append": "a file is as long as its job needs",
     "file_service_type": _SPREAD,
     "opendir": _SPREAD,
@@ -259,7 +255,7 @@ REFUSED = {
     http_s3_storage_class http_swift_auth_token http_user http_verbose https inplace interface
     listen serverip direct_write_to_pmem mss namenode nfs_url nodelay object_class pingpong
     pool port protocol rbdname sg_write_mode
-    skip_bad stat_type touch_objects ttl uri verb volume brick window_size xnvme_admin xnvme_async
+    skip_bad touch_objects ttl uri verb volume brick window_size xnvme_admin xnvme_async
     xnvme_dev_nsid xnvme_iovec xnvme_mem xnvme_sync read_iops
     """)
 }
@@ -275,8 +271,24 @@ ENGINES = {
     "libaio": "async",
     "posixaio": "async",
     "io_uring": "async",
+    "falloc": "sync",
+    "ftruncate": "sync",
+    "filecreate": "sync",
+    "filestat": "sync",
+    "filedelete": "sync",
 }
 """Engines whose requests this generator issues by its own: whether one at a time or several."""
+
+CALLS = {
+    "falloc": "allocate",
+    "ftruncate": "truncate",
+    "filecreate": "create",
+    "filestat": "stat",
+    "filedelete": "delete",
+}
+"""Engines that make calls on files instead of moving data, and what a study calls them."""
+IN_DIRECTORY = ("filecreate", "filestat", "filedelete")
+"""Those whose requests are of a file each."""
 
 
 def known_engine(setting: Setting) -> str:
@@ -286,6 +298,7 @@ def known_engine(setting: Setting) -> str:
         return engine
     reasons = {
         "exec": "it runs commands",
+        "e4defrag": "kernels of today answer its moves of extents with EBUSY, as they do fio's",
         "mmap": "files are not mapped into memory",
         "null": "it needs a file; `--world simulated --device null` has a drive that costs nothing",
     }

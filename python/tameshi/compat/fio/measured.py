@@ -80,7 +80,10 @@ class Measured:
     submitted: list[int] = field(default_factory=lambda: [0] * CLASSES)
     completed: list[int] = field(default_factory=lambda: [0] * CLASSES)
     usage: dict[str, int] = field(default_factory=lambda: dict.fromkeys(USAGE, 0))
-    submission: Submission = field(default_factory=Submission)
+    submission: dict[str, Submission] = field(default_factory=dict)
+    """By what was handed over: reads, writes, trims, syncs."""
+    failures: list[Mapping[str, Any]] = field(default_factory=list)
+    """Requests that failed and ended nothing: operation, the system's error, count."""
     rounds: Mapping[str, Any] | None = None
     """Of a phase that ends at steady state: each round, and those that count."""
 
@@ -200,7 +203,9 @@ def _add_end(found: Measured, end: Mapping[str, Any]) -> None:
     ):
         for place, count in enumerate(end[key]):
             classes[place] += count
-    found.submission.add(end["submission"])
+    for word, told in end["submission"].items():
+        found.submission.setdefault(word, Submission()).add(told)
+    found.failures += end["failures"]
     for key in USAGE:
         found.usage[key] += end["usage"][key]
 

@@ -144,13 +144,25 @@ def _job(measured: Measured, rates: Mapping[tuple[int, str], float], bins: bool)
         **all_latencies.shares(),
         "latency_depth": job.depth,
         **_target(job),
+        **_failures(measured, job),
         **_steady(measured, job),
     }
 
 
 def error_of(measured: Measured) -> tuple[int, str]:
     """fio's number of the error that ends such a job, and a sentence; 0 where all went well."""
-    return measured.streams[0].job.goals.limits.broken(measured) or (0, "")
+    job = measured.streams[0].job
+    fatal = job.failures.fatal(measured.failures)
+    return fatal or job.goals.limits.broken(measured) or (0, "")
+
+
+def _failures(measured: Measured, job: Job) -> dict[str, Any]:
+    """Errors that the job went on after, which fio tells of jobs that may."""
+    if not job.failures.kinds:
+        return {}
+    counted = job.failures.counted(measured.failures)
+    first = counted[0][1] if counted else 0
+    return {"total_err": sum(count for *_, count in counted), "first_error": first}
 
 
 def _target(job: Job) -> dict[str, Any]:
@@ -206,12 +218,10 @@ def _direction(
 
 
 def _submission(measured: Measured, word: str) -> Submission:
-    """How long handing over took, where requests of one kind are all that was; synchronous ones
-    have none, as in fio."""
+    """How long handing over took; synchronous requests have none, as in fio."""
     if ENGINES[measured.streams[0].job.engine] == "sync":
         return Submission()
-    kinds = [kind for kind in DIRECTIONS if measured.direction(kind).latencies.count]
-    return measured.submission if kinds == [word] else Submission()
+    return measured.submission.get(word, Submission())
 
 
 def _syncs(direction: Direction, job: Job, bins: bool) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tameshi.compat.fio.exits import ends_with, phases_that_run
 from tameshi.compat.fio.goals import Steady
 from tameshi.compat.fio.job import Job
 from tameshi.compat.fio.stride import Stride
@@ -25,6 +26,8 @@ READ_BACK_BYTES = 1 << 20
 READ_BACK_DEPTH = 8
 SEED = 20_261_121
 """What repeatable jobs draw from, unless a job says `randseed`."""
+FILES = "tameshi-files"
+"""The directory, beside a job's files, of those that are called by their numbers."""
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -59,6 +62,8 @@ class _Storage:
     name: str
     path: str
     size: int | None = None
+    sparse: bool = True
+    """As long as no job on it says otherwise."""
 
 
 @dataclass
@@ -95,6 +100,7 @@ def translate(jobs: Sequence[Job], name: str, device: str | None) -> Translation
         raise BadInput("there is no job", where=name, accepted=["[NAME] in a job file", "--name"])
     builder = _Builder(device)
     phases, groups = _phases(jobs)
+    jobs, phases, groups = phases_that_run(jobs, phases, groups)
     streams: list[Stream] = []
     tables: list[str] = []
     for job, phase, group in zip(jobs, phases, groups, strict=True):
@@ -104,6 +110,9 @@ def translate(jobs: Sequence[Job], name: str, device: str | None) -> Translation
             stream = builder.unique(name_of if job.parts == 1 else f"{name_of}-file-{number}")
             tables.append(_stream(job, stream, storage, clone, clones, device))
             streams.append(Stream(stream, job, clone, clones, storage.name, phase, group, path))
+    for number, others in enumerate(ends_with(streams)):
+        if others:
+            tables[number] += f"ends_with = [{', '.join(map(quoted, others))}]\n"
     text = "\n".join(
         [
             _head(jobs, name),
@@ -169,6 +178,8 @@ def _clones(job: Job) -> Iterator[tuple[int, int, int, str]]:
 
 
 def _path(job: Job, clone: int, part: int) -> str:
+    if job.files_each:
+        return os.path.join(job.directory, FILES)
     if job.files:
         name = job.files[part]
     else:
@@ -182,11 +193,12 @@ def _stream(
     job: Job, name: str, storage: _Storage, clone: int, clones: int, device: str | None
 ) -> str:
     """A stream's table; its storage grows to what the stream needs."""
-    begin, span = _region(job, storage.path, clone, device)
+    begin, span = _region(job, storage, clone, device)
     needed = begin + span
-    if job.direct:
+    if job.direct and not job.files_each:
         needed = -(-needed // DIRECT_BYTES) * DIRECT_BYTES
-    storage.size = max(storage.size or 0, needed, job.file_size or 0)
+    storage.size = max(storage.size or 0, needed, 0 if job.files_each else job.file_size or 0)
+    storage.sparse = storage.sparse and job.sparse and not job.files_each
     if job.direct is False and device:
         message = "a simulated drive has no page cache"
         raise BadInput(message, where=job.text.where, key="direct", hint="Add --direct=1.")
@@ -199,7 +211,8 @@ def _stream(
         *([f"align = {_bytes(job.align)}"] if job.align else []),
         f"queue_depth = {job.depth // job.parts}",
         f"jobs = {clones}",
-        f"access = {quoted('direct' if job.direct else 'buffered')}",
+        f"access = {quoted('direct' if job.direct and not job.files_each else 'buffered')}",
+        *([f"call = {quoted(job.call)}"] if job.call else []),
         f"offset = {_bytes(begin)}",
         f"span = {_bytes(span)}",
         *_lengths(job),
@@ -214,6 +227,8 @@ def _stream(
         lines.append(f"sync = {{ {kind} = {{ every = {every} }} }}" if every else 'sync = "dsync"')
     if job.end_sync:
         lines.append("sync_at_end = true")
+    if job.failures.tolerated:
+        lines.append(f"tolerates = [{', '.join(map(quoted, job.failures.tolerated))}]")
     if job.trim_first:
         lines.append("trim_first = true")
     if job.verify:
@@ -255,7 +270,7 @@ def _read_back(streams: Sequence[Stream], builder: _Builder) -> Iterator[str]:
     writers = [stream for stream in checked if stream.job.writes and stream.job.read_back]
     for storage in dict.fromkeys(stream.storage for stream in writers):
         of = [stream for stream in writers if stream.storage == storage]
-        parts = [_region(stream.job, stream.file, stream.clone, None) for stream in of]
+        parts = [_region(s.job, builder.storage(s.file), s.clone, None) for s in of]
         begin = min(part[0] for part in parts)
         span = max(sum(part) for part in parts) - begin
         span -= span % CHECKED_BYTES
@@ -370,8 +385,11 @@ def _pattern(job: Job) -> str:
     return quoted(kind)
 
 
-def _region(job: Job, path: str, clone: int, device: str | None) -> tuple[int, int]:
-    """Where a clone's part of its file begins, and how long it is."""
+def _region(job: Job, storage: _Storage, clone: int, device: str | None) -> tuple[int, int]:
+    """Where a clone's part of its file begins, and how long it is; of a directory, its files."""
+    if job.files_each:
+        return storage.size or 0, job.files_each * job.longest
+    path = storage.path
     whole = None if device else _existing_bytes(path)
     offset = _absolute(job, "offset", job.offset, whole)
     begin = offset + clone * job.offset_increment
@@ -381,6 +399,8 @@ def _region(job: Job, path: str, clone: int, device: str | None) -> tuple[int, i
             raise BadInput(message, where=job.text.where, key="size", accepted=["size=1g"])
         return begin, whole - begin
     span = _absolute(job, "size", job.size, whole)
+    if job.file_size is not None:
+        span = min(span, max(job.file_size * job.parts - begin, 0))
     if job.parts > 1 and not isinstance(job.size, Percent):
         span = span // job.parts // job.longest * job.longest
     if whole is not None and _is_device(path):
@@ -526,6 +546,8 @@ def _head(jobs: Sequence[Job], name: str) -> str:
 
 def _storage(storage: _Storage, device: str | None) -> str:
     lines = [f"[storage.{storage.name}]", f"size = {_bytes(storage.size or 0)}"]
+    if storage.sparse and not device:
+        lines.append("sparse = true")
     if device:
         lines.append(f"device = {quoted(device)}")
     return "\n".join(lines) + "\n"

@@ -1,0 +1,29 @@
+"""What a fio job does to files besides reading and writing them, and how they come to be there."""
+
+from __future__ import annotations
+
+from tameshi.compat.fio.reader import Reader
+from tameshi.compat.fio.values import Percent
+from tameshi.errors import BadInput
+
+
+def file_bytes(reader: Reader, sizes: tuple[int | Percent | None, int | None], files: int) -> int:
+    """How long each of so many files of a directory is."""
+    if reader.get("filename"):
+        raise reader.refuse("filename", "the files of this engine are called by their numbers")
+    size, each = sizes
+    if each is None and isinstance(size, int):
+        each = size // files
+    if not each:
+        message = "how long the files are must be said"
+        raise BadInput(message, where=reader.job.where, key="filesize", accepted=["filesize=4k"])
+    return each
+
+
+def is_sparse(reader: Reader, read_ppm: int) -> bool:
+    """Whether fio, too, would leave the job's file without room: it writes before reads alone."""
+    setting = reader.get("fallocate")
+    if setting and setting.value != "none":
+        reader.notes.append(f"{setting.where}: fallocate: a file is written whole before the run")
+    early = read_ppm > 0 and not reader.flag("create_on_open")
+    return bool(setting and setting.value == "none" and not early)
