@@ -158,30 +158,6 @@ fn commits_share_flushes_of_the_log() {
 }
 
 #[test]
-fn clients_that_come_in_two_groups_share_every_other_flush() {
-    // Who commits while a flush is under way shares the next one, and is back before that ends: two groups take turns, each
-    // client comes once in two flushes, N clients make N transactions in twice a flush's time.
-    let with = |clients: u32| {
-        let program = KEYS.replace("clients = 4", &format!("clients = {clients}")).replace("400 B", "64 B");
-        let mut spec = spec(MYSQL_57, Device::XPoint(xpoint()), "256 MiB", &program, 600);
-        let model = model(&mut spec);
-        let cost = |nanos| sourced(Time(nanos));
-        let cpu = &mut model.cpu;
-        (cpu.statement, cpu.commit, cpu.page_get) = (cost(2_000), cost(100), cost(0));
-        (cpu.row, cpu.change, cpu.page_read) = (cost(0), cost(0), cost(0));
-        run(&spec)
-    };
-    let alone = with(1);
-    let flush_ns = 0.6e9 / alone.of("transaction.count") - 2_100.0;
-    for clients in [4, 16] {
-        let left = with(clients);
-        let (done, n) = (left.of("transaction.count"), f64::from(clients));
-        assert_close(done, n * 0.6e9 / (2.0 * flush_ns), 0.1, "transactions");
-        assert_close(left.of("server.log_fsyncs"), 2.0 * done / n, 0.1, "flushes");
-    }
-}
-
-#[test]
 fn a_page_is_written_once_for_all_changes_between_two_checkpoints() {
     // 20000 rows of 400 bytes on some 550 leaves, changed evenly; the log is small, the pool holds everything.
     let mut small = spec(MYSQL_57, drive(), "64 MiB", KEYS, 4000);
