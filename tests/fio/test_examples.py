@@ -26,6 +26,8 @@ RUN = {
     "cross-stripe-verify.fio": [DISK, "--offset_increment=1m", "--io_size=1m", "--numjobs=3"],
     "dedupe-global.fio": [],
     "disk-zone-profile.fio": [DISK, "--zonesize=128k", "--zoneskip=64k"],
+    "e4defrag.fio": ["--runtime=300ms"],
+    "e4defrag2.fio": ["--runtime=300ms"],
     "enospc-pressure.fio": [],
     "exitwhat.fio": ["--filename=stands-for-tmp-test", "--number_ios=50"],
     "falloc.fio": ["--runtime=300ms"],

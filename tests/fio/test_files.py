@@ -152,7 +152,7 @@ def test_a_job_goes_on_when_the_disk_is_full_where_it_says_so(tmp_path, small):
         ("continue_on_error=some", "continue_on_error: these are no errors to go on after"),
         ("ignore_error=,EWHAT", "ignore_error: `EWHAT` is no error of the system's"),
         ("exitall\nexit_what=none", "exit_what: nothing else is ended"),
-        ("ioengine=e4defrag", "ioengine: this engine is refused: kernels of today answer"),
+        ("ioengine=e4defrag\nrw=write", "donorname: the file that extents are moved from"),
         ("ioengine=filestat", "filename: this can't be carried out: the files of this engine"),
     ],
 )

@@ -165,9 +165,13 @@ impl Donor {
             // SAFETY: the request reads and writes this structure.
             let done = unsafe { libc::ioctl(file, EXT4_IOC_MOVE_EXT, &mut range) };
             (at, left) = (at + range.moved_len, left.saturating_sub(range.moved_len));
-            // A page of the range is being written back, or read: that is soon over.
+            // A page of the range is in use: being written back, or on its way into the page cache, which this empties.
             if done < 0 && patience > 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EBUSY) {
                 patience -= 1;
+                for fd in [file, donor] {
+                    // SAFETY: takes numbers only; it is advice, and may fail.
+                    unsafe { libc::posix_fadvise(fd, begin, bytes, libc::POSIX_FADV_DONTNEED) };
+                }
                 std::thread::sleep(BUSY_PAUSE);
                 continue;
             }

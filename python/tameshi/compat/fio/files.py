@@ -20,6 +20,18 @@ def file_bytes(reader: Reader, sizes: tuple[int | Percent | None, int | None], f
     return each
 
 
+def donor_of(reader: Reader, engine: str) -> tuple[str, bool] | None:
+    """The file that extents are moved from, and whether each gets its room only as it is moved."""
+    if engine != "e4defrag":
+        return None
+    setting = reader.get("donorname")
+    if not setting or not setting.value:
+        message = "the file that extents are moved from must be said"
+        accepted = ["donorname=NAME"]
+        raise BadInput(message, where=reader.job.where, key="donorname", accepted=accepted)
+    return setting.value, reader.flag("inplace")
+
+
 def is_sparse(reader: Reader, read_ppm: int) -> bool:
     """Whether fio, too, would leave the job's file without room: it writes before reads alone."""
     setting = reader.get("fallocate")

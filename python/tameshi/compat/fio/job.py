@@ -8,7 +8,7 @@ from typing import Any
 
 from tameshi.compat.fio import values
 from tameshi.compat.fio.failures import Failures, failures_of
-from tameshi.compat.fio.files import file_bytes, is_sparse
+from tameshi.compat.fio.files import donor_of, file_bytes, is_sparse
 from tameshi.compat.fio.goals import Goals, goals_of
 from tameshi.compat.fio.jobfile import JobText, Setting
 from tameshi.compat.fio.keys import CALLS, ENGINES, IN_DIRECTORY
@@ -77,6 +77,8 @@ class Job:
     engine: str
     call: str | None
     """The call on files that its requests are, in place of moving data."""
+    donor: tuple[str, bool] | None
+    """The file that it moves extents from, and whether each gets its room only as it is moved."""
     files_each: int | None
     """Files of each clone in a directory, where each request is of a file."""
     depth: int
@@ -189,6 +191,7 @@ def read_job(text: JobText) -> Job:
         trim_first=direction in TRIM_FIRST,
         engine=engine,
         call=CALLS.get(engine),
+        donor=donor_of(reader, engine),
         files_each=files_each,
         depth=depth,
         direct=_direct(reader),

@@ -43,10 +43,11 @@ TRANSLATED = frozenset(
     _words("""
     allrandrepeat blockalign bs bsrange bssplit buffer_compress_percentage buffered bwavgtime
     clat_percentiles cpumask cpus_allowed cpus_allowed_policy dedupe_percentage description direct
-    continue_on_error create_on_open exit_what exitall fallocate ignore_error
+    continue_on_error create_on_open donorname exit_what exitall fallocate ignore_error
     directory do_verify end_fsync fdatasync filename filename_format filesize flow flow_id fsync
     fsync_on_close
-    group_reporting hipri invalidate io_size iodepth ioengine iopsavgtime kb_base lat_percentiles
+    group_reporting hipri inplace invalidate io_size iodepth ioengine iopsavgtime kb_base
+    lat_percentiles
     latency_percentile latency_run latency_target latency_window log_avg_msec log_hist_coarseness
     log_hist_msec log_offset loops max_latency name new_group norandommap nrfiles numa_cpu_nodes
     number_ios numjobs offset offset_increment per_job_logs percentage_random percentile_list
@@ -249,10 +250,10 @@ REFUSED = {
     key: _ENGINE
     for key in _words("""
     bindname blocksize_fixed busy_poll busy_wait_polling chunk_size clientname clustername cmd_type
-    cont cpuchunks cpuload cpumode cuda_io donorname exit_on_io_done
+    cont cpuchunks cpuload cpumode cuda_io exit_on_io_done
     gpu_dev_id gpu_dev_ids hdfsdirectory hostname http_host http_mode http_pass http_s3_key
     http_s3_keyid http_s3_region http_s3_sse_customer_algorithm http_s3_sse_customer_key
-    http_s3_storage_class http_swift_auth_token http_user http_verbose https inplace interface
+    http_s3_storage_class http_swift_auth_token http_user http_verbose https interface
     listen serverip direct_write_to_pmem mss namenode nfs_url nodelay object_class pingpong
     pool port protocol rbdname sg_write_mode
     skip_bad touch_objects ttl uri verb volume brick window_size xnvme_admin xnvme_async
@@ -273,6 +274,7 @@ ENGINES = {
     "io_uring": "async",
     "falloc": "sync",
     "ftruncate": "sync",
+    "e4defrag": "sync",
     "filecreate": "sync",
     "filestat": "sync",
     "filedelete": "sync",
@@ -282,6 +284,7 @@ ENGINES = {
 CALLS = {
     "falloc": "allocate",
     "ftruncate": "truncate",
+    "e4defrag": "move_extents",
     "filecreate": "create",
     "filestat": "stat",
     "filedelete": "delete",
@@ -298,7 +301,6 @@ def known_engine(setting: Setting) -> str:
         return engine
     reasons = {
         "exec": "it runs commands",
-        "e4defrag": "kernels of today answer its moves of extents with EBUSY, as they do fio's",
         "mmap": "files are not mapped into memory",
         "null": "it needs a file; `--world simulated --device null` has a drive that costs nothing",
     }

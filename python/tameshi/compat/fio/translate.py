@@ -109,6 +109,8 @@ def translate(jobs: Sequence[Job], name: str, device: str | None) -> Translation
             name_of = job.name if clones == job.clones else f"{job.name}-{clone}"
             stream = builder.unique(name_of if job.parts == 1 else f"{name_of}-file-{number}")
             tables.append(_stream(job, stream, storage, clone, clones, device))
+            if job.donor:
+                tables[-1] += _donor(job, storage, builder)
             streams.append(Stream(stream, job, clone, clones, storage.name, phase, group, path))
     for number, others in enumerate(ends_with(streams)):
         if others:
@@ -239,6 +241,16 @@ def _stream(
         if ppm:
             lines.append(f"{key} = {_share(ppm)}")
     return "\n".join(lines) + "\n"
+
+
+def _donor(job: Job, storage: _Storage, builder: _Builder) -> str:
+    """Where a stream's extents come from: a file as long as its own."""
+    name, in_place = job.donor or ("", False)
+    donor = builder.storage(os.path.join(job.directory, name))
+    donor.size = max(donor.size or 0, storage.size or 0)
+    donor.sparse = True
+    own = f"storage = {quoted(donor.name)}" + (", in_place = true" if in_place else "")
+    return f"donor = {{ {own} }}\n"
 
 
 def _refuse_unchecked(job: Job, begin: int, device: str | None) -> None:
