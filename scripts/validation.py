@@ -271,7 +271,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[str]:
     yield ""
 
 
-HEAD = """# Simulated drives beside what is known
+HEAD = """# Simulated drives, and databases on them, beside what is known
 
 <!-- written by `python scripts/validation.py` -->
 """

@@ -16,6 +16,7 @@ from tameshi.errors import BadInput
 EXAMPLES = Path("/usr/share/doc/fio/examples")
 SOON = ("--ss_dur=400ms", "--ss_ramp=100ms", "--ss_interval=100ms")
 DISK = "--filename=stands-for-a-disk"
+THIRDS = ("--offset_increment=1m", "--io_size=1m", "--numjobs=3")
 FEW = ("--filesize=4k", "--nrfiles=20")
 RUN = {
     "1mbs_clients.fio": ["--startdelay=0", "--rate=1m"],
@@ -23,12 +24,12 @@ RUN = {
     "backwards-read.fio": [],
     "basic-verify.fio": [DISK],
     "butterfly.fio": ["--filename=stands-for-tmp-testfile"],
-    "cross-stripe-verify.fio": [DISK, "--offset_increment=1m", "--io_size=1m", "--numjobs=3"],
+    "cross-stripe-verify.fio": [DISK, "--filesize=3m", *THIRDS],
     "dedupe-global.fio": [],
     "disk-zone-profile.fio": [DISK, "--zonesize=128k", "--zoneskip=64k"],
     "e4defrag.fio": ["--runtime=300ms"],
     "e4defrag2.fio": ["--runtime=300ms"],
-    "enospc-pressure.fio": [],
+    "enospc-pressure.fio": ["--time_based", "--runtime=300ms"],
     "exitwhat.fio": ["--filename=stands-for-tmp-test", "--number_ios=50"],
     "falloc.fio": ["--runtime=300ms"],
     "filecreate-ioengine.fio": [*FEW],
