@@ -171,9 +171,8 @@ def read_job(text: JobText) -> Job:
     mix = _mix(reader, read_ppm, trim_ppm)
     engine, depth = _engine(reader)
     sizes, files = _sizes(reader), _files(reader)
-    files_each = None
-    if engine in IN_DIRECTORY:
-        files_each = reader.integer("nrfiles", 1, 1)
+    files_each = reader.integer("nrfiles", 1, 1) if engine in IN_DIRECTORY else None
+    if files_each:
         mix = [(file_bytes(reader, sizes, files_each), values.WHOLE_PPM)]
     rate = rate_of(reader, (read_ppm, trim_ppm), mix)
     if rate and rate[2] is not None:
