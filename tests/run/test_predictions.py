@@ -1,10 +1,14 @@
 """Predictions are written once; what a later model says goes elsewhere."""
 
 import csv
+from dataclasses import replace
 from datetime import date
 
+import pytest
+import typer
 from command import SMALL, tameshi
 
+from tameshi.commands import predictions as command
 from tameshi.predictions import Calibration, Prediction, read, record, write_calibrations
 
 PUBLISHED = """
@@ -53,6 +57,20 @@ def test_a_study_with_published_figures_is_predicted(study, tmp_path):
     assert (known["id"], known["published"], known["reason"]) == ("S0-0006", "700", "")
     off = 100 * (float(known["ours"]) / 700 - 1)
     assert abs(float(known["deviation_percent"]) - off) < 0.1
+
+
+def test_a_study_that_was_stopped_predicts_nothing(study, tmp_path, monkeypatch):
+    study(SMALL + PUBLISHED)
+    whole = command.conduct
+
+    def stopped(*given, **options):
+        return replace(whole(*given, **options), complete=False, interrupted=True)
+
+    monkeypatch.setattr(command, "conduct", stopped)
+    with pytest.raises(typer.Exit) as ended:
+        command.predictions_command(tmp_path / "validation", tmp_path, tmp_path / "out")
+    assert ended.value.exit_code == 130
+    assert not (tmp_path / "validation").exists()
 
 
 def test_calibration_figures_of_one_study_leave_those_of_others(tmp_path):

@@ -11,6 +11,7 @@ import typer
 
 from tameshi import predictions, validation_page
 from tameshi.bindings import Bindings
+from tameshi.commands.conducting import end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import check_word
 from tameshi.conduct import conduct, prepare
@@ -52,6 +53,8 @@ def predictions_command(
         prepared = prepare(study, [World.simulated], Bindings(), quick=False)
         own = out / study.name
         done = conduct(prepared, own, ERR, jobs=os.cpu_count() or 1, reproduce=[])
+        # What a part of its runs would predict is no prediction of the study.
+        end(interrupted=done.interrupted, complete=done.complete)
         found = done.results["published"]
         made = predictions.predictions(study.name, found, done.runs)
         calibrated[study.name] = predictions.calibrations(study.name, found, done.runs)
