@@ -25,6 +25,7 @@ UNWANTED = {
     + "org": "names a registry",
     r"deb\.debian\." + "org|--(?:extra-)?index-" + "url |--find-" + "links ": "names a registry",
     "farm" + "-studio": "names what is no part of the project",
+    r"(?m)^(?:<{7} |={7}$|>{7} )": "is left of a conflict between two versions",
 }
 NUMBERED_TEST = re.compile(r"\b(?:fn|def)\s+(test_?\d+)\b")
 LOOSE_SERDE = re.compile(r"serde\([^\]]*?\b(flatten|untagged)\b")
@@ -133,7 +134,15 @@ def test_untidy_python_is_found(text, found):
 
 @pytest.mark.parametrize(
     "text",
-    ["cd /" + "root/x", "see /" + "work/main", "https://py" + "pi.org/simple", "farm" + "-studio"],
+    [
+        "cd /" + "root/x",
+        "see /" + "work/main",
+        "https://py" + "pi.org/simple",
+        "farm" + "-studio",
+        "<" * 7 + " HEAD",
+        "=" * 7,
+        ">" * 7 + " 1234567",
+    ],
 )
 def test_unwanted_words_are_found(tmp_path, text):
     (tmp_path / "note.md").write_text(f"first\n{text}\n")
