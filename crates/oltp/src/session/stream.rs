@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
 pub(super) enum Stream {
@@ -28,7 +28,7 @@ impl Stream {
     pub(super) fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = match self {
-                Self::Unix(stream) => stream.read(bytes),
+                Self::Unix(stream) => await_bytes(stream).and_then(|()| stream.read(bytes)),
                 Self::Tcp(stream) => stream.read(bytes),
             };
             match read {
@@ -37,6 +37,17 @@ impl Stream {
                 other => return other,
             }
         }
+    }
+}
+
+/// Waits until there is something to read. Who waits in `read` itself is woken twice for each answer on a Unix socket: Linux
+/// wakes it already when the server takes the request off the socket, which makes room to write.
+fn await_bytes(stream: &UnixStream) -> io::Result<()> {
+    let mut wanted = libc::pollfd { fd: stream.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: `wanted` is one valid entry for the length of the call.
+    match unsafe { libc::poll(&mut wanted, 1, -1) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
     }
 }
 
