@@ -2203,6 +2203,12 @@ class StreamSpec(BaseModel):
             description='A mix of lengths instead of one: share of requests by length. Each request begins at a multiple of its own length\n(sequential: where the one before it ended).'
         ),
     ] = None
+    write_block_size_mix: Annotated[
+        list[SizeShare] | None,
+        Field(
+            description='The lengths of writes where they differ from those of reads, which then have `block_size` or `block_size_mix`.'
+        ),
+    ] = None
     align: Annotated[
         Size | None,
         Field(

@@ -70,6 +70,16 @@ def test_a_slope_is_judged_by_its_rise_over_the_window(tmp_path):
         ("ss=bw_slope:1m\nss_dur=5s", "absolute = { slope = 4194304 }"),
         ("ss=lat:5%\nss_dur=10s\nramp_time=2\nss_ramp=3", 'ramp = "5000000 us"'),
         ("rw=randread\nblockalign=4k\nbssplit=512/50:64k/50", 'align = "4096 B"'),
+        ("rw=randrw\nbs=4k,8k", 'write_block_size_mix = [{ size = "8192 B", share = "100'),
+        (
+            "rw=randrw\nbssplit=4k/50:8k/50,64k/100",
+            'block_size_mix = [{ size = "4096 B", share = "50 %" }, '
+            '{ size = "8192 B", share = "50 %" }]\n'
+            'write_block_size_mix = [{ size = "65536 B", share = "100 %" }]',
+        ),
+        ("rw=randwrite\nbs=4k,8k", 'block_size = "8192 B"'),
+        ("rw=rw\nbs=4k,8k\nrate=4m,2m", 'rate = "1280.000 /s"'),
+        ("rw=rw\nbs=4k,8k\nrate=4m,2m", 'read = "80 %"'),
         ("rw=read\nblockalign=4k", 'pattern = "sequential"'),
         ("rw=write\nend_fsync=1", "sync_at_end = true"),
         ("rw=write\nfsync_on_close=1", "sync_at_end = true"),

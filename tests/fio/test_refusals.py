@@ -55,7 +55,6 @@ def test_a_key_that_changes_nothing_says_so(key):
         ("ioengine=null", "job.fio:3: ioengine: this engine is refused: it needs a file"),
         ("ioengine=exec", "job.fio:3: ioengine: this engine is refused: it runs commands."),
         ("filename=a:b", "job.fio:3: filename: this can't be carried out: each of 2 files has"),
-        ("rw=randrw\nbs=4k,8k", "job.fio:4: bs: this can't be carried out: reads and writes"),
         ("rw=randrw\nrate_iops=100,0", "job.fio:4: rate_iops: this can't be carried out: a job"),
         ("fsync=1\nfdatasync=1", "job.fio:4: fdatasync: this can't be carried out: `fsync`"),
         ("sync=fast", "job.fio:3: sync: writes are not made durable like this. Found: fast."),

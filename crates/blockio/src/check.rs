@@ -185,7 +185,7 @@ fn objections_to_stream(stream: &PhaseStream, storage_bytes: u64, alignment: u64
     if stream.queue_depth > MOST_DEPTH {
         object(format!("`queue_depth` is {}, at most {MOST_DEPTH} can be outstanding", stream.queue_depth));
     }
-    let key = if stream.block_size_mix.is_some() { "block_size_mix" } else { "block_size" };
+    let key = if stream.is_mixed() { "block_size_mix" } else { "block_size" };
     let lengths: Vec<Size> = stream.lengths().iter().map(|length| length.size).collect();
     if let Some(block) = lengths.iter().find(|block| block.0 == 0 || block.0 > MOST_BLOCK) {
         object(format!("`{key}` is {block}, it must lie between 1 B and {}", Size(MOST_BLOCK)));

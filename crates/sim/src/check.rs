@@ -99,7 +99,7 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
     let rest = storage.map_or(0, |storage| storage.size.0.saturating_sub(what.offset.0));
     let span_bytes = what.span.map_or(rest, |span| span.0.min(rest));
     let impossible = |size: tameshi_base::Size| size.0 == 0 || size.0 > u64::from(u32::MAX);
-    let key = if what.block_size_mix.is_some() { "block_size_mix" } else { "block_size" };
+    let key = if what.is_mixed() { "block_size_mix" } else { "block_size" };
     refuse(storage.is_none(), "storage", "the run has no storage of this name");
     refuse(what.lengths().iter().any(|length| impossible(length.size)), key, "must be from 1 B to 4 GiB");
     refuse(storage.is_some() && span_bytes < what.least_span().0, "span", "holds no whole block");

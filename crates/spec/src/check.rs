@@ -192,25 +192,25 @@ fn lengths(source: Source<'_>, table: &Table<'_>, name: &str, stream: &StreamSpe
     let granule = granule(stream);
     let impossible = |size: Size| size.0 == 0 || !size.0.is_multiple_of(granule) || size.0 > 1 << 30;
     let accepted = if granule > 1 { "a multiple of 512 B up to 1 GiB" } else { "1 B to 1 GiB" };
-    let Some(mix) = &stream.block_size_mix else {
-        return match impossible(stream.block_size) {
-            true => Err(bad(source, table, &path("block_size"), "this is no length of a request", accepted)),
-            false => Ok(()),
-        };
-    };
-    if has_key(table, &path("block_size")) {
+    if stream.block_size_mix.is_none() && impossible(stream.block_size) {
+        return Err(bad(source, table, &path("block_size"), "this is no length of a request", accepted));
+    }
+    if stream.block_size_mix.is_some() && has_key(table, &path("block_size")) {
         let message = "a stream has one length or a mix of them: `block_size` and `block_size_mix` exclude each other";
         return Err(source.error_at(table, &path("block_size_mix"), InputErrorKind::Conflict, message));
     }
-    if let Some(index) = mix.iter().position(|length| impossible(length.size)) {
-        let index = index.to_string();
-        let path = ["workload", "stream", name, "block_size_mix", &index, "size"];
-        return Err(bad(source, table, &path, "this is no length of a request", accepted));
-    }
-    let whole: u64 = mix.iter().map(|length| u64::from(length.share.0)).sum();
-    if whole != u64::from(Share::WHOLE.0) {
-        let percent = format!("the shares of the lengths add up to {} %", whole as f64 / 1e4);
-        return Err(bad(source, table, &path("block_size_mix"), percent, "shares that add up to 100 %"));
+    let mixes = [("block_size_mix", &stream.block_size_mix), ("write_block_size_mix", &stream.write_block_size_mix)];
+    for (key, mix) in mixes.into_iter().filter_map(|(key, mix)| mix.as_ref().map(|mix| (key, mix))) {
+        if let Some(index) = mix.iter().position(|length| impossible(length.size)) {
+            let index = index.to_string();
+            let path = ["workload", "stream", name, key, &index, "size"];
+            return Err(bad(source, table, &path, "this is no length of a request", accepted));
+        }
+        let whole: u64 = mix.iter().map(|length| u64::from(length.share.0)).sum();
+        if whole != u64::from(Share::WHOLE.0) {
+            let percent = format!("the shares of the lengths add up to {} %", whole as f64 / 1e4);
+            return Err(bad(source, table, &path(key), percent, "shares that add up to 100 %"));
+        }
     }
     Ok(())
 }
@@ -399,6 +399,7 @@ pub(crate) fn spans(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Che
             let key = match &stream.stream {
                 of if of.span.is_some() => "span",
                 of if of.block_size_mix.is_some() => "block_size_mix",
+                of if of.write_block_size_mix.is_some() => "write_block_size_mix",
                 _ => "block_size",
             };
             let message = format!("storage `{}` has no room for one block of {least} there", stream.storage);

@@ -256,11 +256,11 @@ fn written_in_phase(phase: &PhaseSpec) -> Option<u64> {
     let by_amount = phase.until.amount.filter(|_| writes).map(|_| {
         let of = |stream: &crate::run::PhaseStream| {
             let per_job = phase.budget_bytes_per_job(&stream.stream).unwrap_or(0);
-            let of_job = match (&stream.stream.block_size_mix, stream.stream.longest().0) {
+            let of_job = match (stream.stream.is_mixed(), stream.stream.longest().0) {
                 _ if stream.stream.written().0 == 0 => 0,
-                (None, _) => per_job.next_multiple_of(stream.stream.mean_start_bytes()),
+                (false, _) => per_job.next_multiple_of(stream.stream.mean_start_bytes()),
                 // The last request may begin one byte before the budget's end.
-                (Some(_), longest) => per_job - 1 + longest,
+                (true, longest) => per_job - 1 + longest,
             };
             of_job * u64::from(stream.stream.jobs)
         };

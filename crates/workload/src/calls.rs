@@ -83,7 +83,7 @@ impl StreamSpec {
         if (call == FileCall::MoveExtents) != self.donor.is_some() {
             return Some(("extents are moved from a storage, and nothing else is", "`donor` beside `move_extents`"));
         }
-        (call.in_directory() && self.block_size_mix.is_some())
+        (call.in_directory() && self.is_mixed())
             .then_some(("files of a directory are of one length", "`block_size` instead of a mix"))
     }
 }

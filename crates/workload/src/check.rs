@@ -53,10 +53,10 @@ impl StreamSpec {
             return object("run_length", "a run of no requests never begins", "1 or more");
         }
         match &self.pattern {
-            Pattern::Shuffled if self.block_size_mix.is_some() || self.run_length > 1 => object(
+            Pattern::Shuffled if self.is_mixed() || self.run_length > 1 => object(
                 "pattern",
                 "`shuffled` visits blocks of one length, one by one",
-                "no `block_size_mix`, no `run_length`",
+                "no mix of lengths, no `run_length`",
             ),
             Pattern::Strided { run, skip, .. } if *run < self.longest() || run.0.checked_add(skip.0).is_none() => {
                 object("pattern.strided.run", "a stretch must hold a request, and end", "the longest request or more")
@@ -147,7 +147,7 @@ impl StreamSpec {
                 "a batch must fit into the area",
                 "a multiple of the page, no less than a batch",
             )
-        } else if self.block_size_mix.is_some() {
+        } else if self.is_mixed() {
             object("page_flush", "pages are of one length", "`block_size` instead of a mix")
         } else if self.read.0 > 0 || self.trim.0 > 0 {
             object("page_flush", "page flushing writes and nothing else", "read = \"0 %\" and no trims")
@@ -164,6 +164,13 @@ impl StreamSpec {
     }
 
     fn trim_objection(&self) -> Option<Objection> {
+        if self.write_block_size_mix.is_some() && self.trim > Share(0) {
+            return Some(Objection {
+                key: "write_block_size_mix",
+                message: "trims have no lengths of their own beside those of reads and of writes".to_string(),
+                accepted: "no `trim`, or one mix",
+            });
+        }
         (self.trim_first && self.is_batched()).then(|| Objection {
             key: "trim_first",
             message: "a log's groups and batches of pages are written without trims".to_string(),

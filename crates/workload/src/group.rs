@@ -112,7 +112,7 @@ impl Group {
     #[inline]
     fn join(&mut self, now: Nanos) -> Option<Issue> {
         let start = self.source.start(now)?;
-        let length = self.source.length();
+        let length = self.source.length(CommandKind::Write);
         self.source.spend(u64::from(length));
         self.intended[start.who as usize] = start.intended;
         self.joined = if self.forming.is_empty() { (now, now) } else { (self.joined.0, now) };

@@ -476,6 +476,30 @@ mod tests {
     }
 
     #[test]
+    fn reads_and_writes_with_lengths_apart_have_each_their_own() {
+        let part = |size, share| crate::spec::SizeShare { size: Size(size), share: Share(share) };
+        let spec = StreamSpec {
+            read: Share(700_000),
+            block_size: Size(8192),
+            write_block_size_mix: Some(vec![part(4096, 900_000), part(65_536, 100_000)]),
+            ..StreamSpec::default()
+        };
+        let (mut job, mut counts) = (Job::new(&spec, place()), std::collections::BTreeMap::new());
+        for now in 0..100_000 {
+            let issue = job.issue(now).expect("closed loop");
+            let command = issue.command.expect("each is a command");
+            *counts.entry((command.kind == CommandKind::Write, command.length_bytes)).or_insert(0u32) += 1;
+            assert_eq!(command.offset_bytes % u64::from(command.length_bytes), 0);
+            job.complete(issue.slot, now);
+        }
+        assert_eq!(counts.keys().copied().collect::<Vec<_>>(), [(false, 8192), (true, 4096), (true, 65_536)]);
+        for (what, share) in [((false, 8192), 0.7), ((true, 4096), 0.27), ((true, 65_536), 0.03)] {
+            let limit = 4.0 * (1e5 * share * (1.0_f64 - share)).sqrt();
+            assert!((f64::from(counts[&what]) - 1e5 * share).abs() < limit, "{counts:?}");
+        }
+    }
+
+    #[test]
     fn a_request_is_ready_when_its_start_has_come_and_a_slot_is_free() {
         let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
         let mut job = Job::new(&StreamSpec { arrivals, ..StreamSpec::default() }, place());

@@ -1,6 +1,6 @@
 //! How long each request is: always the same, or drawn from a mix.
 
-use crate::spec::StreamSpec;
+use crate::spec::SizeShare;
 use tameshi_base::Random;
 
 /// Where a job's lengths come from.
@@ -12,10 +12,10 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// The lengths of `spec`; `random` is drawn from once a request, and only where there is a mix.
-    pub fn new(spec: &StreamSpec, random: Random) -> Self {
+    /// Out of `mix`; `random` is drawn from once a request, and only where there are several.
+    pub fn new(mix: &[SizeShare], random: Random) -> Self {
         let mut sum = 0;
-        let cumulative = spec.lengths().into_iter().map(|length| {
+        let cumulative = mix.iter().map(|length| {
             sum += u64::from(length.share.0);
             (sum, length.size.0 as u32)
         });
@@ -37,7 +37,7 @@ impl Lengths {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::SizeShare;
+    use crate::spec::StreamSpec;
     use tameshi_base::{Share, Size};
 
     fn mixed(parts: &[(u64, u32)]) -> StreamSpec {
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn a_mix_meets_its_shares_within_four_standard_errors() {
         let spec = mixed(&[(4096, 60), (16_384, 25), (65_536, 15), (512, 0)]);
-        let (mut lengths, draws) = (Lengths::new(&spec, Random::named(3, "lengths")), 1_000_000);
+        let (mut lengths, draws) = (Lengths::new(&spec.lengths(), Random::named(3, "lengths")), 1_000_000);
         let mut counts = std::collections::BTreeMap::new();
         (0..draws).for_each(|_| *counts.entry(lengths.next()).or_insert(0u32) += 1);
         for (bytes, share) in [(4096, 0.60), (16_384, 0.25), (65_536, 0.15)] {
@@ -60,7 +60,8 @@ mod tests {
 
     #[test]
     fn one_length_draws_nothing() {
-        let (mut one, untouched) = (Lengths::new(&StreamSpec::default(), Random::named(3, "l")), Random::named(3, "l"));
+        let spec = StreamSpec::default();
+        let (mut one, untouched) = (Lengths::new(&spec.lengths(), Random::named(3, "l")), Random::named(3, "l"));
         assert_eq!([one.next(), one.next()], [4096, 4096]);
         assert_eq!(one.random.bits(), untouched.clone().bits());
     }
@@ -70,5 +71,19 @@ mod tests {
         let spec = mixed(&[(4096, 50), (8192, 50)]);
         assert_eq!((spec.longest(), spec.mean_bytes()), (Size(8192), 6144));
         assert_eq!((StreamSpec::default().longest(), StreamSpec::default().mean_bytes()), (Size(4096), 4096));
+    }
+
+    #[test]
+    fn lengths_of_reads_and_writes_apart_have_extremes_and_means_of_their_own() {
+        let apart = |read| StreamSpec {
+            read: Share(read),
+            block_size: Size(8192),
+            write_block_size_mix: mixed(&[(4096, 50), (65_536, 50)]).block_size_mix,
+            ..StreamSpec::default()
+        };
+        let of = |spec: StreamSpec| (spec.shortest().0, spec.longest().0, spec.mean_bytes(), spec.mean_start_bytes());
+        assert_eq!(of(apart(750_000)), (4096, 65_536, (3 * 8192 + 34_816) / 4, 34_816));
+        assert_eq!(of(apart(0)), (4096, 65_536, 34_816, 34_816), "nothing is read, so reads' lengths don't count");
+        assert_eq!(of(apart(1_000_000)).0..=of(apart(1_000_000)).1, 8192..=8192);
     }
 }

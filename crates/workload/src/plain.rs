@@ -173,7 +173,7 @@ impl Plain {
     #[inline]
     fn draw(&mut self) -> Request {
         let kind = self.source.kind();
-        let length_bytes = self.source.length();
+        let length_bytes = self.source.length(kind);
         Request { kind, offset_bytes: self.source.offset(length_bytes), length_bytes }
     }
 

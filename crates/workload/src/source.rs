@@ -27,6 +27,8 @@ pub(crate) struct Source {
     read: Share,
     trim: Share,
     lengths: Lengths,
+    /// Those of writes where they are apart.
+    write_lengths: Option<Lengths>,
     offsets: Offsets,
     mix: Random,
     think: Think,
@@ -82,7 +84,8 @@ impl Source {
         Self {
             read: spec.read,
             trim: spec.trim,
-            lengths: Lengths::new(spec, random("lengths")),
+            lengths: Lengths::new(&spec.read_lengths(), random("lengths")),
+            write_lengths: spec.write_block_size_mix.as_ref().map(|mix| Lengths::new(mix, random("write_lengths"))),
             offsets: Offsets::new(
                 spec,
                 (spec.offset.0 + reserved_bytes, span_bytes),
@@ -181,10 +184,13 @@ impl Source {
         }
     }
 
-    /// The next request's length in bytes.
+    /// The length in bytes of the next request, which does `kind`.
     #[inline]
-    pub(crate) fn length(&mut self) -> u32 {
-        self.lengths.next()
+    pub(crate) fn length(&mut self, kind: CommandKind) -> u32 {
+        match &mut self.write_lengths {
+            Some(lengths) if kind == CommandKind::Write => lengths.next(),
+            _ => self.lengths.next(),
+        }
     }
 
     /// Where the next request of so many bytes begins.

@@ -24,6 +24,9 @@ pub struct StreamSpec {
     /// (sequential: where the one before it ended).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_size_mix: Option<Vec<SizeShare>>,
+    /// The lengths of writes where they differ from those of reads, which then have `block_size` or `block_size_mix`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_block_size_mix: Option<Vec<SizeShare>>,
     /// What each drawn offset is a multiple of, from the begin of the stream's part on; absent: the request's own length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<Size>,
@@ -126,6 +129,7 @@ impl Default for StreamSpec {
             read: Share::WHOLE,
             block_size: Size(4096),
             block_size_mix: None,
+            write_block_size_mix: None,
             align: None,
             queue_depth: 1,
             jobs: 1,
@@ -442,11 +446,47 @@ pub enum Verify {
 /// What is verified as one: lengths and offsets of a verifying stream are multiples of it.
 pub const VERIFIED: Size = Size(4096);
 
+/// The mean of `lengths` in bytes, rounded up.
+fn mean_bytes(lengths: &[SizeShare]) -> u64 {
+    let weighed = lengths.iter().map(|length| u128::from(length.size.0) * u128::from(length.share.0)).sum::<u128>();
+    weighed.div_ceil(u128::from(Share::WHOLE.0)) as u64
+}
+
 impl StreamSpec {
-    /// The lengths of requests with the share of each.
-    pub fn lengths(&self) -> Vec<SizeShare> {
+    /// The lengths of reads with the share of each among reads; of writes and trims, too, where theirs are not apart.
+    pub fn read_lengths(&self) -> Vec<SizeShare> {
         let one = || vec![SizeShare { size: self.block_size, share: Share::WHOLE }];
         self.block_size_mix.clone().filter(|mix| !mix.is_empty()).unwrap_or_else(one)
+    }
+
+    /// The lengths of writes with the share of each among writes.
+    pub fn write_lengths(&self) -> Vec<SizeShare> {
+        self.write_block_size_mix.clone().filter(|mix| !mix.is_empty()).unwrap_or_else(|| self.read_lengths())
+    }
+
+    /// The lengths of requests with the share of each. Reads' and writes' own are weighed by their shares, a millionth up.
+    pub fn lengths(&self) -> Vec<SizeShare> {
+        match (&self.write_block_size_mix, self.read) {
+            (None, _) => self.read_lengths(),
+            (Some(_), Share(0)) => self.write_lengths(),
+            (Some(_), Share::WHOLE) => self.read_lengths(),
+            (Some(_), read) => {
+                let weighed = |of: u32| {
+                    move |length: SizeShare| {
+                        let share = u64::from(length.share.0) * u64::from(of);
+                        SizeShare { share: Share(share.div_ceil(u64::from(Share::WHOLE.0)) as u32), ..length }
+                    }
+                };
+                let reads = self.read_lengths().into_iter().map(weighed(read.0));
+                let writes = self.write_lengths().into_iter().map(weighed(Share::WHOLE.0.saturating_sub(read.0)));
+                reads.chain(writes).collect()
+            }
+        }
+    }
+
+    /// Whether its requests are of several lengths.
+    pub fn is_mixed(&self) -> bool {
+        self.block_size_mix.is_some() || self.write_block_size_mix.is_some()
     }
 
     /// The longest request.
@@ -461,8 +501,7 @@ impl StreamSpec {
 
     /// The mean length of a request in bytes, rounded up.
     pub fn mean_bytes(&self) -> u64 {
-        let weighted = self.lengths().iter().map(|l| u128::from(l.size.0) * u128::from(l.share.0)).sum::<u128>();
-        weighted.div_ceil(u128::from(Share::WHOLE.0)) as u64
+        mean_bytes(&self.lengths())
     }
 
     /// The longest command that a job issues.
@@ -495,7 +534,7 @@ impl StreamSpec {
                 let times = if flush.doublewrite.is_some() { 2 } else { 1 };
                 times * u64::from(flush.batch) * self.block_size.0
             }
-            None => self.mean_bytes(),
+            None => mean_bytes(&self.write_lengths()),
         }
     }
 

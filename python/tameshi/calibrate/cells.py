@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tameshi import _core
-from tameshi.spec_types import StreamSpec
+from tameshi.spec_types import SizeShare, StreamSpec
 
 WHOLE = 100.0
 KINDS = ("read", "write")
@@ -58,10 +58,14 @@ class Cell:
     @property
     def block_bytes(self) -> int:
         """Length of a request; of a mix the mean."""
-        mix = self.spec.block_size_mix
-        if not mix:
-            return _core.size_bytes(self.spec.block_size or "4 KiB")
-        return round(sum(_core.size_bytes(m.size) * share_of(m.share) for m in mix))
+        mix, of_writes = self.spec.block_size_mix, self.spec.write_block_size_mix
+
+        def mean(mix: Sequence[SizeShare]) -> float:
+            return sum(_core.size_bytes(m.size) * share_of(m.share) for m in mix)
+
+        reads = mean(mix) if mix else _core.size_bytes(self.spec.block_size or "4 KiB")
+        writes = mean(of_writes) if of_writes else reads
+        return round(reads * self.reads + writes * (1 - self.reads))
 
     @property
     def reads(self) -> float:

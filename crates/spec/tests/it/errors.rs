@@ -37,6 +37,18 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
         InputErrorKind::BadValue,
     ),
     (
+        "mix_of_writes_that_is_no_whole",
+        "[workload.stream.s]",
+        "[workload.stream.s]\nread = \"50 %\"\nwrite_block_size_mix = [{ size = \"4 KiB\", share = \"60 %\" }]",
+        InputErrorKind::BadValue,
+    ),
+    (
+        "trims_beside_lengths_of_writes",
+        "[workload.stream.s]",
+        "[workload.stream.s]\nread = \"50 %\"\ntrim = \"10 %\"\nwrite_block_size_mix = [{ size = \"4 KiB\", share = \"100 %\" }]",
+        InputErrorKind::BadValue,
+    ),
+    (
         "length_and_mix",
         "[workload.stream.s]",
         "[workload.stream.s]\nblock_size = \"8 KiB\"\nblock_size_mix = [{ size = \"4 KiB\", share = \"100 %\" }]",

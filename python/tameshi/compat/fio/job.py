@@ -84,6 +84,8 @@ class Job:
     depth: int
     direct: bool
     mix: list[tuple[int, int]]
+    """Lengths of its requests with their shares; of its reads, where its writes have their own."""
+    write_mix: list[tuple[int, int]] | None
     size: int | Percent | None
     file_size: int | None
     io_size: int | None
@@ -144,12 +146,17 @@ class Job:
     @property
     def block(self) -> int | None:
         """The one length of its requests, if there is one."""
-        return self.mix[0][0] if len(self.mix) == 1 else None
+        return self.lengths[0] if len(self.lengths) == 1 else None
 
     @property
     def longest(self) -> int:
         """Its longest request."""
-        return max(length for length, _ in self.mix)
+        return max(self.lengths)
+
+    @property
+    def lengths(self) -> list[int]:
+        """Every length of its requests; with those of writes apart, twice what both may have."""
+        return [length for length, _ in (*self.mix, *(self.write_mix or ()))]
 
     @property
     def writes(self) -> bool:
@@ -168,13 +175,13 @@ def read_job(text: JobText) -> Job:
     direction, run_length = _direction(reader)
     read_ppm = _read_share(reader, direction)
     trim_ppm = values.WHOLE_PPM if direction in ("trim", "randtrim") else 0
-    mix = _mix(reader, read_ppm, trim_ppm)
+    mix, write_mix = _mix(reader, read_ppm, trim_ppm)
     engine, depth = _engine(reader)
     sizes, files = _sizes(reader), _files(reader)
     files_each = reader.integer("nrfiles", 1, 1) if engine in IN_DIRECTORY else None
     if files_each:
-        mix = [(file_bytes(reader, sizes, files_each), values.WHOLE_PPM)]
-    rate = rate_of(reader, (read_ppm, trim_ppm), mix)
+        mix, write_mix = [(file_bytes(reader, sizes, files_each), values.WHOLE_PPM)], None
+    rate = rate_of(reader, (read_ppm, trim_ppm), (mix, write_mix or mix))
     if rate and rate[2] is not None:
         read_ppm = rate[2]
     runtime_us, sync = reader.time_us("runtime") or None, _sync(reader, read_ppm)
@@ -195,6 +202,7 @@ def read_job(text: JobText) -> Job:
         depth=depth,
         direct=_direct(reader),
         mix=mix,
+        write_mix=write_mix,
         size=sizes[0],
         file_size=sizes[1],
         io_size=reader.bytes("io_size"),
@@ -217,7 +225,7 @@ def read_job(text: JobText) -> Job:
         split=is_split(reader.settings),
         align=_align(reader, direction),
         goals=goals_of(reader, runtime_us),
-        pattern=_pattern(reader, direction, mix, run_length),
+        pattern=_pattern(reader, direction, [*mix, *(write_mix or ())], run_length),
         compress_ppm=values.WHOLE_PPM
         if reader.flag("zero_buffers")
         else reader.percent_ppm("buffer_compress_percentage"),
@@ -297,12 +305,14 @@ def _read_share(reader: Reader, direction: str) -> int:
     return values.WHOLE_PPM // 2
 
 
-def _mix(reader: Reader, read_ppm: int, trim_ppm: int) -> list[tuple[int, int]]:
-    """Lengths with their shares; reads and writes of a mixed job must agree on them."""
+def _mix(
+    reader: Reader, read_ppm: int, trim_ppm: int
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]] | None]:
+    """Lengths with their shares, and those of a mixed job's writes where they are others."""
     found = {key: reader.get(key) for key in ("bssplit", "bsrange", "bs")}
     setting = next((setting for setting in found.values() if setting), None)
     if setting is None:
-        return [(BLOCK_BYTES, values.WHOLE_PPM)]
+        return [(BLOCK_BYTES, values.WHOLE_PPM)], None
 
     def lengths(part: str) -> list[tuple[int, int]]:
         if not part:
@@ -318,10 +328,10 @@ def _mix(reader: Reader, read_ppm: int, trim_ppm: int) -> list[tuple[int, int]]:
 
     reads, writes, trims = (lengths(part) for part in values.directions(setting))
     if trim_ppm:
-        return trims
+        return trims, None
     if 0 < read_ppm < values.WHOLE_PPM and reads != writes:
-        raise reader.refuse(setting.key, "reads and writes of a job share one mix of lengths")
-    return reads if read_ppm else writes
+        return reads, writes
+    return reads if read_ppm else writes, None
 
 
 def _exit_what(reader: Reader) -> str:

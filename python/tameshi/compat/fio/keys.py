@@ -166,7 +166,7 @@ _NETWORK = "fio's client and server are not spoken"
 REFUSED = {
     "atomic": "atomic writes are not asked for yet",
     "bs_unaligned": "a request begins at a multiple of its own length",
-    "bs_is_seq_rand": "reads and writes share one mix of lengths",
+    "bs_is_seq_rand": "lengths are of reads and of writes, not of one order or another",
     "offset_align": "an offset is taken as it is",
     "rw_sequencer": "a sequential job never goes back",
     "buffer_pattern": "data to write is random, or of one byte where it compresses",

@@ -10,10 +10,12 @@ from tameshi.compat.fio.values import bad
 
 
 def rate_of(
-    reader: Reader, shares_ppm: tuple[int, int], mix: Sequence[tuple[int, int]]
+    reader: Reader,
+    shares_ppm: tuple[int, int],
+    mixes: tuple[Sequence[tuple[int, int]], Sequence[tuple[int, int]]],
 ) -> tuple[float, bool, int | None] | None:
     """Requests per second, whether they come as a Poisson process, and the share of reads that
-    rates of reads and writes apart make (else None)."""
+    rates of reads and writes apart make (else None). `mixes` are the lengths of both."""
     read_ppm, trim_ppm = shares_ppm
     setting = reader.get("rate_iops") or reader.get("rate")
     if setting is None or off(setting):
@@ -22,21 +24,23 @@ def rate_of(
         raise reader.refuse("rate", "`rate_iops` says the rate already")
     if reader.get("thinktime"):
         raise reader.refuse("thinktime", "a rate fixes when requests start")
-    if setting.key == "rate" and len(mix) > 1:
+    if setting.key == "rate" and any(len(mix) > 1 for mix in mixes):
         raise reader.refuse("rate", "bytes per second need one length; use `rate_iops`")
     reads, writes, trims = (
-        values.size_of(setting, part, reader.kb_base) if part else 0
+        float(values.size_of(setting, part, reader.kb_base)) if part else 0.0
         for part in values.directions(setting)
     )
+    if setting.key == "rate":
+        (read_bytes, _), (write_bytes, _) = mixes[0][0], mixes[1][0]
+        reads, writes, trims = reads / read_bytes, writes / write_bytes, trims / read_bytes
     share_ppm = None
     if 0 < read_ppm < values.WHOLE_PPM:
         if not reads or not writes:
             raise reader.refuse(setting.key, "a job that reads and writes has a rate for both")
         share_ppm = round(values.WHOLE_PPM * reads / (reads + writes))
-        value = reads + writes
+        rate = float(reads + writes)
     else:
-        value = reads if read_ppm else trims if trim_ppm else writes
-    rate = value / mix[0][0] if setting.key == "rate" else float(value)
+        rate = float(reads if read_ppm else trims if trim_ppm else writes)
     if round(rate * 1000) < 1:
         raise bad(setting, "this is no rate", "at least one request in 1000 s")
     return rate, _is_poisson(reader), share_ppm

@@ -258,7 +258,7 @@ def _refuse_unchecked(job: Job, begin: int, device: str | None) -> None:
     setting = job.settings["verify"]
     if device:
         why = "a simulated drive holds no data to check"
-    elif begin % CHECKED_BYTES or any(length % CHECKED_BYTES for length, _ in job.mix):
+    elif begin % CHECKED_BYTES or any(length % CHECKED_BYTES for length in job.lengths):
         why = "blocks of 4 KiB are checked, and this job's requests lie across them"
     elif job.trim_ppm or job.trim_first:
         why = "nobody knows what a trimmed block holds"
@@ -370,10 +370,13 @@ def _timing(job: Job, clones: int) -> list[str]:
 def _lengths(job: Job) -> list[str]:
     if job.block:
         return [f"block_size = {_bytes(job.block)}"]
-    mix = ", ".join(
-        f"{{ size = {_bytes(length)}, share = {_share(share)} }}" for length, share in job.mix
-    )
-    return [f"block_size_mix = [{mix}]"]
+
+    def listed(mix: Sequence[tuple[int, int]]) -> str:
+        parts = (f"{{ size = {_bytes(size)}, share = {_share(share)} }}" for size, share in mix)
+        return f"[{', '.join(parts)}]"
+
+    writes = [f"write_block_size_mix = {listed(job.write_mix)}"] if job.write_mix else []
+    return [f"block_size_mix = {listed(job.mix)}", *writes]
 
 
 def _pattern(job: Job) -> str:
@@ -429,7 +432,7 @@ def _absolute(job: Job, key: str, value: int | Percent, whole: int | None) -> in
     if whole is None:
         message = "a share needs a file or device that is there"
         raise BadInput(message, where=job.text.where, key=key, found=f"{value.percent}%")
-    unit = min(length for length, _ in job.mix)
+    unit = min(job.lengths)
     return whole * value.percent // 100 // unit * unit
 
 
