@@ -182,8 +182,7 @@ def read_job(text: JobText) -> Job:
     if files_each:
         mix, write_mix = [(file_bytes(reader, sizes, files_each), values.WHOLE_PPM)], None
     rate = rate_of(reader, (read_ppm, trim_ppm), (mix, write_mix or mix))
-    if rate and rate[2] is not None:
-        read_ppm = rate[2]
+    read_ppm = read_ppm if not rate or rate[2] is None else rate[2]
     runtime_us, sync = reader.time_us("runtime") or None, _sync(reader, read_ppm)
     return Job(
         text=text,
