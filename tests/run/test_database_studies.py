@@ -66,8 +66,7 @@ def test_threads_vary_within_one_run(places: list[Path], tmp_path: Path) -> None
     assert [cell["levels"]["threads"] for cell in cells] == ["2", "4"]
 
 
-@pytest.mark.soak
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", [name for name in BINDINGS if name != "oltp-threads"])
 def test_the_small_variant_of_a_study_runs(name: str, places: list[Path], tmp_path: Path) -> None:
     run_small(name, places, tmp_path / "out")
