@@ -49,6 +49,9 @@ def test_within_a_run_never_fails_and_scales_with_its_unit(tops: list[float], un
         assert found.low is None and found.method.startswith("no interval")
     elif total > 1:
         scaled = within([top * unit for top in tops], [1.0] * len(tops), total * unit / len(tops))
+        if found.low is None or scaled.low is None:
+            assert intervals.TOO_UNEVEN in (found.method, scaled.method)
+            return
         assert found.low and found.high and scaled.low and scaled.high
         assert found.low <= total / len(tops) <= found.high
         if found.high / found.low < 1e6:
@@ -61,6 +64,14 @@ def test_correlation_widens_an_interval() -> None:
     narrow, wide = (within(each, [1.0] * 60, 100.0) for each in (alternating, grouped))
     assert narrow.high and narrow.low and wide.high and wide.low
     assert wide.high - wide.low > 4 * (narrow.high - narrow.low)
+
+
+def test_a_short_run_that_climbs_without_end_gets_no_interval_rather_than_an_absurd_one() -> None:
+    climbing = [float(2**place) for place in range(24)]
+    found = within(climbing, [1.0] * 24, sum(climbing) / 24)
+    assert (found.low, found.high, found.method) == (None, None, intervals.TOO_UNEVEN)
+    steady = within([100.0 + place % 3 for place in range(24)], [1.0] * 24, 101.0)
+    assert steady.low and steady.high and steady.high / steady.low < 1.1
 
 
 def test_percentiles_of_few_operations_get_none() -> None:

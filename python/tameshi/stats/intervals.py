@@ -28,6 +28,9 @@ FEWEST_BEYOND = 20
 """Operations on either side of a percentile that an interval within one run takes."""
 GREATEST_CORRELATION = 0.95
 LEAST_CORRELATION = -0.5
+WIDEST_WITHIN = math.log(10)
+"""Greatest half-width on the logarithm within one run. An error as large as the value itself is no
+longer known from a few cosine waves, and what is put around it spans everything."""
 WIDEST = 300.0
 """Greatest half-width on the logarithm: keeps exp() finite."""
 
@@ -36,6 +39,7 @@ OVER_RUNS_PLAIN = "Student's t over runs"
 WITHIN = "Student's t within one run, corrected for serial correlation"
 WITHIN_QUANTILE = "quantiles within one run, corrected for serial correlation"
 TOO_FEW = f"no interval: one run with fewer than {FEWEST_INTERVALS} recorded intervals"
+TOO_UNEVEN = "no interval: one run, too short for its ups and downs: beyond a factor of ten"
 NOTHING_TO_DIVIDE = "no interval: the run shows nothing"
 
 
@@ -117,7 +121,7 @@ def within(tops: Sequence[float], bottoms: Sequence[float], value: float) -> Int
     """Of sum(tops) / sum(bottoms) within one run, from both of every recorded interval.
 
     A rate is operations over time, a mean latency is time over operations. `value` is what the
-    interval is put around.
+    interval is put around. There is none where it would reach further than a factor of ten.
     """
     if len(tops) < FEWEST_INTERVALS:
         return Interval(None, None, 1, TOO_FEW)
@@ -127,6 +131,8 @@ def within(tops: Sequence[float], bottoms: Sequence[float], value: float) -> Int
     ratio = whole / parts
     residuals = [top - ratio * bottom for top, bottom in zip(tops, bottoms, strict=True)]
     error, degrees = error_of_sum(residuals)
+    if quantile(degrees) * error / whole > WIDEST_WITHIN:
+        return Interval(None, None, 1, TOO_UNEVEN)
     return around(value, error / whole, degrees, 0.0, 1, WITHIN)
 
 
