@@ -12,7 +12,7 @@ from tameshi.report.draw import draw
 from tameshi.report.figures import over_time
 from tameshi.report.modelled import banded, figures
 from tameshi.report.over_time import RunWindow, database_series
-from tameshi.report.points import View
+from tameshi.report.points import Point, View, moves_large_blocks
 from tameshi.report.text import Text
 
 SECOND = 1_000_000_000
@@ -65,6 +65,25 @@ def test_several_runs_are_drawn_as_a_line_in_a_band_and_the_hint_says_how_many()
     assert line["mode"] == "lines" and "2" in text.phrase(figure.hint)
     (alone,) = over_time(view, list(database_series([run_of([100.0, 200.0])])))
     assert len(draw(alone, text)["data"]) == 1
+
+
+def point(block: str, measure: str, value: float) -> Point:
+    told = {"low": None, "high": None, "runs": 1, "method": "", "degrees": None, "scale": None}
+    of = {"levels": (("block", block),), "subject": "s", "operation": "write"}
+    rest = {"operations": None, "outside_model": False, "sound": True}
+    return Point("measured", "cell", measure=measure, value=value, **of, **told, **rest)
+
+
+def test_requests_of_128_kib_are_told_by_bandwidth_however_the_quotient_is_rounded() -> None:
+    points = [
+        *(point("128 KiB", "iops", 3890.48666667), point("128 KiB", "bandwidth", 509933868.0)),
+        *(point("127 KiB", "iops", 4000.0), point("127 KiB", "bandwidth", 4000.0 * 127 * 1024)),
+    ]
+    assert points[1].value / points[0].value < 128 * 1024
+    nothing = {"axes": (), "worlds": ("measured",), "phases": ("cell",), "cells": ()}
+    told = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
+    view = View(name="s", title="S", question="?", points=tuple(points), **nothing, **told)
+    assert [moves_large_blocks(view, p) for p in points] == [True, True, False, False]
 
 
 def modelled(name: str, metric: str, value: float, low: float, high: float) -> dict[str, Any]:

@@ -314,6 +314,22 @@ mod tests {
 
     const SECOND: Nanos = 1_000_000_000;
 
+    /// Variance over mean of the arrivals in windows of so many nanoseconds: 1 of a Poisson process, with a standard error
+    /// of the root of 2 over the number of windows.
+    fn dispersion(gaps: &[f64], window: f64) -> f64 {
+        let (mut at, mut counts) = (0.0, vec![]);
+        for gap in gaps {
+            at += gap;
+            let place = (at / window) as usize;
+            counts.resize(counts.len().max(place + 1), 0.0);
+            counts[place] += 1.0;
+        }
+        counts.pop();
+        let n = counts.len() as f64;
+        let mean = counts.iter().sum::<f64>() / n;
+        counts.iter().map(|count| (count - mean) * (count - mean)).sum::<f64>() / n / mean
+    }
+
     fn gaps(arrivals: &Arrivals, count: usize) -> Vec<f64> {
         let mut schedule = Schedule::new(arrivals, None, 0, 1, 0, Random::named(3, "gaps")).expect("open loop");
         let mut instants = vec![];
@@ -340,6 +356,9 @@ mod tests {
             let mut gaps = gaps(&Arrivals::Poisson { rate: Rate(per_second * 1000) }, n);
             let mean = gaps.iter().sum::<f64>() / n as f64;
             assert!((mean / expected - 1.0).abs() < 0.005, "mean gap {mean} ns");
+            // Gaps that hang together would keep their distribution, and none of the bursts that a server's queue is made of.
+            let spread = dispersion(&gaps, 20.0 * expected);
+            assert!((spread - 1.0).abs() < 0.03, "{per_second}: variance of counts over their mean is {spread}");
             gaps.sort_by(f64::total_cmp);
             let kolmogorov_smirnov = gaps
                 .iter()

@@ -17,7 +17,7 @@ Outcome = Literal["same", "better", "worse", "undecided", "not_judged"]
 OUTCOMES: tuple[Outcome, ...] = ("better", "same", "worse", "undecided", "not_judged")
 NORMAL_95 = 1.959963984540054
 
-LARGE_TRANSFER = 128 * 1024
+LARGE_TRANSFER = 128 * 1024 - 0.5
 """Bytes an operation from which on bandwidth is the natural rate, as in the report."""
 SAME_DIGEST = "the runs have the same digest"
 
