@@ -297,15 +297,21 @@ def _of_database(
     return found + programs.of_disk(sampled("samples", None))
 
 
-def _sampled(frame: Any, repetition: int, subject: str | None, part: Stretch) -> WindowData:
-    """The sampler's rows whose middle lies in a stretch; of all disks where no subject is named."""
+def _sampled(
+    frame: Any, repetition: int, subject: str | None, part: Stretch, *, wholly: bool = False
+) -> WindowData:
+    """The sampler's rows whose middle lies in a stretch; of all disks where no subject is named.
+
+    `wholly`: only rows that lie in it from begin to end, with nothing of the phase beside it.
+    """
     of = (
         pl.col("metric").str.starts_with("disk.")
         if subject is None
         else pl.col("subject") == subject
     )
-    middle = pl.col("t_ns") - pl.col("dt_ns") // 2
-    within = ((middle >= begin) & (middle < end) for begin, end in part.spans)
+    first = pl.col("t_ns") - (pl.col("dt_ns") if wholly else pl.col("dt_ns") // 2)
+    last = pl.col("t_ns") - 1 if wholly else first
+    within = ((first >= begin) & (last < end) for begin, end in part.spans)
     inside = frame.filter(of & pl.any_horizontal(*within))
     keys = ["t_ns", "dt_ns", "metric"]
     inside = inside.group_by(keys).agg(pl.col("value").sum()).sort("t_ns", "metric")
@@ -450,7 +456,7 @@ def _judged_clients(frames: _Frames, run: SealedRun, cell: Cell, part: Stretch) 
     if not cell.spec.programs or "server" not in frames.samples["subject"]:
         return []
     machine = machine_of(frames.samples.iter_rows(), part.spans)
-    server = _sampled(frames.server, run.spec.repetition, programs.SERVER, part)
+    server = _sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
     statements, transactions = programs.counted(server)
     found: list[Finding] = []
     for program in cell.spec.programs:

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tameshi.results import results
+from tameshi.results import Stretch, _sampled, results
 from tameshi.spec_types import StreamSpec, World
 
 SECOND = 10**9
@@ -221,3 +221,22 @@ def test_short_runs_say_why_they_have_no_interval() -> None:
     reasons = {e["metric"]: e["sampling"]["method"] for e in cell["estimates"]}
     assert reasons["read.iops"] == "no interval: one run with fewer than 12 recorded intervals"
     assert reasons["read.latency.p99"] == "no interval: one run gives one percentile"
+
+
+def test_what_is_held_against_the_clients_count_holds_nothing_of_the_next_phase() -> None:
+    """The third look begins in a phase of scans and ends among a thousand others' statements."""
+    times, counts = [500, 750, 1000], [10, 12, 900]
+    looks = pl.DataFrame(
+        {
+            "t_ns": times,
+            "dt_ns": [250] * 3,
+            "subject": ["server"] * 3,
+            "metric": ["server.statements"] * 3,
+            "value": counts,
+        }
+    )
+    scans = Stretch("scan", [(250, 900)], steady=True)
+    found = _sampled(looks, 1, "server", scans, wholly=True)
+    assert (found.length_ns, found.counters) == (500, {"server.statements": [10, 12]})
+    cut = _sampled(looks, 1, "server", scans)
+    assert cut.counters == {"server.statements": counts}, "its middle is in the phase"
