@@ -14,7 +14,7 @@ from tameshi import _core, guard, store
 from tameshi.errors import BadInput
 from tameshi.events import read_events
 from tameshi.report import ReportInputs, terminal_summary, write_report
-from tameshi.report.over_time import RunWindow, database_series
+from tameshi.report.over_time import RunWindow, database_series, over_written
 from tameshi.results import results
 from tameshi.spec_types import Summary
 from tameshi.store import SealedRun
@@ -98,6 +98,7 @@ def report_inputs(
         percentiles=[curve for run in first.values() for curve in _curves(run)],
         series=[
             *(series for run in _shown_over_time(usable, first) for series in _series(run)),
+            *(series for run in first.values() for series in _over_written(run)),
             *database_series(_windows_of_databases(usable)),
         ],
         slowest=[slow for run in usable for slow in _slowest(run)],
@@ -167,6 +168,17 @@ def _windows_of_databases(runs: Iterable[SealedRun]) -> Iterable[RunWindow]:
             for window in run.outcome["windows"]:
                 if not window["levels"]:
                     yield RunWindow(run.spec.world.value, cell, window, interval_s, series)
+
+
+def _over_written(run: SealedRun) -> Iterable[dict[str, Any]]:
+    """Rates against the amount written, of phases whose question it is: those that end by an
+    amount or before it, at steady state."""
+    for window in run.outcome["windows"]:
+        until = run.spec.phases[window["phase"]].until
+        if not window["levels"] and until.amount and until.steady:
+            found = over_written(run.series(), window)
+            if found is not None:
+                yield {"world": run.spec.world.value, **found}
 
 
 def _slowest(run: SealedRun) -> Iterable[dict[str, Any]]:

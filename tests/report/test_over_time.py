@@ -11,7 +11,7 @@ import pytest
 from tameshi.report.draw import draw
 from tameshi.report.figures import over_time
 from tameshi.report.modelled import banded, figures
-from tameshi.report.over_time import RunWindow, database_series
+from tameshi.report.over_time import RunWindow, database_series, over_written
 from tameshi.report.points import Point, View, moves_large_blocks
 from tameshi.report.text import Text
 
@@ -65,6 +65,32 @@ def test_several_runs_are_drawn_as_a_line_in_a_band_and_the_hint_says_how_many()
     assert line["mode"] == "lines" and "2" in text.phrase(figure.hint)
     (alone,) = over_time(view, list(database_series([run_of([100.0, 200.0])])))
     assert len(draw(alone, text)["data"]) == 1
+
+
+def test_a_drive_that_fills_is_shown_against_the_bytes_written_since_its_phase_began() -> None:
+    columns = ["source", "t_ns", "dt_ns", "subject", "metric", "value"]
+    rows = [
+        ("load", end * SECOND, SECOND, stream, metric, value)
+        for end, count in ((1, 900.0), (2, 500_000.0), (3, 250_000.0))
+        for stream in ("a", "b")
+        for metric, value in (("write.count", count), ("write.bytes", count * 4000))
+    ]
+    series = pl.DataFrame(rows, schema=columns, orient="row")
+    window = {"name": "saturate", "visits": [[SECOND, 3 * SECOND]]}
+    entry = over_written(series, window)
+    assert entry is not None
+    assert entry["t_s"] == pytest.approx([4.0, 6.0]), "GB, of both streams, none from before"
+    assert entry["values"] == {"write": [1_000_000.0, 500_000.0]}
+    told = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
+    nothing = {"axes": (), "worlds": ("simulated",), "phases": ("saturate",), "cells": ()}
+    view = View(name="s", title="S", question="?", points=(), **nothing, **told)
+    over_the_time = {**entry, "t_s": [1.0, 2.0]}
+    del over_the_time["over"]
+    both = [{"world": "simulated", **each} for each in (over_the_time, entry)]
+    labels = [(f.title.key, f.x.label.key) for f in over_time(view, both)]
+    assert labels == [("figure.series", "axis.time"), ("figure.over_written", "axis.written")]
+    reads = series.with_columns(metric=pl.lit("read.count"))
+    assert over_written(reads, window) is None
 
 
 def point(block: str, measure: str, value: float) -> Point:

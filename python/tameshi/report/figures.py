@@ -326,23 +326,24 @@ def _percentile_figure(phase: str, title: str, panels: tuple[Panel, ...], column
 
 def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
     """Time series: runs of one name and unit share a figure, one panel a world."""
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     order = {world: place for place, world in enumerate(view.worlds)}
     for entry in sorted(series, key=lambda e: order.get(e["world"], len(order))):
-        groups.setdefault((str(entry["name"]), str(entry["unit_key"])), []).append(entry)
+        group = (str(entry["name"]), str(entry["unit_key"]), str(entry.get("over", "time")))
+        groups.setdefault(group, []).append(entry)
     return [
         Figure(
             f"series-{i}",
             _time_title(name, entries[0]),
             _time_hint(entries),
             "step",
-            Scale(Phrase("axis.time"), "number"),
+            Scale(Phrase(f"axis.{over}"), "number"),
             _time_scale(unit),
             tuple(_time_panel(entry) for entry in entries),
             min(len(entries), max(len(view.worlds), 1)),
             common=False,
         )
-        for i, ((name, unit), entries) in enumerate(groups.items())
+        for i, ((name, unit, over), entries) in enumerate(groups.items())
     ]
 
 
@@ -366,6 +367,8 @@ def _time_title(name: str, entry: Mapping[str, Any]) -> Phrase:
     if "quantity" in entry:
         phase = name.removesuffix(f", {entry['quantity']}")
         return Phrase(f"figure.over_time_{entry['quantity']}", {"phase": phase})
+    if "over" in entry:
+        return Phrase(f"figure.over_{entry['over']}", {"name": name})
     return Phrase("figure.series", {"name": name})
 
 

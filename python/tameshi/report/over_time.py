@@ -1,16 +1,20 @@
-"""A database over time: QPS, hit ratio, reads and writes, with a line for each cell of a study."""
+"""Over time a database: QPS, hit ratio, reads and writes, with a line for each cell of a study.
+
+Over what was written a drive: how it slows down as it fills."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from statistics import fmean
 from typing import Any
 
 import polars as pl
 
 NANOSECONDS = 1e9
+GB = 1e9
 QPS, HITS, READS, WRITES = ("statements", "hit_ratio", "reads", "writes")
 
 
@@ -53,6 +57,36 @@ def database_series(runs: Iterable[RunWindow]) -> Iterator[dict[str, Any]]:
                 "high": {name: _over(runs, times, max) for name, runs in lines.items()},
                 "runs": max(len(runs) for runs in lines.values()),
             }
+
+
+def over_written(series: pl.DataFrame, window: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Writes per second of a window's phase against the bytes written since its begin, in GB.
+
+    None where nothing is written. `series` are of one run; a ramp's bytes count, too.
+    """
+    during = (
+        (pl.col("t_ns") > first) & (pl.col("t_ns") <= last) for first, last in window["visits"]
+    )
+    load = series.filter(pl.col("source") == "load", pl.any_horizontal(*during))
+
+    def each(metric: str) -> dict[int, tuple[float, int]]:
+        summed = load.filter(metric=metric).group_by("t_ns")
+        rows = summed.agg(pl.col("value").sum(), pl.col("dt_ns").max()).iter_rows()
+        return {t: (value, dt) for t, value, dt in rows}
+
+    sizes, counts = each("write.bytes"), each("write.count")
+    times = sorted(sizes.keys() & counts.keys())
+    if not times:
+        return None
+    rates = [counts[t][0] / counts[t][1] * NANOSECONDS for t in times]
+    written = accumulate(sizes[t][0] / GB for t in times)
+    return {
+        "name": window["name"],
+        "over": "written",
+        "unit_key": "iops",
+        "t_s": list(written),
+        "values": {"write": rates},
+    }
 
 
 def _over(

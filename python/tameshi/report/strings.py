@@ -570,6 +570,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "その他のフェーズのレイテンシの分布",
     ),
     "figure.series": ("Over time: {name}", "時間変化：{name}"),
+    "figure.over_written": ("Over what was written: {name}", "書き込み量に対する変化：{name}"),
     "figure.bars_rate": ("Operations a second", "毎秒の操作数"),
     "figure.bars_bandwidth": ("Bandwidth", "帯域"),
     "figure.bars_p99": ("Latency p99", "レイテンシp99"),
@@ -623,6 +624,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "axis.latency": ("latency", "レイテンシ"),
     "axis.percentile": ("percentile", "パーセンタイル"),
     "axis.time": ("time (s)", "時間（秒）"),
+    "axis.written": ("written (GB)", "書き込み量（GB）"),
     "axis.number": ("value", "値"),
     "axis.hit_ratio": ("hit ratio", "ヒット率"),
     # databases
