@@ -37,6 +37,7 @@ class Prepared:
     plans: Mapping[World, Plan]
     examined: Mapping[World, Examined]
     quick: bool = False
+    exact: bool = False
     rates: Mapping[World, _core.Rates] = field(default_factory=dict)
 
     def tasks(self) -> list[Task]:
@@ -73,7 +74,9 @@ class Prepared:
         if all(rates.get(world, {}) == self.rates.get(world, {}) for world in self.plans):
             return None
         plans = {
-            world: plan(self.study, world.value, quick=self.quick, rates=rates[world])
+            world: plan(
+                self.study, world.value, quick=self.quick, rates=rates[world], exact=self.exact
+            )
             for world in self.plans
         }
         return replace(self, plans=plans, rates=rates)
@@ -105,13 +108,18 @@ class Pace:
 
 
 def prepare(
-    study: StudyFile, worlds: Sequence[World], bindings: Bindings, *, quick: bool
+    study: StudyFile,
+    worlds: Sequence[World],
+    bindings: Bindings,
+    *,
+    quick: bool,
+    exact: bool = False,
 ) -> Prepared:
     """Plan and examine every world; raises for what can't be, and creates nothing."""
-    plans = {world: plan(study, world.value, quick=quick) for world in worlds}
+    plans = {world: plan(study, world.value, quick=quick, exact=exact) for world in worlds}
     where = str(study.path)
     examined = {world: examine(planned, world, bindings, where) for world, planned in plans.items()}
-    return Prepared(study, plans, examined, quick)
+    return Prepared(study, plans, examined, quick, exact)
 
 
 def conduct(

@@ -320,7 +320,10 @@ def _sampled(
     return WindowData(int(times["dt_ns"].sum()), times["dt_ns"].to_list(), counters, {}, repetition)
 
 
-TOLD = ("check", "crash", "outage", "errors", "mix_audit", "profile", "caches", "loaded")
+TOLD = (
+    *("check", "crash", "outage", "errors", "mix_audit", "profile", "caches", "loaded"),
+    "simulated",
+)
 """Events of a run with a database that results.json holds."""
 
 

@@ -1125,6 +1125,11 @@ class EngineRecovery(BaseModel):
     page_reads: Annotated[Sourced3, Field(description='Pages that are read at once.')]
 
 
+class Mode(StrEnum):
+    fast = 'fast'
+    exact = 'exact'
+
+
 class Failure(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2878,6 +2883,10 @@ class DatabaseSpec(BaseModel):
         Field(
             description="The engine's model; absent where a real server runs, or where no model stands behind the product."
         ),
+    ] = None
+    mode: Annotated[
+        Mode | None,
+        Field(description='How much of the run is simulated; absent where a real server runs.'),
     ] = None
 
 

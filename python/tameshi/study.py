@@ -9,7 +9,7 @@ from pathlib import Path
 from tameshi import _core
 from tameshi.errors import BadInput
 from tameshi.paths import PROFILES
-from tameshi.spec_types import PhaseSpec, Plan, RunSpec
+from tameshi.spec_types import Mode, PhaseSpec, Plan, RunSpec
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,20 @@ def profiles(kind: str, beside: Path | None = None) -> list[tuple[str, str, str]
     return [found[name] for name in sorted(found)]
 
 
-def plan(study: StudyFile, world: str, *, quick: bool, rates: _core.Rates | None = None) -> Plan:
+def plan(
+    study: StudyFile,
+    world: str,
+    *,
+    quick: bool,
+    rates: _core.Rates | None = None,
+    exact: bool = False,
+) -> Plan:
     """Plan a study for one world; raises `StudyError` at the place that can't be.
 
-    `rates`: those of its search so far, by cell.
+    `rates`: those of its search so far, by cell. `exact`: simulated databases in that mode,
+    whatever the study says.
     """
-    return _core.plan(
+    planned = _core.plan(
         study.name,
         str(study.path),
         study.text,
@@ -74,6 +82,16 @@ def plan(study: StudyFile, world: str, *, quick: bool, rates: _core.Rates | None
         rates=rates,
         profiles={kind: _profiles(study, kind) for kind in PROFILE_KINDS},
     )
+    runs = [_exact(run) if exact else run for run in planned.runs]
+    return planned.model_copy(update={"runs": runs})
+
+
+def _exact(run: RunSpec) -> RunSpec:
+    """The run in exact mode, where it has one."""
+    database = run.database
+    if database is None or database.mode is None:
+        return run
+    return run.model_copy(update={"database": database.model_copy(update={"mode": Mode.exact})})
 
 
 def _profiles(study: StudyFile, kind: str) -> list[tuple[str, str, str]]:

@@ -87,6 +87,25 @@ def test_simulated_runs_read_as_other_tools_reports(study, tmp_path):
     assert 8 * mean == pytest.approx(events, abs=8)
 
 
+def test_the_record_names_the_mode_and_the_command_line_has_all_of_it_simulated(study, tmp_path):
+    axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
+    text = STUDY.replace(axes, 'use.storage = "flash"\n').replace("2\nclients", "1\nclients")
+    text = text.replace('start = "cold"', 'start = "warm"\nmode = "fast"').replace("4 s", "30 s")
+    told = {}
+    for mode, options in {"fast": [], "exact": ["--exact"]}.items():
+        out = tmp_path / mode
+        done = tameshi("run", study(text), "--world", "simulated", *options, "--out", out)
+        assert done.returncode == 0, done.stderr
+        (cell,) = results(out)["cells"]
+        (told[mode],) = (event for event in cell["database"] if event["kind"] == "simulated")
+        assert told[mode]["mode"] == mode
+        report = (out / "report.html").read_text()
+        assert ("exact mode: all 30 s were simulated" in report) == (mode == "exact")
+        assert ("of 30 s were simulated" in report) == (mode == "fast")
+    assert told["exact"]["simulated_ns"] == 30e9 and told["exact"]["carried_out"] == 0
+    assert told["fast"]["simulated_ns"] < 20e9
+
+
 def test_what_the_model_does_not_know_is_refused_by_name(study, tmp_path):
     text = STUDY.replace('flush_method = "O_DIRECT"', "")
     done = tameshi("run", study(text), "--world", "simulated", "--out", tmp_path / "out")

@@ -67,7 +67,8 @@ impl OpStats {
         self.latency.reset();
     }
 
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// Adds what another counted.
+    pub fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.bytes += other.bytes;
         self.latency_ns_sum += other.latency_ns_sum;

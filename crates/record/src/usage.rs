@@ -29,7 +29,7 @@ pub const RESOURCE_WORDS: [&str; 8] =
 
 /// Per resource how many there are and how long they have worked, all together, since a run's begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage([(u64, u64); RESOURCE_WORDS.len()]);
+pub struct Usage(pub(crate) [(u64, u64); RESOURCE_WORDS.len()]);
 
 impl Usage {
     /// `servers` more of a resource, which have worked `busy_ns` together up to now.

@@ -91,6 +91,8 @@ pub struct Writer {
     /// `series/server.csv`, once a simulated server has something to tell.
     server: Option<File>,
     bytes_written: u64,
+    /// What is added to all times that are given.
+    shift_ns: i64,
     text: String,
     lines: Vec<u8>,
     serializer: V2DeflateSerializer,
@@ -119,6 +121,7 @@ impl Writer {
             control,
             server: None,
             bytes_written: 0,
+            shift_ns: 0,
             text: String::new(),
             lines: Vec::new(),
             serializer: V2DeflateSerializer::new(),
@@ -128,6 +131,20 @@ impl Writer {
     /// The switch and display shared with whoever watches.
     pub fn control(&self) -> &Control {
         &self.control
+    }
+
+    /// From now on all times that are given are told later by so many nanoseconds: a simulation has left time out.
+    pub fn set_shift(&mut self, shift_ns: i64) {
+        self.shift_ns = shift_ns;
+    }
+
+    /// How much later than given times are told.
+    pub fn shift_ns(&self) -> i64 {
+        self.shift_ns
+    }
+
+    fn told(&self, t: Nanos) -> Nanos {
+        t.saturating_add_signed(self.shift_ns)
     }
 
     /// A new journal of what is written to `storage`, a storage of so many bytes, beside the other files.
@@ -143,7 +160,7 @@ impl Writer {
     /// # Errors
     /// When the file can't be written.
     pub fn event(&mut self, t: Nanos, kind: &str, fields: Value) -> Result<(), RecordError> {
-        let mut event = json!({ "t_ns": t, "source": "load", "kind": kind });
+        let mut event = json!({ "t_ns": self.told(t), "source": "load", "kind": kind });
         if let (Value::Object(event), Value::Object(fields)) = (&mut event, fields) {
             event.extend(fields);
         }
@@ -158,7 +175,7 @@ impl Writer {
         self.streams = streams.iter().map(|(name, _)| (*name).to_string()).collect();
         self.merger.begin(streams.iter().map(|(_, jobs)| *jobs).collect());
         self.ledgers.clear();
-        self.control.begin_phase(t, phase, streams.iter().map(|(name, _)| *name));
+        self.control.begin_phase(self.told(t), phase, streams.iter().map(|(name, _)| *name));
         self.event(t, "phase_begin", json!({ "phase": phase }))
     }
 
@@ -230,7 +247,7 @@ impl Writer {
     ) -> Result<(), RecordError> {
         use std::fmt::Write as _;
         self.text.clear();
-        let length = end.saturating_sub(begin);
+        let (length, end) = (end.saturating_sub(begin), self.told(end));
         for (word, busy, capacity) in after.since(before, length) {
             for (name, value) in [("busy", busy), ("capacity", capacity)] {
                 writeln!(self.text, "{end},{length},{subject},{name}.{word}_ns,{value}")
@@ -252,7 +269,7 @@ impl Writer {
     ) -> Result<(), RecordError> {
         use std::fmt::Write as _;
         self.text.clear();
-        let length = end.saturating_sub(begin);
+        let (length, end) = (end.saturating_sub(begin), self.told(end));
         for (metric, value) in rows {
             writeln!(self.text, "{end},{length},{subject},{metric},{value}").expect("a string takes any text");
         }
@@ -265,6 +282,7 @@ impl Writer {
     /// When the file can't be opened or written.
     pub fn server(&mut self, (begin, end): (Nanos, Nanos), rows: &[(&str, f64)]) -> Result<(), RecordError> {
         use std::fmt::Write as _;
+        let (length, end) = (end.saturating_sub(begin), self.told(end));
         let file = match &mut self.server {
             Some(file) => file,
             none => {
@@ -275,7 +293,6 @@ impl Writer {
             }
         };
         self.text.clear();
-        let length = end.saturating_sub(begin);
         for (metric, value) in rows {
             writeln!(self.text, "{end},{length},server,{metric},{value}").expect("a string takes any text");
         }
@@ -292,7 +309,7 @@ impl Writer {
         self.bytes_written += stats.operations[1].bytes;
         self.control.moved(stats.operations.iter().map(|op| op.bytes).sum());
         self.control.show(Progress {
-            elapsed_ns: stats.end,
+            elapsed_ns: self.told(stats.end),
             phase: u64::from(stats.phase),
             operations_per_second: (count * 1_000_000_000).checked_div(length).unwrap_or(0),
             latency_ns_mean: sum.checked_div(count).unwrap_or(0),
@@ -321,7 +338,7 @@ impl Writer {
     fn write_series(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
         use std::fmt::Write as _;
         self.text.clear();
-        let (end, length) = (stats.end, stats.end.saturating_sub(stats.begin));
+        let (end, length) = (self.told(stats.end), stats.end.saturating_sub(stats.begin));
         let subject = &self.streams[stats.stream as usize];
         let mut row = |metric: &str, suffix: &str, value: u64| {
             writeln!(self.text, "{end},{length},{subject},{metric}{suffix},{value}").expect("a string takes any text");
@@ -363,10 +380,10 @@ impl Writer {
 
     fn write_histograms(&mut self, stats: &IntervalStats) -> Result<(), RecordError> {
         self.lines.clear();
+        let (begin, length) =
+            (Duration::from_nanos(self.told(stats.begin)), Duration::from_nanos(stats.end.saturating_sub(stats.begin)));
         let mut log: IntervalLogWriter<'_, '_, Vec<u8>, V2DeflateSerializer> =
             IntervalLogWriterBuilder::new().begin_log_with(&mut self.lines, &mut self.serializer)?;
-        let (begin, length) =
-            (Duration::from_nanos(stats.begin), Duration::from_nanos(stats.end.saturating_sub(stats.begin)));
         let operations = OPERATION_WORDS.iter().zip(&stats.operations).map(|(&word, op)| (word, op.count, &op.latency));
         let lateness =
             [("slip", &stats.slip), ("lag", &stats.lag)].map(|(word, late)| (word, late.spent.count, &late.histogram));

@@ -6,17 +6,22 @@
 //! outstanding completes while the next phase runs ([`crate::seats`]); behind the last one, and where a database engine
 //! finishes its transactions, it drains.
 
+mod book;
+mod entries;
+mod fast;
+mod judge;
+
 use crate::check;
-use crate::device::{Breakdown, Device, DeviceCompletion};
+use crate::device::{Device, DeviceCompletion};
 use crate::digest::{Digest, Entry};
 use crate::due::Due;
 use crate::engine::{Engine, Request};
 use crate::host::Step;
 use crate::run::{SimError, World, places};
 use crate::seats::{Seat, Seats};
+use entries::{engines, entry, spent};
 use serde_json::json;
 use tameshi_base::{Command, Nanos};
-use tameshi_record::interval::PART_COUNT;
 use tameshi_record::ledger::depth_class;
 use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Rounds, Slow, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
@@ -121,20 +126,19 @@ impl<'a> Phase<'a> {
         }
         world.note_usage();
         self.serve_engine(world);
-        let ended_by = self.work(world, writer)?;
+        let ended_by = if self.is_fast(run, world) {
+            self.in_parts(run, world, writer)?
+        } else {
+            let ended_by = self.work(world, writer)?;
+            self.write_rest(ended_by, world, writer)?;
+            if world.engine.is_some() && !self.spec.programs.is_empty() {
+                let shift = writer.shift_ns();
+                let [from, to] = [self.begin, world.now].map(|at| at.saturating_add_signed(shift));
+                self.tell_simulated(run, (&[(from, to)], 0), (world, writer))?;
+            }
+            ended_by
+        };
         let end = world.now;
-        if matches!(ended_by, EndedBy::Amount | EndedBy::Stopped) {
-            self.tally();
-        }
-        self.round.iter_mut().for_each(|round| round.length_ns = end.saturating_sub(self.clock.ramped()));
-        for (number, stats) in self.stats.iter_mut().enumerate() {
-            let of_stream = self.seats.current().filter(|(_, seat)| usize::from(seat.stream) == number);
-            stats.unserved = of_stream.map(|(_, seat)| seat.job.unserved_before(end)).sum();
-            stats.end = end;
-            writer.interval(stats)?;
-        }
-        world.write_usage(writer)?;
-        self.write_engine(world, writer)?;
         for outage in world.engine.as_mut().map_or(Vec::new(), |engine| engine.outages(end)) {
             writer.event(outage.first_error_ns, "outage", json!({ "phase": self.index, "outage": outage }))?;
         }
@@ -146,6 +150,27 @@ impl<'a> Phase<'a> {
         self.seats.leave(self.index, end);
         self.over = true;
         Ok((ended_by, std::mem::take(&mut self.round)))
+    }
+
+    /// The last interval ends now.
+    fn write_rest(&mut self, ended_by: EndedBy, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
+        let end = world.now;
+        if matches!(ended_by, EndedBy::Amount | EndedBy::Stopped) {
+            self.tally();
+        }
+        self.round.iter_mut().for_each(|round| round.length_ns = end.saturating_sub(self.clock.ramped()));
+        for (number, stats) in self.stats.iter_mut().enumerate() {
+            let of_stream = self.seats.current().filter(|(_, seat)| usize::from(seat.stream) == number);
+            stats.unserved = of_stream.map(|(_, seat)| seat.job.unserved_before(end)).sum();
+            if number == self.spec.streams.len() {
+                // Of a program's transactions with their first kind, as on a real server.
+                stats.unserved = world.engine.as_ref().map_or(0, |engine| engine.unserved(end));
+            }
+            stats.end = end;
+            writer.interval(stats)?;
+        }
+        world.write_usage(writer)?;
+        self.write_engine(world, writer)
     }
 
     /// The next phase begins at once; what is outstanding goes on.
@@ -474,7 +499,12 @@ impl<'a> Phase<'a> {
             let entry = Entry { at: now, stream, job: 0, slot: 0, kind, offset_bytes: 0, latency, failed: false };
             world.digest.add(entry);
             if !self.over {
-                self.stats[usize::from(stream)].record(TRANSACTION, 0, latency);
+                let stats = &mut self.stats[usize::from(stream)];
+                stats.record(TRANSACTION, 0, latency);
+                if let Some(late) = ended.late {
+                    stats.late += u64::from(late > 0);
+                    stats.started(late, 0);
+                }
             }
         }
     }
@@ -491,6 +521,13 @@ impl<'a> Phase<'a> {
 
     /// Lets what is outstanding complete, into the digest only; what the devices do for themselves goes on meanwhile.
     pub(crate) fn drain(mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
+        self.come_to_rest(world, writer)?;
+        world.seats = self.seats;
+        Ok(())
+    }
+
+    /// Transactions come to their end, and what is outstanding completes.
+    fn come_to_rest(&mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
         if let Some(engine) = &mut world.engine {
             engine.close(world.now);
         }
@@ -500,9 +537,7 @@ impl<'a> Phase<'a> {
             let at_rest = host == Nanos::MAX && world.engine.as_ref().is_none_or(|engine| engine.is_at_rest());
             if at_rest && self.seats.lingering() == 0 {
                 world.tell_engine(writer)?;
-                self.tell_drained(if world.engine.is_some() { world.now } else { 0 }, writer)?;
-                world.seats = self.seats;
-                return Ok(());
+                return self.tell_drained(if world.engine.is_some() { world.now } else { 0 }, writer);
             }
             if event.min(first) == Nanos::MAX {
                 let (phase, commands) = (self.spec.name.clone(), self.seats.lingering());
@@ -547,48 +582,5 @@ fn sit_down(spec: &RunSpec, phase: &PhaseSpec, begin: Nanos, round: Option<u32>,
             let seat = Seat { job: started, number: job, stream: place.stream, storage, device, base_bytes, open_loop };
             seats.take(seat, stream.stream.queue_depth);
         }
-    }
-}
-
-/// Adds where a latency went, in the order of the record's `PART_WORDS`. What the device does not account for was
-/// spent waiting as well: for a slot, where the loop is open.
-#[inline]
-fn spent(parts_ns: &mut [u64; PART_COUNT], part: &Breakdown, latency: Nanos) {
-    let [queue, host, link, controller, media, gc, rebuild] = parts_ns;
-    *host += part.host;
-    *link += part.link;
-    *controller += part.controller;
-    *media += part.media;
-    *gc += part.garbage_collection;
-    *rebuild += part.rebuild;
-    *queue += latency - (part.total() - part.queue);
-}
-
-/// A completion of the engine's.
-fn engines(done: &DeviceCompletion, seat: usize, slot: u32) -> Entry {
-    let command = &done.command;
-    Entry {
-        at: done.at,
-        stream: u16::MAX,
-        job: seat as u32,
-        slot,
-        kind: command.kind,
-        offset_bytes: command.offset_bytes,
-        latency: done.at - done.submitted,
-        failed: done.failed,
-    }
-}
-
-#[inline]
-fn entry(done: &DeviceCompletion, seat: &Seat, slot: u32, latency: Nanos) -> Entry {
-    Entry {
-        at: done.at,
-        stream: seat.stream,
-        job: seat.number,
-        slot,
-        kind: done.command.kind,
-        failed: done.failed,
-        offset_bytes: done.command.offset_bytes,
-        latency,
     }
 }

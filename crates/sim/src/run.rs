@@ -11,7 +11,7 @@ use crate::stack;
 use crate::staging::{Staging, befallen};
 use serde_json::json;
 use tameshi_base::{Nanos, Size};
-use tameshi_record::{EndedBy, RecordError, RunStatus, Usage, Wear, Writer};
+use tameshi_record::{EndedBy, RecordError, RunStatus, Share, Usage, Wear, Writer};
 use tameshi_spec::course::Step;
 use tameshi_spec::run::{Node, RunSpec};
 use tameshi_workload::steady::{Detector, Round, State};
@@ -41,13 +41,31 @@ pub enum SimError {
 
 /// What a device, or the host, has done so far.
 #[derive(Clone, Copy, Debug, Default)]
-struct Used {
+pub(crate) struct Used {
     usage: Usage,
     rebuilt_bytes: u64,
     /// Nanojoules that its drives have drawn; `None` where that is not known.
     energy_nj: Option<u64>,
     /// What its flash has gone through; `None` where there is none.
     wear: Option<Wear>,
+}
+
+impl Used {
+    /// What will have been done when a share of what lies between `begin` and `end` has followed.
+    pub(crate) fn after(&self, (begin, end): (&Self, &Self), share: Share) -> Self {
+        let drawn = begin.energy_nj.zip(end.energy_nj).map(|(begin, end)| share.of(end.saturating_sub(begin)));
+        Self {
+            usage: self.usage.after((&begin.usage, &end.usage), share),
+            rebuilt_bytes: self.rebuilt_bytes,
+            energy_nj: self.energy_nj.zip(drawn).map(|(before, drawn)| before + drawn),
+            wear: self.wear.zip(begin.wear.zip(end.wear)).map(|(wear, (begin, end))| wear.after((&begin, &end), share)),
+        }
+    }
+
+    /// Erased flash, where so much of it holds something that reclaiming will cost more than it does now.
+    pub(crate) fn erased(&self) -> Option<u64> {
+        self.wear.filter(|wear| wear.mapped_bytes > wear.physical_bytes / 2).map(|wear| wear.erased_bytes)
+    }
 }
 
 /// What lasts from phase to phase.
@@ -125,27 +143,41 @@ impl World {
         }
     }
 
+    /// What is used from now on belongs to intervals whose first one begins at `at` in the record; what was used before.
+    pub(crate) fn begin_record_at(&mut self, at: Nanos) -> Vec<Used> {
+        self.used_at = at;
+        self.used_now()
+    }
+
+    /// What devices and host have done until now.
+    pub(crate) fn used_now(&self) -> Vec<Used> {
+        (0..self.used.len()).map(|place| self.usage(place)).collect()
+    }
+
     /// An interval ends and the next one begins: what was used in it goes into the record.
     pub(crate) fn write_usage(&mut self, writer: &mut Writer) -> Result<(), RecordError> {
-        for place in 0..self.used.len() {
-            let after = self.usage(place);
-            let (subject, before) = &mut self.used[place];
-            writer.usage((self.used_at, self.now), subject, &before.usage, &after.usage)?;
+        let used = self.used_now();
+        self.write_used(self.now, used, writer)
+    }
+
+    /// An interval ends at `now`, when so much was done.
+    pub(crate) fn write_used(&mut self, now: Nanos, used: Vec<Used>, writer: &mut Writer) -> Result<(), RecordError> {
+        let span = (self.used_at, now);
+        for ((subject, before), after) in self.used.iter_mut().zip(used) {
+            writer.usage(span, subject, &before.usage, &after.usage)?;
             if after.rebuilt_bytes > before.rebuilt_bytes {
                 let rebuilt = after.rebuilt_bytes - before.rebuilt_bytes;
-                writer.counters((self.used_at, self.now), subject, &[("rebuild.bytes", rebuilt)])?;
+                writer.counters(span, subject, &[("rebuild.bytes", rebuilt)])?;
             }
             if let Some((drawn, until)) = after.energy_nj.zip(before.energy_nj) {
-                let row = ("power.energy_nj", drawn.saturating_sub(until));
-                writer.counters((self.used_at, self.now), subject, &[row])?;
+                writer.counters(span, subject, &[("power.energy_nj", drawn.saturating_sub(until))])?;
             }
             if let Some(wear) = after.wear {
-                let rows = wear.rows(&before.wear.unwrap_or_default());
-                writer.counters((self.used_at, self.now), subject, &rows)?;
+                writer.counters(span, subject, &wear.rows(&before.wear.unwrap_or_default()))?;
             }
             *before = after;
         }
-        self.used_at = self.now;
+        self.used_at = now;
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use crate::happenings::is_staged;
 use crate::profile::{DeviceProfile, EngineProfile, HostProfile, LinkProfile};
 use crate::run::{DatabaseSpec, HostSpec, PhaseSpec, PhaseStream, StorageSpec, World};
 use crate::stacks::Place;
-use crate::study::{Engine, Phase, Study};
+use crate::study::{Engine, Mode, Phase, Study};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind, Size};
 use tameshi_workload::program::ProgramSpec;
@@ -219,9 +219,9 @@ pub(crate) fn resolve_database(
     }
     let engine = engines.keys().next().cloned().unwrap_or_default();
     let storage = used_storage(source, table, study, None, &["use", "storage"])?;
-    let mut database = DatabaseSpec { engine, storage, seed: study.run.seed, profile: None, model: None };
+    let mut database = DatabaseSpec { engine, storage, seed: study.run.seed, profile: None, model: None, mode: None };
     if world == World::Simulated {
-        engine_model(source, table, engines, &mut database, profiles)?;
+        engine_model(source, table, engines, &mut database, (profiles, study.run.mode))?;
     }
     Ok(Some(database))
 }
@@ -232,7 +232,7 @@ fn engine_model(
     table: &Table<'_>,
     engines: &IndexMap<String, Engine>,
     database: &mut DatabaseSpec,
-    profiles: &Profiles,
+    (profiles, mode): (&Profiles, Mode),
 ) -> Result<(), InputError> {
     let product = database.engine.as_str();
     let version = engines.get(product).and_then(|engine| engine.version.as_deref());
@@ -246,6 +246,7 @@ fn engine_model(
     };
     database.model = profiles.engine(&name).transpose()?.map(|profile| profile.engine);
     database.profile = Some(name);
+    database.mode = Some(mode);
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 pub use crate::node::{Cache, Function, Link, Node, Rebuild};
 use crate::profile::{EngineModel, HostModel, Submission};
+pub use crate::study::Mode;
 use crate::study::{Engine, Event};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -116,6 +117,9 @@ pub struct DatabaseSpec {
     /// The engine's model; absent where a real server runs, or where no model stands behind the product.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<EngineModel>,
+    /// How much of the run is simulated; absent where a real server runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
 }
 
 /// The simulated machine that jobs run on.

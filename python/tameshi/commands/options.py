@@ -16,6 +16,9 @@ WorldOption = Annotated[
     list[World] | None,
     typer.Option("--world", help="Where to run; may be given several times. [default: simulated]"),
 ]
+ExactOption = Annotated[
+    bool, typer.Option("--exact", help="Simulate every transaction of simulated databases.")
+]
 QuickOption = Annotated[bool, typer.Option("--quick", help="Merge in the study's `quick` part.")]
 LangOption = Annotated[str, typer.Option("--lang", help="Language of the report: en or ja.")]
 

@@ -17,6 +17,7 @@ from tameshi.bindings import Bindings, read_bindings
 from tameshi.commands.conducting import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import (
+    ExactOption,
     LangOption,
     QuickOption,
     StudyArgument,
@@ -76,6 +77,7 @@ def run_command(
     ] = os.cpu_count() or 1,
     lang: LangOption = "en",
     quick: QuickOption = False,
+    exact: ExactOption = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Remove results of an earlier run first.")
     ] = False,
@@ -91,7 +93,7 @@ def run_command(
     worlds = list(dict.fromkeys(world or [World.simulated]))
     check_language(lang)
     check_worlds(worlds, bound)
-    prepared = prepare(study, worlds, bound, quick=quick)
+    prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
     announce(prepared)
     folder = out or default_out(study)
     if fresh and folder.exists():

@@ -142,7 +142,7 @@ def _profile(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
 
 
 def _checks(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
-    """What the checks of the data found, outages and errors, in each run."""
+    """What the checks of the data found, outages, errors, how much was simulated, in each run."""
     rows = [
         Row(cell_name(text, cell), (Shown(said),))
         for cell in cells
@@ -175,6 +175,8 @@ def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:
             yield text("check.mix_outside", names=", ".join(outside))
         else:
             yield text("check.mix", count=str(len(judged)))
+    elif event["kind"] == "simulated":
+        yield _simulated(text, event)
     elif event["kind"] == "outage":
         yield _outage(text, event["outage"])
     elif event["kind"] == "crash":
@@ -198,6 +200,21 @@ def _ledger(text: Text, ledger: Mapping[str, Any]) -> str:
     numbers = ("acknowledged", "lost", *(("twice", "phantom") if whole else ()), "ambiguous")
     said = {key: f"{ledger[key]:,}" for key in numbers}
     return text("check.ledger" if whole else "check.ledger_lost", **said)
+
+
+def _simulated(text: Text, event: Mapping[str, Any]) -> str:
+    """The mode of a simulated run, and how much of the phase was simulated."""
+    stretches = event["stretches"]
+    whole = stretches[-1][1] - stretches[0][0] if stretches else 0
+    if event["simulated_ns"] == whole:
+        return text(f"check.whole_{event['mode']}", whole=f"{whole / 1e9:,.0f} s")
+    return text(
+        "check.simulated_part",
+        simulated=f"{event['simulated_ns'] / 1e9:,.0f} s",
+        whole=f"{whole / 1e9:,.0f} s",
+        count=f"{len(stretches):,}",
+        carried=f"{event['carried_out']:,}",
+    )
 
 
 def _outage(text: Text, outage: Mapping[str, Any]) -> str:

@@ -689,6 +689,20 @@ TEXT: dict[str, tuple[str, str]] = {
         "of it {log} of log and {pages} pages were read",
         "うちログ{log}と{pages}ページを読み込み",
     ),
+    "check.whole_exact": (
+        "exact mode: all {whole} were simulated",
+        "精密モード：{whole}すべてをシミュレーション",
+    ),
+    "check.whole_fast": (
+        "fast mode, which found nothing to leave out: all {whole} were simulated",
+        "高速モード（省略できる部分なし）：{whole}すべてをシミュレーション",
+    ),
+    "check.simulated_part": (
+        "fast mode: {simulated} of {whole} were simulated, in {count} stretches; what lies between "
+        "them is like those around it; {carried} transactions were carried out without time",
+        "高速モード：{whole}のうち{simulated}を{count}区間でシミュレーション。間は前後の区間から補い、"
+        "トランザクション{carried}件は時間なしで実行",
+    ),
     "check.errors": ("errors by code: {codes}", "コード別エラー：{codes}"),
     "name.tpcc.new_order": ("New-Order", "New-Order"),
     "name.tpcc.payment": ("Payment", "Payment"),

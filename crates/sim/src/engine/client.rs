@@ -1,21 +1,20 @@
 //! Clients: each goes through the steps of its transactions, and waits where it must.
 
-use super::counters::{Count, Why};
+use super::counters::{Count, Told, Why};
+use super::forward::UNDO;
 use super::locks::Asked;
 use super::plan::{Op, Plan};
 use super::pool::Found;
-use super::{Alarm, Ended, Engine, Logic, NONE, Purpose, REQUEST};
+use super::{Alarm, Engine, Logic, NONE, Purpose, REQUEST};
 use tameshi_base::{CommandKind, Nanos};
 use tameshi_spec::profile::FreePages;
+use tameshi_workload::Schedule;
 use tameshi_workload::program::{Client, Outcome, Reply, Shape, Statement, Step, Transaction};
 
 /// Redo of a merged change besides the change itself.
 const REDO_MERGE: u64 = 40;
 /// Redo besides the model's own count goes with a change's first bytes: long values bring none along.
 const EXTRA_OF: u64 = 1024;
-/// Virtual dates: 2020-01-01, in seconds since 1970.
-pub(super) const EPOCH: i64 = 1_577_836_800;
-
 /// Where a client is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -37,6 +36,8 @@ pub(super) enum Stage {
     Away,
     /// Its user types, and then the transaction begins.
     Typing,
+    /// In open loop: its next transaction has not arrived.
+    Idle,
     /// Its user thinks, and then types.
     Thinking,
     /// The phase is over.
@@ -70,8 +71,11 @@ pub(super) struct Seat {
     pub(super) stage: Stage,
     pub(super) why: Why,
     pub(super) since: Nanos,
-    transaction: Transaction,
-    began: Nanos,
+    pub(super) transaction: Transaction,
+    pub(super) began: Nanos,
+    /// In open loop when its transactions arrive, and when the one under way did.
+    pub(super) schedule: Option<Schedule>,
+    pub(super) arrived: Option<Nanos>,
     pub(super) wrote: bool,
     asks_locks: bool,
     /// It waited since the statement was planned.
@@ -84,6 +88,13 @@ pub(super) struct Seat {
     cpu: Nanos,
     gets: u64,
     pub(super) undo: Vec<super::tpcc::Undo>,
+}
+
+impl Stage {
+    /// Whether its user keeps it, and not the server.
+    pub(super) fn is_users(self) -> bool {
+        matches!(self, Self::Thinking | Self::Typing | Self::Idle)
+    }
 }
 
 impl Seat {
@@ -100,6 +111,8 @@ impl Seat {
             since: now,
             transaction: Transaction::default(),
             began: now,
+            schedule: None,
+            arrived: None,
             wrote: false,
             asks_locks: false,
             waited: false,
@@ -109,6 +122,11 @@ impl Seat {
             gets: 0,
             undo: Vec::new(),
         }
+    }
+
+    /// How long its user pauses around the transaction under way.
+    pub(super) fn pause(&self) -> Nanos {
+        self.transaction.keying + self.transaction.thinking
     }
 
     /// What it was at is forgotten.
@@ -139,46 +157,11 @@ impl Engine {
         self.ready.push_back(client);
     }
 
-    /// Clients whose users think when the phase ends are done.
-    pub(super) fn end_idle_clients(&mut self) {
-        for client in 0..self.clients.len() {
-            if matches!(self.clients[client].stage, Stage::Thinking | Stage::Typing) {
-                self.turns(client as u32, Stage::Ended, Why::Thinking);
-                self.active -= 1;
-            }
-        }
-    }
-
-    /// A client begins its next transaction, if there is one.
-    pub(super) fn begin_transaction(&mut self, client: u32) {
-        if self.closing {
-            self.turns(client, Stage::Ended, Why::Thinking);
-            self.active -= 1;
-            return;
-        }
-        let date = EPOCH + (self.now / 1_000_000_000) as i64;
-        let seat = &mut self.clients[client as usize];
-        seat.transaction = seat.client.begin(date);
-        let keying = seat.transaction.keying;
-        if keying > 0 {
-            self.turns(client, Stage::Typing, Why::Thinking);
-            self.alarm(self.now + keying, Alarm::Client(client));
-        } else {
-            self.started(client);
-        }
-    }
-
-    fn started(&mut self, client: u32) {
-        let why = if self.is_down() { Why::Outage } else { Why::Processor };
-        self.turns(client, Stage::Next, why);
-        self.clients[client as usize].began = self.now;
-        self.ready.push_back(client);
-    }
-
     /// A client's time has come.
     pub(super) fn wake(&mut self, client: u32) {
         match self.clients[client as usize].stage {
             Stage::Thinking => self.begin_transaction(client),
+            Stage::Idle => self.draw(client),
             Stage::Typing => self.started(client),
             Stage::Away => self.committed(client),
             Stage::Waiting => self.make_ready(client),
@@ -204,12 +187,13 @@ impl Engine {
                 Step::Run => return self.plan(client),
                 Step::Commit => {
                     self.counters.one(Count::Statements);
-                    self.told[2] += 1;
+                    self.told[Told::Others as usize] += 1;
                     return self.begin_commit(client);
                 }
                 Step::Rollback => {
                     self.counters.one(Count::Statements);
-                    (self.told[2], self.told[4]) = (self.told[2] + 1, self.told[4] + 1);
+                    self.told[Told::Others as usize] += 1;
+                    self.told[Told::RolledBack as usize] += 1;
                     return self.roll_back(client);
                 }
                 Step::Done(outcome) => {
@@ -221,26 +205,6 @@ impl Engine {
                 }
             }
         }
-    }
-
-    fn finish(&mut self, client: u32) {
-        let seat = &mut self.clients[client as usize];
-        let latency = self.now - seat.began;
-        self.ended.push(Ended { kind: seat.transaction.kind, latency });
-        if self.now >= self.done.0 && !self.closing {
-            let done = &mut self.done.1[client as usize];
-            *done = (done.0 + 1, done.1 + latency);
-        }
-        let thinking = seat.transaction.thinking;
-        if let Some(watch) = &mut self.watch {
-            watch.complete(self.now);
-        }
-        if thinking == 0 || self.closing {
-            self.begin_transaction(client);
-            return;
-        }
-        self.turns(client, Stage::Thinking, Why::Thinking);
-        self.alarm(self.now + thinking, Alarm::Client(client));
     }
 
     /// Plans the statement that the program has asked for.
@@ -260,7 +224,7 @@ impl Engine {
         };
         self.counters.one(Count::Statements);
         self.counters.one(count);
-        self.told[usize::from(shape.writes())] += 1;
+        self.told[if shape.writes() { Told::Writes } else { Told::Reads } as usize] += 1;
         self.turns(client, Stage::Planned, Why::Processor);
         let seat = &mut self.clients[client as usize];
         seat.plan.clear();
@@ -269,9 +233,9 @@ impl Engine {
         seat.asks_locks = seat.plan.ops.iter().any(|op| matches!(op, Op::Lock(_)));
         (seat.at, seat.scan, seat.waited, seat.gets) = (0, NONE, false, 0);
         if seat.plan.changed > 0 {
-            // The undo record goes to a page of the client's own.
-            let page = self.layout.undo.0 + client * 4 % self.layout.undo.1;
-            seat.plan.ops.push(Op::Change(page, 60));
+            let page = self.undo_page(client);
+            let seat = &mut self.clients[client as usize];
+            seat.plan.ops.push(Op::Change(page, UNDO));
         }
         self.pool.grow(self.layout.next + 1);
         self.go_through(client);
@@ -438,8 +402,7 @@ impl Engine {
     fn change(&mut self, client: u32, page: u32, redo: u16) -> bool {
         // A page that was got by the step before is there still, as a rule: then this is no get of its own.
         let Some(frame) = self.frame_for_change(client, page) else { return false };
-        let extra = u64::from(self.settings.model.redo_extra.value.0);
-        let bytes = u64::from(redo) + u64::from(redo).min(EXTRA_OF) * extra / 1_000_000;
+        let bytes = self.logged(redo);
         let (begin, lsn) = self.redo.append(bytes);
         self.counters.add(Count::LogBytes, bytes);
         self.pool.change(frame, begin, lsn);
@@ -448,6 +411,18 @@ impl Engine {
         }
         self.clients[client as usize].lsn = lsn;
         true
+    }
+
+    /// Bytes of log that so many bytes of a change make.
+    #[inline]
+    pub(super) fn logged(&self, redo: u16) -> u64 {
+        let extra = u64::from(self.settings.model.redo_extra.value.0);
+        u64::from(redo) + u64::from(redo).min(EXTRA_OF) * extra / 1_000_000
+    }
+
+    /// The page of a client's own that its undo records go to.
+    pub(super) fn undo_page(&self, client: u32) -> u32 {
+        self.layout.undo.0 + client * 4 % self.layout.undo.1
     }
 
     fn frame_for_change(&mut self, client: u32, page: u32) -> Option<u32> {
@@ -469,27 +444,41 @@ impl Engine {
     }
 
     fn secondary(&mut self, client: u32, page: u32, redo: u16) -> bool {
-        let (most, per_leaf) = self.settings.buffered;
-        let bufferable = !self.pool.holds(page)
-            && self.buffered_all < most
-            && u32::from(self.buffered[page as usize]) < per_leaf.min(250)
-            && self.clients[client as usize].tries == 0;
-        if !bufferable {
+        if !self.is_bufferable(page) || self.clients[client as usize].tries > 0 {
             return self.change(client, page, redo);
         }
-        // Into the change buffer's tree, which is in the order of the pages that it stands for.
-        let (first, pages) = self.layout.change_buffer;
-        let used = ((self.buffered_all / 200) as u32 + 1).min(pages);
-        let into = first + (u64::from(page) * u64::from(used) / self.buffered.len() as u64) as u32;
-        if !self.pool.holds(into) && self.buffered_all < 200 * u64::from(used) && !self.create(client, into, redo) {
+        let (into, is_new) = self.buffer_page(page);
+        if is_new && !self.create(client, into, redo) {
             return false;
         }
         if !self.change(client, into, redo) {
             return false;
         }
+        self.buffer(page);
+        true
+    }
+
+    /// Whether a change of a leaf that is not in the pool goes to the change buffer.
+    pub(super) fn is_bufferable(&self, page: u32) -> bool {
+        let (most, per_leaf) = self.settings.buffered;
+        !self.pool.holds(page)
+            && self.buffered_all < most
+            && u32::from(self.buffered[page as usize]) < per_leaf.min(250)
+    }
+
+    /// The page of the change buffer's tree, which is in the order of the pages that it stands for, and whether that has
+    /// to be made.
+    pub(super) fn buffer_page(&self, page: u32) -> (u32, bool) {
+        let (first, pages) = self.layout.change_buffer;
+        let used = ((self.buffered_all / 200) as u32 + 1).min(pages);
+        let into = first + (u64::from(page) * u64::from(used) / self.buffered.len() as u64) as u32;
+        (into, !self.pool.holds(into) && self.buffered_all < 200 * u64::from(used))
+    }
+
+    /// A change of a leaf is in the change buffer.
+    pub(super) fn buffer(&mut self, page: u32) {
         self.buffered[page as usize] += 1;
         self.buffered_all += 1;
-        true
     }
 
     /// Goes on with a scan; `true` when it is at its end.
@@ -532,17 +521,10 @@ impl Engine {
     pub(super) fn page_arrived(&mut self, frame: u32, thread: u32) {
         self.reads_pending -= 1;
         self.pool.arrived(frame);
-        let page = self.pool.page(frame) as usize;
-        if let Some(buffered) = self.buffered.get_mut(page).filter(|buffered| **buffered > 0) {
-            let changes = u64::from(std::mem::take(buffered));
-            self.buffered_all -= changes;
-            let bytes = changes * (REDO_MERGE + super::plan::REDO_ENTRY);
-            let (begin, lsn) = self.redo.append(bytes);
-            self.counters.add(Count::LogBytes, bytes);
-            self.pool.change(frame, begin, lsn);
-            if let Some(watch) = &mut self.watch {
-                watch.change(page as u32, lsn);
-            }
+        let bytes = self.merge_into(frame);
+        self.counters.add(Count::LogBytes, bytes);
+        if let Some(watch) = self.watch.as_mut().filter(|_| bytes > 0) {
+            watch.change(self.pool.page(frame), self.redo.lsn());
         }
         let by_users = self.settings.free_pages == FreePages::UserBatches;
         let mut at = 0;
@@ -556,5 +538,17 @@ impl Engine {
                 at += 1;
             }
         }
+    }
+
+    /// Changes that were buffered for the page in a frame are merged into it; bytes of log that makes.
+    pub(super) fn merge_into(&mut self, frame: u32) -> u64 {
+        let page = self.pool.page(frame) as usize;
+        let Some(buffered) = self.buffered.get_mut(page).filter(|buffered| **buffered > 0) else { return 0 };
+        let changes = u64::from(std::mem::take(buffered));
+        self.buffered_all -= changes;
+        let bytes = changes * (REDO_MERGE + super::plan::REDO_ENTRY);
+        let (begin, lsn) = self.redo.append(bytes);
+        self.pool.change(frame, begin, lsn);
+        bytes
     }
 }

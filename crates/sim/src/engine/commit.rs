@@ -1,14 +1,14 @@
 //! The end of transactions: commits, the log that they wait for, and what is taken back.
 
 use super::client::{After, Stage};
-use super::counters::{Count, Why};
+use super::counters::{Count, Told, Why};
 use super::redo::Need;
 use super::settings::Commit;
 use super::{Engine, Logic, Purpose, REQUEST, Who};
 use tameshi_base::CommandKind;
 
 /// Redo of a commit: the transaction's state in its undo segment.
-const REDO_COMMIT: u64 = 120;
+pub(super) const REDO_COMMIT: u64 = 120;
 
 impl Engine {
     /// Commits a client's transaction: first the processor's part.
@@ -132,7 +132,7 @@ impl Engine {
     /// The circle of waiting is broken here: the transaction is taken back and tried again with the same input.
     pub(super) fn deadlock(&mut self, client: u32) {
         self.counters.one(Count::Deadlocks);
-        self.told[3] += 1;
+        self.told[Told::Retries as usize] += 1;
         self.clients[client as usize].client.again();
         self.roll_back(client);
     }

@@ -42,7 +42,7 @@ pub(super) enum Count {
     TimeThinking,
 }
 
-const COUNTS: usize = 34;
+pub(super) const COUNTS: usize = 34;
 /// Names in the order of [`Count`].
 const NAMES: [&str; COUNTS] = [
     "server.statements",
@@ -80,6 +80,26 @@ const NAMES: [&str; COUNTS] = [
     "server.time_outage_ns",
     "server.time_thinking_ns",
 ];
+
+/// What clients did, as they see it; the discriminant is its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub(super) enum Told {
+    /// Statements that read.
+    Reads,
+    /// Statements that write.
+    Writes,
+    /// Commits and rollbacks.
+    Others,
+    /// Transactions begun anew.
+    Retries,
+    /// Transactions meant to be rolled back.
+    RolledBack,
+    /// Commits without an answer.
+    Ambiguous,
+}
+
+pub(super) const TOLD: usize = 6;
 
 /// What a client waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,16 +161,15 @@ impl Counters {
         self.values[count as usize] += time;
     }
 
-    /// The value of a counter.
-    pub(super) fn get(&self, count: Count) -> u64 {
-        self.values[count as usize]
+    /// All values, and zeros from now on.
+    pub(super) fn take_all(&mut self) -> [u64; COUNTS] {
+        std::mem::replace(&mut self.values, [0; COUNTS])
     }
+}
 
-    /// Metrics with their values, and zeros from now on.
-    pub(super) fn take(&mut self) -> impl Iterator<Item = (&'static str, u64)> {
-        let values = std::mem::replace(&mut self.values, [0; COUNTS]);
-        NAMES.into_iter().zip(values)
-    }
+/// Metrics with their values.
+pub(super) fn named(values: &[u64; COUNTS]) -> impl Iterator<Item = (&'static str, u64)> {
+    NAMES.into_iter().zip(*values)
 }
 
 #[cfg(test)]
@@ -163,6 +182,6 @@ mod tests {
         assert!(NAMES.iter().all(|name| known(name)), "{NAMES:?}");
         let mut counters = Counters::new();
         counters.spent(Why::Thinking, 5);
-        assert_eq!(counters.take().last(), Some(("server.time_thinking_ns", 5)));
+        assert_eq!(named(&counters.take_all()).last(), Some(("server.time_thinking_ns", 5)));
     }
 }

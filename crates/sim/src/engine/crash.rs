@@ -8,7 +8,7 @@
 //! [`recovery`]: super::recovery
 
 use super::client::{After, Stage};
-use super::counters::Why;
+use super::counters::{Told, Why};
 use super::locks::Locks;
 use super::pool::Pool;
 use super::recovery::Recovery;
@@ -269,9 +269,7 @@ impl Engine {
     fn alarms_of_users(&mut self) -> std::collections::BinaryHeap<Reverse<(Nanos, u64, Alarm)>> {
         let alarms = std::mem::take(&mut self.alarms);
         let stays = |alarm: Alarm| match alarm {
-            Alarm::Client(client) => {
-                matches!(self.clients[client as usize].stage, Stage::Thinking | Stage::Typing)
-            }
+            Alarm::Client(client) => self.clients[client as usize].stage.is_users(),
             Alarm::Worked(_) => true,
             Alarm::Second | Alarm::Server => false,
         };
@@ -298,11 +296,11 @@ impl Engine {
         let seat = &mut self.clients[client as usize];
         let undo = !seat.undo.is_empty();
         match seat.stage {
-            Stage::Thinking | Stage::Typing | Stage::Ended => return,
+            Stage::Thinking | Stage::Typing | Stage::Idle | Stage::Ended => return,
             Stage::Log | Stage::Working(After::Commit) if seat.stage == Stage::Log || seat.wrote => {
                 seat.undo.clear();
                 seat.forget();
-                self.told[5] += 1;
+                self.told[Told::Ambiguous as usize] += 1;
                 if let Some(watch) = &mut self.watch {
                     watch.ledger.ambiguous += 1;
                 }
@@ -315,13 +313,13 @@ impl Engine {
                 seat.undo.clear();
                 seat.client.again();
                 seat.forget();
-                self.told[3] += 1;
+                self.told[Told::Retries as usize] += 1;
                 self.ready.push_back(client);
             }
         }
         if self.clients[client as usize].stage != Stage::Ended {
             let stage = self.clients[client as usize].stage;
-            let stage = if matches!(stage, Stage::Thinking | Stage::Typing) { stage } else { Stage::Next };
+            let stage = if stage.is_users() { stage } else { Stage::Next };
             self.turns(client, stage, if stage == Stage::Next { Why::Outage } else { Why::Thinking });
         }
     }

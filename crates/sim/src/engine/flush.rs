@@ -9,13 +9,14 @@ use super::counters::{Count, Why};
 use super::layout::PAGE;
 use super::redo::Pace;
 use super::{AHEAD, Alarm, Engine, FIRST_ASYNC, NONE, Purpose, REQUEST, SECOND, Who};
-use tameshi_base::CommandKind;
+use std::ops::Range;
+use tameshi_base::{CommandKind, Nanos};
 use tameshi_spec::profile::{Adaptive, FreePages};
 
 /// The batch from the LRU list's end.
 pub(super) const LRU: usize = 0;
 /// The batch from the list of dirty pages.
-const LIST: usize = 1;
+pub(super) const LIST: usize = 1;
 /// Pages that are flushed together when they are neighbours.
 const NEIGHBOURS: u32 = 64;
 /// Share of the log from whose age on pages are flushed for it (innodb_adaptive_flushing_lwm), in hundredths.
@@ -44,6 +45,8 @@ pub(super) struct Batch {
     pub(super) quota: u64,
     /// Frames of the LRU list that were looked at for it.
     pub(super) looked: u64,
+    /// When it began.
+    began: Nanos,
 }
 
 impl Batch {
@@ -56,22 +59,30 @@ impl Batch {
 /// What the page cleaner remembers from second to second.
 #[derive(Debug, Default)]
 pub(super) struct Cleaner {
-    pace: Pace,
+    pub(super) pace: Pace,
     /// Pages flushed from each list in this second.
     flushed: [u64; 2],
     /// The same, smoothed.
     usual: [f64; 2],
+    /// Pages of batches from the list of dirty pages so far, and how long there was one under way.
+    pub(super) listed: (u64, Nanos),
+}
+
+impl Cleaner {
+    /// A second is over in which so many pages were flushed from each list.
+    pub(super) fn note(&mut self, flushed: [u64; 2]) {
+        for (usual, flushed) in self.usual.iter_mut().zip(flushed) {
+            *usual = (*usual * 7.0 + flushed as f64) / 8.0;
+        }
+    }
 }
 
 impl Engine {
     /// A second is over.
     pub(super) fn second(&mut self) {
         self.alarm(self.now + SECOND, Alarm::Second);
-        for list in [LRU, LIST] {
-            let flushed = std::mem::take(&mut self.cleaner.flushed[list]) as f64;
-            let usual = &mut self.cleaner.usual[list];
-            *usual = (*usual * 7.0 + flushed) / 8.0;
-        }
+        let flushed = std::mem::take(&mut self.cleaner.flushed);
+        self.cleaner.note(flushed);
         let log_per_second = self.cleaner.pace.look(self.redo.lsn(), self.now);
         if self.closing {
             return;
@@ -89,7 +100,7 @@ impl Engine {
     }
 
     /// Pages to flush from the list of dirty ones in this second.
-    fn pages_for_this_second(&self, log_per_second: f64) -> u64 {
+    pub(super) fn pages_for_this_second(&self, log_per_second: f64) -> u64 {
         let (settings, dirty) = (&self.settings, u64::from(self.pool.dirty()));
         let too_dirty = dirty * 1_000_000 / u64::from(self.pool.frames()) > settings.most_dirty;
         let capacity = settings.io_capacity;
@@ -145,7 +156,7 @@ impl Engine {
             self.batches[list].quota = 0;
             return;
         }
-        self.batches[list].step = Step::Log;
+        (self.batches[list].step, self.batches[list].began) = (Step::Log, self.now);
         self.want_log(newest, Who::Batch(list));
     }
 
@@ -307,6 +318,10 @@ impl Engine {
         }
         let count = pages.len() as u64;
         self.cleaner.flushed[list] += count;
+        if list == LIST {
+            let (pages, time) = &mut self.cleaner.listed;
+            (*pages, *time) = (*pages + count, *time + (self.now - self.batches[LIST].began));
+        }
         let batch = &mut self.batches[list];
         (batch.pages, batch.step, batch.quota) = (pages, Step::Idle, batch.quota.saturating_sub(count));
         self.move_checkpoint();
@@ -442,16 +457,11 @@ impl Engine {
 
     /// Linear read-ahead: at the first use of an area's last page the next area is read, if this one was used in order.
     pub(super) fn look_ahead(&mut self, page: u32) {
-        let (area, skipped) = self.settings.area;
-        if !(page + 1).is_multiple_of(area) || self.reads_pending > self.pool.frames() / 2 {
-            return;
-        }
-        let unused = (page + 1 - area..=page).filter(|&page| !self.pool.was_used(page)).count() as u32;
-        if unused > skipped {
+        if self.reads_pending > self.pool.frames() / 2 {
             return;
         }
         let thread = self.clients.len() as u32 + 2;
-        for ahead in page + 1..(page + 1 + area).min(self.layout.next) {
+        for ahead in self.area_to_read(page) {
             if self.pool.holds(ahead) {
                 continue;
             }
@@ -466,6 +476,16 @@ impl Engine {
         debug_assert!(self.ahead_free.len() <= AHEAD as usize);
     }
 
+    /// The area to read ahead at the first use of a page; empty where none is.
+    pub(super) fn area_to_read(&self, page: u32) -> Range<u32> {
+        let (area, skipped) = self.settings.area;
+        if !(page + 1).is_multiple_of(area) {
+            return 0..0;
+        }
+        let unused = (page + 1 - area..=page).filter(|&page| !self.pool.was_used(page)).count() as u32;
+        if unused > skipped { 0..0 } else { page + 1..(page + 1 + area).min(self.layout.next) }
+    }
+
     fn read_in_background(&mut self, thread: u32, slot: u32, (frame, page): (u32, u32)) {
         self.pool.put(frame, page, true, self.now);
         self.counters.one(Count::PagesRead);
@@ -477,30 +497,38 @@ impl Engine {
     /// Leaves with buffered changes are read, one after the other: a twentieth of the capacity each second, or all of it when
     /// the buffer is half full.
     fn merge_changes(&mut self) {
-        if self.buffered_all == 0 {
-            return;
-        }
-        let hurry = self.buffered_all * 2 > self.settings.buffered.0;
-        let most = if hurry { self.settings.io_capacity } else { self.settings.io_capacity / 20 };
-        let (thread, pages) = (self.clients.len() as u32 + 2, self.buffered.len() as u32);
-        let mut merged = 0;
-        for _ in 0..pages {
-            if merged >= most.min(u64::from(AHEAD) / 2) {
-                return;
-            }
-            let page = self.merge_at;
-            self.merge_at = (self.merge_at + 1) % pages;
-            if self.buffered[page as usize] == 0 || self.pool.holds(page) {
-                continue;
-            }
+        let thread = self.clients.len() as u32 + 2;
+        for _ in 0..self.to_merge() {
+            let Some(page) = self.next_to_merge() else { return };
             let Some(slot) = self.ahead_free.pop() else { return };
             let Some(frame) = self.pool.take(self.settings.model.pool.search_depth.value) else {
                 self.ahead_free.push(slot);
                 return;
             };
             self.read_in_background(thread, slot, (frame, page));
-            merged += 1;
         }
+    }
+
+    /// Leaves to read in this second for the changes that are buffered for them.
+    pub(super) fn to_merge(&self) -> u64 {
+        if self.buffered_all == 0 {
+            return 0;
+        }
+        let hurry = self.buffered_all * 2 > self.settings.buffered.0;
+        let most = if hurry { self.settings.io_capacity } else { self.settings.io_capacity / 20 };
+        most.min(u64::from(AHEAD) / 2)
+    }
+
+    /// The next leaf with buffered changes that is not in the pool.
+    pub(super) fn next_to_merge(&mut self) -> Option<u32> {
+        let pages = self.buffered.len() as u32;
+        let (begin, end) = (self.merge_at, self.merge_at + pages);
+        let next = (begin..end).find(|at| {
+            let page = at % pages;
+            self.buffered[page as usize] > 0 && !self.pool.holds(page)
+        });
+        self.merge_at = next.map_or(begin, |at| (at + 1) % pages);
+        next.map(|at| at % pages)
     }
 
     /// What a client's work on a processor was for, when it flushes alone.

@@ -15,11 +15,13 @@
 //! Known simplifications: reads take no latches; purge costs nothing; the rows of a leaf that splits in its middle stay where
 //! they are; the binary log is off.
 
+mod arrivals;
 mod client;
 mod commit;
 mod counters;
 mod crash;
 mod flush;
+mod forward;
 mod layout;
 mod locks;
 mod plan;
@@ -29,30 +31,31 @@ mod redo;
 #[cfg(test)]
 mod same_rows;
 mod settings;
+mod standing;
 mod tpcc;
 mod user_flush;
 mod warm;
 
 use crate::device::DeviceCompletion;
 use client::Seat;
-use counters::{Count, Counters};
+use counters::{Count, Counters, TOLD};
 use flush::{Batch, Cleaner};
 use layout::{Layout, PAGE};
 use locks::Locks;
 use plan::Planner;
 use pool::{NONE, Pool};
 use redo::Redo;
-use serde_json::json;
 use settings::Settings;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos};
-use tameshi_record::{RecordError, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec, Start};
 use tameshi_workload::program::{Catalogue, Program, ProgramSpec, Seeds};
 
 pub(crate) use crash::{Blow, How};
+pub(crate) use forward::Pace;
 pub(crate) use settings::unsupported;
+pub(crate) use standing::{Counted, Standing};
 
 /// Bytes before the first page: the doublewrite buffer.
 const DOUBLEWRITE_BYTES: u64 = 4 << 20;
@@ -123,8 +126,10 @@ enum Alarm {
 pub(crate) struct Ended {
     /// Its kind.
     pub(crate) kind: usize,
-    /// From its begin to its end.
+    /// From its begin to its end; in open loop from its arrival.
     pub(crate) latency: Nanos,
+    /// In open loop how long after its arrival it began.
+    pub(crate) late: Option<Nanos>,
 }
 
 /// What plans statements.
@@ -194,9 +199,8 @@ pub(crate) struct Engine {
     alarm_number: u64,
     requests: VecDeque<Request>,
     pub(crate) ended: Vec<Ended>,
-    /// What clients did since the last interval: statements that read, that write, commits and rollbacks; retries,
-    /// transactions meant to be rolled back, commits without an answer.
-    told: [u64; 6],
+    /// What clients did since the last interval.
+    told: [u64; TOLD],
     /// When the phase's ramp is over; of each client, transactions since and the time that they took.
     done: (Nanos, Vec<(u64, Nanos)>),
     /// Nothing new begins any more.
@@ -296,7 +300,7 @@ impl Engine {
             alarm_number: 0,
             requests: VecDeque::new(),
             ended: Vec::new(),
-            told: [0; 6],
+            told: [0; TOLD],
             done: (0, Vec::new()),
             closing: true,
             active: 0,
@@ -328,6 +332,7 @@ impl Engine {
         let shared = self.program.shared();
         self.clients
             .extend((0..count).map(|number| Seat::new(self.program.client(number, count, self.seeds, &shared), now)));
+        self.schedule(phase, drives);
         let growing = self.settings.growing;
         self.clients.iter_mut().for_each(|seat| seat.plan.growing = growing);
         self.locks = Locks::new(count as usize);
@@ -535,43 +540,5 @@ impl Engine {
         let (word, program) = (drives.word(), Program::new(drives, 0));
         let name = |kind: &&str| if word == *kind { word.to_string() } else { format!("{word}.{kind}") };
         program.catalogue().transactions.iter().map(name).collect()
-    }
-
-    /// Tells what each client did in the phase that ends now.
-    pub(crate) fn tell_clients(&self, now: Nanos, phase: u32, writer: &mut Writer) -> Result<(), RecordError> {
-        let (completed, busy): (Vec<u64>, Vec<Nanos>) = self.done.1.iter().copied().unzip();
-        writer.event(now, "clients", json!({ "phase": phase, "completed": completed, "busy_ns": busy }))
-    }
-
-    /// Writes what was counted from `begin` to `end`, and how things stand at the end.
-    pub(crate) fn write(
-        &mut self,
-        (begin, end): (Nanos, Nanos),
-        word: &str,
-        writer: &mut Writer,
-    ) -> Result<(), RecordError> {
-        self.account(end);
-        let [reads, writes, others, retries, rolled_back, ambiguous] = std::mem::take(&mut self.told);
-        let rows = [
-            ("statement.count", reads + writes + others),
-            ("statement.reads", reads),
-            ("statement.writes", writes),
-            ("statement.others", others),
-            ("transaction.retries", retries),
-            ("transaction.rolled_back", rolled_back),
-            ("transaction.ambiguous", ambiguous),
-        ];
-        writer.counters((begin, end), word, &rows)?;
-        let (asked, missed) = (self.counters.get(Count::PageRequests), self.counters.get(Count::PageMisses));
-        let mut rows: Vec<(&str, f64)> = self.counters.take().map(|(name, value)| (name, value as f64)).collect();
-        let filled = self.pool.frames() - self.pool.free();
-        rows.extend([
-            ("server.pool_bytes", (u64::from(filled) * PAGE) as f64),
-            ("server.dirty_bytes", (u64::from(self.pool.dirty()) * PAGE) as f64),
-            ("server.checkpoint_age_bytes", self.redo.age() as f64),
-            ("server.lock_waiting", self.locks.waiting() as f64),
-        ]);
-        rows.extend((asked > 0).then(|| ("server.hit_ratio", 1.0 - missed as f64 / asked as f64)));
-        writer.server((begin, end), &rows)
     }
 }

@@ -140,6 +140,11 @@ impl Pool {
         self.dirty
     }
 
+    /// Pages that were replaced so far.
+    pub(super) fn evictions(&self) -> f64 {
+        self.evictions.into()
+    }
+
     /// Looks a page up and uses it.
     #[inline]
     pub(super) fn get(&mut self, page: u32, now: Nanos) -> Found {

@@ -2,8 +2,8 @@
 
 use super::layout::PAGE;
 use tameshi_base::{Nanos, Size, Time};
-use tameshi_spec::profile::{EngineCosts, EngineModel, FreePages, Innodb, Sourced};
-use tameshi_spec::run::{DatabaseSpec, HostSpec, RunSpec};
+use tameshi_spec::profile::{Device, EngineCosts, EngineModel, FreePages, Innodb, Sourced};
+use tameshi_spec::run::{DatabaseSpec, HostSpec, Node, RunSpec};
 use tameshi_spec::study::{Doublewrite, Engine, Event, Member};
 use tameshi_workload::program::{Delivery, Oltp, ProgramSpec, PsMode, Tpcc};
 
@@ -209,6 +209,12 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
             "engine.{name}.flush_method: the simulated host has no page cache; say `O_DIRECT` or `O_DIRECT_NO_FSYNC`"
         ));
     }
+    if engine.doublewrite == Some(Doublewrite::Atomic) {
+        let model = spec.storage.get(&database.storage).and_then(|storage| storage.model.as_ref());
+        sentences.extend(model.and_then(tears_pages).map(|why| {
+            format!("engine.{name}.doublewrite: `atomic` needs a storage that writes pages of {} whole, and {why}; say `on`", Size(PAGE))
+        }));
+    }
     let commits = [None, Some("0"), Some("1"), Some("2"), Some("3")];
     if !commits.contains(&engine.commit.as_deref()) {
         sentences.push(format!("engine.{name}.commit: must be 0, 1 or 2"));
@@ -234,6 +240,27 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
         format!("event.{event}: the profile of engine.{name} does not say how it comes back (`engine.innodb.recovery`)")
     }));
     sentences
+}
+
+/// Why a storage may leave a part of a page after a power cut; absent where it writes each page whole or not at all.
+fn tears_pages(node: &Node) -> Option<String> {
+    match node {
+        Node::Device { profile, device: Device::Flash(flash) } => {
+            let atomic = flash.atomic_write.as_ref().unwrap_or(&flash.mapping_unit).value;
+            (atomic.0 < PAGE).then(|| format!("drive `{profile}` writes {atomic} so (`flash.atomic_write`)"))
+        }
+        Node::Device { profile, .. } => Some(format!("drive `{profile}` does not say that it does")),
+        Node::Raid0 { of, chunk, .. } | Node::Raid10 { of, chunk, .. } if chunk.0.is_multiple_of(PAGE) => {
+            tears_pages(of)
+        }
+        Node::Raid0 { chunk, .. } | Node::Raid10 { chunk, .. } => Some(format!("its chunks are of {chunk}")),
+        Node::Raid5 { .. } => Some("an array with parity writes a page and its parity one after the other".into()),
+        Node::Raid1 { of, .. }
+        | Node::Replica { of, .. }
+        | Node::Partition { of, .. }
+        | Node::OverProvisioned { of, .. }
+        | Node::Cache { of, .. } => tears_pages(of),
+    }
 }
 
 /// Whether an event ends the server of the run's database.
@@ -282,7 +309,6 @@ fn program_trouble(program: &ProgramSpec, sentences: &mut Vec<String>) {
     };
     let deferred = matches!(program, ProgramSpec::Tpcc(Tpcc { delivery: Delivery::Deferred, .. }));
     refuse(deferred, ".delivery", "deferred deliveries are not simulated yet");
-    refuse(program.rate().is_some(), ".rate", "an open loop of transactions is not simulated yet");
     refuse(matches!(program, ProgramSpec::Document(_)), "", "a document database is not simulated yet");
     refuse(matches!(program, ProgramSpec::Pgbench(_)), "", "pgbench's transactions are not simulated yet");
     refuse(program.clients() == 0, ".clients", "there is nobody to do it");

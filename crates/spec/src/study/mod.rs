@@ -178,10 +178,30 @@ pub struct Run {
     pub interval: Time,
     /// Seed of everything random.
     pub seed: u64,
+    /// How much of a simulated database's run is simulated.
+    pub mode: Mode,
+}
+
+/// How much of a simulated database's run is simulated. Other worlds and storages without a database have no such choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Stretches of each phase; what lies between them is written as like those around it.
+    Fast,
+    /// All of it, every transaction.
+    #[default]
+    Exact,
 }
 
 impl Default for Run {
     fn default() -> Self {
-        Self { start: Start::AsIs, duration: None, repetitions: 1, interval: Time(1_000_000_000), seed: 1 }
+        Self {
+            start: Start::AsIs,
+            duration: None,
+            repetitions: 1,
+            interval: Time(1_000_000_000),
+            seed: 1,
+            mode: Mode::Exact,
+        }
     }
 }

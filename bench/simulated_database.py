@@ -1,0 +1,166 @@
+"""What the simulated database costs: every cell of a study in both modes, in CPU time and memory.
+
+    python -m bench.simulated_database [--study studies/mysql-disk-or-flash.toml] [--exact MINUTES]
+                                       [--only TEXT] [--write]
+
+Each cell's first repetition runs in a process of its own: `fast` as a whole, `exact` whole too, or
+its first MINUTES, projected to the whole with the pace of the last half of them. Processor time is
+the process's; beside it stand statements per second, their difference between the modes where exact
+ran as a whole, and the largest resident memory. Sums are over all repetitions of the study, shared
+evenly by two cores. `--write` writes docs/validation/simulated-database.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import resource
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+
+from tameshi import _core
+from tameshi.spec_types import Mode, RunSpec
+from tameshi.study import plan, read_study
+
+ROOT = Path(__file__).resolve().parents[1]
+CORES = 2
+MINUTE = 60
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run took: its processor seconds, and what it said."""
+
+    cpu_s: float
+    memory_mib: float
+    statements: float
+    seconds: float
+    simulated_s: float
+
+    @property
+    def rate(self) -> float:
+        """Statements per second of virtual time."""
+        return self.statements / self.seconds
+
+
+def resized(spec: RunSpec, mode: Mode, seconds: float | None) -> RunSpec:
+    """The run in a mode, its one phase cut to so many seconds."""
+    assert spec.database is not None
+    (phase,) = spec.phases
+    time_ns = _core.nanoseconds(phase.until.time or "0 s")
+    length = time_ns if seconds is None else min(time_ns, int(seconds * 1e9))
+    until = phase.until.model_copy(update={"time": f"{length} ns"})
+    phases = [phase.model_copy(update={"until": until})]
+    database = spec.database.model_copy(update={"mode": mode})
+    return spec.model_copy(update={"phases": phases, "database": database})
+
+
+def cost(spec: RunSpec) -> Cost:
+    """Carries a run out in this process."""
+    with tempfile.TemporaryDirectory(prefix="tameshi-bench-") as name:
+        folder = Path(name)
+        for part in ("series", "histograms"):
+            (folder / part).mkdir()
+        begin = time.process_time()
+        _core.Execution(spec, folder).run([], 0, "auto")
+        took = time.process_time() - begin
+        rows = pl.read_csv(folder / "series" / "load.csv").filter(
+            pl.col("metric") == "statement.count"
+        )
+        lines = (folder / "events.jsonl").read_text().splitlines()
+    events = [json.loads(line) for line in lines]
+    end = next(e["t_ns"] for e in events if e["kind"] == "phase_end")
+    simulated = next(e["simulated_ns"] for e in events if e["kind"] == "simulated")
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Cost(took, memory, float(rows["value"].sum()), end / 1e9, simulated / 1e9)
+
+
+def apart(spec: RunSpec) -> Cost:
+    """Carries a run out in a process of its own."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(cost, (spec,))
+
+
+def whole(spec: RunSpec, minutes: float | None) -> tuple[Cost, bool]:
+    """What `exact` costs, and whether it ran as a whole."""
+    if minutes is None:
+        return apart(resized(spec, Mode.exact, None)), True
+    half, full = (apart(resized(spec, Mode.exact, minutes * m)) for m in (MINUTE / 2, MINUTE))
+    length = _core.nanoseconds(spec.phases[0].until.time or "0 s") / 1e9
+    pace = max(0.0, full.cpu_s - half.cpu_s) / (full.seconds - half.seconds)
+    projected = full.cpu_s + pace * max(0.0, length - full.seconds)
+    return Cost(projected, full.memory_mib, full.statements, full.seconds, full.seconds), False
+
+
+def measured(specs: Sequence[RunSpec], minutes: float | None, console: Console) -> list[list[str]]:
+    """A row for each cell, and the sums."""
+    rows, sums, most = [], [0.0, 0.0], 0.0
+    for spec in specs:
+        name = " ".join(spec.cell.values())
+        fast = apart(resized(spec, Mode.fast, None))
+        exact, is_whole = whole(spec, minutes)
+        off = f"{(fast.rate / exact.rate - 1) * 100:+.2f} %" if is_whole else ""
+        sums = [sums[0] + fast.cpu_s, sums[1] + exact.cpu_s]
+        most = max(most, fast.memory_mib, exact.memory_mib)
+        row = [name, f"{fast.rate:,.0f}", off, f"{fast.simulated_s:,.0f}"]
+        row += [f"{fast.cpu_s:.1f}", f"{exact.cpu_s:.0f}{'' if is_whole else ' projected'}"]
+        rows.append([*row, f"{max(fast.memory_mib, exact.memory_mib):.0f}"])
+        console.print(*rows[-1], sep="  ")
+    rows.append(["all, once", "", "", "", f"{sums[0]:.0f}", f"{sums[1]:.0f}", f"{most:.0f}"])
+    return rows
+
+
+HEADS = (
+    *("cell", "statements/s, fast", "fast against exact", "simulated of it, s"),
+    *("CPU s, fast", "CPU s, exact", "memory, MiB"),
+)
+
+
+def written(rows: Sequence[Sequence[str]], study: str, repetitions: int) -> str:
+    """The page."""
+    fast, exact = (float(rows[-1][column]) * repetitions / CORES for column in (4, 5))
+    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    return (
+        "# What the simulated database costs\n\n"
+        f"`python -m bench.simulated_database`, every cell of `{study}`, its first repetition. "
+        "Processor time is the process's own.\n\n"
+        f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}\n{table}\n\n"
+        f"With all {repetitions} repetitions, shared evenly by {CORES} cores: "
+        f"{fast / 60:.1f} minutes in `fast`, {exact / 60:.0f} minutes in `exact`.\n"
+    )
+
+
+def main() -> None:
+    """Measures and prints; writes the page when asked."""
+    parser = argparse.ArgumentParser(prog="python -m bench.simulated_database")
+    parser.add_argument("--study", type=Path, default=ROOT / "studies/mysql-disk-or-flash.toml")
+    parser.add_argument("--exact", type=float, metavar="MINUTES")
+    parser.add_argument("--only", default="", help="part of a cell's levels, as `flash small`")
+    parser.add_argument("--write", action="store_true")
+    asked = parser.parse_args()
+    planned = plan(read_study(asked.study), "simulated", quick=False)
+    specs = [
+        s for s in planned.runs if s.repetition == 0 and asked.only in " ".join(s.cell.values())
+    ]
+    console = Console()
+    rows = measured(specs, asked.exact, console)
+    table = Table(*HEADS)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+    if asked.write:
+        repetitions = 1 + max(spec.repetition for spec in planned.runs)
+        page = written(rows, asked.study.name, max(repetitions, 3))
+        (ROOT / "docs/validation/simulated-database.md").write_text(page)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+//! Shares of what was counted in a stretch of time: what others hold that are like it, and were not simulated.
+
+use crate::interval::OpStats;
+use crate::usage::Usage;
+use crate::wear::Wear;
+use tameshi_base::Nanos;
+
+/// How much of what was counted in a stretch: from this to that time of its length, which may be beyond its end, as it then
+/// goes on repeating.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The begin.
+    pub from: Nanos,
+    /// The end.
+    pub to: Nanos,
+    /// The stretch's length.
+    pub whole: Nanos,
+}
+
+impl Share {
+    /// All of it, once.
+    pub const ALL: Self = Self { from: 0, to: 1, whole: 1 };
+
+    /// The share's part of a count. Shares that follow one another add up to their sum: no rounding is lost.
+    #[inline]
+    pub fn of(self, count: u64) -> u64 {
+        let whole = u128::from(self.whole.max(1));
+        let up_to = |time: Nanos| (u128::from(count) * u128::from(time) + whole / 2) / whole;
+        (up_to(self.to) - up_to(self.from)) as u64
+    }
+}
+
+impl OpStats {
+    /// Adds a share of another's operations, each latency as often as it came there.
+    pub fn add_share(&mut self, other: &Self, share: Share) {
+        if share == Share::ALL {
+            return self.add(other);
+        }
+        for step in other.latency.iter_recorded() {
+            let count = share.of(step.count_at_value());
+            if count > 0 {
+                let taken = self.latency.record_n(step.value_iterated_to(), count);
+                taken.expect("an automatic histogram takes any value");
+                self.count += count;
+            }
+        }
+        self.bytes += share.of(other.bytes);
+        self.latency_ns_sum += share.of(other.latency_ns_sum);
+    }
+}
+
+impl Usage {
+    /// What will have been done when a share of what lies between `begin` and `end` has followed.
+    #[must_use]
+    pub fn after(&self, (begin, end): (&Self, &Self), share: Share) -> Self {
+        let mut after = *self;
+        for (mine, (begin, end)) in after.0.iter_mut().zip(begin.0.iter().zip(&end.0)) {
+            *mine = (end.0, mine.1 + share.of(end.1.saturating_sub(begin.1)));
+        }
+        after
+    }
+}
+
+impl Wear {
+    /// What the flash will have gone through when a share of what lies between `begin` and `end` has followed; it holds what
+    /// it holds at the end.
+    #[must_use]
+    pub fn after(&self, (begin, end): (&Self, &Self), share: Share) -> Self {
+        let gained = |of: fn(&Self) -> u64| of(self) + share.of(of(end).saturating_sub(of(begin)));
+        Self {
+            host_bytes: gained(|wear| wear.host_bytes),
+            moved_bytes: gained(|wear| wear.moved_bytes),
+            padded_bytes: gained(|wear| wear.padded_bytes),
+            cycles: gained(|wear| wear.cycles),
+            ..*end
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::usage::Resource;
+
+    #[test]
+    fn shares_that_follow_one_another_add_up_to_the_stretch_as_often_as_it_fits() {
+        let cuts = [0, 7, 100, 101, 555, 2000, 3000];
+        for count in [0, 1, 3, 999, 12_345_678] {
+            let shares = cuts.windows(2).map(|cut| Share { from: cut[0], to: cut[1], whole: 1000 });
+            assert_eq!(shares.map(|share| share.of(count)).sum::<u64>(), 3 * count);
+        }
+    }
+
+    #[test]
+    fn a_share_has_the_latencies_of_its_stretch() {
+        let (mut window, mut after) = (OpStats::default(), OpStats::default());
+        for (latency, count) in [(1000, 600), (5000, 300), (90_000, 100)] {
+            window.latency.record_n(latency, count).expect("a latency");
+            window.count += count;
+            window.latency_ns_sum += latency * count;
+        }
+        for from in 0..50 {
+            after.add_share(&window, Share { from, to: from + 1, whole: 10 });
+        }
+        assert_eq!((after.count, after.latency_ns_sum), (5 * window.count, 5 * window.latency_ns_sum));
+        assert_eq!(after.latency.value_at_quantile(0.75), window.latency.value_at_quantile(0.75));
+    }
+
+    #[test]
+    fn what_a_stretch_used_and_wore_follows_in_proportion() {
+        let (mut begin, mut end) = (Usage::default(), Usage::default());
+        begin.add(Resource::Media, 2, 100);
+        end.add(Resource::Media, 2, 300);
+        let after = end.after((&begin, &end), Share { from: 0, to: 50, whole: 100 });
+        assert_eq!(after.of(Resource::Media), (2, 400));
+        let (begin, end) =
+            (Wear { host_bytes: 10, ..Wear::default() }, Wear { host_bytes: 30, mapped_bytes: 7, ..Wear::default() });
+        let after = end.after((&begin, &end), Share { from: 100, to: 300, whole: 100 });
+        assert_eq!((after.host_bytes, after.mapped_bytes), (70, 7));
+    }
+}

@@ -1,0 +1,192 @@
+//! What an engine has counted and how it stands, for who goes through a phase without simulating all of it.
+
+use super::Engine;
+use super::counters::{COUNTS, Count, TOLD};
+use super::layout::PAGE;
+use serde_json::json;
+use tameshi_base::Nanos;
+use tameshi_record::{RecordError, Share, Writer};
+
+/// Everything counted in a stretch.
+#[derive(Clone, Debug)]
+pub(crate) struct Counted {
+    values: [u64; COUNTS],
+    told: [u64; TOLD],
+    /// By client, transactions and the time that they took.
+    clients: Vec<(u64, Nanos)>,
+    /// Pages flushed from the list of dirty ones, and how long a batch of them was under way.
+    listed: (u64, Nanos),
+}
+
+impl Counted {
+    /// Nothing, of so many clients.
+    pub(crate) fn nothing(clients: usize) -> Self {
+        Self { values: [0; COUNTS], told: [0; TOLD], clients: vec![(0, 0); clients], listed: (0, 0) }
+    }
+
+    /// Adds what of a stretch's counts falls into a share of it.
+    pub(crate) fn add(&mut self, other: &Self, share: Share) {
+        let mine = self.values.iter_mut().chain(&mut self.told);
+        mine.zip(other.values.iter().chain(&other.told)).for_each(|(mine, other)| *mine += share.of(*other));
+        for (mine, other) in self.clients.iter_mut().zip(&other.clients) {
+            *mine = (mine.0 + share.of(other.0), mine.1 + share.of(other.1));
+        }
+        self.listed = (self.listed.0 + share.of(other.listed.0), self.listed.1 + share.of(other.listed.1));
+    }
+
+    /// Pages that had to come in.
+    pub(crate) fn misses(&self) -> u64 {
+        self.values[Count::PageMisses as usize]
+    }
+
+    /// Bytes of log.
+    pub(crate) fn log_bytes(&self) -> u64 {
+        self.values[Count::LogBytes as usize]
+    }
+
+    /// Share of the clients' time that goes with pages coming in.
+    pub(crate) fn waits_for_pages(&self) -> f64 {
+        let all: u64 = self.values[Count::TimeProcessor as usize..].iter().sum();
+        let pages = self.values[Count::TimePageReads as usize] + self.values[Count::TimeFreePages as usize];
+        pages as f64 / all.max(1) as f64
+    }
+
+    /// Share of the clients' time that goes with waiting for a free page.
+    pub(crate) fn waits_for_free_pages(&self) -> f64 {
+        let all: u64 = self.values[Count::TimeProcessor as usize..].iter().sum();
+        self.values[Count::TimeFreePages as usize] as f64 / all.max(1) as f64
+    }
+
+    /// Pages flushed from the list of dirty ones.
+    pub(crate) fn listed(&self) -> u64 {
+        self.listed.0
+    }
+
+    /// Pages a second that are flushed from the list of dirty ones while a batch is under way; infinite where none was.
+    pub(crate) fn flushed_per_second(&self) -> f64 {
+        let (pages, time) = self.listed;
+        if pages == 0 { f64::INFINITY } else { pages as f64 * 1e9 / time.max(1) as f64 }
+    }
+}
+
+/// How an engine stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Standing {
+    /// Bytes of pages in the pool, of dirty ones, and of log since the last checkpoint; clients that wait for a lock.
+    pub(crate) pool: f64,
+    pub(crate) dirty: f64,
+    pub(crate) age: f64,
+    waiting: f64,
+    /// Dirty bytes and age of the log from which on something else begins.
+    pub(crate) most_dirty: f64,
+    pub(crate) hasty_age: f64,
+    /// How often all pages in the pool have been replaced, and all of the log.
+    pub(crate) turned_over: f64,
+    pub(crate) log_turned_over: f64,
+}
+
+impl Standing {
+    /// How it stood when this share of the time from here to `later` was over.
+    pub(crate) fn towards(&self, later: &Self, share: f64) -> Self {
+        let between = |from: f64, to: f64| (from + (to - from) * share).round();
+        Self {
+            pool: between(self.pool, later.pool),
+            dirty: between(self.dirty, later.dirty),
+            age: between(self.age, later.age),
+            waiting: between(self.waiting, later.waiting),
+            ..*later
+        }
+    }
+}
+
+impl Engine {
+    /// Whether nobody thinks, types or waits for an arrival between transactions.
+    pub(crate) fn is_unpaced(&self) -> bool {
+        self.clients.iter().all(|seat| seat.pause() == 0 && seat.schedule.is_none())
+    }
+
+    /// How it stands.
+    pub(crate) fn standing(&self) -> Standing {
+        let bytes = |pages: u32| (u64::from(pages) * PAGE) as f64;
+        let frames = self.pool.frames();
+        Standing {
+            pool: bytes(frames - self.pool.free()),
+            dirty: bytes(self.pool.dirty()),
+            age: self.redo.age() as f64,
+            waiting: self.locks.waiting() as f64,
+            most_dirty: bytes(frames) * self.settings.most_dirty as f64 / 1e6,
+            hasty_age: self.redo.hasty_age() as f64,
+            turned_over: self.pool.evictions() / f64::from(frames),
+            log_turned_over: self.redo.lsn() as f64 / self.redo.capacity() as f64,
+        }
+    }
+
+    /// Takes what was counted until `now`, and begins anew.
+    pub(crate) fn take_counted(&mut self, now: Nanos) -> Counted {
+        self.account(now);
+        let none = vec![(0, 0); self.clients.len()];
+        Counted {
+            values: self.counters.take_all(),
+            told: std::mem::take(&mut self.told),
+            clients: std::mem::replace(&mut self.done.1, none),
+            listed: std::mem::take(&mut self.cleaner.listed),
+        }
+    }
+
+    /// Tells what each client did in the phase that ends now.
+    pub(crate) fn tell_clients(&self, now: Nanos, phase: u32, writer: &mut Writer) -> Result<(), RecordError> {
+        let (completed, busy): (Vec<u64>, Vec<Nanos>) = self.done.1.iter().copied().unzip();
+        writer.event(now, "clients", json!({ "phase": phase, "completed": completed, "busy_ns": busy }))
+    }
+
+    /// This is what each client did in the phase.
+    pub(crate) fn set_done_by_clients(&mut self, counted: &Counted) {
+        self.done.1.clone_from(&counted.clients);
+    }
+
+    /// Writes what was counted from `begin` to `end`, and how things stand at the end.
+    pub(crate) fn write(
+        &mut self,
+        (begin, end): (Nanos, Nanos),
+        word: &str,
+        writer: &mut Writer,
+    ) -> Result<(), RecordError> {
+        self.account(end);
+        let counted =
+            Counted { values: self.counters.take_all(), told: std::mem::take(&mut self.told), ..Counted::nothing(0) };
+        counted.write((begin, end), (word, &self.standing()), writer)
+    }
+}
+
+impl Counted {
+    /// Writes what was counted from `begin` to `end` by the program of that word, and how things stand at the end.
+    pub(crate) fn write(
+        &self,
+        (begin, end): (Nanos, Nanos),
+        (word, standing): (&str, &Standing),
+        writer: &mut Writer,
+    ) -> Result<(), RecordError> {
+        let [reads, writes, others, retries, rolled_back, ambiguous] = self.told;
+        let rows = [
+            ("statement.count", reads + writes + others),
+            ("statement.reads", reads),
+            ("statement.writes", writes),
+            ("statement.others", others),
+            ("transaction.retries", retries),
+            ("transaction.rolled_back", rolled_back),
+            ("transaction.ambiguous", ambiguous),
+        ];
+        writer.counters((begin, end), word, &rows)?;
+        let (asked, missed) = (self.values[Count::PageRequests as usize], self.misses());
+        let named = super::counters::named(&self.values);
+        let mut rows: Vec<(&str, f64)> = named.map(|(name, value)| (name, value as f64)).collect();
+        rows.extend([
+            ("server.pool_bytes", standing.pool),
+            ("server.dirty_bytes", standing.dirty),
+            ("server.checkpoint_age_bytes", standing.age),
+            ("server.lock_waiting", standing.waiting),
+        ]);
+        rows.extend((asked > 0).then(|| ("server.hit_ratio", 1.0 - missed as f64 / asked as f64)));
+        writer.server((begin, end), &rows)
+    }
+}

@@ -1,0 +1,205 @@
+//! The record of a phase of which parts are not simulated: simulated stretches as they were, and between two of them what is
+//! like both, the more like the nearer one.
+
+use super::TRANSACTION;
+use crate::engine::{Counted, Standing};
+use crate::run::{SimError, Used, World};
+use tameshi_base::Nanos;
+use tameshi_record::{Clock, IntervalStats, OpStats, Share, Writer};
+
+/// A stretch that was simulated.
+#[derive(Clone, Debug)]
+pub(super) struct Stretch {
+    pub(super) length: Nanos,
+    /// Transactions by kind.
+    pub(super) kinds: Vec<OpStats>,
+    pub(super) counted: Counted,
+    /// What each device and the host had done at its begin and at its end.
+    pub(super) used: (Vec<Used>, Vec<Used>),
+    /// How things stood at its begin and at its end.
+    pub(super) standing: (Standing, Standing),
+}
+
+impl Stretch {
+    /// Adds what followed on it.
+    pub(super) fn append(&mut self, later: &Self) {
+        self.length += later.length;
+        self.kinds.iter_mut().zip(&later.kinds).for_each(|(mine, theirs)| mine.add(theirs));
+        self.counted.add(&later.counted, Share::ALL);
+        self.used.1.clone_from(&later.used.1);
+        self.standing.1 = later.standing.1;
+    }
+
+    /// Transactions that ended.
+    pub(super) fn transactions(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.count).sum()
+    }
+
+    /// Transactions a nanosecond.
+    pub(super) fn rate(&self) -> f64 {
+        self.transactions() as f64 / self.length.max(1) as f64
+    }
+}
+
+/// Where a gap lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gap {
+    pub(super) from: Nanos,
+    pub(super) to: Nanos,
+}
+
+impl Gap {
+    /// From one time to another in it, the shares of the stretch before it and of the one after it. Their rates weigh less and
+    /// less, or more and more, in proportion to the time.
+    fn shares(self, (from, to): (Nanos, Nanos), lengths: (Nanos, Nanos)) -> (Share, Share) {
+        let length = u128::from(self.to - self.from);
+        let later = |time: Nanos| {
+            let passed = u128::from(time - self.from);
+            (passed * passed / (2 * length)) as Nanos
+        };
+        let earlier = |time: Nanos| time - self.from - later(time);
+        let before = Share { from: earlier(from), to: earlier(to), whole: lengths.0 };
+        (before, Share { from: later(from), to: later(to), whole: lengths.1 })
+    }
+}
+
+/// Fills the intervals of a phase in the order of time.
+pub(super) struct Book {
+    clock: Clock,
+    phase: u32,
+    word: &'static str,
+    /// How far it is filled, and where the interval began; as all times here those of the record.
+    pub(super) at: Nanos,
+    began: Nanos,
+    stats: Vec<IntervalStats>,
+    counted: Counted,
+    /// Since the phase's begin.
+    whole: Counted,
+    used: Vec<Used>,
+    standing: Standing,
+}
+
+impl Book {
+    /// An empty one; `stats` are those of the first interval.
+    pub(super) fn new(
+        clock: Clock,
+        (phase, word): (u32, &'static str),
+        (begin, stats): (Nanos, Vec<IntervalStats>),
+        (clients, used): (usize, Vec<Used>),
+    ) -> Self {
+        let none = Counted::nothing(clients);
+        Self {
+            clock,
+            phase,
+            word,
+            at: begin,
+            began: begin,
+            stats,
+            counted: none.clone(),
+            whole: none,
+            used,
+            standing: Standing::default(),
+        }
+    }
+
+    /// Where the interval ends that a time lies in.
+    pub(super) fn boundary_after(&self, time: Nanos) -> Nanos {
+        self.clock.boundary_after(time)
+    }
+
+    /// All that was counted since the phase's begin.
+    pub(super) fn whole(&self) -> &Counted {
+        &self.whole
+    }
+
+    fn add(&mut self, stretch: &Stretch, share: Share) {
+        for (stats, kind) in self.stats.iter_mut().zip(&stretch.kinds) {
+            stats.operations[TRANSACTION].add_share(kind, share);
+        }
+        self.counted.add(&stretch.counted, share);
+        self.whole.add(&stretch.counted, share);
+        for (used, (begin, end)) in self.used.iter_mut().zip(stretch.used.0.iter().zip(&stretch.used.1)) {
+            *used = used.after((begin, end), share);
+        }
+    }
+
+    /// A stretch that was simulated, within one interval.
+    pub(super) fn simulated(
+        &mut self,
+        stretch: &Stretch,
+        world: &mut World,
+        writer: &mut Writer,
+    ) -> Result<(), SimError> {
+        self.add(stretch, Share::ALL);
+        self.standing = stretch.standing.1;
+        self.at += stretch.length;
+        self.write_at_boundary(world, writer)
+    }
+
+    /// What lies between two stretches.
+    pub(super) fn between(
+        &mut self,
+        gap: Gap,
+        (before, after): (&Stretch, &Stretch),
+        (world, writer): (&mut World, &mut Writer),
+    ) -> Result<(), SimError> {
+        while self.at < gap.to {
+            let to = self.boundary_after(self.at).min(gap.to);
+            let shares = gap.shares((self.at, to), (before.length, after.length));
+            self.add(before, shares.0);
+            self.add(after, shares.1);
+            let passed = (to - gap.from) as f64 / (gap.to - gap.from) as f64;
+            self.standing = before.standing.1.towards(&after.standing.0, passed);
+            self.at = to;
+            self.write_at_boundary(world, writer)?;
+        }
+        Ok(())
+    }
+
+    fn write_at_boundary(&mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
+        if self.boundary_after(self.at - 1) == self.at { self.write(world, writer) } else { Ok(()) }
+    }
+
+    /// Writes the interval up to here, if there is anything of it.
+    pub(super) fn write(&mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
+        if self.at == self.began {
+            return Ok(());
+        }
+        for stats in &mut self.stats {
+            stats.end = self.at;
+            writer.interval(stats)?;
+            stats.restart(self.phase, self.clock.part(self.at), self.at);
+        }
+        world.write_used(self.at, self.used.clone(), writer)?;
+        let counted = std::mem::replace(&mut self.counted, Counted::nothing(0));
+        counted.write((self.began, self.at), (self.word, &self.standing), writer)?;
+        if self.at == self.clock.ramped() {
+            writer.phase_ramped(self.at, self.phase)?;
+        }
+        self.began = self.at;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_has_the_mean_of_the_rates_on_both_sides_and_goes_from_one_to_the_other() {
+        let gap = Gap { from: 1_000_000, to: 3_000_000 };
+        let (mut before, mut after) = (0, 0);
+        let mut first = 0;
+        for step in 0..8 {
+            let from = gap.from + step * 250_000;
+            let (one, other) = gap.shares((from, from + 250_000), (500_000, 500_000));
+            (before, after) = (before + one.of(1000), after + other.of(3000));
+            if step == 0 {
+                first = one.of(1000) + other.of(3000);
+            }
+        }
+        // Two million at rates that are 1000 and 3000 in half a million.
+        assert_eq!((before, after), (2000, 6000));
+        assert!((500..700).contains(&first), "{first}");
+    }
+}

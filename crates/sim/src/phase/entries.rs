@@ -1,0 +1,50 @@
+//! What of a completion goes into the digest and into the parts of latencies.
+
+use crate::device::{Breakdown, DeviceCompletion};
+use crate::digest::Entry;
+use crate::seats::Seat;
+use tameshi_base::Nanos;
+use tameshi_record::interval::PART_COUNT;
+
+/// Adds where a latency went, in the order of the record's `PART_WORDS`. What the device does not account for was
+/// spent waiting as well: for a slot, where the loop is open.
+#[inline]
+pub(super) fn spent(parts_ns: &mut [u64; PART_COUNT], part: &Breakdown, latency: Nanos) {
+    let [queue, host, link, controller, media, gc, rebuild] = parts_ns;
+    *host += part.host;
+    *link += part.link;
+    *controller += part.controller;
+    *media += part.media;
+    *gc += part.garbage_collection;
+    *rebuild += part.rebuild;
+    *queue += latency - (part.total() - part.queue);
+}
+
+/// A completion of the engine's.
+pub(super) fn engines(done: &DeviceCompletion, seat: usize, slot: u32) -> Entry {
+    let command = &done.command;
+    Entry {
+        at: done.at,
+        stream: u16::MAX,
+        job: seat as u32,
+        slot,
+        kind: command.kind,
+        offset_bytes: command.offset_bytes,
+        latency: done.at - done.submitted,
+        failed: done.failed,
+    }
+}
+
+#[inline]
+pub(super) fn entry(done: &DeviceCompletion, seat: &Seat, slot: u32, latency: Nanos) -> Entry {
+    Entry {
+        at: done.at,
+        stream: seat.stream,
+        job: seat.number,
+        slot,
+        kind: done.command.kind,
+        failed: done.failed,
+        offset_bytes: done.command.offset_bytes,
+        latency,
+    }
+}
