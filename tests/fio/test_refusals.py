@@ -3,7 +3,8 @@
 import pytest
 
 from tameshi.compat.fio import parse_job_text, read_job, translate
-from tameshi.compat.fio.keys import ALIASES, COMMANDS, NOTED, REFUSED, TRANSLATED
+from tameshi.compat.fio.jobfile import Setting
+from tameshi.compat.fio.keys import ALIASES, COMMANDS, NOTED, REFUSED, TRANSLATED, known
 from tameshi.errors import BadInput
 
 
@@ -71,3 +72,25 @@ def test_values_that_cannot_be_are_refused_at_their_line(lines, said):
 def test_a_file_that_is_not_there_needs_a_size(tmp_path):
     said = refusal(f"[a]\ndirectory={tmp_path}\n")
     assert said.startswith("job.fio:1: size: how large the file is must be said")
+
+
+# What public job files use most, and what loads as of a database need.
+PROMISED = """
+    allrandrepeat bs blocksize bssplit buffer_compress_percentage buffered cpus_allowed
+    dedupe_percentage direct directory do_verify end_fsync fdatasync filename filesize fixedbufs
+    flow fsync group_reporting hipri invalidate io_size iodepth iodepth_batch_complete_max
+    iodepth_batch_complete_min iodepth_batch_submit ioengine latency_percentile latency_run
+    latency_target latency_window log_avg_msec log_hist_msec loops name new_group norandommap
+    numa_cpu_nodes numjobs offset per_job_logs percentile_list ramp_time random_distribution
+    randrepeat randseed rate rate_iops rate_process readwrite refill_buffers registerfiles runtime
+    rw rwmixread rwmixwrite size ss ss_dur ss_interval ss_ramp startdelay steadystate stonewall
+    sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread
+    time_based verify verify_fatal wait_for write_bw_log write_hist_log write_iops_log
+    write_lat_log zonemode
+"""
+
+
+def test_no_key_that_job_files_commonly_use_is_refused():
+    for key in PROMISED.split():
+        main = known(Setting(key, "1", "job.fio:1")).key
+        assert main in TRANSLATED or NOTED[main], key
