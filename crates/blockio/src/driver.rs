@@ -9,6 +9,7 @@ use crate::recorder::{Batch, Recorder, Used};
 use crate::relay::{Handover, Next};
 use crate::target::Payload;
 use crate::verify::Verifier;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use tameshi_base::{Command, CommandKind, Nanos};
@@ -116,9 +117,10 @@ pub(crate) struct Driver<'a, Q, C> {
     verifier: Option<Verifier>,
     clock: &'a C,
     halt: &'a AtomicBool,
-    /// Per slot of the queue what is in flight, and the slots where nothing is.
+    /// Per slot of the queue what is in flight, and the slots where nothing is. What has been free for longest is taken
+    /// first: the work goes through all buffers, as where each request has its own, and not through one that the cache holds.
     in_flight: Vec<Option<Flight>>,
-    free: Vec<u32>,
+    free: VecDeque<u32>,
     outstanding: u32,
     /// Phases before the current one, and how many requests of theirs are in flight still.
     turn: u32,
@@ -159,7 +161,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             clock,
             halt,
             in_flight: vec![None; slots as usize],
-            free: (0..slots).rev().collect(),
+            free: (0..slots).collect(),
             outstanding: 0,
             turn: 0,
             lingering: 0,
@@ -349,7 +351,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
             }
             self.issued += 1;
             let Some(command) = issue.command else { continue };
-            let slot = self.free.pop().expect("there is room");
+            let slot = self.free.pop_front().expect("there is room");
             let request = self.place(slot, &command)?;
             self.in_flight[slot as usize] = Some(Flight { request, slot: issue.slot, turn: self.turn });
             self.outstanding += 1;
@@ -474,7 +476,7 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
     fn settle(&mut self, reaped: Reaped) -> Result<(Flight, Option<i32>), BlockError> {
         let flight = self.in_flight[reaped.slot as usize].take().expect("a request completes once");
         let request = flight.request;
-        self.free.push(reaped.slot);
+        self.free.push_back(reaped.slot);
         self.outstanding -= 1;
         let moves_nothing = matches!(request.kind, Kind::Trim | Kind::SyncData | Kind::SyncAll | Kind::File(_));
         if reaped.result == request.length as i32 || (moves_nothing && reaped.result >= 0) {
