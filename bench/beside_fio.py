@@ -127,7 +127,7 @@ def keep_to_it() -> None:
 def tameshi(study: Path, place: Path, out: Path) -> float:
     """IOPS, through the command line, with everything recorded."""
     options = ["--world", "measured", "--on", f"disk={place}", "--out", str(out)]
-    words = ["run", str(study), *options, "--fresh", "--keep"]
+    words = ["run", str(study), *options, "--backend", "io_uring", "--fresh", "--keep"]
     child = CHILDREN.Process(target=_command, args=(words, on_tmpfs(place)))
     child.start()
     child.join()

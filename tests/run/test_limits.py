@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -48,14 +49,14 @@ def measured(tmp_path: Path) -> Iterator[Any]:
     """Runs one stream on a file of its own, sampled, and seals the record."""
     made: list[Path] = []
 
-    def run(stream: str) -> SealedRun:
+    def run(stream: str, place: Path = tmp_path) -> SealedRun:
         path = tmp_path / "limits.toml"
         path.write_text(STUDY.format(stream=stream))
         (spec,) = plan(read_study(path), "measured", quick=False).runs
         folder = tmp_path / f"run{len(made)}"
         made.append(folder)
         store.begin_run(folder, spec, "0" * 64, {})
-        examined = guard.check_target(tmp_path / "target.dat", 16 << 20, "disk")
+        examined = guard.check_target(place / "target.dat", 16 << 20, "disk")
         direct = MEMORY not in stream
         with guard.open_target(examined, direct=direct, fallback=True) as opened:
             execute(spec, folder, opened)
@@ -64,10 +65,25 @@ def measured(tmp_path: Path) -> Iterator[Any]:
     yield run
 
 
+@pytest.fixture
+def own_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system on a disk of its own, whose counters nobody else's I/O moves."""
+    image, point = tmp_path / "disk.img", tmp_path / "own disk"
+    with image.open("wb") as blank:
+        blank.truncate(128 << 20)
+    point.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", "-E", "lazy_itable_init=0", image], check=True)
+    subprocess.run(["mount", "-o", "loop", image, point], check=True)
+    yield point
+    subprocess.run(["umount", point], check=True)
+
+
 def execute(spec: RunSpec, folder: Path, opened: guard.OpenTarget) -> None:
     target = Target("disk", opened.fd, opened.data_offset, opened.data_bytes, opened.direct)
     execution = Execution(spec, folder)
     execution.lay_out(target, spec.seed)
+    if not opened.direct:
+        opened.path.read_bytes()  # from the begin on it is memory that answers
     t0_ns = time.monotonic_ns() + 20_000_000
     disks = [name for name in [diskstats_name(opened.path.parent)] if name]
     with Sampler(folder, t0_ns, 50_000_000, disks, {"worker": os.getpid()}):
@@ -84,11 +100,11 @@ def found(run: SealedRun) -> Mapping[str, validity.Finding]:
     return {finding.code: finding for finding in judged}
 
 
-def test_reading_memory_in_a_closed_loop_is_invalid(measured):
-    codes = found(measured(MEMORY + "queue_depth = 8"))
+def test_reading_memory_in_a_closed_loop_is_invalid(measured, own_disk):
+    codes = found(measured(MEMORY + "queue_depth = 8", own_disk))
     # On a machine that others keep busy too, it is the processors rather than the one thread.
     assert {"generator", "processors", "others"} & set(codes)
-    assert {"memory", "unseen"} & set(codes)
+    assert "memory" in codes
 
 
 def test_a_rate_beyond_the_generator_is_invalid(measured):
