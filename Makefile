@@ -61,8 +61,8 @@ $(PACKAGES): requirements/dev.txt
 $(PROJECT): $(PACKAGES) $(SOURCES)
 	PATH="$(abspath $(BIN)):$$PATH" pip install --quiet --disable-pip-version-check \
 	    --no-deps --no-build-isolation --editable .
-	cargo build --quiet --locked -p tameshi-oltp-py
-	cp --remove-destination $${CARGO_TARGET_DIR:-target}/debug/lib_oltp.so python/tameshi/_oltp.abi3.so
+	cargo build --release --quiet --locked -p tameshi-oltp-py
+	cp --remove-destination $${CARGO_TARGET_DIR:-target}/release/lib_oltp.so python/tameshi/_oltp.abi3.so
 	@touch $@
 
 format: $(PACKAGES) ## formats the sources

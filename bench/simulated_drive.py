@@ -154,7 +154,7 @@ def watch(cli: psutil.Process, out: Path) -> tuple[float, float, int]:
 
 def build() -> Path:
     """The bare loop's program, in the profile that the extension is built in."""
-    command = ["cargo", "build", "--quiet", "--locked", "-p", "tameshi-sim"]
+    command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "tameshi-sim"]
     told = [*command, "--example", "bare_flash", "--message-format", "json"]
     lines = subprocess.run(told, check=True, capture_output=True, text=True, cwd=ROOT).stdout
     made = (json.loads(line).get("executable") for line in lines.splitlines())

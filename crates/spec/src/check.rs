@@ -551,19 +551,5 @@ fn refused(source: Source<'_>, table: &Table<'_>, what: &str, impossible: Option
 
 /// Figures that no link can have.
 pub(crate) fn link(source: Source<'_>, table: &Table<'_>, profile: &LinkProfile) -> Checked {
-    let (round_trip, rate) = (profile.link.round_trip.value, profile.link.rate.value);
-    if round_trip.0 > 10_000_000_000 {
-        return Err(bad(
-            source,
-            table,
-            &["link", "round_trip", "value"],
-            "no link has this round trip",
-            "at most \"10 s\"",
-        ));
-    }
-    if !(1_000..=1_000_000_000_000_000).contains(&rate.0) {
-        let accepted = "\"1 KB\" to \"1000 TB\", per second";
-        return Err(bad(source, table, &["link", "rate", "value"], "no link has this rate", accepted));
-    }
-    Ok(())
+    refused(source, table, "link", crate::profile::impossible_link(&profile.link))
 }

@@ -20,7 +20,7 @@ pub(super) struct Limit(pub(super) u64, pub(super) Vec<&'static str>, pub(super)
 pub(super) type Spell = fn(u64) -> String;
 
 pub(super) const TIME: Spell = |nanos| Time(nanos).to_string();
-const SIZE: Spell = |bytes| Size(bytes).to_string();
+pub(super) const SIZE: Spell = |bytes| Size(bytes).to_string();
 pub(super) const RATE: Spell = |rate| Rate(rate).to_string();
 pub(super) const COUNT: Spell = |count| count.to_string();
 pub(super) const US: u64 = 1_000;
@@ -289,7 +289,7 @@ fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::DeviceProfile;
+    use crate::profile::{DeviceProfile, HostProfile, impossible_host};
     use std::path::Path;
 
     /// The value of a line as it would be in the wrong unit, in place of itself; `None` where it has none, or nothing is left of it.
@@ -326,12 +326,23 @@ mod tests {
 
     #[test]
     fn each_time_rate_and_power_of_each_profile_is_refused_when_it_is_off_by_a_factor_of_a_thousand() {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles/devices");
+        let refused = refused_in("devices", |text| Ok(impossible(&toml::from_str::<DeviceProfile>(text)?.device)));
+        assert!(refused > 500, "{refused}");
+    }
+
+    #[test]
+    fn each_time_and_rate_of_each_host_is_refused_when_it_is_off_by_a_factor_of_a_thousand() {
+        let refused = refused_in("hosts", |text| Ok(impossible_host(&toml::from_str::<HostProfile>(text)?.host)));
+        assert!(refused > 150, "{refused}");
+    }
+
+    /// Tries every value of the profiles in a folder in the wrong unit; how many were refused, which is all of them.
+    fn refused_in(folder: &str, of: impl Fn(&str) -> Result<Option<Impossible>, toml::de::Error>) -> u32 {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles").join(folder);
         let mut refused = 0;
         for entry in std::fs::read_dir(directory).expect("the profiles") {
             let path = entry.expect("a file").path();
             let text = std::fs::read_to_string(&path).expect("a profile");
-            let of = |text: &str| toml::from_str::<DeviceProfile>(text).map(|profile| impossible(&profile.device));
             assert!(of(&text).is_ok_and(|found| found.is_none()), "{}", path.display());
             for (line, too_large) in text.lines().flat_map(|line| [(line, false), (line, true)]) {
                 let Some(wrong) = in_the_wrong_unit(line, too_large) else { continue };
@@ -341,6 +352,6 @@ mod tests {
                 refused += 1;
             }
         }
-        assert!(refused > 500, "{refused}");
+        refused
     }
 }

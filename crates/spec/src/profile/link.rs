@@ -1,6 +1,7 @@
 //! Links between hosts: what a replica's writes cross.
 
 use super::Sourced;
+use super::limits::{Impossible, Limit, MS, SIZE, TIME, or_none, outside};
 use crate::node::Link;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,5 +31,40 @@ impl LinkFigures {
     /// The figures without their sources.
     pub fn figures(&self) -> Link {
         Link { round_trip: self.round_trip.value, rate: self.rate.value }
+    }
+}
+
+/// The first figure that no link can have. A round trip in the wrong unit is refused where it is too short; a thousand times that of
+/// the next rack is that of another continent.
+pub(crate) fn impossible_link(link: &LinkFigures) -> Option<Impossible> {
+    let limits = vec![
+        or_none(Limit(link.round_trip.value.0, vec!["round_trip"], TIME, 500, 1_000 * MS)),
+        Limit(link.rate.value.0, vec!["rate"], SIZE, 100_000_000, 90_000_000_000),
+    ];
+    outside("link", limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn rates_of_links_in_the_wrong_unit_and_round_trips_shorter_than_any_are_refused() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles/links");
+        for entry in std::fs::read_dir(directory).expect("the profiles") {
+            let text = std::fs::read_to_string(entry.expect("a file").path()).expect("a profile");
+            let good = toml::from_str::<LinkProfile>(&text).expect("a profile").link;
+            assert!(impossible_link(&good).is_none(), "{text}");
+            let of = |rate: u64, round_trip: u64| {
+                let mut wrong = good.clone();
+                (wrong.rate.value.0, wrong.round_trip.value.0) = (rate, round_trip);
+                impossible_link(&wrong).map(|found| found.path[0])
+            };
+            let (rate, round_trip) = (good.rate.value.0, good.round_trip.value.0);
+            assert_eq!(of(rate / 1000, round_trip), Some("rate"));
+            assert_eq!(of(rate * 1000, round_trip), Some("rate"));
+            assert_eq!(of(rate, round_trip / 1000), Some("round_trip"));
+        }
     }
 }

@@ -27,6 +27,7 @@ pub use host::{
 };
 pub(crate) use host_limits::impossible_host;
 pub(crate) use limits::{Impossible, impossible};
+pub(crate) use link::impossible_link;
 pub use link::{LinkFigures, LinkProfile};
 pub use null::NullProfile;
 pub use volume::{LatencyPoint, Stalls, VolumeLimit, VolumeProfile, VolumeService};
