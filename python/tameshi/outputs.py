@@ -210,20 +210,24 @@ def _counts(event: Mapping[str, Any], counting: Mapping[int, range]) -> bool:
 
 
 def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
-    """Operations per second over time in the phases that aren't swept, from one run."""
+    """Operations per second over time in the phases that aren't swept, and in those that a swept
+    pause repeats so often, from one run."""
     load = run.series().filter(
         pl.col("source") == "load", pl.col("metric").is_in(list(SERIES_COUNTS))
     )
     events = read_events(run.folder) if run.spec.events else []
     marked = [event for event in events if event["kind"] in MARKED]
+    repeated = [rounds.levels for rounds in run.spec.rounds or [] if rounds.times]
     for window in run.outcome["windows"]:
-        if window["levels"]:
+        if window["levels"] and window["levels"] not in repeated:
             continue
         begin = window["phase_begin_ns"]
         ends = pl.col("t_ns")
         during = ((ends > first) & (ends <= last) for first, last in window["visits"])
         inside = load.filter(pl.any_horizontal(*during))
-        times = sorted(inside["t_ns"].unique().to_list())
+        # Between two visits it does nothing.
+        returns = {first for first, _ in window["visits"][1:]} if len(inside) else set()
+        times = sorted(returns | set(inside["t_ns"].to_list()))
         values: dict[str, list[float]] = {}
         for (subject, metric), frame in sorted(inside.group_by(["subject", "metric"])):
             rates = dict(
@@ -232,9 +236,9 @@ def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
             values[f"{subject} {SERIES_COUNTS[str(metric)]}"] = [rates.get(t, 0.0) for t in times]
         if values:
             happened = [e for e in marked if begin <= e["t_ns"] <= window["end_ns"]]
-            levels = {"levels": tuple(run.spec.cell.values())} if marked else {}
+            cell = tuple(run.spec.cell.values()) if marked else ()
             yield {
-                **levels,
+                "levels": (*cell, *window["levels"].values()),
                 "world": run.spec.world.value,
                 "name": window["name"],
                 "unit_key": "iops",

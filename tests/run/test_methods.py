@@ -5,6 +5,7 @@ import json
 import pytest
 from command import results, tameshi
 
+from tameshi import outputs
 from tameshi.paths import STUDIES
 from tameshi.study import plan, read_study
 
@@ -43,3 +44,49 @@ def test_the_quick_part_of_a_method_is_never_compliant_and_the_report_lists_why(
     assert all(sentence in report for sentence in method["deviations"])
     assert "not compliant" in report
     assert json.loads((out / "summary.json").read_text())["study"]["quick"] is True
+
+
+PAUSES = """
+title = "Pauses"
+question = "What do pauses do?"
+[storage.disk]
+device = "sas-15k-146gb"
+size = "8 MiB"
+[axis.wait]
+varies = "within"
+set = "phase.wait.until.time"
+levels = ["100 ms", "300 ms"]
+[workload.stream.s]
+[phase.write]
+workload = ["stream.s"]
+until = { time = "100 ms" }
+[phase.wait]
+workload = []
+until = { time = "100 ms" }
+[phase.after]
+workload = ["stream.s"]
+until = { time = "200 ms" }
+[rounds.pauses]
+phases = ["write", "wait"]
+over = ["wait"]
+times = 3
+[run]
+interval = "50 ms"
+"""
+LEVELS = {"100 ms": 0.1, "300 ms": 0.3}
+
+
+def test_the_report_shows_the_course_of_what_pauses_interrupt(tmp_path):
+    (tmp_path / "pauses.toml").write_text(PAUSES)
+    out = tmp_path / "out"
+    done = tameshi("run", tmp_path / "pauses.toml", "--out", out)
+    assert done.returncode == 0, done.stderr
+    shown = outputs.report_inputs(results(out), outputs.read_runs(out), []).series
+    courses = {(of["name"], of["levels"]): of for of in shown}
+    assert set(courses) == {(name, (wait,)) for name in ("write", "after") for wait in LEVELS}
+    for wait, pause_s in LEVELS.items():
+        course = courses["write", (wait,)]
+        [rates] = course["values"].values()
+        at_rest = [t for t, rate in zip(course["t_s"], rates, strict=True) if rate == 0]
+        assert at_rest == pytest.approx([0.1 + pause_s, 0.2 + 2 * pause_s])
+        assert len(rates) == 3 * 2 + 2
