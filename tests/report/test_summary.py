@@ -112,6 +112,33 @@ def test_a_study_without_numeric_axis_or_company() -> None:
     assert lines[0].clauses[0].sentence.startswith("Disk · small runs at 1.00 k")
 
 
+def test_of_many_series_the_answer_tells_the_ends_of_what_can_be_compared() -> None:
+    def loaded(phase: str, levels: dict[str, str], rate: float, size: int) -> dict[str, Any]:
+        load = first_look.load("read", "s", rate, 1e9 / rate, size)
+        return first_look.cell("simulated", phase, levels, load)
+
+    depths, names = ("1", "2"), tuple("abcdefgh")
+    axes = [
+        {"name": "depth", "varies": "within", "levels": list(depths)},
+        {"name": "pattern", "varies": "within", "levels": list(names)},
+    ]
+    cells = [
+        loaded("cell", {"depth": depth, "pattern": name}, 100.0 * int(depth) + place, 4096)
+        for depth in depths
+        for place, name in enumerate(names, 1)
+    ]
+    cells += [loaded(f"p{i}", {}, 1000.0 + i, 4096) for i in range(7)]
+    cells.append(loaded("fill", {}, 500.0, 1 << 20))
+    view = read_results(first_look.results() | {"axes": axes, "cells": cells})
+    told = {line.topic: line.clauses[0].sentence for line in answers(view, TEXT)}
+    assert told["Peak rate"] == (
+        "A reaches 201 IOPS (197–206); h 208 (204–213); the other 6 lie between, each at depth 2."
+    )
+    most, fill = told["Throughput"].split("; ")
+    assert most.startswith("P6 · read at 1.01 k") and "at the most, p0 · read at 1.00 k" in most
+    assert fill.startswith("fill · read at 524 MB/s")
+
+
 def test_the_overview_sets_worlds_beside_each_other() -> None:
     table = overview(read_results(first_look.results()), TEXT)
     assert [c.label for c in table.columns] == [

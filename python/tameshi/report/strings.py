@@ -407,6 +407,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "{name} p99 goes from {before} in “{first}” to {after} in “{second}”, {ratio}",
         "{name}のp99は、「{first}」の{before}から「{second}」の{after}へ、{ratio}",
     ),
+    "item.others": ("the other {count} lie between", "他の{count}件はその間"),
     "item.best": ("{best} at the most, {worst} at the least", "最大で{best}、最小で{worst}"),
     "list.separator": ("; ", "、"),
     "list.short": (", ", "、"),

@@ -221,8 +221,29 @@ def _sweep_answers(view: View, text: Text, facts: list[Fact], axis: Axis) -> lis
     return found
 
 
-def _say_peaks(text: Text, facts: list[Fact], axis: Axis, world: str) -> str:
+def _told(facts: list[Fact], world: str) -> list[Fact]:
+    """All of a few; of many the greatest and the least of each operation."""
     here = [f for f in facts if world in f.found]
+    if len(here) <= MOST_ITEMS:
+        return here
+    ends = set()
+    for operation in {f.operation for f in here}:
+        alike = sorted(
+            (i for i, f in enumerate(here) if f.operation == operation),
+            key=lambda i: here[i].found[world].value,
+        )
+        ends |= {alike[0], alike[-1]}
+    return [here[i] for i in sorted(ends)]
+
+
+def _and_others(text: Text, facts: list[Fact], told: list[Fact], world: str) -> list[str]:
+    """Where the rest lies that isn't told."""
+    others = sum(world in f.found for f in facts) - len(told)
+    return [text("item.others", count=str(others))] if others else []
+
+
+def _say_peaks(text: Text, facts: list[Fact], axis: Axis, world: str) -> str:
+    here = _told(facts, world)
     levels = [level_on(f.found[world].levels, axis) for f in here]
     same = len(here) > 1 and len(set(levels)) == 1
     place = {"axis": text.name(axis.name), "level": levels[0] if levels else ""}
@@ -240,6 +261,7 @@ def _say_peaks(text: Text, facts: list[Fact], axis: Axis, world: str) -> str:
                 name=text.names(fact.name),
             )
             yield item if same else item + text("item.at", **(place | {"level": level}))
+        yield from _and_others(text, facts, here, world)
 
     points = [f.found[world] for f in here]
     return _sentence(
@@ -250,7 +272,7 @@ def _say_peaks(text: Text, facts: list[Fact], axis: Axis, world: str) -> str:
 def _say_floors(
     text: Text, facts: list[Fact], tails: Mapping[Name, Mapping[str, Point]], world: str
 ) -> str:
-    here = [f for f in facts if world in f.found]
+    here = _told(facts, world)
     ends = {f.name: tails[f.name][world] for f in here if world in tails.get(f.name, {})}
 
     def items(bare: bool) -> Iterator[str]:
@@ -261,6 +283,7 @@ def _say_floors(
                 fields["tail"] = _value(text, tail, bare)
             key = "floor" if tail else "floor_only"
             yield _item(text, key, i == 0, fact.found[world], bare, **fields)
+        yield from _and_others(text, facts, here, world)
 
     points = [f.found[world] for f in here] + list(ends.values())
     return _sentence(text, "sentence.floor", points, items)
@@ -284,13 +307,18 @@ def _plain_answer(
 
     def say(world: str) -> str:
         here = [f for f in chosen if world in f.found]
+        measures = list(dict.fromkeys(f.measure for f in here))
+
+        def ends(alike: list[Fact], bare: bool) -> str:
+            """The greatest and the least of what can be compared."""
+            ranked = sorted(alike, key=lambda f: f.found[world].value)
+            best, worst = (item(ranked[i], world, bare, False) for i in (-1, 0))
+            return best if len(ranked) == 1 else text("item.best", best=best, worst=worst)
 
         def items(bare: bool) -> list[str]:
             if len(here) <= MOST_ITEMS:
                 return [item(f, world, bare, i == 0) for i, f in enumerate(here)]
-            ranked = sorted(here, key=lambda f: f.found[world].value)
-            best, worst = (item(ranked[i], world, bare, False) for i in (-1, 0))
-            return [text("item.best", best=best, worst=worst)]
+            return [ends([f for f in here if f.measure == m], bare) for m in measures]
 
         points = [f.found[world] for f in here]
         return _sentence(text, f"sentence.{topic}", points, items)

@@ -148,7 +148,9 @@ fn what_becomes_of_transactions_is_counted_by_kind_and_what_each_client_did_is_t
     let clients: serde_json::Value = serde_json::from_str(clients).expect("an event");
     let of = |key: &str| clients[key].as_array().expect("a list").iter().filter_map(|n| n.as_u64()).collect::<Vec<_>>();
     assert_eq!((of("completed").len(), of("completed").iter().sum::<u64>()), (4, done.completed));
-    assert!(of("busy_ns").iter().all(|ns| *ns > 0));
+    // Of a second on a busy machine one client may get nothing; who completed something took time for it.
+    let worked: Vec<bool> = of("completed").iter().zip(of("busy_ns")).map(|(&done, ns)| done == 0 || ns > 0).collect();
+    assert!(done.completed > 0 && worked == [true; 4], "{clients}");
 }
 
 #[test]
