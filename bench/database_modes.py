@@ -1,13 +1,13 @@
 """What the simulated database costs: every cell of a study in both modes, in CPU time and memory.
 
-    python -m bench.simulated_database [--study studies/mysql-disk-or-flash.toml] [--exact MINUTES]
+    python -m bench.database_modes [--study studies/mysql-disk-or-flash.toml] [--exact MINUTES]
                                        [--only TEXT] [--write]
 
 Each cell's first repetition runs in a process of its own: `fast` as a whole, `exact` whole too, or
 its first MINUTES, projected to the whole with the pace of the last half of them. Processor time is
 the process's; beside it stand statements per second, their difference between the modes where exact
 ran as a whole, and the largest resident memory. Sums are over all repetitions of the study, shared
-evenly by two cores. `--write` writes docs/validation/simulated-database.md.
+evenly by two cores. `--write` writes docs/validation/database-modes.md.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def written(rows: Sequence[Sequence[str]], study: str, repetitions: int) -> str:
     table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     return (
         "# What the simulated database costs\n\n"
-        f"`python -m bench.simulated_database`, every cell of `{study}`, its first repetition. "
+        f"`python -m bench.database_modes`, every cell of `{study}`, its first repetition. "
         "Processor time is the process's own.\n\n"
         f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}\n{table}\n\n"
         f"With all {repetitions} repetitions, shared evenly by {CORES} cores: "
@@ -140,7 +140,7 @@ def written(rows: Sequence[Sequence[str]], study: str, repetitions: int) -> str:
 
 def main() -> None:
     """Measures and prints; writes the page when asked."""
-    parser = argparse.ArgumentParser(prog="python -m bench.simulated_database")
+    parser = argparse.ArgumentParser(prog="python -m bench.database_modes")
     parser.add_argument("--study", type=Path, default=ROOT / "studies/mysql-disk-or-flash.toml")
     parser.add_argument("--exact", type=float, metavar="MINUTES")
     parser.add_argument("--only", default="", help="part of a cell's levels, as `flash small`")
@@ -159,7 +159,7 @@ def main() -> None:
     if asked.write:
         repetitions = 1 + max(spec.repetition for spec in planned.runs)
         page = written(rows, asked.study.name, max(repetitions, 3))
-        (ROOT / "docs/validation/simulated-database.md").write_text(page)
+        (ROOT / "docs/validation/database-modes.md").write_text(page)
 
 
 if __name__ == "__main__":
