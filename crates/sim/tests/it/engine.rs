@@ -113,14 +113,19 @@ fn whole_pages() -> Device {
     flash(drive)
 }
 
-#[test]
-fn a_client_on_storage_without_time_has_the_throughput_of_its_costs() {
-    let mut spec = spec(MYSQL_57, null(), "256 MiB", &KEYS.replace("clients = 4", "clients = 1"), 1000);
-    let model = model(&mut spec);
+/// Processor time in figures that are easily added up.
+fn round_costs(spec: &mut RunSpec) {
+    let model = model(spec);
     let cost = |nanos| sourced(Time(nanos));
     let cpu = &mut model.cpu;
     (cpu.statement, cpu.commit, cpu.page_get) = (cost(50_000), cost(10_000), cost(1_000));
     (cpu.row, cpu.change, cpu.page_read) = (cost(2_000), cost(5_000), cost(0));
+}
+
+#[test]
+fn a_client_on_storage_without_time_has_the_throughput_of_its_costs() {
+    let mut spec = spec(MYSQL_57, null(), "256 MiB", &KEYS.replace("clients = 4", "clients = 1"), 1000);
+    round_costs(&mut spec);
     let left = run(&spec);
     // Gets: the root, the leaf, and the undo page; one row, one change; one commit.
     assert_close(left.of("transaction.count"), 1e9 / (50_000.0 + 3_000.0 + 7_000.0 + 10_000.0), 0.001, "transactions");
@@ -210,11 +215,7 @@ fn a_client_in_open_loop_has_the_wait_of_poisson_arrivals_at_a_constant_service(
         let program = KEYS.replace("clients = 4", &format!("clients = 1, rate = \"{rate:.0} /s\""));
         let mut spec = spec(MYSQL_57, null(), "256 MiB", &program, 20_000);
         spec.interval = Time(5 * SECOND);
-        let model = model(&mut spec);
-        let cost = |nanos| sourced(Time(nanos));
-        let cpu = &mut model.cpu;
-        (cpu.statement, cpu.commit, cpu.page_get) = (cost(50_000), cost(10_000), cost(1_000));
-        (cpu.row, cpu.change, cpu.page_read) = (cost(2_000), cost(5_000), cost(0));
+        round_costs(&mut spec);
         let left = run(&spec);
         let (count, latency) = (left.of("transaction.count"), left.of("transaction.latency_sum"));
         assert_close(count, rate * 20.0, 0.01, "arrivals");
