@@ -6,8 +6,9 @@ Without places: a file on a tmpfs of its own (mounted with huge pages, which tak
 build/. Both read at random, past the page cache, by io_uring with registered file and buffers,
 submitting two at a time. On tmpfs blocks have 4 MiB, at depth 1 and 2 as many as make 16 MiB in
 flight: at 4 KiB the processor is the limit, and the cheaper generator simply gets more done, which
-`make bench` is about elsewhere. Both keep to one processor there, at nice -20: for fio
-the kernel copies in threads of its own, and where the scheduler puts those moves a pair by a tenth;
+`make bench` is about elsewhere. Both leave the copying to io_uring, though by itself Tameshi reads
+a file in memory in place. Both keep to one processor there, at nice -20: the
+kernel copies in threads of its own, and where the scheduler puts those moves a pair by a tenth;
 and which small pages of memory a file happens to get moves a run by a fifth, hence the huge ones. A
 pair runs both at one depth, one right after the other, in an order that alternates; the ratio of
 the means carries a 95 % interval over the pairs, of which there are four times as many on tmpfs,
