@@ -1,6 +1,6 @@
 """The same depth sweep on the same file, Tameshi beside fio, in alternating pairs.
 
-    python -m bench.beside_fio [--pairs 20] [--seconds 2] [--write] [PLACE …]
+    python -m bench.beside_fio [--most 400] [--seconds 0.4] [--depths 1 …] [--write] [PLACE …]
 
 Without places: a file on a tmpfs of its own (mounted with huge pages, which takes root) and one in
 build/. Both read at random, past the page cache, by io_uring with registered file and buffers,
@@ -11,23 +11,26 @@ a file in memory in place. Both keep to one processor there, at nice -20: the
 kernel copies in threads of its own, and where the scheduler puts those moves a pair by a tenth;
 and which small pages of memory a file happens to get moves a run by a fifth, hence the huge ones. A
 pair runs both at one depth, one right after the other, in an order that alternates; the ratio of
-the means carries a 95 % interval over the pairs, of which there are four times as many on tmpfs,
-half as long. `--write` writes the table to docs/validation/beside-fio.md.
+the means carries a 95 % interval over the pairs. A depth gets pairs, at least ten, until that
+interval is narrow enough to tell (its width decides, not where it lies), or `--most` are made.
+Pairs on tmpfs are half as long up to depth 4: fio's time ends when its queue is empty, and a deep
+queue of large blocks takes a while. `--write` writes the table to docs/validation/beside-fio.md;
+where not all was measured, other rows stay.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import math
 import multiprocessing
 import os
 import platform
+import re
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, stdev
@@ -37,14 +40,29 @@ from rich.progress import track
 from rich.table import Table
 from scipy.stats import t as student
 
+from tameshi import guard
+from tameshi.bindings import Bindings
+from tameshi.conduct import conduct, prepare
+from tameshi.spec_types import World
+from tameshi.study import read_study
+
 ROOT = Path(__file__).resolve().parents[1]
 DEPTHS = (1, 2, 4, 8, 16, 32)
 SIZE_MIB = 512
+LEAST_PAIRS = 10
+HALF_WIDTH_TMPFS = 0.02
+"""What ends the pairs of a depth: half the interval, where the bar is ±5 %."""
+HALF_WIDTH_DISK = 0.05
+"""The same on a disk, where the bar is ±10 %."""
+SHORT_UP_TO = 4
+"""Up to this depth a run on tmpfs is half as long."""
 HIGHEST_PRIORITY = -20
 HEADER_MIB = 1
 """The ownership header before the payload; fio reads the same bytes as we do."""
 CHILDREN = multiprocessing.get_context("forkserver")
-CHILDREN.set_forkserver_preload(["tameshi.commands.run"])
+CHILDREN.set_forkserver_preload(["tameshi.conduct"])
+ROW = re.compile(r"^\| (tmpfs|disk) \| \d+ \| (\d+) \|.*$", re.MULTILINE)
+"""A line of the page's table, by place and depth."""
 STUDY = """
 title = "Beside fio"
 question = "Do both measure the same?"
@@ -99,14 +117,14 @@ def block_kib(place: Path, depth: int) -> int:
     return max(4, 16 // depth) * 1024 if on_tmpfs(place) else 4
 
 
-def pairs_on(place: Path, pairs: int) -> int:
-    """Four times as many on tmpfs: half as wide an interval is asked for."""
-    return 4 * pairs if on_tmpfs(place) else pairs
+def half_width(place: Path) -> float:
+    """How narrow the interval of a place has to be."""
+    return HALF_WIDTH_TMPFS if on_tmpfs(place) else HALF_WIDTH_DISK
 
 
-def seconds_on(place: Path, seconds: float) -> float:
-    """Half as long on tmpfs."""
-    return seconds / 2 if on_tmpfs(place) else seconds
+def seconds_on(place: Path, depth: int, seconds: float) -> float:
+    """How long a run is."""
+    return seconds / 2 if on_tmpfs(place) and depth <= SHORT_UP_TO else seconds
 
 
 def ramp_ms(place: Path) -> int:
@@ -126,25 +144,32 @@ def keep_to_it() -> None:
 
 
 def tameshi(study: Path, place: Path, out: Path) -> float:
-    """IOPS, through the command line, with everything recorded."""
-    options = ["--world", "measured", "--on", f"disk={place}", "--out", str(out)]
-    words = ["run", str(study), *options, "--backend", "io_uring", "--fresh", "--keep"]
-    child = CHILDREN.Process(target=_command, args=(words, on_tmpfs(place)))
+    """IOPS, as `tameshi run` measures them, with everything recorded."""
+    child = CHILDREN.Process(target=_conduct, args=(study, place, out))
     child.start()
     child.join()
     if child.exitcode:
-        raise RuntimeError(f"tameshi {' '.join(words)} ended with {child.exitcode}")
+        raise RuntimeError(f"the run of {study} ended with {child.exitcode}")
     [cell] = json.loads((out / "results.json").read_text())["cells"]
     [iops] = (e["value"] for e in cell["estimates"] if e["metric"] == "read.iops")
     return float(iops)
 
 
-def _command(words: list[str], pin: bool) -> None:
-    """The command in a child that has imported already, so that a pair stays close together."""
-    if pin:
+def _conduct(study: Path, place: Path, out: Path) -> None:
+    """What `tameshi run` does but for the report, in a child that has imported already.
+
+    So a pair stays close together.
+    """
+    if on_tmpfs(place):
         keep_to_it()
-    with open(os.devnull, "w") as quiet, redirect_stdout(quiet), redirect_stderr(quiet):
-        importlib.import_module("tameshi.cli").app(words)
+    bindings = Bindings(storage={"disk": place}, backend="io_uring")
+    prepared = prepare(read_study(study), [World.measured], bindings, quick=False)
+    if out.exists():
+        guard.remove_folder(out)
+    with open(os.devnull, "w") as quiet:
+        done = conduct(prepared, out, Console(file=quiet), jobs=1, reproduce=[])
+    if not done.complete:
+        raise SystemExit(1)
 
 
 def fio(place: Path, depth: int, seconds: float) -> float:
@@ -177,45 +202,64 @@ def fio(place: Path, depth: int, seconds: float) -> float:
     return float(json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]["read"]["iops"])
 
 
-def compare(place: Path, pairs: int, seconds: float, console: Console) -> list[Row]:
-    """The table of one place."""
-    found: dict[int, list[tuple[float, float]]] = {depth: [] for depth in DEPTHS}
+def compare(
+    place: Path, depths: Sequence[int], most: int, seconds: float, console: Console
+) -> list[Row]:
+    """The table of one place: pairs of each depth until they tell enough, `most` at most."""
+    found: dict[int, list[tuple[float, float]]] = {depth: [] for depth in depths}
+    lasting = {depth: seconds_on(place, depth, seconds) for depth in depths}
     with tempfile.TemporaryDirectory() as scratch:
-        studies, out = _studies(Path(scratch), place, seconds), Path(scratch) / "out"
-        tameshi(studies[1], place, out)  # lays the file out
+        studies, out = _studies(Path(scratch), place, lasting), Path(scratch) / "out"
+        tameshi(studies[depths[0]], place, out)  # lays the file out
         try:
-            for pair in track(range(pairs), f"pairs on {place}", console=console):
-                for depth, study in studies.items():
-                    theirs = fio(place, depth, seconds) if pair % 2 else 0.0
-                    ours = tameshi(study, place, out)
-                    found[depth].append((ours, theirs or fio(place, depth, seconds)))
+            for pair in track(range(most), f"at most {most} pairs on {place}", console=console):
+                wanted = [depth for depth in depths if not enough(place, found[depth])]
+                if not wanted:
+                    break
+                for depth in wanted:
+                    theirs = fio(place, depth, lasting[depth]) if pair % 2 else 0.0
+                    ours = tameshi(studies[depth], place, out)
+                    theirs = theirs or fio(place, depth, lasting[depth])
+                    found[depth].append((ours, theirs))
         finally:
             (place / "tameshi-disk.dat").unlink()
     return [_row(place, depth, pairs_of_depth) for depth, pairs_of_depth in found.items()]
 
 
-def _studies(folder: Path, place: Path, seconds: float) -> dict[int, Path]:
-    """A study for each depth."""
+def enough(place: Path, pairs: Sequence[tuple[float, float]]) -> bool:
+    """Whether a depth has an even number of pairs, and an interval that is narrow enough."""
+    if len(pairs) < LEAST_PAIRS or len(pairs) % 2:
+        return False
+    _, half = _log_ratio(pairs)
+    return half <= half_width(place)
+
+
+def _studies(folder: Path, place: Path, lasting: Mapping[int, float]) -> dict[int, Path]:
+    """A study for each depth, by the seconds that it lasts."""
     ramp = ramp_ms(place)
-    values = {"size": SIZE_MIB, "ramp": ramp}
-    values["time"] = int(seconds * 1000) + ramp
-    studies = {depth: folder / f"depth-{depth}.toml" for depth in DEPTHS}
+    studies = {depth: folder / f"depth-{depth}.toml" for depth in lasting}
     for depth, path in studies.items():
+        values = {"size": SIZE_MIB, "ramp": ramp, "time": int(lasting[depth] * 1000) + ramp}
         path.write_text(STUDY.format(**values, depth=depth, block=block_kib(place, depth)))
     return studies
 
 
-def _row(place: Path, depth: int, pairs: Sequence[tuple[float, float]]) -> Row:
+def _log_ratio(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The mean of the ratio's logarithm, and half its 95 % interval."""
     logs = [math.log(ours / theirs) for ours, theirs in pairs]
     half = float(student.ppf(0.975, len(logs) - 1)) * stdev(logs) / math.sqrt(len(logs))
-    middle = fmean(logs)
+    return fmean(logs), half
+
+
+def _row(place: Path, depth: int, pairs: Sequence[tuple[float, float]]) -> Row:
+    middle, half = _log_ratio(pairs)
     bounds = (math.exp(middle + sign * half) for sign in (0, -1, 1))
     means = (fmean(pair[side] for pair in pairs) for side in (0, 1))
-    return Row(str(place), on_tmpfs(place), len(logs), depth, *means, *bounds)
+    return Row(str(place), on_tmpfs(place), len(pairs), depth, *means, *bounds)
 
 
-def page(rows: Sequence[Row], seconds: float) -> str:
-    """The table as a page of docs/validation."""
+def page(rows: Sequence[Row], seconds: float, before: str) -> str:
+    """The table as a page of docs/validation; rows that were not measured are those of `before`."""
     version = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True)
     lines = [
         "# Beside fio",
@@ -224,31 +268,34 @@ def page(rows: Sequence[Row], seconds: float) -> str:
         "",
         f"Random reads of the same {SIZE_MIB} MiB file past the page cache by io_uring,",
         f"registered file and buffers, alternating pairs of {seconds:g} s at each depth,",
-        "half as long on tmpfs;",
-        f"{version.stdout.strip()}, Linux {platform.release()}. The ratio is the geometric mean",
-        "over pairs of Tameshi's IOPS by fio's. On tmpfs blocks have 4 MiB, at depth 1 and 2 as",
-        "many as make 16 MiB in flight, so that copying, and not the generator's own cost, is",
-        "compared; the file lies in huge pages, and both keep to one processor at nice -20",
-        "there. On the disk blocks have 4 KiB.",
+        f"half as long on tmpfs up to depth {SHORT_UP_TO}, until an interval is narrow enough to",
+        f"tell; {version.stdout.strip()}, Linux {platform.release()}.",
+        "The ratio is the geometric mean over pairs of Tameshi's IOPS by fio's.",
+        "On tmpfs blocks have 4 MiB, at depth 1 and 2 as many as make 16 MiB in",
+        "flight, so that copying, and not the generator's own cost, is compared; the file lies",
+        "in huge pages, and both keep to one processor at nice -20 there.",
+        "On the disk blocks have 4 KiB.",
         "",
         "| place | pairs | depth | Tameshi IOPS | fio IOPS | ratio | 95 % interval |",
         "|---|---|---|---|---|---|---|",
     ]
+    table = {found.group(1, 2): found.group() for found in ROW.finditer(before)}
     for row in rows:
         kind = "tmpfs" if row.on_tmpfs else "disk"
-        lines.append(
+        table[kind, str(row.depth)] = (
             f"| {kind} | {row.pairs} | {row.depth} | {row.ours:,.0f} | {row.fio:,.0f} "
             f"| {row.ratio:.3f} | {row.low:.3f}–{row.high:.3f} |"
         )
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *table.values()]) + "\n"
 
 
 def main() -> None:
     """Measure, print, and write on request."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("places", nargs="*", type=Path)
-    parser.add_argument("--pairs", type=int, default=20)
-    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--most", type=int, default=400)
+    parser.add_argument("--seconds", type=float, default=0.4)
+    parser.add_argument("--depths", nargs="+", type=int, choices=DEPTHS, default=DEPTHS)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     console = Console()
@@ -257,8 +304,7 @@ def main() -> None:
         own = arguments.places or [mounted.enter_context(huge_tmpfs()), ROOT / "build" / "bench"]
         for place in own:
             place.mkdir(parents=True, exist_ok=True)
-            pairs = pairs_on(place, arguments.pairs)
-            rows += compare(place, pairs, seconds_on(place, arguments.seconds), console)
+            rows += compare(place, arguments.depths, arguments.most, arguments.seconds, console)
     table = Table("place", "depth", "Tameshi IOPS", "fio IOPS", "ratio", "95 % interval")
     for row in rows:
         interval = f"{row.low:.3f}–{row.high:.3f}"
@@ -273,7 +319,8 @@ def main() -> None:
     console.print(table)
     if arguments.write:
         path = ROOT / "docs" / "validation" / "beside-fio.md"
-        path.write_text(page(rows, arguments.seconds), encoding="utf-8")
+        before = path.read_text(encoding="utf-8")
+        path.write_text(page(rows, arguments.seconds, before), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """What the simulated database costs: every cell of a study in both modes, in CPU time and memory.
 
-    python -m bench.database_modes [--study studies/mysql-disk-or-flash.toml] [--exact MINUTES]
-                                       [--only TEXT] [--write]
+    python -m bench.database_modes [--study studies/mysql-disk-or-flash.toml]
+                                   [--exact MINUTES | --reference FOLDER] [--only TEXT] [--write]
 
 Each cell's first repetition runs in a process of its own: `fast` as a whole, `exact` whole too, or
-its first MINUTES, projected to the whole with the pace of the last half of them. Processor time is
+its first MINUTES, projected to the whole with the pace of the last half of them, or not: what
+`tameshi run --exact` left in FOLDER stands for it, at an unknown cost. Processor time is
 the process's; beside it stand statements per second, their difference between the modes where exact
 ran as a whole, and the largest resident memory. Sums are over all repetitions of the study, shared
 evenly by two cores. `--write` writes docs/validation/database-modes.md.
@@ -18,7 +19,7 @@ import multiprocessing
 import resource
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tameshi import _core
-from tameshi.spec_types import Mode, RunSpec
+from tameshi.spec_types import Mode, RunSpec, Time
 from tameshi.study import plan, read_study
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,10 +58,20 @@ def resized(spec: RunSpec, mode: Mode, seconds: float | None) -> RunSpec:
     (phase,) = spec.phases
     time_ns = _core.nanoseconds(phase.until.time or "0 s")
     length = time_ns if seconds is None else min(time_ns, int(seconds * 1e9))
-    until = phase.until.model_copy(update={"time": f"{length} ns"})
+    until = phase.until.model_copy(update={"time": Time(f"{length} ns")})
     phases = [phase.model_copy(update={"until": until})]
     database = spec.database.model_copy(update={"mode": mode})
     return spec.model_copy(update={"phases": phases, "database": database})
+
+
+def told(folder: Path) -> tuple[float, float, float]:
+    """Statements of a run's record, its length and how much of it was simulated, in seconds."""
+    rows = pl.read_csv(folder / "series" / "load.csv").filter(pl.col("metric") == "statement.count")
+    lines = (folder / "events.jsonl").read_text().splitlines()
+    events = [json.loads(line) for line in lines]
+    end = next(e["t_ns"] for e in events if e["kind"] == "phase_end")
+    simulated = next(e["simulated_ns"] for e in events if e["kind"] == "simulated")
+    return float(rows["value"].sum()), end / 1e9, simulated / 1e9
 
 
 def cost(spec: RunSpec) -> Cost:
@@ -72,15 +83,9 @@ def cost(spec: RunSpec) -> Cost:
         begin = time.process_time()
         _core.Execution(spec, folder).run([], 0, "auto")
         took = time.process_time() - begin
-        rows = pl.read_csv(folder / "series" / "load.csv").filter(
-            pl.col("metric") == "statement.count"
-        )
-        lines = (folder / "events.jsonl").read_text().splitlines()
-    events = [json.loads(line) for line in lines]
-    end = next(e["t_ns"] for e in events if e["kind"] == "phase_end")
-    simulated = next(e["simulated_ns"] for e in events if e["kind"] == "simulated")
+        said = told(folder)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Cost(took, memory, float(rows["value"].sum()), end / 1e9, simulated / 1e9)
+    return Cost(took, memory, *said)
 
 
 def apart(spec: RunSpec) -> Cost:
@@ -100,21 +105,43 @@ def whole(spec: RunSpec, minutes: float | None) -> tuple[Cost, bool]:
     return Cost(projected, full.memory_mib, full.statements, full.seconds, full.seconds), False
 
 
-def measured(specs: Sequence[RunSpec], minutes: float | None, console: Console) -> list[list[str]]:
+def referred(folder: Path, spec: RunSpec) -> Cost:
+    """The same cell's first repetition in a folder of results."""
+    for run in (folder / "runs").iterdir():
+        known = json.loads((run / "spec.json").read_text())
+        if (known["cell"], known["repetition"]) == (dict(spec.cell), spec.repetition):
+            return Cost(0.0, 0.0, *told(run))
+    raise SystemExit(f"{folder} has no run of {spec.cell}")
+
+
+def measured(
+    specs: Sequence[RunSpec], exactly: Callable[[RunSpec], tuple[Cost, bool]], console: Console
+) -> list[list[str]]:
     """A row for each cell, and the sums."""
     rows, sums, most = [], [0.0, 0.0], 0.0
     for spec in specs:
-        name = " ".join(spec.cell.values())
+        name = " ".join(map(str, spec.cell.values()))
         fast = apart(resized(spec, Mode.fast, None))
-        exact, is_whole = whole(spec, minutes)
+        exact, is_whole = exactly(spec)
         off = f"{(fast.rate / exact.rate - 1) * 100:+.2f} %" if is_whole else ""
         sums = [sums[0] + fast.cpu_s, sums[1] + exact.cpu_s]
         most = max(most, fast.memory_mib, exact.memory_mib)
         row = [name, f"{fast.rate:,.0f}", off, f"{fast.simulated_s:,.0f}"]
-        row += [f"{fast.cpu_s:.1f}", f"{exact.cpu_s:.0f}{'' if is_whole else ' projected'}"]
+        took = f"{exact.cpu_s:.0f}{'' if is_whole else ' projected'}"
+        row += [f"{fast.cpu_s:.1f}", took if exact.cpu_s else ""]
         rows.append([*row, f"{max(fast.memory_mib, exact.memory_mib):.0f}"])
         console.print(*rows[-1], sep="  ")
-    rows.append(["all, once", "", "", "", f"{sums[0]:.0f}", f"{sums[1]:.0f}", f"{most:.0f}"])
+    rows.append(
+        [
+            "all, once",
+            "",
+            "",
+            "",
+            f"{sums[0]:.0f}",
+            f"{sums[1]:.0f}" if sums[1] else "",
+            f"{most:.0f}",
+        ]
+    )
     return rows
 
 
@@ -126,7 +153,8 @@ HEADS = (
 
 def written(rows: Sequence[Sequence[str]], study: str, repetitions: int) -> str:
     """The page."""
-    fast, exact = (float(rows[-1][column]) * repetitions / CORES for column in (4, 5))
+    fast, exact = (float(rows[-1][column] or 0) * repetitions / CORES / MINUTE for column in (4, 5))
+    beside = f", {exact:.0f} minutes in `exact`" if exact else ""
     table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
     return (
         "# What the simulated database costs\n\n"
@@ -134,7 +162,7 @@ def written(rows: Sequence[Sequence[str]], study: str, repetitions: int) -> str:
         "Processor time is the process's own.\n\n"
         f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}\n{table}\n\n"
         f"With all {repetitions} repetitions, shared evenly by {CORES} cores: "
-        f"{fast / 60:.1f} minutes in `fast`, {exact / 60:.0f} minutes in `exact`.\n"
+        f"{fast:.1f} minutes in `fast`{beside}.\n"
     )
 
 
@@ -142,23 +170,32 @@ def main() -> None:
     """Measures and prints; writes the page when asked."""
     parser = argparse.ArgumentParser(prog="python -m bench.database_modes")
     parser.add_argument("--study", type=Path, default=ROOT / "studies/mysql-disk-or-flash.toml")
-    parser.add_argument("--exact", type=float, metavar="MINUTES")
+    exact = parser.add_mutually_exclusive_group()
+    exact.add_argument("--exact", type=float, metavar="MINUTES")
+    exact.add_argument("--reference", type=Path, metavar="FOLDER")
     parser.add_argument("--only", default="", help="part of a cell's levels, as `flash small`")
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     planned = plan(read_study(asked.study), "simulated", quick=False)
     specs = [
-        s for s in planned.runs if s.repetition == 0 and asked.only in " ".join(s.cell.values())
+        s
+        for s in planned.runs
+        if s.repetition == 0 and asked.only in " ".join(map(str, s.cell.values()))
     ]
     console = Console()
-    rows = measured(specs, asked.exact, console)
+    folder: Path | None = asked.reference
+
+    def exactly(spec: RunSpec) -> tuple[Cost, bool]:
+        return whole(spec, asked.exact) if folder is None else (referred(folder, spec), True)
+
+    rows = measured(specs, exactly, console)
     table = Table(*HEADS)
     for row in rows:
         table.add_row(*row)
     console.print(table)
     if asked.write:
         repetitions = 1 + max(spec.repetition for spec in planned.runs)
-        page = written(rows, asked.study.name, max(repetitions, 3))
+        page = written(rows, asked.study.name, repetitions)
         (ROOT / "docs/validation/database-modes.md").write_text(page)
 
 

@@ -1064,6 +1064,12 @@ class Adaptive(StrEnum):
     age = 'age'
 
 
+class FlushMethod(StrEnum):
+    fsync = 'fsync'
+    O_DIRECT = 'O_DIRECT'
+    O_DIRECT_NO_FSYNC = 'O_DIRECT_NO_FSYNC'
+
+
 class ReadAhead(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1894,6 +1900,10 @@ class EngineCosts(BaseModel):
         Sourced2,
         Field(description='Writing a page: checksum, copy to the doublewrite buffer, the lists.'),
     ]
+    page_copy: Annotated[
+        Sourced2,
+        Field(description="Copying a page to or from the host's page cache, with the call."),
+    ]
     round_trip: Annotated[
         Sourced2,
         Field(
@@ -1918,6 +1928,16 @@ class Sourced14(BaseModel):
         frozen=True,
     )
     value: Annotated[Adaptive, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class Sourced15(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[FlushMethod, Field(description='The value, with its unit.')]
     source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
@@ -2506,6 +2526,9 @@ class Flushing(BaseModel):
             description='How long a user thread sleeps when it found no page, from its second try on.'
         ),
     ]
+    method: Annotated[
+        Sourced15, Field(description='How data files are written unless a study says otherwise.')
+    ]
 
 
 class Summary(BaseModel):
@@ -2629,6 +2652,12 @@ class HostModel(BaseModel):
         Sourced3,
         Field(description='Logical processors of each core: 2 with simultaneous multithreading.'),
     ]
+    memory: Annotated[
+        Sourced | None,
+        Field(
+            description='Memory; absent: it is not known, and a database whose files go through the page cache needs `host.memory`.'
+        ),
+    ] = None
     clock: Annotated[
         Sourced4, Field(description='Cycles per second; the costs below hold at this clock.')
     ]
@@ -2792,6 +2821,7 @@ class HostSpec(BaseModel):
     profile: Annotated[str, Field(description='Name of the profile.')]
     model: Annotated[HostModel, Field(description='Its processors and costs.')]
     cores: Annotated[int | None, Field(description="Cores instead of the profile's.", ge=0)] = None
+    memory: Annotated[Size | None, Field(description="Memory instead of the profile's.")] = None
     submission: Annotated[
         Submission | None,
         Field(

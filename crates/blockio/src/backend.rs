@@ -12,7 +12,7 @@ pub enum Backend {
     /// io_uring where the system allows it, else plain calls; the record says which and why.
     #[default]
     Auto,
-    /// io_uring or an error.
+    /// io_uring or an error; also a file in memory is served as the kernel will.
     Uring,
     /// Plain calls, from a thread per outstanding request.
     Portable,
@@ -23,7 +23,10 @@ pub enum Backend {
 /// A backend that was found to work here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Chosen {
-    Uring,
+    /// io_uring, and whether a file in memory is read and written where a request is handed over.
+    Uring {
+        in_place: bool,
+    },
     Portable,
     Null,
 }
@@ -32,7 +35,7 @@ impl Chosen {
     /// The word in records.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Self::Uring => "io_uring",
+            Self::Uring { .. } => "io_uring",
             Self::Portable => "portable",
             Self::Null => "null",
         }
@@ -55,10 +58,10 @@ impl Backend {
             Self::Portable => Ok((Chosen::Portable, None)),
             Self::Null => Ok((Chosen::Null, None)),
             Self::Uring => uring::probe()
-                .map(|()| (Chosen::Uring, None))
+                .map(|()| (Chosen::Uring { in_place: false }, None))
                 .map_err(|error| BlockError::system("setting up io_uring", error)),
             Self::Auto => Ok(match uring::probe() {
-                Ok(()) => (Chosen::Uring, None),
+                Ok(()) => (Chosen::Uring { in_place: true }, None),
                 Err(error) => (Chosen::Portable, Some(format!("io_uring is not available: {error}"))),
             }),
         }

@@ -7,7 +7,7 @@ use crate::driver::DRAIN_LIMIT;
 use crate::error::BlockError;
 use crate::portable::Pool;
 use crate::target::Target;
-use crate::uring::Uring;
+use crate::uring::{Serving, Uring};
 use tameshi_base::Nanos;
 use tameshi_record::{Control, Progress, RunStatus};
 
@@ -30,8 +30,8 @@ pub fn lay_out(target: &Target, seed: u64, backend: Backend, control: &Control) 
     let clock = Monotonic::from_now();
     let arena = Arena::new(DEPTH, BLOCK_BYTES, seed, (OWNER, clock.t0()))?;
     match backend.choose()?.0 {
-        Chosen::Uring => {
-            let queue = Uring::new(target.handle(false)?, DEPTH, &arena, false);
+        Chosen::Uring { in_place } => {
+            let queue = Uring::new(target.handle(false)?, DEPTH, &arena, Serving { in_place, polled: false });
             let (queue, _) = queue.map_err(|error| BlockError::system("setting up io_uring", error))?;
             LayOut::new(target, queue, arena, control, clock).run()
         }

@@ -38,6 +38,15 @@ pub(crate) fn probe() -> io::Result<()> {
     Ok(())
 }
 
+/// How a ring's requests are to be served.
+#[derive(Clone, Copy)]
+pub(crate) struct Serving {
+    /// Where they are handed over, if the file is in memory; a polled ring never does.
+    pub(crate) in_place: bool,
+    /// Completions come to who looks for them, and by no interrupt.
+    pub(crate) polled: bool,
+}
+
 /// A ring of one thread on one file.
 pub(crate) struct Uring {
     ring: IoUring,
@@ -55,11 +64,12 @@ pub(crate) struct Uring {
 impl Uring {
     /// A ring for `depth` requests from `arena` on `handle`, and what it makes use of. Only the thread that calls this
     /// may use it. A polled ring does nothing but transfers.
-    pub(crate) fn new(handle: OwnedFd, depth: u32, arena: &Arena, polled: bool) -> io::Result<(Self, Vec<String>)> {
+    pub(crate) fn new(handle: OwnedFd, depth: u32, arena: &Arena, serving: Serving) -> io::Result<(Self, Vec<String>)> {
+        let Serving { in_place, polled } = serving;
         let (mut ring, mut features) = if polled { build_polled(depth)? } else { build(depth)? };
         let (base, bytes) = arena.whole();
         // Before the file is registered: the ring keeps what it then knows of it.
-        let in_place = !polled && served_in_place(&mut ring, handle.as_raw_fd(), base)?;
+        let in_place = in_place && !polled && served_in_place(&mut ring, handle.as_raw_fd(), base)?;
         let submitter = ring.submitter();
         let file = submitter.register_files(&[handle.as_raw_fd()]).is_ok();
         let buffer = libc::iovec { iov_base: base.cast(), iov_len: bytes };
@@ -237,14 +247,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_in_memory_is_served_in_place_and_one_on_a_disk_as_the_kernel_will() {
+    fn a_file_in_memory_is_served_in_place_if_wanted_and_one_on_a_disk_as_the_kernel_will() {
         let arena = Arena::new(1, BLOCK as u64, 1, (0, 0)).expect("memory");
-        let of = |path: &str| {
+        let of = |path: &str, in_place: bool| {
             let file = tempfile::tempfile_in(path).expect("a file");
-            let (_, features) = Uring::new(file.into(), 1, &arena, false).expect("a ring");
+            let (_, features) =
+                Uring::new(file.into(), 1, &arena, Serving { in_place, polled: false }).expect("a ring");
             features.contains(&IN_PLACE.to_string())
         };
-        assert!(of("/dev/shm"));
-        assert!(!of(env!("CARGO_MANIFEST_DIR")));
+        assert!(of("/dev/shm", true));
+        assert!(!of("/dev/shm", false));
+        assert!(!of(env!("CARGO_MANIFEST_DIR"), true));
     }
 }

@@ -11,7 +11,7 @@ use crate::null::Null;
 use crate::portable::{Inline, Pool};
 use crate::recorder::Recorder;
 use crate::relay::{Order, Orders};
-use crate::uring::Uring;
+use crate::uring::{Serving, Uring};
 use crate::verify::{Ground, Tally, Verifier};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -145,8 +145,8 @@ fn open_queue(mut post: Post, handle: OwnedFd, lines: Lines) -> Result<(), Block
     let slots = post.arena.slots();
     let failed = |what: &'static str| move |error: io::Error| BlockError::system(what, error);
     match post.chosen {
-        Chosen::Uring => {
-            let made = Uring::new(handle, slots, &post.arena, post.polled);
+        Chosen::Uring { in_place } => {
+            let made = Uring::new(handle, slots, &post.arena, Serving { in_place, polled: post.polled });
             let (queue, features) = made.map_err(failed("setting up io_uring"))?;
             carry(post, lines, queue, features)
         }

@@ -49,8 +49,13 @@ fn spec(engine: &str, device: &str, pool: &str, program: &str, seconds: u64) -> 
         database.model = Some(engine.engine);
     }
     let host: HostProfile = toml::from_str(HOST).expect("a profile");
-    spec.host =
-        Some(tameshi_spec::run::HostSpec { profile: "host".into(), model: host.host, cores: None, submission: None });
+    spec.host = Some(tameshi_spec::run::HostSpec {
+        profile: "host".into(),
+        model: host.host,
+        cores: None,
+        memory: None,
+        submission: None,
+    });
     spec
 }
 

@@ -132,9 +132,8 @@ impl<'a> Phase<'a> {
             let ended_by = self.work(world, writer)?;
             self.write_rest(ended_by, world, writer)?;
             if world.engine.is_some() && !self.spec.programs.is_empty() {
-                let shift = writer.shift_ns();
-                let [from, to] = [self.begin, world.now].map(|at| at.saturating_add_signed(shift));
-                self.tell_simulated(run, (&[(from, to)], 0), (world, writer))?;
+                let length = world.now - self.begin;
+                self.tell_simulated(run, (length, length, 0), (world, writer))?;
             }
             ended_by
         };

@@ -128,7 +128,8 @@ pub(crate) fn resolve_host(
     let Some(read) = profiles.host(profile) else {
         return Err(unknown_name(source, table, &["host", "profile"], "host profile", profile, names));
     };
-    let spec = HostSpec { profile: profile.clone(), model: read?.host, cores: host.cores, submission: host.submission };
+    let (profile, model) = (profile.clone(), read?.host);
+    let spec = HostSpec { profile, model, cores: host.cores, memory: host.memory, submission: host.submission };
     crate::check::host(source, table, &spec)?;
     Ok(Some(spec))
 }
@@ -352,7 +353,8 @@ pub(crate) fn unsupported(study: &Study, world: World, has_programs: bool) -> Ve
     let events =
         events.map(|(name, event)| format!("event.{name}: this world does not stage `{}`", event.kinds().join(".")));
     let memory = study.host.iter().filter_map(|host| host.memory);
-    let memory = memory.map(|_| "host.memory: no world models a host's memory yet".to_string());
+    let memory = memory.filter(|_| world != World::Simulated || !has_programs);
+    let memory = memory.map(|_| "host.memory: only a simulated database has a use for it".to_string());
     let log =
         study.uses.log.iter().map(|_| "use.log: no world keeps a redo log on a storage of its own yet".to_string());
     let standby = study.uses.standby.iter();

@@ -133,6 +133,9 @@ pub struct HostSpec {
     /// Cores instead of the profile's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
+    /// Memory instead of the profile's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Size>,
     /// How requests are submitted; absent: each stream in the first way that keeps enough outstanding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission: Option<Submission>,
@@ -142,6 +145,11 @@ impl HostSpec {
     /// Physical cores.
     pub fn cores(&self) -> u32 {
         self.cores.unwrap_or(self.model.sockets.value * self.model.cores_per_socket.value)
+    }
+
+    /// Memory, where it is known.
+    pub fn memory(&self) -> Option<Size> {
+        self.memory.or(self.model.memory.as_ref().map(|memory| memory.value))
     }
 
     /// Whether some way of submitting takes no time at all.

@@ -204,16 +204,14 @@ def _ledger(text: Text, ledger: Mapping[str, Any]) -> str:
 
 def _simulated(text: Text, event: Mapping[str, Any]) -> str:
     """The mode of a simulated run, and how much of the phase was simulated."""
-    stretches = event["stretches"]
-    whole = stretches[-1][1] - stretches[0][0] if stretches else 0
-    if event["simulated_ns"] == whole:
-        return text(f"check.whole_{event['mode']}", whole=f"{whole / 1e9:,.0f} s")
+    whole = f"{event['whole_ns'] / 1e9:,.0f} s"
+    if event["simulated_ns"] == event["whole_ns"]:
+        return text(f"check.whole_{event['mode']}", whole=whole)
     return text(
         "check.simulated_part",
         simulated=f"{event['simulated_ns'] / 1e9:,.0f} s",
-        whole=f"{whole / 1e9:,.0f} s",
-        count=f"{len(stretches):,}",
-        carried=f"{event['carried_out']:,}",
+        whole=whole,
+        like=f"{event['like_last_ns'] / 1e9:,.0f} s",
     )
 
 

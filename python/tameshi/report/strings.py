@@ -699,10 +699,9 @@ TEXT: dict[str, tuple[str, str]] = {
         "高速モード（省略できる部分なし）：{whole}すべてをシミュレーション",
     ),
     "check.simulated_part": (
-        "fast mode: {simulated} of {whole} were simulated, in {count} stretches; what lies between "
-        "them is like those around it; {carried} transactions were carried out without time",
-        "高速モード：{whole}のうち{simulated}を{count}区間でシミュレーション。間は前後の区間から補い、"
-        "トランザクション{carried}件は時間なしで実行",
+        "fast mode: the first {simulated} of {whole} were simulated; the rest is written as like "
+        "the last {like} of them",
+        "高速モード：{whole}のうち最初の{simulated}をシミュレーション。残りはその最後の{like}と同じとして記録",
     ),
     "check.errors": ("errors by code: {codes}", "コード別エラー：{codes}"),
     "name.tpcc.new_order": ("New-Order", "New-Order"),

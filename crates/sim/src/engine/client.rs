@@ -1,7 +1,6 @@
 //! Clients: each goes through the steps of its transactions, and waits where it must.
 
 use super::counters::{Count, Told, Why};
-use super::forward::UNDO;
 use super::locks::Asked;
 use super::plan::{Op, Plan};
 use super::pool::Found;
@@ -10,6 +9,9 @@ use tameshi_base::{CommandKind, Nanos};
 use tameshi_spec::profile::FreePages;
 use tameshi_workload::Schedule;
 use tameshi_workload::program::{Client, Outcome, Reply, Shape, Statement, Step, Transaction};
+
+/// Redo of an undo record.
+const UNDO: u16 = 60;
 
 /// Redo of a merged change besides the change itself.
 const REDO_MERGE: u64 = 40;
@@ -55,6 +57,8 @@ pub(super) enum After {
     Scan,
     /// The copy of a page that is flushed alone is ready.
     Single,
+    /// The page cache's copy of a page is in this frame.
+    Copied(u32),
 }
 
 /// A client of the engine.
@@ -353,6 +357,7 @@ impl Engine {
                 self.ready.push_back(client);
             }
             After::Single => self.single_copied(client),
+            After::Copied(frame) => self.page_arrived(frame, client),
         }
     }
 
@@ -364,7 +369,8 @@ impl Engine {
                 self.clients[client as usize].gets += 1;
                 self.counters.one(Count::PageRequests);
                 if first_use && self.settings.area.0 > 0 {
-                    self.look_ahead(page);
+                    let asked = self.look_ahead(page);
+                    self.clients[client as usize].cpu += asked * self.settings.cpu.page_copy;
                 }
                 Some(frame)
             }
@@ -510,9 +516,14 @@ impl Engine {
         self.page_waiters.push((frame, client));
         let seat = &mut self.clients[client as usize];
         (seat.cpu, seat.tries) = (seat.cpu + self.settings.cpu.page_read, 1);
-        self.turns(client, Stage::Waiting, Why::PageRead);
         self.counters.one(Count::PagesRead);
         self.reads_pending += 1;
+        let copy = self.settings.cpu.page_copy;
+        if self.is_answered(page) {
+            return self.begin_work(client, copy, After::Copied(frame));
+        }
+        self.clients[client as usize].cpu += copy;
+        self.turns(client, Stage::Waiting, Why::PageRead);
         let offset = self.page_offset(page);
         self.command(client, REQUEST, CommandKind::Read, (offset, super::PAGE as u32), Purpose::PageRead(frame));
     }

@@ -64,11 +64,16 @@ impl Engine {
             Need::Wait => self.log_waiters.push((lsn, who)),
             Need::Lead { offset, bytes } => {
                 self.log_waiters.push((lsn, who));
-                self.counters.one(Count::LogWrites);
-                let thread = self.thread_of(who);
-                self.command(thread, REQUEST, CommandKind::Write, (offset, bytes), Purpose::LogWrite(who));
+                self.write_log(who, (offset, bytes));
             }
         }
+    }
+
+    fn write_log(&mut self, who: Who, (offset, bytes): (u64, u32)) {
+        self.counters.one(Count::LogWrites);
+        self.caches(offset, bytes.into());
+        let thread = self.thread_of(who);
+        self.command(thread, REQUEST, CommandKind::Write, (offset, bytes), Purpose::LogWrite(who));
     }
 
     pub(super) fn log_flushed(&mut self) {
@@ -91,9 +96,7 @@ impl Engine {
         {
             let need = self.redo.need(lsn);
             if let Need::Lead { offset, bytes } = need {
-                self.counters.one(Count::LogWrites);
-                let thread = self.thread_of(who);
-                self.command(thread, REQUEST, CommandKind::Write, (offset, bytes), Purpose::LogWrite(who));
+                self.write_log(who, (offset, bytes));
             }
         }
     }

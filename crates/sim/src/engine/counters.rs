@@ -17,6 +17,7 @@ pub(super) enum Count {
     PageMisses,
     ReadAheads,
     PagesRead,
+    CacheHits,
     PagesWritten,
     Reads,
     ReadBytes,
@@ -42,7 +43,7 @@ pub(super) enum Count {
     TimeThinking,
 }
 
-pub(super) const COUNTS: usize = 34;
+pub(super) const COUNTS: usize = 35;
 /// Names in the order of [`Count`].
 const NAMES: [&str; COUNTS] = [
     "server.statements",
@@ -56,6 +57,7 @@ const NAMES: [&str; COUNTS] = [
     "server.page_misses",
     "server.page_read_aheads",
     "server.pages_read",
+    "server.page_cache_hits",
     "server.pages_written",
     "server.reads",
     "server.read_bytes",

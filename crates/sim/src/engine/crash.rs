@@ -234,6 +234,9 @@ impl Engine {
         self.now = now;
         self.watch.get_or_insert_default();
         let torn = self.torn_pages(&blow);
+        if blow.how != How::Kill {
+            self.cache.clear();
+        }
         self.alarms = self.alarms_of_users();
         self.forget();
         self.ready.clear();

@@ -64,8 +64,6 @@ pub(super) struct Cleaner {
     flushed: [u64; 2],
     /// The same, smoothed.
     usual: [f64; 2],
-    /// Pages of batches from the list of dirty pages so far, and how long there was one under way.
-    pub(super) listed: (u64, Nanos),
 }
 
 impl Cleaner {
@@ -218,7 +216,7 @@ impl Engine {
         self.batches[batch].step = Step::Copying;
         let looked = std::mem::take(&mut self.batches[batch].looked);
         let pages = self.batches[batch].pages.len() as u64;
-        let time = pages * self.settings.cpu.page_write + looked * self.settings.cpu.pool_look;
+        let time = pages * self.cost_of_write() + looked * self.settings.cpu.pool_look;
         let thread = self.thread_of(Who::Batch(batch));
         self.work(thread, time);
     }
@@ -239,6 +237,7 @@ impl Engine {
         self.counters.add(Count::DoublewritePages, pages);
         let offset = self.page_offset(0) - super::DOUBLEWRITE_BYTES;
         let (thread, bytes) = (self.thread_of(Who::Batch(batch)), (pages * PAGE) as u32);
+        self.caches(offset, bytes.into());
         let purpose = Purpose::DoublewriteWrite(Who::Batch(batch));
         self.command(thread, REQUEST, CommandKind::Write, (offset, bytes), purpose);
     }
@@ -268,14 +267,33 @@ impl Engine {
     fn write_pages(&mut self, batch: usize) {
         let thread = self.thread_of(Who::Batch(batch));
         let count = self.batches[batch].pages.len() as u32;
-        (self.batches[batch].step, self.batches[batch].outstanding) = (Step::Writing, count);
         self.counters.add(Count::PagesWritten, u64::from(count));
+        if self.cache.is_there() {
+            return self.write_back(batch);
+        }
+        self.begin_writing(batch, count);
         for at in 0..count {
             let (frame, _) = self.batches[batch].pages[at as usize];
             let offset = self.page_offset(self.pool.page(frame));
             let purpose = Purpose::PageWrite(Who::Batch(batch));
             self.command(thread, FIRST_ASYNC + at, CommandKind::Write, (offset, PAGE as u32), purpose);
         }
+    }
+
+    /// So many requests of a batch are under way.
+    pub(super) fn begin_writing(&mut self, batch: usize, requests: u32) {
+        (self.batches[batch].step, self.batches[batch].outstanding) = (Step::Writing, requests);
+    }
+
+    /// The pages of a batch.
+    pub(super) fn pages_of(&self, batch: usize) -> impl Iterator<Item = u32> {
+        self.batches[batch].pages.iter().map(|&(frame, _)| self.pool.page(frame))
+    }
+
+    /// Processor time of a page that is written: also of its copies to the page cache, where it goes there.
+    fn cost_of_write(&self) -> Nanos {
+        let copies = 1 + u64::from(self.settings.doublewrite);
+        self.settings.cpu.page_write + copies * self.settings.cpu.page_copy
     }
 
     pub(super) fn page_written(&mut self, who: Who) {
@@ -318,10 +336,6 @@ impl Engine {
         }
         let count = pages.len() as u64;
         self.cleaner.flushed[list] += count;
-        if list == LIST {
-            let (pages, time) = &mut self.cleaner.listed;
-            (*pages, *time) = (*pages + count, *time + (self.now - self.batches[LIST].began));
-        }
         let batch = &mut self.batches[list];
         (batch.pages, batch.step, batch.quota) = (pages, Step::Idle, batch.quota.saturating_sub(count));
         self.move_checkpoint();
@@ -418,7 +432,7 @@ impl Engine {
             return;
         }
         self.singles += 1;
-        let time = self.settings.cpu.page_write;
+        let time = self.cost_of_write();
         self.work(client, time);
     }
 
@@ -429,6 +443,7 @@ impl Engine {
         self.counters.one(Count::DoublewritePages);
         let batch = u64::from(self.settings.model.flushing.batch.value);
         let offset = self.page_offset(0) - super::DOUBLEWRITE_BYTES + (batch + u64::from(client % 8)) * PAGE;
+        self.caches(offset, PAGE);
         let purpose = Purpose::DoublewriteWrite(Who::Client(client));
         self.command(client, REQUEST, CommandKind::Write, (offset, PAGE as u32), purpose);
     }
@@ -437,6 +452,7 @@ impl Engine {
         let Stage::Single(frame, _) = self.clients[client as usize].stage else { return };
         self.counters.one(Count::PagesWritten);
         let offset = self.page_offset(self.pool.page(frame));
+        self.caches(offset, PAGE);
         let purpose = Purpose::PageWrite(Who::Client(client));
         self.command(client, REQUEST, CommandKind::Write, (offset, PAGE as u32), purpose);
     }
@@ -456,24 +472,27 @@ impl Engine {
     }
 
     /// Linear read-ahead: at the first use of an area's last page the next area is read, if this one was used in order.
-    pub(super) fn look_ahead(&mut self, page: u32) {
+    /// Returns how many pages that are.
+    pub(super) fn look_ahead(&mut self, page: u32) -> u64 {
         if self.reads_pending > self.pool.frames() / 2 {
-            return;
+            return 0;
         }
-        let thread = self.clients.len() as u32 + 2;
+        let (thread, mut asked) = (self.clients.len() as u32 + 2, 0);
         for ahead in self.area_to_read(page) {
             if self.pool.holds(ahead) {
                 continue;
             }
-            let Some(slot) = self.ahead_free.pop() else { return };
+            let Some(slot) = self.ahead_free.pop() else { return asked };
             let Some(frame) = self.pool.take(self.settings.model.pool.search_depth.value) else {
                 self.ahead_free.push(slot);
-                return;
+                return asked;
             };
             self.read_in_background(thread, slot, (frame, ahead));
             self.counters.one(Count::ReadAheads);
+            asked += 1;
         }
         debug_assert!(self.ahead_free.len() <= AHEAD as usize);
+        asked
     }
 
     /// The area to read ahead at the first use of a page; empty where none is.
@@ -490,6 +509,10 @@ impl Engine {
         self.pool.put(frame, page, true, self.now);
         self.counters.one(Count::PagesRead);
         self.reads_pending += 1;
+        if self.is_answered(page) {
+            self.ahead_free.push(slot);
+            return self.page_arrived(frame, thread);
+        }
         let offset = self.page_offset(page);
         self.command(thread, slot, CommandKind::Read, (offset, PAGE as u32), Purpose::PageRead(frame));
     }

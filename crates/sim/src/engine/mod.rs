@@ -21,9 +21,9 @@ mod commit;
 mod counters;
 mod crash;
 mod flush;
-mod forward;
 mod layout;
 mod locks;
+mod page_cache;
 mod plan;
 mod pool;
 mod recovery;
@@ -42,6 +42,7 @@ use counters::{Count, Counters, TOLD};
 use flush::{Batch, Cleaner};
 use layout::{Layout, PAGE};
 use locks::Locks;
+use page_cache::PageCache;
 use plan::Planner;
 use pool::{NONE, Pool};
 use redo::Redo;
@@ -53,7 +54,6 @@ use tameshi_spec::run::{PhaseSpec, RunSpec, Start};
 use tameshi_workload::program::{Catalogue, Program, ProgramSpec, Seeds};
 
 pub(crate) use crash::{Blow, How};
-pub(crate) use forward::Pace;
 pub(crate) use settings::unsupported;
 pub(crate) use standing::{Counted, Standing};
 
@@ -165,6 +165,7 @@ pub(crate) struct Engine {
     logic: Logic,
     idle: Vec<DataSet>,
     pool: Pool,
+    cache: PageCache,
     redo: Redo,
     locks: Locks,
     counters: Counters,
@@ -252,7 +253,6 @@ impl Engine {
         let mut layout = Layout::new(&catalogue.tables, most, buffer_pages, |table| groups(&program, table));
         let idle = other_data_sets(spec, database.seed, first, &layout);
         layout.next = idle.last().map_or(layout.next, |set| set.layout.next);
-        let logic = logic(&program);
         let mut pool = Pool::new(settings.frames, layout.next, settings.old_blocks_time);
         pool.grow(layout.next + 1);
         let storage = spec.storage.get_index_of(&database.storage)?;
@@ -264,14 +264,15 @@ impl Engine {
             outstanding: 0,
             seeds: Seeds { data: database.seed, run: spec.seed },
             redo: Redo::new(settings.log),
+            cache: PageCache::new(settings.cached),
             buffered: vec![0; layout.next as usize],
             cleaner: Cleaner::default(),
             settings,
             drives: first.clone(),
+            logic: logic(&program),
             program,
             catalogue,
             layout,
-            logic,
             idle,
             pool,
             locks: Locks::new(0),
@@ -519,6 +520,11 @@ impl Engine {
             }
             CommandKind::Flush | CommandKind::Trim => {}
         }
+        self.send(thread, slot, kind, (offset, bytes), purpose);
+    }
+
+    /// Sends a command that is counted already.
+    fn send(&mut self, thread: u32, slot: u32, kind: CommandKind, (offset, bytes): (u64, u32), purpose: Purpose) {
         let at = (self.slots[thread as usize] + slot) as usize;
         debug_assert_eq!(self.purposes[at], Purpose::Nothing, "the slot is taken");
         self.purposes[at] = purpose;

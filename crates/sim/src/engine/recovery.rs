@@ -44,6 +44,8 @@ pub(super) struct Recovery {
     next_page: usize,
     /// Pages that are being read or written.
     outstanding: u32,
+    /// Processor time of copies from the page cache that is not spent yet.
+    copying: Nanos,
 }
 
 impl Recovery {
@@ -61,6 +63,7 @@ impl Recovery {
             pages,
             next_page: 0,
             outstanding: 0,
+            copying: 0,
         }
     }
 
@@ -132,6 +135,9 @@ impl Engine {
         let done = recovery.log_bytes - recovery.log_left;
         (recovery.log_left, recovery.piece) = (recovery.log_left - u64::from(bytes), bytes);
         let (thread, offset) = (self.thread_of(Who::LogThread), self.redo.place(done, bytes));
+        if self.caches(offset, bytes.into()) {
+            return self.parse_log(1);
+        }
         self.command(thread, REQUEST, CommandKind::Read, (offset, bytes), Purpose::LogRead);
     }
 
@@ -141,7 +147,7 @@ impl Engine {
         match purpose {
             _ if dying => {}
             _ if failed => return self.fail_again(),
-            Purpose::LogRead => self.parse_log(),
+            Purpose::LogRead => self.parse_log(0),
             Purpose::Recover(page) => self.page_recovered(slot, page),
             Purpose::Recovered => self.page_is_done(slot),
             _ => {}
@@ -158,12 +164,13 @@ impl Engine {
         }
     }
 
-    fn parse_log(&mut self) {
+    /// The piece of log that was read is parsed, which takes so long at least.
+    fn parse_log(&mut self, least: Nanos) {
         let lsn = self.redo.lsn();
-        let apply = self.settings.comeback.apply;
+        let (apply, copy) = (self.settings.comeback.apply, self.settings.cpu.page_copy);
         let Some(watch) = &self.watch else { return };
         let piece = watch.recovery.as_ref().map_or(0, |recovery| u64::from(recovery.piece));
-        let time = piece / watch.record_bytes(lsn) * apply;
+        let time = (piece / watch.record_bytes(lsn) * apply + piece.div_ceil(PAGE) * copy).max(least);
         if time == 0 {
             return self.read_log();
         }
@@ -173,8 +180,10 @@ impl Engine {
 
     /// A processor has done what was asked of it, for a server that is down.
     pub(super) fn worked_down(&mut self) {
-        if self.recovery().is_some_and(|recovery| recovery.step == Step::Log) {
-            self.read_log();
+        match self.recovery().map(|recovery| recovery.step) {
+            Some(Step::Log) => self.read_log(),
+            Some(Step::Pages) => self.read_pages(),
+            _ => {}
         }
         self.come_back();
     }
@@ -200,41 +209,61 @@ impl Engine {
                 return;
             }
             let Some(slot) = self.ahead_free.pop() else { return };
+            let copy = self.settings.cpu.page_copy;
             if let Some(recovery) = self.recovery() {
                 recovery.next_page += 1;
                 recovery.outstanding += 1;
+                recovery.copying += copy;
             }
             self.counters.one(Count::PagesRead);
-            let place = (self.page_offset(page), PAGE as u32);
-            self.command(thread, slot, CommandKind::Read, place, Purpose::Recover(page));
+            if !self.is_answered(page) {
+                let place = (self.page_offset(page), PAGE as u32);
+                self.command(thread, slot, CommandKind::Read, place, Purpose::Recover(page));
+            } else if self.keep_recovered(slot, page) {
+                self.is_done_with(slot);
+            }
         }
-        if self.recovery().is_some_and(|recovery| recovery.outstanding == 0) {
-            self.is_back();
+        let Some(recovery) = self.recovery().filter(|recovery| recovery.outstanding == 0) else { return };
+        match std::mem::take(&mut recovery.copying) {
+            0 => self.is_back(),
+            copying => self.work(self.thread_of(Who::LogThread), copying),
         }
     }
 
     /// A page is there, and the log is applied to it. It stays in the pool, dirty; in the half that is left for clients it doesn't.
     fn page_recovered(&mut self, slot: u32, page: u32) {
+        if self.keep_recovered(slot, page) {
+            self.page_is_done(slot);
+        }
+    }
+
+    /// Keeps a page that the log was applied to; where it can't stay it is written, and `false`.
+    fn keep_recovered(&mut self, slot: u32, page: u32) -> bool {
         let (from, to) = (self.redo.last_checkpoint(), self.redo.lsn());
         if self.pool.dirty() < self.pool.frames() / 2
             && let Some(frame) = self.pool.take(1)
         {
             self.pool.put(frame, page, false, self.now);
             self.pool.change(frame, from, to);
-            return self.page_is_done(slot);
+            return true;
         }
         self.counters.one(Count::PagesWritten);
         let (thread, place) = (self.clients.len() as u32 + 2, (self.page_offset(page), PAGE as u32));
         self.command(thread, slot, CommandKind::Write, place, Purpose::Recovered);
+        false
     }
 
     fn page_is_done(&mut self, slot: u32) {
+        self.is_done_with(slot);
+        self.read_pages();
+    }
+
+    fn is_done_with(&mut self, slot: u32) {
         debug_assert!(slot >= FIRST_ASYNC);
         self.ahead_free.push(slot);
         if let Some(recovery) = self.recovery() {
             recovery.outstanding -= 1;
         }
-        self.read_pages();
     }
 
     /// The server answers.

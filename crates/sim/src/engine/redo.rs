@@ -115,12 +115,6 @@ impl Redo {
         if offset + u64::from(bytes) > self.capacity { 0 } else { offset }
     }
 
-    /// Everything logged is durable; no flush is under way.
-    pub(super) fn all_durable(&mut self) {
-        debug_assert_eq!(self.reaches, None, "a flush is under way");
-        self.durable = self.lsn;
-    }
-
     /// The flush under way is done.
     pub(super) fn flushed(&mut self) {
         self.durable = self.reaches.take().unwrap_or(self.durable);
@@ -167,11 +161,6 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// So much was logged in no time.
-    pub(super) fn pass(&mut self, bytes: u64) {
-        self.lsn += bytes;
-    }
-
     /// Looks at the log at `now`; returns bytes per second.
     pub(super) fn look(&mut self, lsn: u64, now: Nanos) -> f64 {
         let elapsed = now.saturating_sub(self.at);

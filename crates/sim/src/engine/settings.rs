@@ -2,7 +2,7 @@
 
 use super::layout::PAGE;
 use tameshi_base::{Nanos, Size, Time};
-use tameshi_spec::profile::{Device, EngineCosts, EngineModel, FreePages, Innodb, Sourced};
+use tameshi_spec::profile::{Device, EngineCosts, EngineModel, FlushMethod, FreePages, Innodb};
 use tameshi_spec::run::{DatabaseSpec, HostSpec, Node, RunSpec};
 use tameshi_spec::study::{Doublewrite, Engine, Event, Member};
 use tameshi_workload::program::{Delivery, Oltp, ProgramSpec, PsMode, Tpcc};
@@ -26,6 +26,8 @@ pub(super) enum Commit {
 pub(super) struct Settings {
     /// Frames of the pool.
     pub(super) frames: u32,
+    /// Pages that the host's page cache has room for; zero where files don't go through it.
+    pub(super) cached: u32,
     /// Bytes of the redo log.
     pub(super) log: u64,
     pub(super) commit: Commit,
@@ -86,6 +88,8 @@ pub(super) struct Costs {
     pub(super) change: Nanos,
     pub(super) page_read: Nanos,
     pub(super) page_write: Nanos,
+    /// To or from the host's page cache, where there is one.
+    pub(super) page_copy: Nanos,
     /// Looking at a page of the LRU list.
     pub(super) pool_look: Nanos,
     /// No processor's time.
@@ -99,7 +103,7 @@ impl Costs {
         (u128::from(time.0) * u128::from(costs.clock.value.0) / u128::from(clock.max(1))) as Nanos
     }
 
-    fn new(costs: &EngineCosts, look: Option<&Sourced<Time>>, host: Option<&HostSpec>) -> Self {
+    fn new(Innodb { cpu: costs, pool, .. }: &Innodb, host: Option<&HostSpec>, cached: u32) -> Self {
         let here = |time: Time| Self::here(costs, host, time);
         Self {
             statement: here(costs.statement.value),
@@ -110,7 +114,8 @@ impl Costs {
             change: here(costs.change.value),
             page_read: here(costs.page_read.value),
             page_write: here(costs.page_write.value),
-            pool_look: look.map_or(0, |look| here(look.value)),
+            page_copy: if cached > 0 { here(costs.page_copy.value) } else { 0 },
+            pool_look: pool.look.as_ref().map_or(0, |look| here(look.value)),
             round_trip: costs.round_trip.value.0,
         }
     }
@@ -144,8 +149,10 @@ impl Settings {
     pub(super) fn new(spec: &RunSpec) -> Option<Self> {
         let (_, engine, model) = named(spec)?;
         let (pool, flushing) = (&model.pool, &model.flushing);
-        let bytes = engine.buffer_pool.unwrap_or(pool.size.value).0.max(LEAST_POOL);
-        let pages = bytes / PAGE;
+        let bytes = pool_bytes(engine, model);
+        let (pages, method) = (bytes / PAGE, flush_method(engine, model).ok()?);
+        let memory = spec.host.as_ref().and_then(HostSpec::memory).filter(|_| method == FlushMethod::Fsync);
+        let cached = memory.map_or(0, |memory| (memory.0.saturating_sub(bytes) / PAGE) as u32);
         // So small a pool is nearly all pages: descriptors and locks come out of the server's other memory.
         let usable = if pages < 1024 { 1_000_000 } else { u64::from(pool.usable.value.0) };
         let frames = (pages * usable / 1_000_000) as u32;
@@ -168,10 +175,11 @@ impl Settings {
         };
         Some(Self {
             frames,
+            cached,
             log: engine.redo_log.unwrap_or(model.redo_log.value).0.max(1 << 20),
             commit,
             doublewrite: engine.doublewrite.map_or(flushing.doublewrite.value, |mode| mode == Doublewrite::On),
-            fsync: engine.flush_method.as_deref() != Some("O_DIRECT_NO_FSYNC"),
+            fsync: method != FlushMethod::DirectNoFsync,
             free_pages: flushing.free_pages.value,
             io_capacity: whole(engine, "innodb_io_capacity").unwrap_or(u64::from(flushing.io_capacity.value)),
             io_capacity_max: whole(engine, "innodb_io_capacity_max")
@@ -187,10 +195,46 @@ impl Settings {
             area,
             buffered,
             growing: model.tree_lock.as_ref().map_or(0, |lock| u64::from(lock.growing.value.0)),
-            cpu: Costs::new(&model.cpu, pool.look.as_ref(), spec.host.as_ref()),
+            cpu: Costs::new(model, spec.host.as_ref(), cached),
             comeback: Comeback::new(model, spec.host.as_ref()),
             model: model.clone(),
         })
+    }
+}
+
+/// Bytes of the pool.
+fn pool_bytes(engine: &Engine, model: &Innodb) -> u64 {
+    engine.buffer_pool.unwrap_or(model.pool.size.value).0.max(LEAST_POOL)
+}
+
+/// How data files are written: as the study says, else as the version does; else the study's word for something unknown.
+fn flush_method<'a>(engine: &'a Engine, model: &Innodb) -> Result<FlushMethod, &'a str> {
+    match engine.flush_method.as_deref() {
+        None => Ok(model.flushing.method.value),
+        // MySQL 5.5 calls it by its older name.
+        Some("fsync" | "fdatasync") => Ok(FlushMethod::Fsync),
+        Some("O_DIRECT") => Ok(FlushMethod::Direct),
+        Some("O_DIRECT_NO_FSYNC") => Ok(FlushMethod::DirectNoFsync),
+        Some(other) => Err(other),
+    }
+}
+
+/// Why a run's data files can't be written as they should.
+fn method_trouble(spec: &RunSpec, engine: &Engine, model: &Innodb) -> Option<String> {
+    let whose = if engine.flush_method.is_none() { "this version's own, " } else { "" };
+    match flush_method(engine, model) {
+        Err(other) => Some(format!("`{other}` is not simulated; say `fsync`, `O_DIRECT` or `O_DIRECT_NO_FSYNC`")),
+        Ok(FlushMethod::Fsync) => match spec.host.as_ref().and_then(HostSpec::memory) {
+            None => Some(format!(
+                "{whose}`fsync`, goes through the page cache, and how much memory the host has is not known; say `host.memory`, or `O_DIRECT`"
+            )),
+            Some(memory) if memory.0 < pool_bytes(engine, model) => Some(format!(
+                "a buffer pool of {} does not fit into the host's memory of {memory}",
+                Size(pool_bytes(engine, model))
+            )),
+            Some(_) => None,
+        },
+        Ok(_) => None,
     }
 }
 
@@ -203,13 +247,13 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
         sentences.push(format!("engine.{name}: this product is not simulated yet; `mysql` and `mariadb` are"));
         return sentences;
     };
-    let direct = matches!(engine.flush_method.as_deref(), Some("O_DIRECT" | "O_DIRECT_NO_FSYNC"));
-    if !direct {
-        sentences.push(format!(
-            "engine.{name}.flush_method: the simulated host has no page cache; say `O_DIRECT` or `O_DIRECT_NO_FSYNC`"
-        ));
-    }
+    sentences.extend(method_trouble(spec, engine, model).map(|why| format!("engine.{name}.flush_method: {why}")));
     if engine.doublewrite == Some(Doublewrite::Atomic) {
+        if flush_method(engine, model) == Ok(FlushMethod::Fsync) {
+            sentences.push(format!(
+                "engine.{name}.doublewrite: `atomic` needs pages that are written as they are, and `fsync` leaves them to the page cache; say `flush_method = \"O_DIRECT\"`"
+            ));
+        }
         let model = spec.storage.get(&database.storage).and_then(|storage| storage.model.as_ref());
         sentences.extend(model.and_then(tears_pages).map(|why| {
             format!("engine.{name}.doublewrite: `atomic` needs a storage that writes pages of {} whole, and {why}; say `on`", Size(PAGE))

@@ -14,14 +14,12 @@ pub(crate) struct Counted {
     told: [u64; TOLD],
     /// By client, transactions and the time that they took.
     clients: Vec<(u64, Nanos)>,
-    /// Pages flushed from the list of dirty ones, and how long a batch of them was under way.
-    listed: (u64, Nanos),
 }
 
 impl Counted {
     /// Nothing, of so many clients.
     pub(crate) fn nothing(clients: usize) -> Self {
-        Self { values: [0; COUNTS], told: [0; TOLD], clients: vec![(0, 0); clients], listed: (0, 0) }
+        Self { values: [0; COUNTS], told: [0; TOLD], clients: vec![(0, 0); clients] }
     }
 
     /// Adds what of a stretch's counts falls into a share of it.
@@ -31,7 +29,6 @@ impl Counted {
         for (mine, other) in self.clients.iter_mut().zip(&other.clients) {
             *mine = (mine.0 + share.of(other.0), mine.1 + share.of(other.1));
         }
-        self.listed = (self.listed.0 + share.of(other.listed.0), self.listed.1 + share.of(other.listed.1));
     }
 
     /// Pages that had to come in.
@@ -44,28 +41,16 @@ impl Counted {
         self.values[Count::LogBytes as usize]
     }
 
+    /// Pages asked for.
+    pub(crate) fn asked(&self) -> u64 {
+        self.values[Count::PageRequests as usize]
+    }
+
     /// Share of the clients' time that goes with pages coming in.
     pub(crate) fn waits_for_pages(&self) -> f64 {
         let all: u64 = self.values[Count::TimeProcessor as usize..].iter().sum();
         let pages = self.values[Count::TimePageReads as usize] + self.values[Count::TimeFreePages as usize];
         pages as f64 / all.max(1) as f64
-    }
-
-    /// Share of the clients' time that goes with waiting for a free page.
-    pub(crate) fn waits_for_free_pages(&self) -> f64 {
-        let all: u64 = self.values[Count::TimeProcessor as usize..].iter().sum();
-        self.values[Count::TimeFreePages as usize] as f64 / all.max(1) as f64
-    }
-
-    /// Pages flushed from the list of dirty ones.
-    pub(crate) fn listed(&self) -> u64 {
-        self.listed.0
-    }
-
-    /// Pages a second that are flushed from the list of dirty ones while a batch is under way; infinite where none was.
-    pub(crate) fn flushed_per_second(&self) -> f64 {
-        let (pages, time) = self.listed;
-        if pages == 0 { f64::INFINITY } else { pages as f64 * 1e9 / time.max(1) as f64 }
     }
 }
 
@@ -77,26 +62,15 @@ pub(crate) struct Standing {
     pub(crate) dirty: f64,
     pub(crate) age: f64,
     waiting: f64,
-    /// Dirty bytes and age of the log from which on something else begins.
+    /// Bytes in the host's page cache, where files go through it.
+    cached: Option<f64>,
+    /// All that the pool can hold, dirty bytes and age of the log from which on something else begins.
+    pub(crate) whole: f64,
     pub(crate) most_dirty: f64,
     pub(crate) hasty_age: f64,
     /// How often all pages in the pool have been replaced, and all of the log.
     pub(crate) turned_over: f64,
     pub(crate) log_turned_over: f64,
-}
-
-impl Standing {
-    /// How it stood when this share of the time from here to `later` was over.
-    pub(crate) fn towards(&self, later: &Self, share: f64) -> Self {
-        let between = |from: f64, to: f64| (from + (to - from) * share).round();
-        Self {
-            pool: between(self.pool, later.pool),
-            dirty: between(self.dirty, later.dirty),
-            age: between(self.age, later.age),
-            waiting: between(self.waiting, later.waiting),
-            ..*later
-        }
-    }
 }
 
 impl Engine {
@@ -111,9 +85,11 @@ impl Engine {
         let frames = self.pool.frames();
         Standing {
             pool: bytes(frames - self.pool.free()),
+            whole: bytes(frames),
             dirty: bytes(self.pool.dirty()),
             age: self.redo.age() as f64,
             waiting: self.locks.waiting() as f64,
+            cached: self.cache.bytes(),
             most_dirty: bytes(frames) * self.settings.most_dirty as f64 / 1e6,
             hasty_age: self.redo.hasty_age() as f64,
             turned_over: self.pool.evictions() / f64::from(frames),
@@ -129,7 +105,6 @@ impl Engine {
             values: self.counters.take_all(),
             told: std::mem::take(&mut self.told),
             clients: std::mem::replace(&mut self.done.1, none),
-            listed: std::mem::take(&mut self.cleaner.listed),
         }
     }
 
@@ -177,8 +152,10 @@ impl Counted {
             ("transaction.ambiguous", ambiguous),
         ];
         writer.counters((begin, end), word, &rows)?;
-        let (asked, missed) = (self.values[Count::PageRequests as usize], self.misses());
-        let named = super::counters::named(&self.values);
+        let (asked, missed) = (self.asked(), self.misses());
+        // Where there is no page cache nothing is said of it.
+        let told = |name: &str| standing.cached.is_some() || name != "server.page_cache_hits";
+        let named = super::counters::named(&self.values).filter(|(name, _)| told(name));
         let mut rows: Vec<(&str, f64)> = named.map(|(name, value)| (name, value as f64)).collect();
         rows.extend([
             ("server.pool_bytes", standing.pool),
@@ -186,6 +163,7 @@ impl Counted {
             ("server.checkpoint_age_bytes", standing.age),
             ("server.lock_waiting", standing.waiting),
         ]);
+        rows.extend(standing.cached.map(|bytes| ("server.page_cache_bytes", bytes)));
         rows.extend((asked > 0).then(|| ("server.hit_ratio", 1.0 - missed as f64 / asked as f64)));
         writer.server((begin, end), &rows)
     }

@@ -1,5 +1,4 @@
-//! The record of a phase of which parts are not simulated: simulated stretches as they were, and between two of them what is
-//! like both, the more like the nearer one.
+//! The record of a phase that is not simulated to its end: what was simulated as it was, and behind it what is like that.
 
 use super::TRANSACTION;
 use crate::engine::{Counted, Standing};
@@ -38,28 +37,6 @@ impl Stretch {
     /// Transactions a nanosecond.
     pub(super) fn rate(&self) -> f64 {
         self.transactions() as f64 / self.length.max(1) as f64
-    }
-}
-
-/// Where a gap lies.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Gap {
-    pub(super) from: Nanos,
-    pub(super) to: Nanos,
-}
-
-impl Gap {
-    /// From one time to another in it, the shares of the stretch before it and of the one after it. Their rates weigh less and
-    /// less, or more and more, in proportion to the time.
-    fn shares(self, (from, to): (Nanos, Nanos), lengths: (Nanos, Nanos)) -> (Share, Share) {
-        let length = u128::from(self.to - self.from);
-        let later = |time: Nanos| {
-            let passed = u128::from(time - self.from);
-            (passed * passed / (2 * length)) as Nanos
-        };
-        let earlier = |time: Nanos| time - self.from - later(time);
-        let before = Share { from: earlier(from), to: earlier(to), whole: lengths.0 };
-        (before, Share { from: later(from), to: later(to), whole: lengths.1 })
     }
 }
 
@@ -136,20 +113,17 @@ impl Book {
         self.write_at_boundary(world, writer)
     }
 
-    /// What lies between two stretches.
-    pub(super) fn between(
+    /// From here to `end` everything goes on as in a stretch.
+    pub(super) fn rest(
         &mut self,
-        gap: Gap,
-        (before, after): (&Stretch, &Stretch),
+        end: Nanos,
+        like: &Stretch,
         (world, writer): (&mut World, &mut Writer),
     ) -> Result<(), SimError> {
-        while self.at < gap.to {
-            let to = self.boundary_after(self.at).min(gap.to);
-            let shares = gap.shares((self.at, to), (before.length, after.length));
-            self.add(before, shares.0);
-            self.add(after, shares.1);
-            let passed = (to - gap.from) as f64 / (gap.to - gap.from) as f64;
-            self.standing = before.standing.1.towards(&after.standing.0, passed);
+        let begin = self.at;
+        while self.at < end {
+            let to = self.boundary_after(self.at).min(end);
+            self.add(like, Share { from: self.at - begin, to: to - begin, whole: like.length });
             self.at = to;
             self.write_at_boundary(world, writer)?;
         }
@@ -178,28 +152,5 @@ impl Book {
         }
         self.began = self.at;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_gap_has_the_mean_of_the_rates_on_both_sides_and_goes_from_one_to_the_other() {
-        let gap = Gap { from: 1_000_000, to: 3_000_000 };
-        let (mut before, mut after) = (0, 0);
-        let mut first = 0;
-        for step in 0..8 {
-            let from = gap.from + step * 250_000;
-            let (one, other) = gap.shares((from, from + 250_000), (500_000, 500_000));
-            (before, after) = (before + one.of(1000), after + other.of(3000));
-            if step == 0 {
-                first = one.of(1000) + other.of(3000);
-            }
-        }
-        // Two million at rates that are 1000 and 3000 in half a million.
-        assert_eq!((before, after), (2000, 6000));
-        assert!((500..700).contains(&first), "{first}");
     }
 }

@@ -1,156 +1,192 @@
-//! How a phase in fast mode goes on after a stretch that was simulated.
+//! From when on a phase goes on as it has for a while, so that its rest need not be simulated.
 //!
-//! Stretches follow one another at times that grow in proportion: a state that still fills up is gone through transaction by
-//! transaction without time, one that no longer changes is left as it is. docs/simulated-databases.md gives the rules.
+//! Two windows of equal length end now, one behind the other: what they have in common lasts, if neither pool, log, dirty
+//! pages nor erased flash come to a limit before the phase's end. docs/simulated-databases.md gives the rules.
 
 use super::book::Stretch;
 use tameshi_base::Nanos;
 
 const SECOND: Nanos = 1_000_000_000;
-/// A stretch has so many transactions at least while things change, and so many when they do not.
-const LEAST: [u64; 2] = [1500, 3000];
-const LEAST_TIME: Nanos = 2 * SECOND;
-/// A gap's length at most, as a share of the time until it, and of the phase's.
-const GROWTH: f64 = 0.35;
-const LONGEST: f64 = 1.0 / 12.0;
-/// Where nothing changes but for what comes back with each turn of the log, a gap is carried out for so much of a turn: golden,
-/// so that stretches are spread evenly over turns.
-const OF_A_TURN: f64 = 0.381_966;
-/// A share of the time of clients that is no matter.
-const NO_MATTER: f64 = 0.005;
+/// A block lasts a hundredth of the phase, and twice that where intervals are long.
+const BLOCKS: Nanos = 100;
+/// So much of a phase is simulated at least, or so many transactions: where these take long, simulating them is cheap.
+const LEAST_SHARE: f64 = 0.4;
+const LEAST_TRANSACTIONS: u64 = 200_000;
+/// A window lasts so much of what is simulated, so long, so many blocks and transactions, at least.
+const WINDOW: f64 = 0.25;
+const WINDOW_TIME: Nanos = 2 * SECOND;
+const WINDOW_BLOCKS: usize = 3;
+const WINDOW_TRANSACTIONS: u64 = 3000;
+/// How far rates of two windows may be apart, and what a change of the pages that come in would do to them.
+const APART: f64 = 0.01;
+/// Standard error of a window's rate, as its blocks tell it.
+const ERROR: f64 = 0.007;
+/// Blocks whose rates differ by more, as their standard deviation tells: flushing for the log's sake comes in bursts. A window
+/// then lasts two turns of the log, and half of the phase is simulated.
+const UNREST: f64 = 0.03;
+const RESTLESS_SHARE: f64 = 0.5;
+const RESTLESS_TURNS: f64 = 2.0;
 /// So much of a limit is as good as the limit.
 const THERE: f64 = 0.9;
-/// How far rates of two stretches may be apart, besides what chance does.
-const APART: f64 = 0.02;
 /// A pool whose pages were all replaced so often, and a log that was written so often, is as it will be.
 const TURNS: f64 = 2.0;
 const LOG_TURNS: f64 = 1.25;
+/// Dirty pages and log that are more by this from window to window still grow.
+const GROWTH: f64 = 1.1;
+/// Less than this share of a phase is not worth leaving out.
+const LITTLE: f64 = 0.05;
 
-/// Stretches by which rates are found to go up and down, and by how much they may: standard deviation from the line through
-/// their neighbours, relative. What goes up and down more is simulated to its end.
-const LATEST: usize = 6;
-const UNREST: f64 = 0.035;
-/// So much more of the time may be taken by flushing for the log's sake in a gap than in the stretch before it.
-const BURSTS: f64 = 0.05;
-
-/// Where clients wait for a free page for more of their time, they wait for one another's flushes: how long a transaction takes
-/// is then not the sum of what comes in, and nothing is left out.
-const FREE_PAGES: f64 = 0.05;
-
-/// What follows on a stretch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// It is simulated further.
-    More,
-    /// So much is left out.
-    Gap {
-        /// Its length.
-        length: Nanos,
-        /// For so much of it transactions are carried out without time.
-        carried_out: Nanos,
-    },
-}
-
-/// Remembers the stretch before.
+/// Judges a phase from the end of its ramp to its end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Judge {
-    begin: Nanos,
+    pub(super) begin: Nanos,
     end: Nanos,
-    /// Transactions a nanosecond, how many they were, and the log's age at the end.
-    before: Option<(f64, f64, f64)>,
-    settled: bool,
-    /// Transactions a nanosecond in the latest stretches, the last one first.
-    latest: [f64; LATEST],
-    restless: bool,
 }
 
 impl Judge {
-    /// Of a phase from the end of its ramp to its end.
     pub(super) fn new(begin: Nanos, end: Nanos) -> Self {
-        Self { begin, end, before: None, settled: false, latest: [0.0; LATEST], restless: false }
+        Self { begin, end }
     }
 
-    /// Whether a stretch is long enough to speak for others.
-    pub(super) fn speaks_for_others(&self, length: Nanos, transactions: u64) -> bool {
-        length >= LEAST_TIME && transactions >= LEAST[usize::from(self.settled)]
+    /// How long a block lasts, at least and at most.
+    pub(super) fn block(&self) -> (Nanos, Nanos) {
+        let least = ((self.end - self.begin) / BLOCKS).max(1);
+        (least, 2 * least)
     }
 
-    /// What follows on a stretch that ends at `now`.
-    pub(super) fn next(&mut self, stretch: &Stretch, now: Nanos) -> Next {
-        if !self.speaks_for_others(stretch.length, stretch.transactions()) || now <= self.begin {
-            return Next::More;
+    /// How many of the latest blocks the rest of the phase is like; none while that is not known. The blocks follow one another
+    /// from the ramp's end on.
+    pub(super) fn lasting(&self, blocks: &[Stretch]) -> Option<usize> {
+        let all = (self.end - self.begin) as f64;
+        let simulated = Sums::of(blocks);
+        let (passed, left) = (simulated.length, all - simulated.length);
+        let is_enough = passed >= LEAST_SHARE * all || simulated.transactions >= LEAST_TRANSACTIONS as f64;
+        if !is_enough || left < LITTLE * all {
+            return None;
         }
-        let left = self.end.saturating_sub(now);
-        self.latest.rotate_right(1);
-        self.latest[0] = stretch.rate();
-        self.restless |= self.unrest() > UNREST || stretch.counted.waits_for_free_pages() > FREE_PAGES;
-        self.settled = self.is_settled(stretch, left as f64);
-        self.before = Some((stretch.rate(), stretch.transactions() as f64, stretch.standing.1.age));
-        let longest = ((self.end - self.begin) as f64 * LONGEST).max(2.0 * stretch.length as f64);
-        let length = ((now - self.begin) as f64 * GROWTH).min(longest) as Nanos;
-        // The last stretch ends with the phase.
-        let last = left.saturating_sub(stretch.length.max(LEAST_TIME));
-        let length = if length + 2 * stretch.length > left { last } else { length } / SECOND * SECOND;
-        if length < stretch.length || self.restless || flash_fills_up(stretch, left as f64) {
-            return Next::More;
+        let least = (WINDOW * passed).max(WINDOW_TIME as f64);
+        let turn = turn_of_the_log(latest(blocks, least)?);
+        let mut window = latest(blocks, least.max(turn))?;
+        let is_restless = unrest(window) > UNREST;
+        if is_restless {
+            if passed < RESTLESS_SHARE * all {
+                return None;
+            }
+            window = latest(blocks, least.max(turn * RESTLESS_TURNS))?;
+        } else if unrest(window) > ERROR * (window.len() as f64).sqrt() {
+            return None;
         }
-        let turn = if self.settled { turn_of_the_log(stretch) * OF_A_TURN } else { f64::INFINITY };
-        Next::Gap { length, carried_out: length.min(turn as Nanos) }
-    }
-
-    /// A gap was carried out in which so many pages were flushed from the list of dirty ones: if that takes much longer than it
-    /// did in the stretch before, the gap is not like it.
-    pub(super) fn carried_out(&mut self, before: &Stretch, (length, flushed): (Nanos, u64)) {
-        let usual = before.counted.listed() as f64 * length as f64 / before.length as f64;
-        let more_seconds = (flushed as f64 - usual) / before.counted.flushed_per_second();
-        self.restless |= more_seconds * SECOND as f64 > BURSTS * length as f64;
-    }
-
-    /// How much the latest rates go up and down; zero while there are too few.
-    fn unrest(&self) -> f64 {
-        if self.latest[LATEST - 1] == 0.0 {
-            return 0.0;
-        }
-        let off = |of: &[f64]| of[1] - (of[0] + of[2]) / 2.0;
-        let squares: f64 = self.latest.windows(3).map(|of| off(of) * off(of)).sum();
-        let mean = self.latest.iter().sum::<f64>() / LATEST as f64;
-        // One and a half times the variance, where stretches know nothing of one another.
-        (squares / (LATEST - 2) as f64 / 1.5).sqrt() / mean
-    }
-
-    /// Whether nothing changes any more that would matter before the end.
-    fn is_settled(&self, stretch: &Stretch, left: f64) -> bool {
-        let Some((rate, transactions, age)) = self.before else { return false };
-        let (begin, end) = stretch.standing;
-        let chance = 2.0 * (1.0 / transactions + 1.0 / stretch.transactions() as f64).sqrt();
-        let is_level = (stretch.rate() / rate - 1.0).abs() <= APART + chance;
-        let is_warm = stretch.counted.waits_for_pages() < NO_MATTER || end.turned_over >= TURNS;
-        let reaches = |from: f64, to: f64, limit: f64| {
-            let gained = to - from;
-            gained > 0.0 && to < limit * THERE && to + gained * left / stretch.length as f64 >= limit * THERE
-        };
-        let log_fills_up = end.age > age * 1.05 && reaches(begin.age, end.age, end.hasty_age);
-        let log_goes_on = end.log_turned_over < LOG_TURNS && (log_fills_up || end.age > end.hasty_age * THERE);
-        let dirt_fills_up = end.turned_over < TURNS && reaches(begin.dirty, end.dirty, end.most_dirty);
-        is_level && is_warm && !log_goes_on && !dirt_fills_up
+        let before =
+            blocks.get((blocks.len() - window.len()).checked_sub(window.len())?..blocks.len() - window.len())?;
+        (is_level(before, window) && !fills_up(before, window) && !comes_to_a_limit(window, left))
+            .then_some(window.len())
     }
 }
 
-/// Nanoseconds in which the log grows by as much as it holds; zero where it does not come to its limit.
-fn turn_of_the_log(stretch: &Stretch) -> f64 {
-    let (standing, bytes) = (stretch.standing.1, stretch.counted.log_bytes());
-    if standing.log_turned_over < LOG_TURNS || bytes == 0 {
+/// The latest blocks that last so long together.
+fn latest(blocks: &[Stretch], length: f64) -> Option<&[Stretch]> {
+    let mut sum = 0.0;
+    let enough = blocks.iter().rposition(|block| {
+        sum += block.length as f64;
+        sum >= length
+    })?;
+    blocks.get(enough.min(blocks.len().checked_sub(WINDOW_BLOCKS)?)..)
+}
+
+/// What blocks amount to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    length: f64,
+    transactions: f64,
+    log_bytes: f64,
+    /// Pages that were asked for, those that had to come in, and how long clients waited for that, as one client's share.
+    asked: f64,
+    read: f64,
+    waited: f64,
+}
+
+impl Sums {
+    fn of(blocks: &[Stretch]) -> Self {
+        blocks.iter().fold(Self::default(), |sums, block| {
+            let length = block.length as f64;
+            Self {
+                length: sums.length + length,
+                transactions: sums.transactions + block.transactions() as f64,
+                log_bytes: sums.log_bytes + block.counted.log_bytes() as f64,
+                asked: sums.asked + block.counted.asked() as f64,
+                read: sums.read + block.counted.misses() as f64,
+                waited: sums.waited + block.counted.waits_for_pages() * length,
+            }
+        })
+    }
+
+    fn rate(&self) -> f64 {
+        self.transactions / self.length
+    }
+}
+
+/// Nanoseconds in which the log grows by as much as it holds; zero where it has not been full yet.
+fn turn_of_the_log(window: &[Stretch]) -> f64 {
+    let (sums, standing) = (Sums::of(window), window[window.len() - 1].standing.1);
+    if standing.log_turned_over < LOG_TURNS || sums.log_bytes == 0.0 {
         return 0.0;
     }
-    standing.hasty_age * stretch.length as f64 / bytes as f64
+    standing.hasty_age * sums.length / sums.log_bytes
+}
+
+/// Standard deviation of the rates of blocks from one another, relative.
+fn unrest(blocks: &[Stretch]) -> f64 {
+    deviation(&blocks.iter().map(Stretch::rate).collect::<Vec<f64>>())
+}
+
+fn deviation(rates: &[f64]) -> f64 {
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let squares: f64 = rates.iter().map(|rate| (rate - mean) * (rate - mean)).sum();
+    (squares / (rates.len() - 1) as f64).sqrt() / mean
+}
+
+/// Whether two windows have the same rate, and as many of the pages asked for come in.
+fn is_level(before: &[Stretch], window: &[Stretch]) -> bool {
+    let (before, now) = (Sums::of(before), Sums::of(window));
+    let is_enough = now.transactions.min(before.transactions) >= WINDOW_TRANSACTIONS as f64;
+    let share = |sums: &Sums| sums.read / sums.asked;
+    let change = if before.read > 0.0 { share(&now) / share(&before) - 1.0 } else { 0.0 };
+    let matters = change.abs() * now.waited / now.length;
+    is_enough && (now.rate() / before.rate() - 1.0).abs() <= APART && matters <= APART
+}
+
+/// Whether dirty pages or the log still grow: flushing may begin at any of a version's marks.
+fn fills_up(before: &[Stretch], window: &[Stretch]) -> bool {
+    let sum = |blocks: &[Stretch], of: fn(&Stretch) -> f64| blocks.iter().map(of).sum::<f64>() / blocks.len() as f64;
+    let grows = |of: fn(&Stretch) -> f64| sum(window, of) > sum(before, of) * GROWTH;
+    grows(|block| block.standing.1.dirty) || grows(|block| block.standing.1.age)
+}
+
+/// Whether something fills up before the end that is not full yet, at the pace of the window.
+fn comes_to_a_limit(window: &[Stretch], left: f64) -> bool {
+    let (first, last) = (&window[0], &window[window.len() - 1]);
+    let (begin, end) = (first.standing.0, last.standing.1);
+    let ahead = left / Sums::of(window).length;
+    let reaches = |from: f64, to: f64, limit: f64| {
+        let gained = to - from;
+        gained > 0.0 && to < limit * THERE && to + gained * ahead >= limit * THERE
+    };
+    let log_goes_on = end.log_turned_over < LOG_TURNS
+        && (reaches(begin.age, end.age, end.hasty_age) || end.age > end.hasty_age * THERE);
+    let is_turned_over = end.turned_over >= TURNS;
+    let dirt_fills_up = !is_turned_over && reaches(begin.dirty, end.dirty, end.most_dirty);
+    // Once it is full, pages go out that were asked for: the pool must have been through that.
+    let pool_fills_up =
+        !is_turned_over && end.pool + (end.pool - begin.pool).max(0.0) * ahead >= end.whole && end.pool < end.whole;
+    log_goes_on || dirt_fills_up || pool_fills_up || flash_fills_up(first, last, ahead)
 }
 
 /// Whether a drive would have no erased flash any more before the end: what that does must be simulated.
-fn flash_fills_up(stretch: &Stretch, left: f64) -> bool {
-    stretch.used.0.iter().zip(&stretch.used.1).any(|(begin, end)| {
+fn flash_fills_up(first: &Stretch, last: &Stretch, ahead: f64) -> bool {
+    first.used.0.iter().zip(&last.used.1).any(|(begin, end)| {
         let Some((before, after)) = begin.erased().zip(end.erased()) else { return false };
         let lost = before.saturating_sub(after) as f64;
-        lost > 0.0 && lost * left / stretch.length as f64 >= after as f64 / 2.0
+        lost > 0.0 && lost * ahead >= after as f64 / 2.0
     })
 }
 
@@ -158,15 +194,25 @@ fn flash_fills_up(stretch: &Stretch, left: f64) -> bool {
 mod tests {
     use super::*;
 
-    fn unrest(rates: [f64; LATEST]) -> f64 {
-        Judge { latest: rates, ..Judge::new(0, SECOND) }.unrest()
+    #[test]
+    fn the_latest_blocks_last_as_long_as_asked_for_and_are_three_at_least() {
+        let block = Stretch {
+            length: 10,
+            kinds: Vec::new(),
+            counted: crate::engine::Counted::nothing(0),
+            standing: Default::default(),
+            used: Default::default(),
+        };
+        let blocks = vec![block; 6];
+        let count = |length: f64| latest(&blocks, length).map(<[Stretch]>::len);
+        assert_eq!([0.0, 10.0, 40.0, 41.0, 60.0].map(count), [3, 3, 4, 5, 6].map(Some));
+        assert_eq!((count(61.0), latest(&blocks[..2], 10.0).is_none()), (None, true));
     }
 
     #[test]
-    fn a_rate_that_grows_is_at_rest_and_one_that_goes_up_and_down_is_not() {
-        assert!(unrest([6.0, 5.0, 4.0, 3.0, 2.0, 1.0]) < 1e-9);
-        assert!(unrest([1.0, 0.99, 1.01, 1.0, 0.99, 1.0]) < UNREST);
-        assert!(unrest([1.0, 1.0, 0.7, 1.0, 1.0, 1.0]) > UNREST);
-        assert!(unrest([1.0, 0.5, 1.0, 0.5, 1.0, 0.0]) < f64::EPSILON, "five are too few");
+    fn bursts_are_known_by_how_far_rates_are_apart() {
+        assert!(deviation(&[1.0, 1.01, 0.99, 1.0]) < UNREST);
+        assert!(deviation(&[1.0, 1.0, 0.7, 1.0]) > UNREST);
+        assert!((deviation(&[1.0, 3.0]) - 0.5f64.sqrt()).abs() < 1e-12);
     }
 }

@@ -9,7 +9,7 @@ use tameshi_spec::profile::{Device, PowerLossProtection};
 use tameshi_spec::run::{Link, Node, RunSpec, Start};
 use tameshi_spec::study::{Acknowledge, Event, Failover, Failure, Kill, Member};
 
-fn event(at: u64) -> Event {
+pub fn event(at: u64) -> Event {
     Event {
         at: Time(at),
         phase: None,
@@ -22,15 +22,15 @@ fn event(at: u64) -> Event {
     }
 }
 
-fn kill(at: u64, down: u64) -> Event {
+pub fn kill(at: u64, down: u64) -> Event {
     Event { kill: Some(Kill { down: Time(down) }), ..event(at) }
 }
 
-fn power_cut(at: u64) -> Event {
+pub fn power_cut(at: u64) -> Event {
     Event { power_cut: Some(Member { storage: Some("disk".into()), member: None }), ..event(at) }
 }
 
-fn with(mut spec: RunSpec, event: Event) -> RunSpec {
+pub fn with(mut spec: RunSpec, event: Event) -> RunSpec {
     spec.events.insert("crash".into(), event);
     spec
 }

@@ -20,6 +20,7 @@ fn path(read: Nanos, write: Nanos, complete: Nanos) -> Option<AccessPath> {
 /// So many processors, without any cost but a submission's.
 fn host(cores: u32, submit: Nanos) -> HostModel {
     HostModel {
+        memory: None,
         sockets: sourced(1),
         cores_per_socket: sourced(cores),
         threads_per_core: sourced(1),
@@ -48,7 +49,7 @@ fn random(mut host: HostModel) -> HostModel {
 }
 
 fn on(model: HostModel, mut spec: RunSpec) -> RunSpec {
-    spec.host = Some(HostSpec { profile: "test".into(), model, cores: None, submission: None });
+    spec.host = Some(HostSpec { profile: "test".into(), model, cores: None, memory: None, submission: None });
     spec
 }
 

@@ -12,6 +12,7 @@ mod events;
 mod faults;
 mod flash;
 mod hosts;
+mod page_cache;
 mod power;
 mod power_loss;
 mod profiles;

@@ -57,7 +57,8 @@ fn host_limit(name: &str, drive: &str, jobs: u32, queue_depth: u32) -> f64 {
     let stream = StreamSpec { jobs, queue_depth, ..StreamSpec::default() };
     let mut spec = spec(null(), stream, for_time(SECOND / 5));
     spec.interval = Time(SECOND / 5);
-    spec.host = Some(HostSpec { profile: name.into(), model: profile.host, cores: None, submission: None });
+    spec.host =
+        Some(HostSpec { profile: name.into(), model: profile.host, cores: None, memory: None, submission: None });
     spec.storage[0].model = Some(Node::Device { profile: drive.into(), device: null() });
     run(&spec).sum("read.count") as f64 * 5.0
 }

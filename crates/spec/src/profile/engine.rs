@@ -74,6 +74,8 @@ pub struct EngineCosts {
     pub page_read: Sourced<Time>,
     /// Writing a page: checksum, copy to the doublewrite buffer, the lists.
     pub page_write: Sourced<Time>,
+    /// Copying a page to or from the host's page cache, with the call.
+    pub page_copy: Sourced<Time>,
     /// From an answer's end to the next statement of the same client, without any processor here: network and the client's own
     /// machine.
     pub round_trip: Sourced<Time>,
@@ -122,6 +124,22 @@ pub struct Flushing {
     pub single_slots: Sourced<u32>,
     /// How long a user thread sleeps when it found no page, from its second try on.
     pub retry: Sourced<Time>,
+    /// How data files are written unless a study says otherwise.
+    pub method: Sourced<FlushMethod>,
+}
+
+/// How data files are read and written (innodb_flush_method). The log goes through the page cache in each of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum FlushMethod {
+    /// Through the host's page cache, and synced.
+    #[serde(rename = "fsync")]
+    Fsync,
+    /// Past the page cache, and synced.
+    #[serde(rename = "O_DIRECT")]
+    Direct,
+    /// Past the page cache, without a sync.
+    #[serde(rename = "O_DIRECT_NO_FSYNC")]
+    DirectNoFsync,
 }
 
 /// Who makes free pages when there is none.

@@ -35,6 +35,7 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
         (cpu.change.value, "change"),
         (cpu.page_read.value, "page_read"),
         (cpu.page_write.value, "page_write"),
+        (cpu.page_copy.value, "page_copy"),
     ];
     let mut limits: Vec<Limit> =
         costs.into_iter().map(|(cost, key)| (cost.0, ["cpu", key], 0, 10_000_000, time)).collect();

@@ -4,7 +4,7 @@ use super::Sourced;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tameshi_base::units::{Rate, Share, Time};
+use tameshi_base::units::{Rate, Share, Size, Time};
 
 /// A host profile file: what it is, and its costs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +26,9 @@ pub struct HostModel {
     pub cores_per_socket: Sourced<u32>,
     /// Logical processors of each core: 2 with simultaneous multithreading.
     pub threads_per_core: Sourced<u32>,
+    /// Memory; absent: it is not known, and a database whose files go through the page cache needs `host.memory`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Sourced<Size>>,
     /// Cycles per second; the costs below hold at this clock.
     pub clock: Sourced<Rate>,
     /// How much longer work takes while another logical processor of the same core works; absent: not at all.

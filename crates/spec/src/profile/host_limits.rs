@@ -1,6 +1,6 @@
 //! Values of a host profile that no machine can have; a time in the wrong unit, off by a factor of a thousand, lies outside.
 
-use super::limits::{COUNT, Impossible, Limit, MS, RATE, TIME, US, or_none, outside};
+use super::limits::{COUNT, Impossible, Limit, MS, RATE, SIZE, TIME, US, or_none, outside};
 use super::{AccessPath, HostModel};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::Time;
@@ -53,6 +53,7 @@ fn machine_limits(host: &HostModel) -> Vec<Limit> {
         cost(host.wake_up.value, vec!["wake_up"]),
         Limit(host.time_slice.value.0, vec!["time_slice"], TIME, 200 * US, 150 * MS),
     ];
+    limits.extend(host.memory.iter().map(|memory| Limit(memory.value.0, vec!["memory"], SIZE, 16 << 20, 1 << 46)));
     limits.extend(host.page.iter().map(|page| or_none(Limit(page.value.0, vec!["page"], TIME, 5, 4 * US))));
     limits.extend(
         host.lock.iter().flat_map(|lock| {

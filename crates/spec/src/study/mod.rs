@@ -144,7 +144,8 @@ pub struct Host {
     /// How storage streams submit their requests; absent: synchronously where one is outstanding, else in the first
     /// asynchronous way that the host has.
     pub submission: Option<crate::profile::Submission>,
-    /// Memory outside buffer pools.
+    /// The machine's memory, instead of the profile's. What a simulated database's buffer pool leaves of it is the page cache of its
+    /// files, where they go through that.
     pub memory: Option<tameshi_base::Size>,
 }
 
@@ -186,10 +187,10 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Stretches of each phase; what lies between them is written as like those around it.
+    /// Each phase until it goes on as it has for a while; its rest is written as like that.
+    #[default]
     Fast,
     /// All of it, every transaction.
-    #[default]
     Exact,
 }
 
@@ -201,7 +202,7 @@ impl Default for Run {
             repetitions: 1,
             interval: Time(1_000_000_000),
             seed: 1,
-            mode: Mode::Exact,
+            mode: Mode::Fast,
         }
     }
 }
