@@ -50,4 +50,4 @@ def mounted(tmp_path: Path) -> Iterator[Callable[[Path], Path]]:
 
     yield mount
     for point in points:
-        run("umount", point)
+        run("umount", "--lazy", point)

@@ -150,7 +150,7 @@ def test_a_folder_with_a_mount_inside_is_left_whole(
         assert (point / "precious").read_bytes() == b"kept"
         assert (owned / guard.MARKER).exists()
     finally:
-        subprocess.run(["umount", str(point)], check=True)
+        subprocess.run(["umount", "--lazy", str(point)], check=True)
 
 
 # --- Writing ---------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ def test_a_disk_that_runs_full_while_loading_is_told_and_leaves_nothing(
         left = [path for path in small.rglob("*") if path.is_file()]
         assert sum(path.stat().st_size for path in left) < 4096, left
     finally:
-        subprocess.run(["umount", str(small)], check=True)
+        subprocess.run(["umount", "--lazy", str(small)], check=True)
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def own_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["mkfs.ext4", "-q", "-E", "lazy_itable_init=0", image], check=True)
     subprocess.run(["mount", "-o", "loop", image, point], check=True)
     yield point
-    subprocess.run(["umount", point], check=True)
+    subprocess.run(["umount", "--lazy", point], check=True)
 
 
 def execute(spec: RunSpec, folder: Path, opened: guard.OpenTarget) -> None:

@@ -158,7 +158,7 @@ def small_disk(tmp_path):
     if os.geteuid() != 0 or subprocess.run(mount, check=False).returncode:
         pytest.skip("mounting a file system needs root")
     yield place
-    subprocess.run(["umount", place], check=True)
+    subprocess.run(["umount", "--lazy", place], check=True)
 
 
 def test_a_full_disk_fails_its_run_and_the_others_go_on(study, tmp_path, small_disk):

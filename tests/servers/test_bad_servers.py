@@ -303,7 +303,7 @@ def small(ground: Path) -> Iterator[Path]:
         ["mount", "-t", "tmpfs", "-o", "size=90m,mode=755", "tmpfs", str(point)], check=True
     )
     yield point
-    subprocess.run(["umount", str(point)], check=True)
+    subprocess.run(["umount", "--lazy", str(point)], check=True)
 
 
 def test_a_storage_that_runs_full_is_told(small: Path, make: Maker) -> None:

@@ -80,7 +80,7 @@ pub fn execute_program(
     power: &Power,
 ) -> Result<Done, OltpError> {
     let plan = Plan::new(spec, &program);
-    let kinds = kinds_of(spec.program.word(), &program, &plan);
+    let kinds = program.kinds(spec.program.word());
     let clock = Clock::from(t0_ns);
     // Unlike any other run on this data: the nanoseconds of its begin.
     let ledger_run = spec.ledger.is_some().then(|| clock.date(0) * 1_000_000_000 + (t0_ns % 1_000_000_000) as i64);
@@ -95,24 +95,6 @@ pub fn execute_program(
         let _ = writer.event(clock.now(), "error", json!({ "message": error.to_string() }));
     }
     result
-}
-
-/// What the kinds of a program's transactions are called in the record.
-fn kinds_of(word: &str, program: &Program, plan: &Plan) -> Vec<String> {
-    let mut kinds: Vec<String> = plan.catalogue.transactions.iter().map(|kind| name(word, kind)).collect();
-    if is_deferred(program) {
-        kinds.push(name(word, "deferred_delivery"));
-    }
-    kinds
-}
-
-/// A program with one kind of transaction is called by its own name.
-fn name(word: &str, kind: &str) -> String {
-    if word == kind { word.to_string() } else { format!("{word}.{kind}") }
-}
-
-fn is_deferred(program: &Program) -> bool {
-    matches!(program, Program::Tpcc(tpcc) if tpcc.deferred)
 }
 
 impl Run<'_> {
@@ -139,13 +121,13 @@ impl Run<'_> {
         self.drives = drives;
         self.program = self.spec.program_of(drives);
         self.plan = Plan::of(self.spec, drives, &self.program);
-        self.kinds = kinds_of(drives.word(), &self.program, &self.plan);
+        self.kinds = self.program.kinds(drives.word());
     }
 
     fn phase(&mut self, index: usize) -> Result<EndedBy, OltpError> {
         let phase = &self.spec.phases[index];
         let clients = self.drives.clients();
-        let deliverers = u32::from(is_deferred(&self.program));
+        let deliverers = u32::from(self.program.is_deferred());
         let sessions = (0..clients + deliverers)
             .map(|_| Session::open(&self.spec.target, &self.plan))
             .collect::<Result<Vec<_>, _>>()

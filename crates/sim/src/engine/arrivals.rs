@@ -16,7 +16,7 @@ impl Engine {
     pub(super) fn schedule(&mut self, phase: &PhaseSpec, drives: &ProgramSpec) {
         let Some(rate) = drives.rate() else { return };
         let (count, now) = (drives.clients(), self.now);
-        for (number, seat) in (0..).zip(&mut self.clients) {
+        for (number, seat) in (0..count).zip(&mut self.clients) {
             let name = format!("{}/{}/arrivals/{number}", phase.name, drives.word());
             let random = Random::named(self.seeds.run, &name);
             seat.schedule = Schedule::new(&Arrivals::Poisson { rate }, None, number, count, now, random);
@@ -45,6 +45,9 @@ impl Engine {
             self.active -= 1;
             return;
         }
+        if self.deliverer() == Some(client) {
+            return self.deliver(client);
+        }
         let seat = &mut self.clients[client as usize];
         if let Some(schedule) = &mut seat.schedule {
             let at = schedule.next();
@@ -60,7 +63,7 @@ impl Engine {
 
     /// A client draws its transaction, and its user types.
     pub(super) fn draw(&mut self, client: u32) {
-        let date = EPOCH + (self.now / 1_000_000_000) as i64;
+        let date = self.date();
         let seat = &mut self.clients[client as usize];
         seat.transaction = seat.client.begin(date);
         let keying = seat.transaction.keying;
@@ -72,15 +75,34 @@ impl Engine {
         }
     }
 
+    /// The date, in seconds since 1970.
+    pub(super) fn date(&self) -> i64 {
+        EPOCH + (self.now / 1_000_000_000) as i64
+    }
+
+    /// A client's transaction begins.
     pub(super) fn started(&mut self, client: u32) {
+        if let Some(delivery) = self.delivery_of(client) {
+            self.clients[client as usize].began = self.now;
+            self.queue_delivery(delivery);
+            return self.over(client);
+        }
         let why = if self.is_down() { Why::Outage } else { Why::Processor };
         self.turns(client, Stage::Next, why);
         self.clients[client as usize].began = self.now;
         self.ready.push_back(client);
     }
 
-    /// A transaction is over: in open loop its latency runs from its arrival.
+    /// The server has ended a client's transaction.
     pub(super) fn finish(&mut self, client: u32) {
+        if let Some(watch) = &mut self.watch {
+            watch.complete(self.now);
+        }
+        self.over(client);
+    }
+
+    /// A transaction is over: in open loop its latency runs from its arrival.
+    fn over(&mut self, client: u32) {
         let seat = &self.clients[client as usize];
         let (kind, thinking, took) = (seat.transaction.kind, seat.transaction.thinking, self.now - seat.began);
         let late = seat.arrived.map(|at| seat.began - at);
@@ -88,9 +110,6 @@ impl Engine {
         if self.now >= self.done.0 && !self.closing {
             let done = &mut self.done.1[client as usize];
             *done = (done.0 + 1, done.1 + took);
-        }
-        if let Some(watch) = &mut self.watch {
-            watch.complete(self.now);
         }
         if thinking == 0 || self.closing {
             self.begin_transaction(client);

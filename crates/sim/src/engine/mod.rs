@@ -20,6 +20,7 @@ mod client;
 mod commit;
 mod counters;
 mod crash;
+mod deliver;
 mod flush;
 mod layout;
 mod locks;
@@ -51,6 +52,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_spec::run::{PhaseSpec, RunSpec, Start};
+use tameshi_workload::program::tpcc::QueuedDelivery;
 use tameshi_workload::program::{Catalogue, Program, ProgramSpec, Seeds};
 
 pub(crate) use crash::{Blow, How};
@@ -194,6 +196,8 @@ pub(crate) struct Engine {
     buffered: Vec<u8>,
     buffered_all: u64,
     merge_at: u32,
+    /// Deliveries that wait for the background, and since when.
+    deliveries: VecDeque<(QueuedDelivery, Nanos)>,
     ready: VecDeque<u32>,
     woken: Vec<u32>,
     alarms: BinaryHeap<Reverse<(Nanos, u64, Alarm)>>,
@@ -295,6 +299,7 @@ impl Engine {
             pool_free: 0,
             buffered_all: 0,
             merge_at: 0,
+            deliveries: VecDeque::new(),
             ready: VecDeque::new(),
             woken: Vec::new(),
             alarms: BinaryHeap::new(),
@@ -328,11 +333,13 @@ impl Engine {
         self.base = base as u64;
         self.clients.clear();
         let Some(drives) = phase.programs.first() else { return Vec::new() };
-        let count = drives.clients();
+        let clients = drives.clients();
         self.turn_to(drives);
+        let count = clients + u32::from(self.program.is_deferred());
         let shared = self.program.shared();
         self.clients
-            .extend((0..count).map(|number| Seat::new(self.program.client(number, count, self.seeds, &shared), now)));
+            .extend((0..count).map(|number| Seat::new(self.program.client(number, clients, self.seeds, &shared), now)));
+        self.deliveries.clear();
         self.schedule(phase, drives);
         let growing = self.settings.growing;
         self.clients.iter_mut().for_each(|seat| seat.plan.growing = growing);
@@ -541,10 +548,8 @@ impl Engine {
         self.command(thread, REQUEST, CommandKind::Flush, (0, 0), purpose);
     }
 
-    /// The number of kinds of transactions, and their words.
+    /// What the kinds of transactions are called.
     pub(crate) fn kinds(drives: &ProgramSpec) -> Vec<String> {
-        let (word, program) = (drives.word(), Program::new(drives, 0));
-        let name = |kind: &&str| if word == *kind { word.to_string() } else { format!("{word}.{kind}") };
-        program.catalogue().transactions.iter().map(name).collect()
+        Program::new(drives, 0).kinds(drives.word())
     }
 }

@@ -5,7 +5,7 @@ use tameshi_base::{Nanos, Size, Time};
 use tameshi_spec::profile::{Device, EngineCosts, EngineModel, FlushMethod, FreePages, Innodb};
 use tameshi_spec::run::{DatabaseSpec, HostSpec, Node, RunSpec};
 use tameshi_spec::study::{Doublewrite, Engine, Event, Member};
-use tameshi_workload::program::{Delivery, Oltp, ProgramSpec, PsMode, Tpcc};
+use tameshi_workload::program::{Oltp, ProgramSpec, PsMode};
 
 /// The smallest pool that InnoDB accepts: a size of zero becomes this.
 const LEAST_POOL: u64 = 5 << 20;
@@ -351,8 +351,6 @@ fn program_trouble(program: &ProgramSpec, sentences: &mut Vec<String>) {
             sentences.push(format!("workload.{word}{key}: {why}"));
         }
     };
-    let deferred = matches!(program, ProgramSpec::Tpcc(Tpcc { delivery: Delivery::Deferred, .. }));
-    refuse(deferred, ".delivery", "deferred deliveries are not simulated yet");
     refuse(matches!(program, ProgramSpec::Document(_)), "", "a document database is not simulated yet");
     refuse(matches!(program, ProgramSpec::Pgbench(_)), "", "pgbench's transactions are not simulated yet");
     refuse(program.clients() == 0, ".clients", "there is nobody to do it");

@@ -76,7 +76,7 @@ pub(crate) struct Standing {
 impl Engine {
     /// Whether nobody thinks, types or waits for an arrival between transactions.
     pub(crate) fn is_unpaced(&self) -> bool {
-        self.clients.iter().all(|seat| seat.pause() == 0 && seat.schedule.is_none())
+        self.deliverer().is_none() && self.clients.iter().all(|seat| seat.pause() == 0 && seat.schedule.is_none())
     }
 
     /// How it stands.

@@ -5,6 +5,7 @@
 mod calibration;
 mod channels;
 mod crashes;
+mod deliveries;
 mod device_suite;
 mod disk_answers;
 mod engine;

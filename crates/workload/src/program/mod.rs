@@ -84,6 +84,18 @@ impl Program {
         }
     }
 
+    /// Whether deliveries are queued, so that one more connection than there are clients carries them out (TPC-C 2.7.2).
+    pub fn is_deferred(&self) -> bool {
+        matches!(self, Self::Tpcc(program) if program.deferred)
+    }
+
+    /// What the kinds of transactions are called in a record, of a program of that word. The last one may be the background's.
+    pub fn kinds(&self, word: &str) -> Vec<String> {
+        let background = self.is_deferred().then_some("deferred_delivery");
+        let kinds = self.catalogue().transactions.iter().copied().chain(background);
+        kinds.map(|kind| if word == kind { word.to_string() } else { format!("{word}.{kind}") }).collect()
+    }
+
     /// The data set in parts, which may be made in any order and at once. Rows of a table lie in the order of the parts.
     pub fn chunks(&self) -> Vec<Chunk> {
         match self {
