@@ -1,80 +1,135 @@
-//! What an I/O costs in the simulated world, recording on: `cargo run -p tameshi-sim --example speed`.
+//! What an I/O costs in the simulated world, recording on: `cargo run --release -p tameshi-sim --example speed -- KIND=MILLIONS …`.
+//!
+//! Kinds as below, all of them without arguments. The loads of flash are those of `bench/simulated_drive.py`, with 32 GiB of simulated flash.
+//! A line of JSON for each, with nanoseconds of the worker's processor time for an I/O, what was written before not counted,
+//! and the run's digest, which nothing may change that only makes it faster.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, reason = "it measures")]
 
 use std::sync::Arc;
+use std::time::Duration;
 use tameshi_record::{Control, Writer};
-use tameshi_spec::run::RunSpec;
+use tameshi_spec::profile::{Device, DeviceProfile, Written};
+use tameshi_spec::run::{Node, RunSpec};
 
 const DISK: &str = include_str!("../../../profiles/devices/sas-15k-146gb.toml");
 const FLASH: &str = include_str!("../../../profiles/devices/nvme-tlc-3.84tb.toml");
 const NULL: &str = include_str!("../../../profiles/devices/null.toml");
+const SCALE: u32 = 128;
 
-/// A run of one stream that reads so many blocks of 4 KiB at random.
-fn spec(profile: &str, queue_depth: u32, jobs: u32, blocks: u64) -> RunSpec {
-    let text = format!(
-        r#"
+/// A load on a device.
+struct Load {
+    kind: &'static str,
+    profile: &'static str,
+    written: Written,
+    read: &'static str,
+    queue_depth: u32,
+    jobs: u32,
+    millions: u64,
+}
+
+const fn load(kind: &'static str, profile: &'static str, (queue_depth, jobs, millions): (u32, u32, u64)) -> Load {
+    Load { kind, profile, written: Written::Once, read: "100 %", queue_depth, jobs, millions }
+}
+
+const LOADS: [Load; 11] = [
+    load("null", NULL, (256, 1, 20)),
+    load("null-1", NULL, (1, 1, 20)),
+    load("null-16x16", NULL, (16, 16, 20)),
+    load("reads", FLASH, (256, 1, 20)),
+    load("reads-16x16", FLASH, (16, 16, 20)),
+    Load { written: Written::Never, read: "0 %", ..load("fresh-writes", FLASH, (256, 1, 7)) },
+    Load { written: Written::Steady, read: "0 %", ..load("steady-writes", FLASH, (256, 1, 8)) },
+    Load { written: Written::Steady, read: "70 %", ..load("steady-mix", FLASH, (256, 1, 12)) },
+    load("disk-1", DISK, (1, 1, 2)),
+    load("disk-32", DISK, (32, 1, 2)),
+    load("disk-16x16", DISK, (16, 16, 2)),
+];
+
+/// A run that issues one I/O for each that may be outstanding, and then so many.
+fn spec(load: &Load, ios: u64) -> RunSpec {
+    let slots = u64::from(load.queue_depth) * u64::from(load.jobs);
+    let phase = |name: &str, ios: u64| {
+        format!(
+            r#"
+            [[phases]]
+            name = "{name}"
+            levels = {{}}
+            ramp = "0 ns"
+            until = {{ amount = "{} B" }}
+            [[phases.streams]]
+            name = "load"
+            storage = "disk"
+            stream = {{ queue_depth = {}, jobs = {}, read = "{}" }}
+            "#,
+            ios * 4096,
+            load.queue_depth,
+            load.jobs,
+            load.read
+        )
+    };
+    let head = r#"
         schema_version = 1
         study = "speed"
         world = "simulated"
-        cell = {{}}
+        cell = {}
         repetition = 0
         seed = 1
         start = "as-is"
-        interval = "1 s"
+        interval = "100 ms"
         unsupported = []
         [storage.disk]
         size = "100 GB"
-        [[phases]]
-        name = "steady"
-        levels = {{}}
-        ramp = "0 ns"
-        until = {{ amount = "{} B" }}
-        [[phases.streams]]
-        name = "load"
-        storage = "disk"
-        stream = {{ queue_depth = {queue_depth}, jobs = {jobs} }}
-        "#,
-        blocks * 4096
-    );
+    "#;
+    let text = [head, &phase("before", slots), &phase("measured", ios)].concat();
     let mut spec: RunSpec = toml::from_str(&text).expect("a spec");
-    let profile: tameshi_spec::profile::DeviceProfile = toml::from_str(profile).expect("a profile");
+    let profile: DeviceProfile = toml::from_str(load.profile).expect("a profile");
     let mut device = profile.device;
-    if let tameshi_spec::profile::Device::Flash(flash) = &mut device {
-        (flash.simulated.scale, flash.simulated.written) = (128, tameshi_spec::profile::Written::Once);
+    if let Device::Flash(flash) = &mut device {
+        (flash.simulated.scale, flash.simulated.written) = (SCALE, load.written);
         spec.storage[0].size = flash.scaled_capacity();
     }
-    spec.storage[0].model = Some(tameshi_spec::run::Node::Device { profile: "speed".into(), device });
+    spec.storage[0].model = Some(Node::Device { profile: "speed".into(), device });
     spec
 }
 
-/// Nanoseconds of processor time that this thread has used.
-fn processor_ns() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells it");
+/// Nanoseconds of processor time that a thread of this process has used.
+fn processor_ns(thread: &str) -> f64 {
+    let text = std::fs::read_to_string(format!("/proc/{thread}/schedstat")).expect("Linux tells it");
     text.split_whitespace().next().and_then(|ns| ns.parse().ok()).expect("a number")
 }
 
+/// Nanoseconds of processor time for an I/O, and the digest.
+fn measure(load: &Load, ios: u64) -> (f64, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["series", "histograms"] {
+        std::fs::create_dir(folder.path().join(name)).expect("a folder");
+    }
+    let control = Arc::<Control>::default();
+    let mut writer = Writer::open(folder.path(), Arc::clone(&control)).expect("a record");
+    let spec = spec(load, ios);
+    std::thread::scope(|scope| {
+        let watched = std::fs::read_link("/proc/thread-self").expect("Linux tells it");
+        let watcher = scope.spawn(move || {
+            while control.progress().phase == 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            processor_ns(&watched.to_string_lossy())
+        });
+        let (_, digest) = tameshi_sim::execute(&spec, &mut writer).expect("a run");
+        let end = processor_ns("thread-self");
+        ((end - watcher.join().expect("a number")) / ios as f64, digest)
+    })
+}
+
 fn main() {
-    for (name, profile, queue_depth, jobs, blocks) in [
-        ("null", NULL, 1, 1, 20_000_000u64),
-        ("null", NULL, 32, 1, 20_000_000),
-        ("null", NULL, 16, 16, 20_000_000),
-        ("flash", FLASH, 256, 1, 20_000_000),
-        ("flash", FLASH, 16, 16, 20_000_000),
-        ("disk", DISK, 1, 1, 2_000_000),
-        ("disk", DISK, 8, 1, 2_000_000),
-        ("disk", DISK, 32, 1, 2_000_000),
-        ("disk", DISK, 16, 16, 2_000_000),
-    ] {
-        let folder = tempfile::tempdir().expect("a folder");
-        for name in ["series", "histograms"] {
-            std::fs::create_dir(folder.path().join(name)).expect("a folder");
-        }
-        let mut writer = Writer::open(folder.path(), Arc::new(Control::default())).expect("a record");
-        let spec = spec(profile, queue_depth, jobs, blocks);
-        let begin = processor_ns();
-        tameshi_sim::execute(&spec, &mut writer).expect("a run");
-        let ns = (processor_ns() - begin) / blocks as f64;
-        println!("{name} with {jobs} jobs at depth {queue_depth}: {ns:.0} ns of processor time for a read");
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let all: Vec<String> = LOADS.iter().map(|load| format!("{}={}", load.kind, load.millions)).collect();
+    for argument in if asked.is_empty() { &all } else { &asked } {
+        let (kind, millions) = argument.split_once('=').expect("a kind and millions of I/Os");
+        let load = LOADS.iter().find(|load| load.kind == kind).expect("one of the kinds of this file");
+        let ios = (millions.parse::<f64>().expect("a number") * 1e6) as u64;
+        let (ns, digest) = measure(load, ios);
+        println!("{{\"kind\": \"{kind}\", \"ns\": {ns:.1}, \"digest\": \"{digest}\"}}");
     }
 }
