@@ -41,6 +41,7 @@ impl Due {
                 self.sequence += 1;
                 (at, self.sequence)
             }
+            None if self.keys[job] == NEVER => return,
             None => NEVER,
         };
         let leaves = self.keys.len();

@@ -10,6 +10,7 @@ mod book;
 mod entries;
 mod fast;
 mod judge;
+mod straight;
 
 use crate::check;
 use crate::device::{Device, DeviceCompletion};
@@ -254,29 +255,6 @@ impl<'a> Phase<'a> {
         }
     }
 
-    /// What jobs and one device do by themselves before `until`; true when the run is to stop.
-    fn plain(&mut self, world: &mut World, until: Nanos, writer: &mut Writer) -> Result<bool, SimError> {
-        while self.active > 0 || !self.bounded {
-            let wake = world.devices[0].next_wake().unwrap_or(Nanos::MAX);
-            let (due, seat) = self.due.first();
-            if due.min(wake) >= until {
-                break;
-            }
-            if due <= wake {
-                self.enter(world, due);
-                self.issue(world, seat)?;
-            } else {
-                self.enter(world, wake);
-                let look = self.complete(world, 0);
-                world.tell_rebuilt(writer)?;
-                if look && writer.control().is_stopping() {
-                    return Ok(true);
-                }
-            }
-        }
-        Ok(false)
-    }
-
     /// Adds the interval that ends now to the round.
     fn tally(&mut self) {
         for (stats, round) in self.stats.iter().zip(&mut self.round) {
@@ -417,49 +395,58 @@ impl<'a> Phase<'a> {
         before / STOP_CHECK != self.completed / STOP_CHECK
     }
 
-    /// A job's command is complete, or has failed: then it counts in nothing else.
+    /// A command is complete: what waited for it goes on.
     #[inline]
     fn finish(&mut self, (digest, engine): (&mut Digest, &mut Option<Box<Engine>>), done: &DeviceCompletion) {
         let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
-        self.completed += 1;
-        if seat >= self.seats.len() {
-            digest.add(engines(done, seat, slot));
-            if let Some(engine) = engine {
-                engine.completed(done);
+        if seat < self.seats.len() {
+            if self.count(digest, done) {
+                self.seats.set_due(seat, done.at, &mut self.due);
             }
             return;
         }
+        self.completed += 1;
+        digest.add(engines(done, seat, slot));
+        if let Some(engine) = engine {
+            engine.completed(done);
+        }
+    }
+
+    /// A job's command is complete, or has failed: then it counts in nothing else. Whether it is one of the phase under way.
+    #[inline]
+    fn count(&mut self, digest: &mut Digest, done: &DeviceCompletion) -> bool {
+        let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
+        self.completed += 1;
         let of = self.seats.get_mut(seat);
         let completion = of.job.complete(slot, done.at);
         digest.add(entry(done, of, slot, completion.latency));
         self.seats.completed(seat, done.at, &mut self.due);
         if !self.seats.is_current(seat) {
-            return;
+            return false;
         }
-        self.seats.set_due(seat, done.at, &mut self.due);
         let of = self.seats.get(seat);
-        let stream = usize::from(of.stream);
+        let stats = &mut self.stats[usize::from(of.stream)];
+        if done.failed {
+            stats.failed += 1;
+        } else {
+            stats.record(completion.operation as usize, completion.bytes, completion.latency);
+            stats.service_ns_sum += completion.service;
+            spent(&mut stats.parts_ns, &done.breakdown, completion.latency);
+            stats.ledger.slowest.see(Slow {
+                latency: completion.latency,
+                at: done.at,
+                offset_bytes: done.command.offset_bytes,
+                length_bytes: done.command.length_bytes,
+                operation: completion.operation as u8,
+            });
+            for &latency in completion.commit.iter().chain(of.job.commits()) {
+                stats.record(Operation::Commit as usize, 0, latency);
+            }
+        }
         if self.bounded && of.job.is_done() {
             self.active -= self.seats.ended(seat, self.spec, done.at, &mut self.due);
         }
-        let (of, stats) = (self.seats.get(seat), &mut self.stats[stream]);
-        if done.failed {
-            stats.failed += 1;
-            return;
-        }
-        stats.record(completion.operation as usize, completion.bytes, completion.latency);
-        stats.service_ns_sum += completion.service;
-        spent(&mut stats.parts_ns, &done.breakdown, completion.latency);
-        stats.ledger.slowest.see(Slow {
-            latency: completion.latency,
-            at: done.at,
-            offset_bytes: done.command.offset_bytes,
-            length_bytes: done.command.length_bytes,
-            operation: completion.operation as u8,
-        });
-        for &latency in completion.commit.iter().chain(of.job.commits()) {
-            stats.record(Operation::Commit as usize, 0, latency);
-        }
+        true
     }
 
     /// What happens in the engine by itself now.

@@ -52,6 +52,12 @@ impl Barrier {
         self.flushes.push_back(Flush { command: *command, submitted, ready_at, before });
     }
 
+    /// Whether no flush is waiting.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.flushes.is_empty()
+    }
+
     /// When the next flush completes, if nothing is left that it waits for.
     #[inline]
     pub(crate) fn next(&self) -> Option<Nanos> {

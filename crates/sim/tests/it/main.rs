@@ -22,6 +22,7 @@ mod runs;
 mod same_digest;
 mod stacks;
 mod steady;
+mod straight;
 mod streams;
 mod support;
 mod volumes;

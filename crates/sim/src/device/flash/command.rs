@@ -3,16 +3,15 @@
 use super::die::{NONE, Pending};
 use super::ftl::prefetch;
 use super::{Breakdown, Controller, DeviceCompletion, Flash, Power};
+use std::ops::Range;
 use tameshi_base::{Command, CommandKind, Nanos};
 
 /// A command that the drive holds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
-    pub(super) command: Command,
-    submitted: Nanos,
+    /// As it will be told; where its time went, but for what is only known at its end.
+    pub(super) done: DeviceCompletion,
     epoch: u64,
-    /// Where its time went so far, but for what is only known at its end.
-    spent: Breakdown,
     /// When its data have crossed the link and the electronics have seen it.
     pub(super) ready: Nanos,
     /// Mapping units that have no place in the buffer yet.
@@ -42,18 +41,21 @@ impl Fetched {
 
 impl Flash {
     /// The drive takes a command from the host.
-    pub(super) fn begin(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
+    pub(super) fn begin(&mut self, command: &Command, submitted: Nanos, epoch: u64, now: Nanos) {
         self.held += 1;
         let behind = command.offset_bytes + u64::from(command.length_bytes);
         let (next, end) =
             (self.times.unit_of(command.offset_bytes), self.times.unit_of(behind + self.times.unit_bytes - 1));
-        let spent = Breakdown { queue: now - submitted, ..Breakdown::default() };
-        let durable = command.fua && !self.times.protected;
-        let mut slot = Slot { command, submitted, epoch, spent, ready: now, next, end, programs: 0, durable };
-        let over = match command.kind {
-            CommandKind::Read => self.read(&mut slot, now),
-            CommandKind::Write | CommandKind::Trim | CommandKind::Flush => 0,
+        let waited = now - submitted;
+        let (at, breakdown) = match command.kind {
+            CommandKind::Read => self.read(next..end, u64::from(command.length_bytes), waited, now),
+            CommandKind::Write | CommandKind::Trim | CommandKind::Flush => {
+                (now, Breakdown { queue: waited, ..Breakdown::default() })
+            }
         };
+        let done = DeviceCompletion { command: *command, submitted, at, breakdown, failed: false };
+        let durable = command.fua && !self.times.protected;
+        let slot = Slot { done, epoch, ready: now, next, end, programs: 0, durable };
         let number = match self.free_slots.pop() {
             Some(number) => {
                 self.slots[number as usize] = slot;
@@ -65,7 +67,7 @@ impl Flash {
             }
         };
         match command.kind {
-            CommandKind::Read => self.schedule(over, number),
+            CommandKind::Read => self.schedule(at, number),
             CommandKind::Write => self.write(number, now),
             CommandKind::Trim | CommandKind::Flush => self.trim(number, now),
         }
@@ -128,31 +130,33 @@ impl Flash {
         ((from + time).max(until), time)
     }
 
-    /// When a read is over; its slot learns where the time goes.
+    /// A read of so many bytes that has waited in the host: when it is over, and where the time goes.
     #[inline]
-    fn read(&mut self, slot: &mut Slot, now: Nanos) -> Nanos {
-        let Slot { command: Command { length_bytes, .. }, next, end, .. } = *slot;
-        let turn = self.turn(next, now, self.times.read_turn.time(1));
+    fn read(&mut self, units: Range<u64>, bytes: u64, waited: Nanos, now: Nanos) -> (Nanos, Breakdown) {
+        let turn = self.turn(units.start, now, self.times.read_turn);
         let ready = turn + self.times.read_overhead;
         let mut last = Fetched::at(ready);
-        for unit in next..end {
+        for unit in units {
             let fetched = self.fetch(unit, now, ready);
             if fetched.at > last.at {
                 last = fetched;
             }
         }
         // Data cross the link as they come: once the last are there, one mapping unit is left to cross.
-        let bytes = u64::from(length_bytes);
         let crossed = bytes.saturating_sub(self.times.unit_bytes);
         let from = last.at.saturating_sub(self.times.link[0].time(crossed)).max(ready);
-        let (at, _) = self.cross(0, bytes, now, from);
-        let link = self.times.link[0].time(bytes).min(at - last.at);
-        let spent = &mut slot.spent;
-        spent.queue += (turn - now) + last.queue + (at - last.at - link);
-        spent.controller = self.times.read_overhead;
-        (spent.media, spent.garbage_collection, spent.link) = (last.media, last.garbage_collection, link);
-        spent.rebuild = last.rebuild;
-        at
+        let (at, time) = self.cross(0, bytes, now, from);
+        let link = time.min(at - last.at);
+        let breakdown = Breakdown {
+            queue: waited + (turn - now) + last.queue + (at - last.at - link),
+            controller: self.times.read_overhead,
+            media: last.media,
+            garbage_collection: last.garbage_collection,
+            link,
+            rebuild: last.rebuild,
+            host: 0,
+        };
+        (at, breakdown)
     }
 
     /// Senses one mapping unit, if it is on a die, and brings it to the controller.
@@ -187,7 +191,7 @@ impl Flash {
                 None => {}
             }
         }
-        let transfer = self.times.channel.time(self.times.unit_bytes);
+        let transfer = self.times.unit_transfer;
         let channel = &mut self.channels[self.layout.channel_of(die)];
         *channel = now.max(*channel) + transfer;
         self.busy[3] += transfer;
@@ -215,15 +219,17 @@ impl Flash {
 
     #[inline]
     fn write(&mut self, number: u32, now: Nanos) {
-        let Slot { command, next, end, mut spent, .. } = self.slots[number as usize];
-        let turn = self.turn(next, now, self.times.write_turn.time(1));
-        let (over, link) = self.cross(1, u64::from(command.length_bytes), now, turn);
+        let Slot { done: DeviceCompletion { command, .. }, next, end, .. } = self.slots[number as usize];
+        let bytes = u64::from(command.length_bytes);
+        let turn = self.turn(next, now, self.times.write_turn);
+        let (over, link) = self.cross(1, bytes, now, turn);
+        let slot = &mut self.slots[number as usize];
+        slot.ready = over + self.times.write_overhead;
+        let spent = &mut slot.done.breakdown;
         spent.queue += (turn - now) + (over - turn - link);
         (spent.link, spent.controller) = (link, self.times.write_overhead);
-        let slot = &mut self.slots[number as usize];
-        (slot.spent, slot.ready) = (spent, over + self.times.write_overhead);
         let unit = self.times.unit_bytes;
-        let partial = [command.offset_bytes, command.offset_bytes + u64::from(command.length_bytes)];
+        let partial = [command.offset_bytes, command.offset_bytes + bytes];
         for edge in partial.into_iter().filter(|edge| !edge.is_multiple_of(unit)) {
             // What the host leaves of a mapping unit is read first; the buffer hides the time, the die is busy all the same.
             self.fetch(edge / unit, now, over);
@@ -262,16 +268,19 @@ impl Flash {
 
     /// A write completes at `at`; what it waited beyond its own way was for the buffer, or for `media`.
     fn acknowledge(&mut self, number: u32, at: Nanos, media: Nanos) {
-        let [reclaiming, renewing, all] = self.reclaiming;
         let slot = &mut self.slots[number as usize];
         let waited = at - slot.ready;
-        let media = media.min(waited);
-        let share = |of: u64| (u128::from(waited - media) * u128::from(of) / u128::from(all)) as Nanos;
-        let (reclaimed, renewed) = (share(reclaiming), share(renewing));
-        slot.spent.media += media;
-        slot.spent.garbage_collection += reclaimed;
-        slot.spent.rebuild += renewed;
-        slot.spent.queue += waited - media - reclaimed - renewed;
+        if waited > 0 {
+            let [reclaiming, renewing, all] = self.reclaiming;
+            let media = media.min(waited);
+            let share = |of: u64| (u128::from(waited - media) * u128::from(of) / u128::from(all)) as Nanos;
+            let (reclaimed, renewed) = (share(reclaiming), if renewing == 0 { 0 } else { share(renewing) });
+            let spent = &mut slot.done.breakdown;
+            spent.media += media;
+            spent.garbage_collection += reclaimed;
+            spent.rebuild += renewed;
+            spent.queue += waited - media - reclaimed - renewed;
+        }
         self.schedule(at, number);
     }
 
@@ -296,7 +305,7 @@ impl Flash {
     }
 
     fn trim(&mut self, number: u32, now: Nanos) {
-        let Slot { command, next, end, mut spent, .. } = self.slots[number as usize];
+        let Slot { done: DeviceCompletion { command, .. }, next, end, .. } = self.slots[number as usize];
         let unit = self.times.unit_bytes;
         let whole =
             command.offset_bytes.div_ceil(unit)..(command.offset_bytes + u64::from(command.length_bytes)) / unit;
@@ -305,31 +314,48 @@ impl Flash {
             let (controller, logical) = self.route(unit);
             self.controllers[controller].ftl.trim(logical);
         }
-        let turn = self.turn(next, now, self.times.write_turn.time(1));
+        let turn = self.turn(next, now, self.times.write_turn);
+        let spent = &mut self.slots[number as usize].done.breakdown;
         spent.queue += turn - now;
         spent.controller = self.times.write_overhead;
-        self.slots[number as usize].spent = spent;
         self.schedule(turn + self.times.write_overhead, number);
     }
 
     /// A command is over; the next one that waits in the host takes its place.
     pub(super) fn complete(&mut self, number: u32, at: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let slot = &self.slots[number as usize];
-        let epoch = slot.epoch;
-        self.free_slots.push(number);
-        debug_assert_eq!(slot.spent.total(), at - slot.submitted, "{slot:?}");
-        completions.push(DeviceCompletion {
-            command: slot.command,
-            submitted: slot.submitted,
-            at,
-            breakdown: slot.spent,
-            failed: false,
-        });
-        self.barrier.leave(epoch, at);
-        self.held -= 1;
+        completions.push(*self.leave(number, at));
         if let Some((command, submitted, epoch)) = self.host.pop_front() {
-            self.begin(command, submitted, epoch, at);
+            self.begin(&command, submitted, epoch, at);
         }
+    }
+
+    /// A command is over, and leaves the drive.
+    #[inline]
+    fn leave(&mut self, number: u32, at: Nanos) -> &DeviceCompletion {
+        self.free_slots.push(number);
+        self.held -= 1;
+        let slot = &mut self.slots[number as usize];
+        self.barrier.leave(slot.epoch, at);
+        slot.done.at = at;
+        debug_assert_eq!(slot.done.breakdown.total(), at - slot.done.submitted, "{slot:?}");
+        &slot.done
+    }
+
+    /// Goes on to the next completion before `until`, if that is alone at its instant and nothing waits for it: flushes, or
+    /// commands in the host. Otherwise [`Flash::advance`] goes on from where this ends.
+    #[inline]
+    pub(crate) fn complete_alone(&mut self, until: Nanos) -> Option<&DeviceCompletion> {
+        if !self.barrier.is_open() || !self.host.is_empty() {
+            return None;
+        }
+        while self.events.next() < until && self.events.is_next_alone() {
+            let (at, number) = self.events.take()?;
+            match number.checked_sub(self.dies.len() as u32) {
+                Some(slot) => return Some(self.leave(slot, at)),
+                None => self.die_wakes(number, at),
+            }
+        }
+        None
     }
 
     pub(super) fn complete_flush(&mut self, at: Nanos, completions: &mut Vec<DeviceCompletion>) {
@@ -347,5 +373,47 @@ impl Flash {
             breakdown,
             failed: false,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tameshi_spec::profile::{self, DeviceProfile};
+
+    /// A drive that holds nothing: reads take its electronics, in turns of a microsecond, and the link.
+    fn drive() -> Flash {
+        let text = include_str!("../../../../../profiles/devices/nvme-tlc-3.84tb.toml");
+        let profile: DeviceProfile = toml::from_str(text).expect("a profile");
+        let profile::Device::Flash(mut flash) = profile.device else { panic!("a flash drive") };
+        flash.simulated.scale = 1024;
+        Flash::new(&flash).expect("a drive")
+    }
+
+    fn command(id: u64, kind: CommandKind) -> Command {
+        let length_bytes = if kind == CommandKind::Flush { 0 } else { 4096 };
+        Command { id, kind, offset_bytes: 0, length_bytes, fua: false, stream: 0 }
+    }
+
+    #[test]
+    fn reads_complete_alone_one_after_the_other_before_a_time() {
+        let mut drive = drive();
+        (0..3).for_each(|id| drive.submit(0, &command(id, CommandKind::Read)));
+        let first = *drive.complete_alone(Nanos::MAX).expect("it is alone");
+        assert_eq!((first.command.id, first.breakdown.total()), (0, first.at));
+        let second = drive.next_wake().expect("another one");
+        assert_eq!(drive.complete_alone(second), None, "not before");
+        assert_eq!(drive.complete_alone(second + 1).map(|done| (done.command.id, done.at)), Some((1, second)));
+    }
+
+    #[test]
+    fn what_a_flush_waits_for_is_left_to_the_general_way() {
+        let mut drive = drive();
+        drive.submit(0, &command(0, CommandKind::Read));
+        drive.submit(0, &command(1, CommandKind::Flush));
+        assert_eq!(drive.complete_alone(Nanos::MAX), None);
+        let mut completions = Vec::new();
+        drive.advance(1_000_000, &mut completions);
+        assert_eq!(completions.iter().map(|done| done.command.id).collect::<Vec<_>>(), [0, 1]);
     }
 }

@@ -146,12 +146,14 @@ struct Times {
     erase: Nanos,
     suspend: Option<Nanos>,
     channel: Pace,
+    /// One mapping unit on a channel.
+    unit_transfer: Nanos,
     link: [Pace; 2],
     half_duplex: bool,
     /// What the electronics move both ways together, where that is less than the link carries.
     transfer: Option<Pace>,
-    read_turn: Pace,
-    write_turn: Pace,
+    read_turn: Nanos,
+    write_turn: Nanos,
     read_overhead: Nanos,
     write_overhead: Nanos,
     depth: u32,
@@ -280,7 +282,7 @@ impl Flash {
         }
         let epoch = self.barrier.enter();
         if self.held < self.times.depth {
-            self.begin(*command, now, epoch, now);
+            self.begin(command, now, epoch, now);
         } else {
             self.host.push_back((*command, now, epoch));
         }
@@ -553,6 +555,7 @@ impl Times {
             });
             Power { idle_mw: u64::from(power.idle_mw.value), takes_nj, limit }
         });
+        let channel = Pace::per_second(controller.channel_rate.value);
         Self {
             unit_bytes: profile.mapping_unit.value.0,
             unit_bits: profile.mapping_unit.value.0.is_power_of_two().then(|| profile.mapping_unit.value.0.ilog2()),
@@ -561,12 +564,13 @@ impl Times {
             program: by_kind(&nand.program_time.value),
             erase: nand.erase_time.value.0,
             suspend: nand.suspend_time.as_ref().map(|time| time.value.0),
-            channel: Pace::per_second(controller.channel_rate.value),
+            channel,
+            unit_transfer: channel.time(profile.mapping_unit.value.0),
             link: [profile.link.read_rate.value, profile.link.write_rate.value].map(Pace::per_second),
             half_duplex: profile.link.half_duplex.value,
             transfer: controller.transfer_rate.as_ref().map(|rate| Pace::per_second(rate.value)),
-            read_turn: Pace::per_second(controller.read_rate.value),
-            write_turn: Pace::per_second(controller.write_rate.value),
+            read_turn: Pace::per_second(controller.read_rate.value).time(1),
+            write_turn: Pace::per_second(controller.write_rate.value).time(1),
             read_overhead: controller.read_overhead.value.0,
             write_overhead: controller.write_overhead.value.0,
             depth: controller.queue_depth.value,

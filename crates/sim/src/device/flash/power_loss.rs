@@ -52,15 +52,15 @@ impl Flash {
     fn writes_under_way(&self) -> impl Iterator<Item = &Slot> {
         let free: BTreeSet<u32> = self.free_slots.iter().copied().collect();
         let held = (0..).zip(&self.slots).filter(move |(number, _)| !free.contains(number));
-        held.map(|(_, slot)| slot).filter(|slot| slot.command.kind == CommandKind::Write)
+        held.map(|(_, slot)| slot).filter(|slot| slot.done.command.kind == CommandKind::Write)
     }
 
     /// Writes beyond the atomic size that are partly stored at `now`.
     fn torn(&self, now: Nanos) -> u64 {
-        let larger = |slot: &&Slot| u64::from(slot.command.length_bytes) > self.times.atomic_bytes;
+        let larger = |slot: &&Slot| u64::from(slot.done.command.length_bytes) > self.times.atomic_bytes;
         let mut buffered: Option<BTreeSet<(usize, u32)>> = None;
         let is_torn = |slot: &Slot| {
-            let first = slot.command.offset_bytes / self.times.unit_bytes;
+            let first = slot.done.command.offset_bytes / self.times.unit_bytes;
             let stored = if self.times.protected {
                 self.crossed_units(slot, now).min(slot.next - first)
             } else {
@@ -74,7 +74,7 @@ impl Flash {
 
     /// Whole mapping units of a write that have crossed the link at `now`.
     fn crossed_units(&self, slot: &Slot, now: Nanos) -> u64 {
-        let bytes = u64::from(slot.command.length_bytes);
+        let bytes = u64::from(slot.done.command.length_bytes);
         let over = slot.ready.saturating_sub(self.times.write_overhead);
         let time = self.times.link[1].time(bytes);
         let spent = now.saturating_sub(over.saturating_sub(time)).min(time);
@@ -84,7 +84,7 @@ impl Flash {
 
     /// Mapping units in the buffer whose writes have completed.
     fn acknowledged_in_buffer(&self) -> u64 {
-        let first = |slot: &Slot| slot.command.offset_bytes / self.times.unit_bytes;
+        let first = |slot: &Slot| slot.done.command.offset_bytes / self.times.unit_bytes;
         let taken = |slot: &Slot| (first(slot)..slot.next).map(|unit| self.route(unit)).collect::<Vec<_>>();
         let under_way: BTreeSet<(usize, u32)> = self.writes_under_way().flat_map(taken).collect();
         self.in_buffer().filter(|unit| !under_way.contains(unit)).count() as u64

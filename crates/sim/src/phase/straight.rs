@@ -1,0 +1,62 @@
+//! The short way through a phase that is nothing but jobs and one device.
+//!
+//! Most completions of a flash drive are alone at their instant: then nobody but the job of the command can be due at it, and
+//! it issues its next one at once, without standing in the queue of those that are due. What is not alone goes the general
+//! way, so that the order of everything is the same on both.
+
+use super::{Phase, STOP_CHECK};
+use crate::device::Device;
+use crate::run::{SimError, World};
+use tameshi_base::Nanos;
+use tameshi_record::Writer;
+
+impl Phase<'_> {
+    /// What jobs and one device do by themselves before `until`; true when the run is to stop.
+    pub(super) fn plain(&mut self, world: &mut World, until: Nanos, writer: &mut Writer) -> Result<bool, SimError> {
+        while self.active > 0 || !self.bounded {
+            let (due, seat) = self.due.first();
+            if self.straight(world, until.min(due))? {
+                if self.completed.is_multiple_of(STOP_CHECK) && writer.control().is_stopping() {
+                    return Ok(true);
+                }
+                continue;
+            }
+            let wake = world.devices[0].next_wake().unwrap_or(Nanos::MAX);
+            if due.min(wake) >= until {
+                break;
+            }
+            if due <= wake {
+                self.enter(world, due);
+                self.issue(world, seat)?;
+            } else {
+                self.enter(world, wake);
+                let look = self.complete(world, 0);
+                world.tell_rebuilt(writer)?;
+                if look && writer.control().is_stopping() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The next command completes, if it is alone at its instant and that lies before `until`, and its job goes on; whether it did.
+    #[inline]
+    fn straight(&mut self, world: &mut World, until: Nanos) -> Result<bool, SimError> {
+        if self.seats.lingering() > 0 {
+            return Ok(false);
+        }
+        let Device::Flash(flash) = &mut world.devices[0] else { return Ok(false) };
+        let Some(done) = flash.complete_alone(until) else { return Ok(false) };
+        let (seat, now) = ((done.command.id >> 32) as usize, done.at);
+        self.count(&mut world.digest, done);
+        self.enter(world, now);
+        let looks = self.completed.is_multiple_of(STOP_CHECK);
+        if !looks && self.seats.get(seat).job.next_due().is_some_and(|due| due <= now) {
+            self.issue(world, seat)?;
+        } else {
+            self.seats.set_due(seat, now, &mut self.due);
+        }
+        Ok(true)
+    }
+}
