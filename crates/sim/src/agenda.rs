@@ -70,14 +70,6 @@ impl Agenda {
         self.first_at.min(self.far_at)
     }
 
-    /// Whether nothing else is at the same time as the next event.
-    #[inline]
-    pub fn is_next_alone(&self) -> bool {
-        let Some(first) = self.nodes.get(self.first as usize) else { return false };
-        let behind = self.nodes.get(first.next as usize);
-        first.at < self.far_at && behind.is_none_or(|behind| behind.at > first.at)
-    }
-
     /// Something happens to `number` at `at`, which is not before what was taken last; nothing else is to happen to it.
     #[inline]
     pub fn add(&mut self, at: Nanos, number: u32) {
@@ -187,18 +179,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn what_is_near_and_has_its_time_to_itself_is_alone() {
-        let mut agenda = Agenda::new();
-        assert!(!agenda.is_next_alone());
-        [5, 7, 7].into_iter().zip(0..).for_each(|(at, number)| agenda.add(at, number));
-        assert!(agenda.is_next_alone());
-        agenda.take();
-        assert!(!agenda.is_next_alone());
-        agenda.take();
-        assert!(agenda.is_next_alone());
-    }
-
     proptest! {
         #[test]
         fn events_come_in_the_order_of_time_and_then_of_asking(
@@ -220,8 +200,6 @@ mod tests {
                     plain.push(Reverse((now + ahead, turn, number)));
                 }
                 prop_assert_eq!(agenda.next(), plain.peek().map_or(Nanos::MAX, |Reverse((at, ..))| *at));
-                let same = plain.iter().filter(|Reverse((at, ..))| *at == agenda.next()).count();
-                prop_assert!(same == 1 || !agenda.is_next_alone(), "{} at once", same);
             }
         }
     }

@@ -341,14 +341,23 @@ impl Flash {
         &slot.done
     }
 
-    /// Goes on to the next completion before `until`, if that is alone at its instant and nothing waits for it: flushes, or
-    /// commands in the host. Otherwise [`Flash::advance`] goes on from where this ends.
+    /// Whether something waits for what completes: a flush, or a command in the host.
     #[inline]
-    pub(crate) fn complete_alone(&mut self, until: Nanos) -> Option<&DeviceCompletion> {
-        if !self.barrier.is_open() || !self.host.is_empty() {
-            return None;
-        }
-        while self.events.next() < until && self.events.is_next_alone() {
+    pub(crate) fn holds_back(&self) -> bool {
+        !self.barrier.is_open() || !self.host.is_empty()
+    }
+
+    /// When something next happens inside.
+    #[inline]
+    pub(crate) fn next_event(&self) -> Nanos {
+        self.events.next()
+    }
+
+    /// Goes on to the next completion before `until`, where nothing waits for it; what [`Flash::advance`] does, one by one.
+    #[inline]
+    pub(crate) fn complete_next(&mut self, until: Nanos) -> Option<&DeviceCompletion> {
+        debug_assert!(!self.holds_back());
+        while self.events.next() < until {
             let (at, number) = self.events.take()?;
             match number.checked_sub(self.dies.len() as u32) {
                 Some(slot) => return Some(self.leave(slot, at)),
@@ -396,22 +405,22 @@ mod tests {
     }
 
     #[test]
-    fn reads_complete_alone_one_after_the_other_before_a_time() {
+    fn reads_complete_one_by_one_before_a_time() {
         let mut drive = drive();
         (0..3).for_each(|id| drive.submit(0, &command(id, CommandKind::Read)));
-        let first = *drive.complete_alone(Nanos::MAX).expect("it is alone");
+        let first = *drive.complete_next(Nanos::MAX).expect("a read");
         assert_eq!((first.command.id, first.breakdown.total()), (0, first.at));
         let second = drive.next_wake().expect("another one");
-        assert_eq!(drive.complete_alone(second), None, "not before");
-        assert_eq!(drive.complete_alone(second + 1).map(|done| (done.command.id, done.at)), Some((1, second)));
+        assert_eq!(drive.complete_next(second), None, "not before");
+        assert_eq!(drive.complete_next(second + 1).map(|done| (done.command.id, done.at)), Some((1, second)));
     }
 
     #[test]
-    fn what_a_flush_waits_for_is_left_to_the_general_way() {
+    fn a_flush_waits_for_what_completes_and_comes_behind_it() {
         let mut drive = drive();
         drive.submit(0, &command(0, CommandKind::Read));
         drive.submit(0, &command(1, CommandKind::Flush));
-        assert_eq!(drive.complete_alone(Nanos::MAX), None);
+        assert!(drive.holds_back());
         let mut completions = Vec::new();
         drive.advance(1_000_000, &mut completions);
         assert_eq!(completions.iter().map(|done| done.command.id).collect::<Vec<_>>(), [0, 1]);
