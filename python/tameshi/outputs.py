@@ -22,7 +22,10 @@ from tameshi.store import SealedRun
 NANOSECONDS = 1e9
 ASKED = "asked.json"
 """What `tameshi ask` was asked and answers, in its study's folder."""
-MARKED = ("fail", "replace", "rebuilt", "power_cut", "failover", "crash", "hook_begin")
+MARKED = (
+    *("fail", "replace", "rebuilt", "power_cut", "failover", "crash", "restart", "pool_loaded"),
+    "hook_begin",
+)
 """Events that plots over time mark."""
 SERIES_COUNTS = {
     "read.count": "read",

@@ -322,7 +322,7 @@ def _sampled(
 
 TOLD = (
     *("check", "crash", "outage", "errors", "mix_audit", "profile", "caches", "loaded"),
-    "simulated",
+    *("restart", "pool_loaded", "simulated"),
 )
 """Events of a run with a database that results.json holds."""
 

@@ -121,6 +121,21 @@ def test_a_channel_that_dies_and_its_rebuild_are_told(event, en, ja):
         assert said in told and "12" in told and "card" in told
 
 
+@pytest.mark.parametrize(
+    ("event", "en", "ja"),
+    [
+        ({"kind": "restart", "back": True, "away_ns": SECOND}, "answers again", "正常停止"),
+        ({"kind": "restart", "back": False, "away_ns": SECOND}, "as in a crash", "異常終了"),
+        ({"kind": "pool_loaded", "pages": 1234, "for_ns": SECOND, "whole": True}, "1,234", "1,234"),
+        ({"kind": "pool_loaded", "pages": 7, "for_ns": SECOND, "whole": False}, "no more", "打ち切り"),
+    ],
+)
+def test_a_restart_and_what_comes_back_are_told(event, en, ja):
+    for lang, said in (("en", en), ("ja", ja)):
+        told = happening({"event": "upgrade"} | event, Text(lang))
+        assert said in told and "upgrade" in told
+
+
 @pytest.mark.parametrize(("lang", "said"), [("en", "is rebuilt"), ("ja", "リビルド完了")])
 def test_every_form_of_the_report_shows_it(lang, said):
     marks = [{"t_s": 0.5, "kind": kind} for kind in ("fail", "replace", "rebuilt", "power_cut")]

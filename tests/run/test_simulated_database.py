@@ -176,6 +176,30 @@ def test_crashes_are_simulated_and_the_report_tells_outage_recovery_and_ledger(s
         assert said in shown, said
 
 
+def test_a_restart_is_simulated_and_the_report_tells_shutdown_outage_and_what_came_back(
+    study, tmp_path
+):
+    axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
+    text = STUDY.replace(axes, 'use.storage = "flash"\n').replace('time = "4 s"', 'time = "6 s"')
+    text += '[event.upgrade]\nat = "1 s"\nphase = "run"\nrestart = { down = "500 ms" }\n'
+    out = tmp_path / "out"
+    done = tameshi("run", study(text), "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    told = {event["kind"]: event for event in cell["database"]}
+    restart, loaded = told["restart"], told["pool_loaded"]
+    assert restart["event"] == loaded["event"] == "upgrade" and restart["back"]
+    assert (restart["pages"], restart["log_bytes"]) == (0, 0) and restart["pages_flushed"] > 0
+    assert restart["away_ns"] >= restart["shutdown_ns"] + restart["recovery_ns"] + 500_000_000
+    assert loaded["pages"] <= loaded["listed"] == restart["pages_listed"]
+    assert told["check"]["holds"] and told["check"]["ledger"]["lost"] == 0
+    assert told["outage"]["outage"]["first_success_ns"] > told["outage"]["outage"]["first_error_ns"]
+    assert [h["kind"] for s in cell["timeline"] for h in s["happened"]][0] == "restart"
+    shown = (out / "report.html").read_text()
+    for said in ("shut down at", "pages listed were read back", "first error at"):
+        assert said in shown, said
+
+
 def test_a_drive_dies_and_is_filled_during_tpcc_and_the_report_tells_the_service(study, tmp_path):
     text = STUDY[: STUDY.index("[axis")] + STUDY[STUDY.index("[storage.disk]") :]
     text = text.replace(

@@ -199,7 +199,7 @@ impl World {
         let device = self.places[storage];
         let blow = self.staging.happen(self.now, &mut self.devices[device], writer)?;
         if let (Some(engine), Some(blow)) = (self.engine.as_mut().filter(|engine| engine.device == device), blow) {
-            engine.crash(self.now, blow);
+            engine.befall(self.now, blow);
         }
         Ok(())
     }
@@ -355,6 +355,10 @@ pub fn execute(spec: &RunSpec, writer: &mut Writer) -> Result<(RunStatus, String
     writer.event(0, "run_begin", json!({}))?;
     let status = if all_phases(spec, &mut world, writer)? { RunStatus::Complete } else { RunStatus::Partial };
     world.staging.end(world.now, writer)?;
+    if let Some(engine) = &mut world.engine {
+        engine.end(world.now);
+    }
+    world.tell_engine(writer)?;
     if let Some(verdict) = world.engine.as_ref().and_then(|engine| engine.verdict()) {
         writer.event(world.now, "check", verdict)?;
     }

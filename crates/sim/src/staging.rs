@@ -35,8 +35,9 @@ pub(crate) struct Staging {
 impl Staging {
     pub(crate) fn new(spec: &RunSpec) -> Self {
         let waiting = spec.events.iter().filter_map(|(name, event)| {
-            let killed = spec.database.as_ref().filter(|_| event.kill.is_some());
-            let storage = befallen(event).or(killed.map(|database| database.storage.as_str()))?;
+            let of_server = event.kill.is_some() || event.restart.is_some();
+            let server = spec.database.as_ref().filter(|_| of_server);
+            let storage = befallen(event).or(server.map(|database| database.storage.as_str()))?;
             let storage = spec.storage.get_index_of(storage)?;
             let number = |phase: &String| spec.phases.iter().position(|other| other.name == *phase);
             let phase = event.phase.as_ref().and_then(number).map(|number| number as u32);
@@ -84,6 +85,9 @@ impl Staging {
         self.look();
         if let Some(kill) = &event.kill {
             return Ok(Some(Blow { event: name, how: How::Kill, down: kill.down.0, loss: Loss::default() }));
+        }
+        if let Some(restart) = &event.restart {
+            return Ok(Some(Blow { event: name, how: How::Shutdown, down: restart.down.0, loss: Loss::default() }));
         }
         let storage = befallen(&event);
         let mut blow = None;

@@ -159,7 +159,7 @@ impl Stage<'_, '_> {
 /// one what befalls a private database.
 pub(crate) fn is_staged(event: &Event, world: World, has_programs: bool) -> bool {
     let staged: &[&str] = match world {
-        World::Simulated if has_programs => &["fail", "replace", "power_cut", "kill", "failover"],
+        World::Simulated if has_programs => &["fail", "replace", "power_cut", "kill", "restart", "failover"],
         World::Simulated => &["fail", "replace", "power_cut"],
         World::Measured if has_programs => &["kill", "power_cut"],
         _ => &[],

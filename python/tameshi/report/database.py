@@ -189,9 +189,30 @@ def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:
             read = text("crash.recovered", log=log, pages=f"{event['pages']:,}")
             said = text("list.separator").join((said, read))
         yield said
+    elif event["kind"] == "restart":
+        yield _restart(text, event)
+    elif event["kind"] == "pool_loaded":
+        kind = "pool_loaded" if event["whole"] else "pool_loaded_in_part"
+        numbers = {key: f"{event[key]:,}" for key in ("pages", "listed")}
+        spent, at = (f"{event[key] / 1e9:.2f} s" for key in ("for_ns", "t_ns"))
+        yield text(f"check.{kind}", event=event["event"], spent=spent, at=at, **numbers)
     elif event["kind"] == "errors":
         by_code = event["by_code"].items()
         yield text("check.errors", codes=", ".join(f"{code}: {n:,}" for code, n in by_code))
+
+
+def _restart(text: Text, event: Mapping[str, Any]) -> str:
+    """How long the server took to go down and to come back, and what it wrote and read for that."""
+    times = ("shutdown_ns", "away_ns", "recovery_ns")
+    seconds = {key.removesuffix("_ns"): f"{event.get(key, 0) / 1e9:.2f} s" for key in times}
+    flushed, at = f"{event['pages_flushed']:,}", f"{event['t_ns'] / 1e9:.2f} s"
+    kind = "restart" if event["back"] else "restart_cut_short"
+    said = text(f"check.{kind}", event=event["event"], at=at, flushed=flushed, **seconds)
+    if not event.get("log_bytes"):
+        return said
+    log = format_value("bytes", event["log_bytes"])
+    read = text("crash.recovered", log=log, pages=f"{event['pages']:,}")
+    return text("list.separator").join((said, read))
 
 
 def _ledger(text: Text, ledger: Mapping[str, Any]) -> str:

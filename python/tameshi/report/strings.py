@@ -253,7 +253,25 @@ TEXT: dict[str, tuple[str, str]] = {
         "`{event}`: the server is gone, and answers again {away} later",
         "「{event}」：サーバー停止、{away}後に応答",
     ),
+    "timeline.restart": (
+        "`{event}`: the server is shut down, and answers again {away} later",
+        "「{event}」：サーバーを正常停止、{away}後に応答",
+    ),
+    "timeline.restart_cut_short": (
+        "`{event}`: the server is shut down, and ends as in a crash {away} later",
+        "「{event}」：サーバーを正常停止、{away}後に異常終了",
+    ),
+    "timeline.pool_loaded": (
+        "`{event}`: {pages} pages are back in the pool, read in {time}",
+        "「{event}」：バッファプールへ{pages}ページを復元、{time}",
+    ),
+    "timeline.pool_loaded_in_part": (
+        "`{event}`: of the pages listed {pages} are back in the pool after {time}, and no more come",
+        "「{event}」：{time}で{pages}ページを復元し、残りは打ち切り",
+    ),
     "mark.crash": ("crash", "クラッシュ"),
+    "mark.restart": ("restart", "再起動"),
+    "mark.pool_loaded": ("pool loaded", "プール復元完了"),
     "mark.failover": ("failover", "フェイルオーバー"),
     "mark.fail": ("fails", "故障"),
     "mark.replace": ("replaced", "交換"),
@@ -685,6 +703,29 @@ TEXT: dict[str, tuple[str, str]] = {
         "`{event}`: failover at {at}; the standby answered {away} later, of which it took "
         "{recovery} to start",
         "`{event}`：{at}にフェイルオーバー。{away}後に待機系が応答、うち起動{recovery}",
+    ),
+    "check.restart": (
+        "`{event}`: shut down at {at}: {flushed} pages written in {shutdown}; it answered again "
+        "{away} after it had begun to go, of which it took {recovery} to start",
+        "`{event}`：{at}に正常停止を開始。{shutdown}で{flushed}ページを書き出し、"
+        "停止開始から{away}後に応答、うち起動{recovery}",
+    ),
+    "check.restart_cut_short": (
+        "`{event}`: shut down at {at}, and ended as in a crash {away} later; {flushed} pages were "
+        "written in {shutdown}",
+        "`{event}`：{at}に正常停止を開始し、{away}後に異常終了。{shutdown}で{flushed}ページを書き出し",
+    ),
+    "check.pool_loaded": (
+        "`{event}`: {pages} of the {listed} pages listed were read back by {at}, in {spent}; the "
+        "others were there already",
+        "`{event}`：{at}までの{spent}で、記録された{listed}ページのうち{pages}ページを読み戻し、"
+        "残りはすでにプール内",
+    ),
+    "check.pool_loaded_in_part": (
+        "`{event}`: {pages} of the {listed} pages listed were read back in {spent}, up to {at}; "
+        "the others never",
+        "`{event}`：{at}までの{spent}で、記録された{listed}ページのうち{pages}ページを読み戻し、"
+        "残りは読み戻されず",
     ),
     "crash.recovered": (
         "of it {log} of log and {pages} pages were read",

@@ -127,8 +127,15 @@ def happening(event: Mapping[str, Any], text: Text) -> str:
             "hold_up": format_value("latency", event.get("hold_up_ns", 0)),
         }
         kind = "power_cut_carried" if event.get("hold_up_ns") else kind
-    if kind == "crash":
+    if kind in ("crash", "restart"):
         fields["away"] = format_value("latency", event["away_ns"])
+        kind += "_cut_short" if event.get("back") is False else ""
+    if kind == "pool_loaded":
+        fields |= {
+            "pages": f"{event['pages']:,}",
+            "time": format_value("latency", event["for_ns"]),
+        }
+        kind += "" if event["whole"] else "_in_part"
     if kind == "failover":
         fields |= {
             "outstanding": event["outstanding"],

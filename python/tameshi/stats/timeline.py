@@ -15,6 +15,8 @@ KINDS = (
     "power_cut",
     "failover",
     "crash",
+    "restart",
+    "pool_loaded",
     "missed",
     "hook_begin",
     "hook_end",

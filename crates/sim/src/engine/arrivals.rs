@@ -82,14 +82,16 @@ impl Engine {
 
     /// A client's transaction begins.
     pub(super) fn started(&mut self, client: u32) {
+        self.clients[client as usize].began = self.now;
         if let Some(delivery) = self.delivery_of(client) {
-            self.clients[client as usize].began = self.now;
             self.queue_delivery(delivery);
             return self.over(client);
         }
+        if self.is_shutting_down() {
+            return self.turns(client, Stage::Outside, Why::Outage);
+        }
         let why = if self.is_down() { Why::Outage } else { Why::Processor };
         self.turns(client, Stage::Next, why);
-        self.clients[client as usize].began = self.now;
         self.ready.push_back(client);
     }
 

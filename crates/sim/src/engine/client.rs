@@ -42,6 +42,8 @@ pub(super) enum Stage {
     Idle,
     /// Its user thinks, and then types.
     Thinking,
+    /// The server, which is on its way down, takes nothing from it.
+    Outside,
     /// The phase is over.
     Ended,
 }
@@ -98,6 +100,11 @@ impl Stage {
     /// Whether its user keeps it, and not the server.
     pub(super) fn is_users(self) -> bool {
         matches!(self, Self::Thinking | Self::Typing | Self::Idle)
+    }
+
+    /// Whether nothing of it is in the server.
+    pub(super) fn is_outside(self) -> bool {
+        self.is_users() || matches!(self, Self::Outside | Self::Ended)
     }
 }
 
@@ -177,6 +184,7 @@ impl Engine {
         match self.clients[client as usize].stage {
             Stage::Next => self.next_step(client),
             Stage::Planned => self.go_through(client),
+            Stage::Space if self.is_shutting_down() => self.turn_away(client),
             Stage::Space => self.plan(client),
             _ => {}
         }
@@ -186,7 +194,12 @@ impl Engine {
     fn next_step(&mut self, client: u32) {
         loop {
             let seat = &mut self.clients[client as usize];
-            match seat.client.next(&seat.reply, &mut seat.statement) {
+            let step = seat.client.next(&seat.reply, &mut seat.statement);
+            let ends = matches!(step, Step::Done(_)) && !seat.wrote;
+            if !ends && self.is_shutting_down() {
+                return self.turn_away(client);
+            }
+            match step {
                 Step::Begin { .. } => {}
                 Step::Run => return self.plan(client),
                 Step::Commit => {
@@ -352,6 +365,7 @@ impl Engine {
                 }
             }
             After::Commit => self.commit_logged(client),
+            After::Scan if self.is_shutting_down() => self.turn_away(client),
             After::Scan => {
                 self.clients[client as usize].stage = Stage::Planned;
                 self.ready.push_back(client);

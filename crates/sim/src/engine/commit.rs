@@ -140,7 +140,7 @@ impl Engine {
         self.roll_back(client);
     }
 
-    fn release_locks(&mut self, client: u32) {
+    pub(super) fn release_locks(&mut self, client: u32) {
         let mut woken = std::mem::take(&mut self.woken);
         self.locks.release(client, &mut woken);
         for next in woken.drain(..) {

@@ -12,6 +12,8 @@ use super::counters::{Told, Why};
 use super::locks::Locks;
 use super::pool::Pool;
 use super::recovery::Recovery;
+use super::reload::Loading;
+use super::shutdown::Shutdown;
 use super::{AHEAD, Alarm, Batch, Cleaner, Engine, FIRST_ASYNC, Logic, Purpose};
 use crate::device::DeviceCompletion;
 use crate::fault::Loss;
@@ -35,6 +37,8 @@ pub(crate) enum How {
     Failover,
     /// Its storage doesn't do what it asks. It doesn't come back.
     Storage,
+    /// It is shut down in good order.
+    Shutdown,
 }
 
 /// What befalls a server.
@@ -43,7 +47,7 @@ pub(crate) struct Blow {
     /// The event's name.
     pub(crate) event: String,
     pub(crate) how: How,
-    /// How long nobody starts it again.
+    /// How long nobody starts it again, once it is down.
     pub(crate) down: Nanos,
     /// What its storage has lost.
     pub(crate) loss: Loss,
@@ -67,7 +71,12 @@ struct Ledger {
 /// What is noted of a server that something will befall.
 #[derive(Default)]
 pub(super) struct Watch {
+    pub(super) shutdown: Option<Shutdown>,
     pub(super) recovery: Option<Recovery>,
+    pub(super) loading: Option<Loading>,
+    /// Pages that were listed at the last shutdown, in their order; whether not all of them have been read back.
+    pub(super) listed: Vec<u32>,
+    pub(super) is_unfinished: bool,
     /// By page, the log position of its last change.
     pub(super) changed: Vec<u64>,
     /// Changes logged so far.
@@ -81,7 +90,9 @@ pub(super) struct Watch {
     /// Log positions of the commits that were answered last.
     answered: VecDeque<u64>,
     ledger: Ledger,
-    crashes: u32,
+    ends: u32,
+    /// Transactions that clients have completed.
+    pub(super) completed: u64,
     /// Work that has been asked of processors and isn't done.
     pub(super) working: u32,
     begin: Nanos,
@@ -148,9 +159,24 @@ impl Watch {
             self.counts.resize(bucket + 1, 0);
         }
         self.counts[bucket] += 1;
-        if let Some(gap) = self.gaps.last_mut().filter(|gap| gap.success.is_none()) {
+        self.completed += 1;
+        // What comes to its end during a shutdown does so on a connection of before.
+        let is_back = self.shutdown.is_none();
+        if let Some(gap) = self.gaps.last_mut().filter(|gap| gap.success.is_none() && is_back) {
             gap.success = Some(now);
         }
+    }
+
+    /// Clients lose their connections.
+    pub(super) fn open_gap(&mut self, now: Nanos) {
+        if self.gaps.last().is_none_or(|gap| gap.success.is_some()) {
+            self.gaps.push(Gap { error: now, success: None });
+        }
+    }
+
+    /// The server has ended: what it has acknowledged is held against what is there.
+    pub(super) fn count_end(&mut self) {
+        self.ends += 1;
     }
 
     /// Bytes of log that a change makes on average.
@@ -164,7 +190,7 @@ impl Watch {
         // A drive that a capacitor carries calls a write durable when it has it: what its capacitor doesn't save was synced, too.
         let broken_promise = flush_ns > hold_up_ns;
         match blow.how {
-            How::Kill | How::Storage => self.handed.max(self.written).max(durable),
+            How::Kill | How::Storage | How::Shutdown => self.handed.max(self.written).max(durable),
             _ if lost_bytes == 0 => self.written.max(durable),
             _ if !broken_promise => durable,
             _ => {
@@ -184,6 +210,15 @@ impl Watch {
         (self.written, self.handed) = (survives, survives);
         self.writes.retain(|&(_, lsn)| lsn <= survives);
         lost
+    }
+
+    /// Tells what became of a server that was shut down, besides what its shutdown was.
+    pub(super) fn tell_restart(&mut self, shutdown: &Shutdown, gone: Nanos, rest: Value) {
+        let mut fields = shutdown.told(gone);
+        if let (Some(fields), Value::Object(rest)) = (fields.as_object_mut(), rest) {
+            fields.extend(rest);
+        }
+        self.tell(shutdown.began, "restart", fields);
     }
 
     pub(super) fn tell(&mut self, at: Nanos, kind: &'static str, fields: Value) {
@@ -223,16 +258,27 @@ impl Engine {
         self.watch.as_ref().is_some_and(|watch| watch.recovery.is_some())
     }
 
-    /// Whether it is on its way back.
-    pub(super) fn is_coming_back(&self) -> bool {
-        let recovery = self.watch.as_ref().and_then(|watch| watch.recovery.as_ref());
-        recovery.is_some_and(|recovery| !recovery.is_in_vain())
+    /// Whether it is on its way down or back, or works for nobody but itself.
+    pub(super) fn is_about_itself(&self) -> bool {
+        let Some(watch) = &self.watch else { return false };
+        watch.shutdown.is_some()
+            || watch.recovery.as_ref().is_some_and(|recovery| !recovery.is_in_vain())
+            || watch.loading.as_ref().is_some_and(|loading| loading.is_working)
+    }
+
+    /// Something befalls the server.
+    pub(crate) fn befall(&mut self, now: Nanos, blow: Blow) {
+        match blow.how {
+            How::Shutdown => self.shut_down(now, blow),
+            _ => self.crash(now, blow),
+        }
     }
 
     /// Something ends the server.
-    pub(crate) fn crash(&mut self, now: Nanos, blow: Blow) {
+    pub(super) fn crash(&mut self, now: Nanos, blow: Blow) {
         self.now = now;
         self.watch.get_or_insert_default();
+        self.cut_short();
         let torn = self.torn_pages(&blow);
         if blow.how != How::Kill {
             self.cache.clear();
@@ -242,15 +288,13 @@ impl Engine {
         self.ready.clear();
         (0..self.clients.len() as u32).for_each(|client| self.cut_off(client));
         let Some(watch) = &mut self.watch else { return };
-        if watch.gaps.last().is_none_or(|gap| gap.success.is_some()) {
-            watch.gaps.push(Gap { error: now, success: None });
-        }
+        watch.stop_loading(now);
+        watch.open_gap(now);
         if blow.how != How::Storage {
-            watch.crashes += 1;
+            watch.count_end();
         }
         if let Some(before) = watch.recovery.take().filter(|recovery| !recovery.is_in_vain()) {
-            let fields = before.told(now);
-            watch.tell(before.began, "crash", fields);
+            before.tell(now, false, watch);
         }
         if torn > 0 {
             watch.find(now, format!("{torn} pages were torn by the power cut, and nothing can mend them"));
@@ -269,18 +313,18 @@ impl Engine {
     }
 
     /// What goes on without the server: users that think or type, and what processors do for nobody.
-    fn alarms_of_users(&mut self) -> std::collections::BinaryHeap<Reverse<(Nanos, u64, Alarm)>> {
+    pub(super) fn alarms_of_users(&mut self) -> std::collections::BinaryHeap<Reverse<(Nanos, u64, Alarm)>> {
         let alarms = std::mem::take(&mut self.alarms);
         let stays = |alarm: Alarm| match alarm {
             Alarm::Client(client) => self.clients[client as usize].stage.is_users(),
             Alarm::Worked(_) => true,
-            Alarm::Second | Alarm::Server => false,
+            Alarm::Second | Alarm::Server | Alarm::Reload => false,
         };
         alarms.into_iter().filter(|Reverse((_, _, alarm))| stays(*alarm)).collect()
     }
 
     /// All that was in memory is gone.
-    fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.pool = Pool::new(self.settings.frames, self.layout.next, self.settings.old_blocks_time);
         self.pool.grow(self.layout.next + 1);
         self.locks = Locks::new(self.clients.len());
@@ -309,6 +353,7 @@ impl Engine {
                 }
                 self.begin_transaction(client);
             }
+            Stage::Outside => self.ready.push_back(client),
             _ => {
                 if let (Logic::Tpcc(state), true) = (&mut self.logic, undo) {
                     state.roll_back(&mut seat.undo);
@@ -364,10 +409,10 @@ impl Engine {
         watch.gaps.iter().map(|gap| Outage::new(*gap, &watch.counts, (watch.begin, end))).collect()
     }
 
-    /// The verdict on what was acknowledged, where the server has crashed. Whether a commit is there twice, or without reason,
+    /// The verdict on what was acknowledged, where the server has ended. Whether a commit is there twice, or without reason,
     /// is not looked at: recovery is a log position here, and neither can happen.
     pub(crate) fn verdict(&self) -> Option<Value> {
-        let watch = self.watch.as_ref().filter(|watch| watch.crashes > 0)?;
+        let watch = self.watch.as_ref().filter(|watch| watch.ends > 0)?;
         let Ledger { acknowledged, lost, ambiguous } = watch.ledger;
         let ledger = json!({ "acknowledged": acknowledged, "lost": lost, "ambiguous": ambiguous });
         Some(json!({ "conditions": [], "ledger": ledger, "holds": lost == 0 }))

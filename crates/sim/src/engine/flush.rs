@@ -64,9 +64,17 @@ pub(super) struct Cleaner {
     flushed: [u64; 2],
     /// The same, smoothed.
     usual: [f64; 2],
+    /// Pages flushed since the server was started.
+    pub(super) written: u64,
 }
 
 impl Cleaner {
+    /// So many pages were flushed from a list.
+    fn count(&mut self, list: usize, pages: u64) {
+        self.flushed[list] += pages;
+        self.written += pages;
+    }
+
     /// A second is over in which so many pages were flushed from each list.
     pub(super) fn note(&mut self, flushed: [u64; 2]) {
         for (usual, flushed) in self.usual.iter_mut().zip(flushed) {
@@ -90,7 +98,7 @@ impl Engine {
         if self.settings.free_pages != FreePages::UserBatches {
             self.begin_batch(LRU);
         }
-        self.merge_changes();
+        self.merge_changes(self.to_merge());
         let lsn = self.redo.lsn();
         if !self.redo.is_durable(lsn) {
             self.want_log(lsn, Who::LogThread);
@@ -335,7 +343,7 @@ impl Engine {
             }
         }
         let count = pages.len() as u64;
-        self.cleaner.flushed[list] += count;
+        self.cleaner.count(list, count);
         let batch = &mut self.batches[list];
         (batch.pages, batch.step, batch.quota) = (pages, Step::Idle, batch.quota.saturating_sub(count));
         self.move_checkpoint();
@@ -462,7 +470,7 @@ impl Engine {
         if self.pool.written(frame, lsn) {
             self.pool.release(frame);
         }
-        self.cleaner.flushed[LRU] += 1;
+        self.cleaner.count(LRU, 1);
         self.singles -= 1;
         self.move_checkpoint();
         self.make_ready(client);
@@ -477,7 +485,7 @@ impl Engine {
         if self.reads_pending > self.pool.frames() / 2 {
             return 0;
         }
-        let (thread, mut asked) = (self.clients.len() as u32 + 2, 0);
+        let mut asked = 0;
         for ahead in self.area_to_read(page) {
             if self.pool.holds(ahead) {
                 continue;
@@ -487,7 +495,7 @@ impl Engine {
                 self.ahead_free.push(slot);
                 return asked;
             };
-            self.read_in_background(thread, slot, (frame, ahead));
+            self.read_in_background(slot, (frame, ahead), Purpose::PageRead(frame));
             self.counters.one(Count::ReadAheads);
             asked += 1;
         }
@@ -505,34 +513,38 @@ impl Engine {
         if unused > skipped { 0..0 } else { page + 1..(page + 1 + area).min(self.layout.next) }
     }
 
-    fn read_in_background(&mut self, thread: u32, slot: u32, (frame, page): (u32, u32)) {
+    /// Reads a page for nobody in particular; whether it is there at once, out of the page cache.
+    pub(super) fn read_in_background(&mut self, slot: u32, (frame, page): (u32, u32), purpose: Purpose) -> bool {
+        let thread = self.background();
         self.pool.put(frame, page, true, self.now);
         self.counters.one(Count::PagesRead);
         self.reads_pending += 1;
         if self.is_answered(page) {
             self.ahead_free.push(slot);
-            return self.page_arrived(frame, thread);
+            self.page_arrived(frame, thread);
+            return true;
         }
         let offset = self.page_offset(page);
-        self.command(thread, slot, CommandKind::Read, (offset, PAGE as u32), Purpose::PageRead(frame));
+        self.command(thread, slot, CommandKind::Read, (offset, PAGE as u32), purpose);
+        false
     }
 
-    /// Leaves with buffered changes are read, one after the other: a twentieth of the capacity each second, or all of it when
-    /// the buffer is half full.
-    fn merge_changes(&mut self) {
-        let thread = self.clients.len() as u32 + 2;
-        for _ in 0..self.to_merge() {
-            let Some(page) = self.next_to_merge() else { return };
-            let Some(slot) = self.ahead_free.pop() else { return };
+    /// So many leaves with buffered changes are read, one after the other; whether there may be more of them.
+    pub(super) fn merge_changes(&mut self, most: u64) -> bool {
+        for _ in 0..most.min(self.buffered_all) {
+            let Some(page) = self.next_to_merge() else { return false };
+            let Some(slot) = self.ahead_free.pop() else { return true };
             let Some(frame) = self.pool.take(self.settings.model.pool.search_depth.value) else {
                 self.ahead_free.push(slot);
-                return;
+                return true;
             };
-            self.read_in_background(thread, slot, (frame, page));
+            self.read_in_background(slot, (frame, page), Purpose::PageRead(frame));
         }
+        self.buffered_all > 0
     }
 
-    /// Leaves to read in this second for the changes that are buffered for them.
+    /// Leaves to read in this second for the changes that are buffered for them: a twentieth of the capacity, or all of it when
+    /// the buffer is half full.
     pub(super) fn to_merge(&self) -> u64 {
         if self.buffered_all == 0 {
             return 0;

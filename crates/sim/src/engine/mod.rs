@@ -29,9 +29,11 @@ mod plan;
 mod pool;
 mod recovery;
 mod redo;
+mod reload;
 #[cfg(test)]
 mod same_rows;
 mod settings;
+mod shutdown;
 mod standing;
 mod tpcc;
 mod user_flush;
@@ -88,6 +90,8 @@ enum Purpose {
     Nothing,
     /// A page comes into a frame.
     PageRead(u32),
+    /// One that was listed at the last shutdown does.
+    Reload(u32),
     LogWrite(Who),
     LogSync(Who),
     DoublewriteWrite(Who),
@@ -119,8 +123,10 @@ enum Alarm {
     Client(u32),
     /// A second is over for the page cleaner and the log thread.
     Second,
-    /// The server that is down may go on.
+    /// The server that is on its way down or back may go on.
     Server,
+    /// The thread that reads pages back goes on.
+    Reload,
 }
 
 /// A transaction that has ended.
@@ -364,6 +370,7 @@ impl Engine {
         }
         self.active = count as usize;
         self.alarm(now + SECOND, Alarm::Second);
+        self.load_in_this_phase();
         (0..count).for_each(|client| self.begin_transaction(client));
         self.settle();
         slots
@@ -397,7 +404,7 @@ impl Engine {
     /// When something next happens here by itself; [`Nanos::MAX`] when nothing will.
     #[inline]
     pub(crate) fn next(&self) -> Nanos {
-        if self.closing && self.active == 0 && self.batches.iter().all(Batch::is_idle) && !self.is_coming_back() {
+        if self.closing && self.active == 0 && self.batches.iter().all(Batch::is_idle) && !self.is_about_itself() {
             return Nanos::MAX;
         }
         self.alarms.peek().map_or(Nanos::MAX, |Reverse((at, ..))| *at)
@@ -405,7 +412,7 @@ impl Engine {
 
     /// Whether everything has come to its end after [`Engine::close`].
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.outstanding == 0 && self.next() == Nanos::MAX && !self.is_coming_back()
+        self.outstanding == 0 && self.next() == Nanos::MAX && !self.is_about_itself()
     }
 
     /// Lets happen what happens at `now` by itself.
@@ -417,6 +424,7 @@ impl Engine {
             Alarm::Client(client) => self.wake(client),
             Alarm::Second => self.second(),
             Alarm::Server => self.come_back(),
+            Alarm::Reload => self.load_on(),
         }
         self.settle();
     }
@@ -452,11 +460,12 @@ impl Engine {
         match purpose {
             Purpose::Nothing => {}
             Purpose::PageRead(frame) => {
-                if thread == self.clients.len() + 2 {
+                if thread as u32 == self.background() {
                     self.ahead_free.push(slot);
                 }
                 self.page_arrived(frame, thread as u32);
             }
+            Purpose::Reload(frame) => self.reloaded(frame, slot),
             Purpose::LogWrite(who) => self.flush_command(who, Purpose::LogSync(who), Count::LogFsyncs),
             Purpose::LogSync(_) => self.log_flushed(),
             Purpose::DoublewriteWrite(who) => self.flush_command(who, Purpose::DoublewriteSync(who), Count::Fsyncs),
@@ -476,6 +485,9 @@ impl Engine {
         while let Some(client) = self.ready.pop_front() {
             self.go_on(client);
         }
+        if self.is_shutting_down() {
+            self.shut_down_further();
+        }
     }
 
     fn worked(&mut self, thread: u32) {
@@ -486,10 +498,10 @@ impl Engine {
             }
         }
         let clients = self.clients.len() as u32;
-        if thread < clients {
-            self.client_worked(thread);
-        } else {
-            self.batch_worked((thread - clients) as usize);
+        match thread.checked_sub(clients) {
+            None => self.client_worked(thread),
+            Some(2) => self.reload_worked(),
+            Some(batch) => self.batch_worked(batch as usize),
         }
     }
 

@@ -558,6 +558,22 @@ mod tests {
     }
 
     #[test]
+    fn the_pages_used_last_come_from_the_lists_head() {
+        let mut pool = Pool::new(100, 1000, 0);
+        for page in 0..150 {
+            let at = pool.take(100).expect("all pages are clean");
+            pool.put(at, page, true, 0);
+            pool.arrived(at);
+            pool.get(page, 0);
+        }
+        assert!(matches!(pool.get(60, 1), Found::Here(..)));
+        assert_eq!(pool.used_last(4), [60, 149, 148, 147]);
+        let mut all = pool.used_last(1000);
+        all.sort_unstable();
+        assert!(all.into_iter().eq(50..150));
+    }
+
+    #[test]
     fn every_frame_is_free_or_in_the_list_and_dirty_pages_stand_in_their_order() {
         let (frames, pages) = (700, 5000);
         let mut pool = Pool::new(frames, pages, 0);

@@ -7,10 +7,11 @@
 
 use super::client::Stage;
 use super::counters::{Count, Why};
-use super::crash::{Blow, How};
+use super::crash::{Blow, How, Watch};
 use super::layout::PAGE;
+use super::shutdown::Shutdown;
 use super::{Alarm, Engine, FIRST_ASYNC, Purpose, REQUEST, SECOND, Who};
-use serde_json::{Value, json};
+use serde_json::json;
 use tameshi_base::{CommandKind, Nanos};
 
 /// Where a server is on its way back.
@@ -32,7 +33,10 @@ enum Step {
 #[derive(Debug)]
 pub(super) struct Recovery {
     pub(super) blow: Blow,
-    pub(super) began: Nanos,
+    /// How it was shut down, where it was.
+    shutdown: Option<Shutdown>,
+    /// When the server was gone.
+    began: Nanos,
     started: Nanos,
     step: Step,
     /// Bytes of log that are not read yet, and all of them.
@@ -54,6 +58,7 @@ impl Recovery {
         let pages = Vec::new();
         Self {
             blow,
+            shutdown: None,
             began,
             started: began,
             step: Step::Dying,
@@ -67,6 +72,12 @@ impl Recovery {
         }
     }
 
+    /// After a shutdown that was over at `gone`.
+    pub(super) fn after(shutdown: Shutdown, gone: Nanos) -> Self {
+        let blow = shutdown.blow.clone();
+        Self { shutdown: Some(shutdown), ..Self::of(blow, gone) }
+    }
+
     /// Whether the server can't come back.
     pub(super) fn is_in_vain(&self) -> bool {
         self.step == Step::InVain
@@ -77,17 +88,25 @@ impl Recovery {
         (self.step, self.started) = (Step::InVain, now);
     }
 
-    /// What it was up to `now`, for the record.
-    pub(super) fn told(&self, now: Nanos) -> Value {
+    /// Tells what it was up to `now`, when the server was back or something else befell it.
+    pub(super) fn tell(&self, now: Nanos, back: bool, watch: &mut Watch) {
+        let (recovery, log, pages) = (now - self.started, self.log_bytes, self.pages.len());
+        if let Some(shutdown) = &self.shutdown {
+            let rest = json!({
+                "recovery_ns": recovery, "away_ns": now - shutdown.began, "log_bytes": log, "pages": pages, "back": back,
+            });
+            return watch.tell_restart(shutdown, self.began, rest);
+        }
         let how = match self.blow.how {
-            How::Kill | How::Storage => "kill",
             How::PowerCut => "power_cut",
             How::Failover => "failover",
+            How::Kill | How::Storage | How::Shutdown => "kill",
         };
-        json!({
-            "event": self.blow.event, "how": how, "recovery_ns": now - self.started, "away_ns": now - self.began,
-            "log_bytes": self.log_bytes, "pages": self.pages.len(),
-        })
+        let fields = json!({
+            "event": self.blow.event, "how": how, "recovery_ns": recovery, "away_ns": now - self.began,
+            "log_bytes": log, "pages": pages,
+        });
+        watch.tell(self.began, "crash", fields);
     }
 }
 
@@ -116,7 +135,9 @@ impl Engine {
             }
             Step::Starting => {
                 recovery.step = Step::Log;
-                let bytes = self.redo.to_read();
+                // A clean shutdown leaves nothing behind its checkpoint.
+                let is_clean = recovery.shutdown.is_some() && self.redo.age() == 0;
+                let bytes = if is_clean { 0 } else { self.redo.to_read() };
                 (recovery.log_left, recovery.log_bytes) = (bytes, bytes);
                 self.read_log();
             }
@@ -201,7 +222,7 @@ impl Engine {
 
     fn read_pages(&mut self) {
         let most = self.settings.comeback.page_reads;
-        let thread = self.clients.len() as u32 + 2;
+        let thread = self.background();
         loop {
             let Some(recovery) = self.recovery() else { return };
             let Some(&page) = recovery.pages.get(recovery.next_page) else { break };
@@ -248,7 +269,7 @@ impl Engine {
             return true;
         }
         self.counters.one(Count::PagesWritten);
-        let (thread, place) = (self.clients.len() as u32 + 2, (self.page_offset(page), PAGE as u32));
+        let (thread, place) = (self.background(), (self.page_offset(page), PAGE as u32));
         self.command(thread, slot, CommandKind::Write, place, Purpose::Recovered);
         false
     }
@@ -269,23 +290,22 @@ impl Engine {
     /// The server answers.
     fn is_back(&mut self) {
         let now = self.now;
-        if let Some(watch) = &mut self.watch
-            && let Some(recovery) = watch.recovery.take()
-        {
-            let fields = recovery.told(now);
-            watch.tell(recovery.began, "crash", fields);
+        let recovery = self.watch.as_mut().and_then(|watch| watch.recovery.take());
+        if let (Some(watch), Some(recovery)) = (&mut self.watch, &recovery) {
+            recovery.tell(now, true, watch);
         }
         self.alarm(now + SECOND, Alarm::Second);
         for place in 0..self.ready.len() {
             let client = self.ready[place];
             self.turns(client, Stage::Next, Why::Processor);
         }
+        self.begin_loading(recovery.map_or(String::new(), |recovery| recovery.blow.event));
     }
 
     /// The phase ends, and the server will not be there again: neither will its clients.
     pub(super) fn end_clients_in_vain(&mut self) {
-        let in_vain = self.is_down() && !self.is_coming_back();
-        if !in_vain {
+        let recovery = self.watch.as_ref().and_then(|watch| watch.recovery.as_ref());
+        if !recovery.is_some_and(Recovery::is_in_vain) {
             return;
         }
         self.ready.clear();

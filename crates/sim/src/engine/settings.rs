@@ -2,7 +2,7 @@
 
 use super::layout::PAGE;
 use tameshi_base::{Nanos, Size, Time};
-use tameshi_spec::profile::{Device, EngineCosts, EngineModel, FlushMethod, FreePages, Innodb};
+use tameshi_spec::profile::{Device, DumpedShare, EngineCosts, EngineModel, FlushMethod, FreePages, Innodb};
 use tameshi_spec::run::{DatabaseSpec, HostSpec, Node, RunSpec};
 use tameshi_spec::study::{Doublewrite, Engine, Event, Member};
 use tameshi_workload::program::{Oltp, ProgramSpec, PsMode};
@@ -51,7 +51,54 @@ pub(super) struct Settings {
     pub(super) growing: u64,
     pub(super) cpu: Costs,
     pub(super) comeback: Comeback,
+    pub(super) shutdown: Shutdown,
+    pub(super) dump: Dump,
     pub(super) model: Innodb,
+}
+
+/// What a server does before it ends in good order (innodb_fast_shutdown).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shutdown {
+    /// Buffered changes are merged, pages and log written (0).
+    Slow,
+    /// Pages and log are written (1).
+    Fast,
+    /// The log is written (2).
+    LogOnly,
+}
+
+/// What a server keeps of its pool over a restart.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Dump {
+    pub(super) at_shutdown: bool,
+    pub(super) at_startup: bool,
+    /// Share of the pages that are listed, in millionths: of those held, or of all that there is room for.
+    share: u64,
+    of_pool: bool,
+    /// The older list stays where not all of its pages were read back.
+    pub(super) finished_only: bool,
+    /// Pages that are read back at once.
+    pub(super) page_reads: u32,
+}
+
+impl Dump {
+    fn new(engine: &Engine, model: &Innodb) -> Self {
+        model.pool_dump.as_ref().map_or(Self::default(), |dump| Self {
+            at_shutdown: switch(engine, "innodb_buffer_pool_dump_at_shutdown").unwrap_or(dump.at_shutdown.value),
+            at_startup: switch(engine, "innodb_buffer_pool_load_at_startup").unwrap_or(dump.at_startup.value),
+            share: whole(engine, "innodb_buffer_pool_dump_pct")
+                .map_or(u64::from(dump.share.value.0), |percent| percent.clamp(1, 100) * 10_000),
+            of_pool: dump.of.value == DumpedShare::Pool,
+            finished_only: dump.finished_only.value,
+            page_reads: dump.page_reads.value.clamp(1, super::AHEAD),
+        })
+    }
+
+    /// How many pages are listed, where the pool holds so many of those it has room for.
+    pub(super) fn pages(&self, held: u32, room: u32) -> u32 {
+        let share = |pages: u32| (u64::from(pages) * self.share / 1_000_000).max(1) as u32;
+        share(if self.of_pool { room } else { held }).min(held)
+    }
 }
 
 /// How the server comes back after a crash.
@@ -132,8 +179,23 @@ fn whole(engine: &Engine, key: &str) -> Option<u64> {
     engine.options.get(key)?.parse().ok()
 }
 
-/// Options that the model knows, all whole numbers.
-const OPTIONS: [&str; 8] = [
+/// A switch, as the servers spell them.
+fn switch(engine: &Engine, key: &str) -> Option<bool> {
+    switched(engine.options.get(key)?)
+}
+
+fn switched(value: &str) -> Option<bool> {
+    match value {
+        "1" => Some(true),
+        "0" => Some(false),
+        word if word.eq_ignore_ascii_case("on") => Some(true),
+        word if word.eq_ignore_ascii_case("off") => Some(false),
+        _ => None,
+    }
+}
+
+/// Options that the model knows, whole numbers.
+const NUMBERS: [&str; 8] = [
     "innodb_io_capacity",
     "innodb_io_capacity_max",
     "innodb_lru_scan_depth",
@@ -142,6 +204,13 @@ const OPTIONS: [&str; 8] = [
     "innodb_read_ahead_threshold",
     "innodb_max_dirty_pages_pct",
     "innodb_change_buffer_max_size",
+];
+/// Options that the model knows, of a server that ends in good order.
+const AT_SHUTDOWN: [&str; 4] = [
+    "innodb_fast_shutdown",
+    "innodb_buffer_pool_dump_at_shutdown",
+    "innodb_buffer_pool_load_at_startup",
+    "innodb_buffer_pool_dump_pct",
 ];
 
 impl Settings {
@@ -197,6 +266,13 @@ impl Settings {
             growing: model.tree_lock.as_ref().map_or(0, |lock| u64::from(lock.growing.value.0)),
             cpu: Costs::new(model, spec.host.as_ref(), cached),
             comeback: Comeback::new(model, spec.host.as_ref()),
+            // 1 is the default of every version.
+            shutdown: match whole(engine, "innodb_fast_shutdown") {
+                Some(0) => Shutdown::Slow,
+                Some(2) => Shutdown::LogOnly,
+                _ => Shutdown::Fast,
+            },
+            dump: Dump::new(engine, model),
             model: model.clone(),
         })
     }
@@ -263,16 +339,11 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
     if !commits.contains(&engine.commit.as_deref()) {
         sentences.push(format!("engine.{name}.commit: must be 0, 1 or 2"));
     }
-    for (option, value) in &engine.options {
-        if !OPTIONS.contains(&option.as_str()) {
-            sentences.push(format!(
-                "engine.{name}.options.{option}: the model does not know this option; it knows {}",
-                OPTIONS.join(", ")
-            ));
-        } else if value.parse::<u32>().is_err() {
-            sentences.push(format!("engine.{name}.options.{option}: `{value}` is no whole number"));
-        }
-    }
+    let options = engine.options.iter();
+    sentences.extend(options.filter_map(|(option, value)| {
+        let why = option_trouble(option, value, model)?;
+        Some(format!("engine.{name}.options.{option}: {why}"))
+    }));
     for phase in &spec.phases {
         phase.programs.iter().for_each(|program| program_trouble(program, &mut sentences));
         if phase.programs.len() > 1 {
@@ -284,6 +355,28 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
         format!("event.{event}: the profile of engine.{name} does not say how it comes back (`engine.innodb.recovery`)")
     }));
     sentences
+}
+
+/// Why an option can't have this value.
+fn option_trouble(option: &str, value: &str, model: &Innodb) -> Option<String> {
+    let number = value.parse::<u32>().ok();
+    match option {
+        "innodb_fast_shutdown" => (!number.is_some_and(|mode| mode <= 2)).then(|| "must be 0, 1 or 2".into()),
+        _ if AT_SHUTDOWN.contains(&option) && model.pool_dump.is_none() => {
+            Some("this version keeps nothing of its pool over a restart".into())
+        }
+        "innodb_buffer_pool_dump_pct" => {
+            (!number.is_some_and(|percent| (1..=100).contains(&percent))).then(|| "must be 1 to 100".into())
+        }
+        _ if AT_SHUTDOWN.contains(&option) => {
+            switched(value).is_none().then(|| format!("`{value}` is neither ON nor OFF"))
+        }
+        _ if NUMBERS.contains(&option) => number.is_none().then(|| format!("`{value}` is no whole number")),
+        _ => Some(format!(
+            "the model does not know this option; it knows {}",
+            [&NUMBERS[..], &AT_SHUTDOWN].concat().join(", ")
+        )),
+    }
 }
 
 /// Why a storage may leave a part of a page after a power cut; absent where it writes each page whole or not at all.
@@ -314,7 +407,10 @@ fn ends_the_server(spec: &RunSpec, event: &Event) -> bool {
         member.as_ref().is_some_and(|failure| failure.storage.as_deref().is_none_or(|name| name == database.storage))
     };
     let failover = event.failover.as_ref().and_then(|failover| failover.storage.as_deref());
-    event.kill.is_some() || of_storage(&event.power_cut) || failover == Some(database.storage.as_str())
+    event.kill.is_some()
+        || event.restart.is_some()
+        || of_storage(&event.power_cut)
+        || failover == Some(database.storage.as_str())
 }
 
 /// Whether something befalls the server of the run's database, or the storage that it lies on.

@@ -10,16 +10,7 @@ use tameshi_spec::run::{Link, Node, RunSpec, Start};
 use tameshi_spec::study::{Acknowledge, Event, Failover, Failure, Kill, Member};
 
 pub fn event(at: u64) -> Event {
-    Event {
-        at: Time(at),
-        phase: None,
-        fail: None,
-        replace: None,
-        power_cut: None,
-        kill: None,
-        failover: None,
-        command: None,
-    }
+    Event { at: Time(at), ..Event::default() }
 }
 
 pub fn kill(at: u64, down: u64) -> Event {
@@ -36,14 +27,14 @@ pub fn with(mut spec: RunSpec, event: Event) -> RunSpec {
 }
 
 /// A disk of 1 GiB that takes 30 us for 4 KiB, and nothing else: one command at a time.
-fn plain() -> Device {
+pub fn plain() -> Device {
     let mut profile = without_overhead(without_seeks(disk()));
     (profile.revolution.value.0, profile.capacity.value.0, profile.cylinders.value) = (0, 1 << 30, 1);
     Device::Hdd(profile)
 }
 
 /// Nothing is flushed before its time: the log since the begin is what must be read again.
-fn lazy(device: Device, millis: u64) -> RunSpec {
+pub fn lazy(device: Device, millis: u64) -> RunSpec {
     let mut spec = spec(MYSQL_57, device, "64 MiB", KEYS, millis);
     let engine = &mut spec.engines["mysql"];
     engine.redo_log = Some(Size(256 << 20));
@@ -53,11 +44,11 @@ fn lazy(device: Device, millis: u64) -> RunSpec {
     spec
 }
 
-fn number(event: &serde_json::Value, key: &str) -> f64 {
+pub fn number(event: &serde_json::Value, key: &str) -> f64 {
     event[key].as_f64().unwrap_or_else(|| panic!("{key} in {event}"))
 }
 
-fn ledger(left: &Left) -> [f64; 3] {
+pub fn ledger(left: &Left) -> [f64; 3] {
     let checks = left.told("check");
     let [check] = checks[..] else { panic!("{checks:?}") };
     ["acknowledged", "lost", "ambiguous"].map(|key| number(&check["ledger"], key))

@@ -11,7 +11,7 @@ use tameshi_spec::study::Doublewrite;
 
 pub const MYSQL_55: &str = include_str!("../../../../profiles/engines/mysql-5.5.toml");
 pub const MYSQL_57: &str = include_str!("../../../../profiles/engines/mysql-5.7.toml");
-const MARIADB: &str = include_str!("../../../../profiles/engines/mariadb-10.11.toml");
+pub const MARIADB: &str = include_str!("../../../../profiles/engines/mariadb-10.11.toml");
 pub const KEYS: &str = "{ key_update = { tables = 2, rows = 20000, row_size = \"400 B\", clients = 4 } }";
 pub const OLTP: &str =
     "{ oltp = { mix = \"read_write\", clients = 4, tables = 2, rows = 50000, popularity = \"uniform\" } }";
@@ -313,14 +313,14 @@ fn the_time_of_all_clients_is_accounted_for() {
 }
 
 /// A cell in a mode.
-fn in_mode(spec: &RunSpec, mode: Mode) -> Left {
+pub fn in_mode(spec: &RunSpec, mode: Mode) -> Left {
     let mut spec = spec.clone();
     spec.database.as_mut().expect("a database").mode = Some(mode);
     run(&spec)
 }
 
 /// Share of a run's one phase that was simulated.
-fn simulated(left: &Left) -> f64 {
+pub fn simulated(left: &Left) -> f64 {
     let told = left.told("simulated");
     let of = |key: &str| told[0][key].as_f64().expect("a number");
     of("simulated_ns") / of("whole_ns")

@@ -9,7 +9,7 @@ use tameshi_workload::{Pattern, StreamSpec};
 
 fn event(at: u64, phase: Option<&str>) -> Event {
     let phase = phase.map(String::from);
-    Event { at: Time(at), phase, fail: None, replace: None, power_cut: None, kill: None, failover: None, command: None }
+    Event { at: Time(at), phase, ..Event::default() }
 }
 
 fn of_disk(member: Option<u32>) -> Option<Member> {

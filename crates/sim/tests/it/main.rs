@@ -18,6 +18,7 @@ mod power;
 mod power_loss;
 mod profiles;
 mod queueing;
+mod restarts;
 mod runs;
 mod same_digest;
 mod stacks;

@@ -11,7 +11,7 @@ use tameshi_spec::study::Doublewrite;
 const FREE: &str = include_str!("../../../../profiles/hosts/free.toml");
 
 /// The same run on a host without any cost that has so much memory, with data files written so.
-fn on(mut spec: RunSpec, method: &str, memory: u64) -> RunSpec {
+pub fn on(mut spec: RunSpec, method: &str, memory: u64) -> RunSpec {
     let host: HostProfile = toml::from_str(FREE).expect("a profile");
     let (profile, memory) = ("free".into(), Some(Size(memory)));
     spec.host = Some(HostSpec { profile, model: host.host, cores: None, memory, submission: None });

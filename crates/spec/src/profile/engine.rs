@@ -49,6 +49,9 @@ pub struct Innodb {
     /// How it comes back after a crash; absent: no crash can be simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<EngineRecovery>,
+    /// What it keeps of its pool over a restart; absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool_dump: Option<PoolDump>,
 }
 
 /// Processor time of an engine's work. A host of another clock takes longer or shorter in proportion.
@@ -194,6 +197,34 @@ pub struct EngineRecovery {
     pub apply: Sourced<Time>,
     /// Pages that are read at once.
     pub page_reads: Sourced<u32>,
+}
+
+/// What an engine keeps of its pool over a clean restart: the names of the pages that were used last, which it reads back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoolDump {
+    /// Pages are listed at shutdown (innodb_buffer_pool_dump_at_shutdown).
+    pub at_shutdown: Sourced<bool>,
+    /// They are read back after the start (innodb_buffer_pool_load_at_startup).
+    pub at_startup: Sourced<bool>,
+    /// How large a share is listed (innodb_buffer_pool_dump_pct).
+    pub share: Sourced<Share>,
+    /// What that is a share of.
+    pub of: Sourced<DumpedShare>,
+    /// A server that is shut down before it has read all pages back keeps the older list.
+    pub finished_only: Sourced<bool>,
+    /// Pages that are read back at once.
+    pub page_reads: Sourced<u32>,
+}
+
+/// What the pages that are listed at shutdown are a share of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DumpedShare {
+    /// The pages that it holds (MySQL).
+    Held,
+    /// All that it has room for (MariaDB).
+    Pool,
 }
 
 /// The change buffer.

@@ -71,5 +71,9 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
     if let Some(lock) = &innodb.tree_lock {
         limits.push((u64::from(lock.growing.value.0), ["tree_lock", "growing"], 0, whole, share));
     }
+    if let Some(dump) = &innodb.pool_dump {
+        limits.push((u64::from(dump.share.value.0), ["pool_dump", "share"], whole / 100, whole, share));
+        limits.push((u64::from(dump.page_reads.value), ["pool_dump", "page_reads"], 1, 256, count));
+    }
     limits
 }

@@ -14,8 +14,8 @@ mod volume_limits;
 mod xpoint;
 
 pub use engine::{
-    Adaptive, ChangeBuffer, EngineCosts, EngineModel, EngineProfile, FlushMethod, Flushing, FreePages, Innodb,
-    PoolRules, ReadAhead,
+    Adaptive, ChangeBuffer, DumpedShare, EngineCosts, EngineModel, EngineProfile, FlushMethod, Flushing, FreePages,
+    Innodb, PoolDump, PoolRules, ReadAhead,
 };
 pub(crate) use engine_limits::impossible_engine;
 pub use flash::{

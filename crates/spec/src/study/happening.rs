@@ -7,7 +7,7 @@ use std::fmt;
 use tameshi_base::units::{Share, Time};
 
 /// Something that happens during a run: a time, and exactly one thing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
     /// When, from the begin of the phase (or of the run).
@@ -27,6 +27,9 @@ pub struct Event {
     /// The database's server is killed (kill -9) and started again.
     #[serde(default)]
     pub kill: Option<Kill>,
+    /// The database's server is shut down in good order and started again.
+    #[serde(default)]
+    pub restart: Option<Restart>,
     /// The machine under the database is gone, and the one at the other side of its replica takes over.
     #[serde(default)]
     pub failover: Option<Failover>,
@@ -43,6 +46,7 @@ impl Event {
             ("replace", self.replace.is_some()),
             ("power_cut", self.power_cut.is_some()),
             ("kill", self.kill.is_some()),
+            ("restart", self.restart.is_some()),
             ("failover", self.failover.is_some()),
             ("command", self.command.is_some()),
         ];
@@ -50,7 +54,7 @@ impl Event {
     }
 
     /// The kinds there are.
-    pub const KINDS: [&'static str; 6] = ["fail", "replace", "power_cut", "kill", "failover", "command"];
+    pub const KINDS: [&'static str; 7] = ["fail", "replace", "power_cut", "kill", "restart", "failover", "command"];
 }
 
 /// The end of a database's server, and its return.
@@ -58,6 +62,14 @@ impl Event {
 #[serde(deny_unknown_fields, default)]
 pub struct Kill {
     /// How long it stays away before it is started again.
+    pub down: Time,
+}
+
+/// A clean shutdown of a database's server, and its start.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Restart {
+    /// How long it stays away, once it is down, before it is started again.
     pub down: Time,
 }
 

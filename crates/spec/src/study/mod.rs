@@ -12,7 +12,7 @@ mod stack;
 mod until;
 
 pub use engine::{Doublewrite, Engine, Engines};
-pub use happening::{Derived, Event, Failover, Failure, Kill, Member, Published, Scalar, Window};
+pub use happening::{Derived, Event, Failover, Failure, Kill, Member, Published, Restart, Scalar, Window};
 pub use method::Method;
 pub use program::{Document, KeyUpdate, Oltp, Scan, Tpcc, Trace, Workloads, Ycsb};
 pub use rounds::{Rounds, Tracked};

@@ -66,6 +66,13 @@ impl Pool {
         frames.take(depth as usize).map(|at| (at, self.states[at as usize] & (READING | WRITING | DIRTY) == 0))
     }
 
+    /// The pages of so many frames from the list's head on.
+    pub(in super::super) fn used_last(&self, most: u32) -> Vec<u32> {
+        let step = |at: u32| (at != NONE).then_some(at);
+        let frames = std::iter::successors(step(self.newest), move |&at| step(self.frames[at as usize].older));
+        frames.take(most as usize).map(|at| self.page(at)).collect()
+    }
+
     /// Visits dirty frames, the one that is dirty for longest first.
     pub(in super::super) fn oldest_changes(&self) -> impl Iterator<Item = u32> {
         let step = |at: u32| (at != NONE).then_some(at);

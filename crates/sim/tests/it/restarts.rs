@@ -1,0 +1,313 @@
+//! Servers that are shut down in good order and started again: nothing is left to apply, nothing is lost, and what the pool
+//! held comes back.
+
+use crate::crashes::{event, kill, lazy, ledger, number, plain, with};
+use crate::engine::{KEYS, Left, MARIADB, MYSQL_55, MYSQL_57, OLTP, TPCC, drive, in_mode, model, run, simulated, spec};
+use crate::page_cache::on;
+use crate::support::{SECOND, assert_close, sourced};
+use serde_json::Value;
+use tameshi_base::units::Time;
+use tameshi_spec::run::{Mode, RunSpec, Start};
+use tameshi_spec::study::{Doublewrite, Event, Failure, Restart};
+
+fn restart(at: u64, down: u64) -> Event {
+    Event { restart: Some(Restart { down: Time(down) }), ..event(at) }
+}
+
+/// The one event of a kind.
+fn told<'a>(left: &'a Left, kind: &str) -> &'a Value {
+    let events = left.told(kind);
+    let [event] = events[..] else { panic!("{kind}: {events:?}") };
+    event
+}
+
+fn option(spec: &mut RunSpec, key: &str, value: &str) {
+    spec.engines["mysql"].options.insert(key.into(), value.into());
+}
+
+/// A server that starts at once.
+fn at_once(mut spec: RunSpec) -> RunSpec {
+    model(&mut spec).recovery.as_mut().expect("a recovery").start = sourced(Time(0));
+    spec
+}
+
+/// Leaves of the table of [`KEYS`], and the pages of undo, that so many updates change.
+fn changed_by(updates: f64) -> f64 {
+    let leaves: f64 = 20000.0 / (15240.0 / 420.0);
+    leaves * (1.0 - (-updates / leaves).exp()) + 4.0
+}
+
+#[test]
+fn all_dirty_pages_are_written_as_fast_as_the_storage_takes_them_and_nothing_is_applied() {
+    // 120 us for 16 KiB, one after the other.
+    for (doublewrite, writes) in [(Doublewrite::On, 2.0), (Doublewrite::Off, 1.0)] {
+        let mut of = at_once(lazy(plain(), 3000));
+        of.engines["mysql"].doublewrite = Some(doublewrite);
+        let before = run(&{
+            let mut short = of.clone();
+            short.phases[0].until.time = Some(Time(SECOND));
+            short
+        });
+        let left = run(&with(of, restart(SECOND, SECOND)));
+        let restart = told(&left, "restart");
+        assert_eq!((restart["t_ns"].as_u64(), &restart["back"]), (Some(SECOND), &true.into()));
+        assert_eq!((number(restart, "log_bytes"), number(restart, "pages")), (0.0, 0.0));
+        let pages = number(restart, "pages_flushed");
+        assert_close(pages, changed_by(before.of("server.updates")), 0.05, "the pages that were changed");
+        let shutdown = number(restart, "shutdown_ns");
+        assert_close(shutdown / 1e9, pages * writes * 120e-6, 0.1, "the time of their writes");
+        let away = number(restart, "away_ns");
+        assert_close(away, shutdown + SECOND as f64, 0.001, "nobody started it");
+    }
+}
+
+#[test]
+fn few_dirty_pages_are_written_sooner_than_many() {
+    let shut_down = |at: u64| {
+        let left = run(&with(lazy(drive(), 1700), restart(at, 0)));
+        let restart = told(&left, "restart");
+        (number(restart, "pages_flushed"), number(restart, "shutdown_ns"))
+    };
+    let (few, many) = (shut_down(SECOND / 50), shut_down(SECOND));
+    assert!(few.0 < many.0 / 2.0 && few.1 < many.1 / 1.5, "{few:?} and {many:?}");
+}
+
+#[test]
+fn every_commit_that_was_acknowledged_is_there_afterwards_however_the_log_is_written() {
+    for (profile, program, commit) in [
+        (MYSQL_55, TPCC, "1"),
+        (MYSQL_57, KEYS, "0"),
+        (MYSQL_57, OLTP, "2"),
+        (MYSQL_57, TPCC, "0"),
+        (MARIADB, TPCC, "1"),
+    ] {
+        let mut of = at_once(with(spec(profile, drive(), "6 MiB", program, 1500), restart(SECOND / 2, 0)));
+        of.engines["mysql"].commit = Some(commit.into());
+        let left = run(&of);
+        assert_eq!(left.digest, run(&of).digest, "{program}");
+        let [acknowledged, lost, ambiguous] = ledger(&left);
+        assert!(acknowledged > 100.0, "{program}: {acknowledged}");
+        assert_eq!((lost, ambiguous), (0.0, 0.0), "{program}, {commit}");
+        assert_eq!((told(&left, "check")["holds"].as_bool(), left.told("finding").len()), (Some(true), 0));
+        assert_eq!(number(told(&left, "restart"), "pages"), 0.0);
+        let outage = &told(&left, "outage")["outage"];
+        let away = number(told(&left, "restart"), "away_ns");
+        let success = number(outage, "first_success_ns") - number(outage, "first_error_ns");
+        assert_eq!(outage["first_error_ns"].as_u64(), Some(SECOND / 2));
+        assert!(away <= success && success < away + 0.3e9, "{program}: away {away}, first success after {success}");
+        // Whoever commits when the shutdown begins is outside a little later.
+        let clients = f64::from(of.phases[0].programs[0].clients());
+        let outside = left.of("server.time_outage_ns");
+        assert!(outside > 0.5 * clients * away && outside <= clients * away, "{program}: {outside} of {away}");
+    }
+}
+
+/// A pool that holds all, and a server that is quickly there again.
+fn warm(profile: &str, millis: u64) -> RunSpec {
+    let mut spec = at_once(spec(profile, drive(), "64 MiB", KEYS, millis));
+    spec.start = Start::Warm;
+    spec
+}
+
+#[test]
+fn the_share_that_was_asked_for_is_listed_and_comes_back() {
+    let listed = |profile: &str, percent: Option<&str>| {
+        let mut of = with(warm(profile, 1500), restart(SECOND / 2, 0));
+        if let Some(percent) = percent {
+            option(&mut of, "innodb_buffer_pool_dump_pct", percent);
+        }
+        option(&mut of, "innodb_io_capacity", "10000");
+        let left = run(&of);
+        let loaded = told(&left, "pool_loaded");
+        assert_eq!((&loaded["whole"], &loaded["event"]), (&true.into(), &"crash".into()));
+        assert_eq!(loaded["listed"], told(&left, "restart")["pages_listed"]);
+        assert!(number(loaded, "pages") <= number(loaded, "listed"), "what a client has read is there already");
+        number(loaded, "listed")
+    };
+    let all = listed(MYSQL_57, Some("100"));
+    assert!(all > 500.0, "{all}");
+    assert_eq!(listed(MYSQL_57, Some("40")), (all * 0.4).floor());
+    assert_eq!(listed(MYSQL_57, None), (all * 0.25).floor());
+    // Of all that there is room for: 93 % of 64 MiB.
+    let room = (4096.0_f64 * 0.93).floor();
+    assert_eq!(listed(MARIADB, Some("3")), (room * 0.03).floor());
+    assert_eq!(listed(MARIADB, None), listed(MARIADB, Some("100")), "a quarter of the room is more than there is");
+}
+
+#[test]
+fn with_what_comes_back_fewer_pages_miss() {
+    let misses = |load: &str| {
+        let mut of = with(warm(MYSQL_57, 1200), restart(SECOND / 10, 0));
+        option(&mut of, "innodb_buffer_pool_load_at_startup", load);
+        option(&mut of, "innodb_buffer_pool_dump_pct", "100");
+        option(&mut of, "innodb_io_capacity", "100000");
+        let left = run(&of);
+        assert_eq!(left.told("pool_loaded").len(), usize::from(load == "ON"));
+        left.of("server.page_misses")
+    };
+    let (without, with) = (misses("OFF"), misses("ON"));
+    assert!(without > 400.0 && with < without / 2.0, "{without} without, {with} with");
+    let mut of = with_dump_off(warm(MYSQL_57, 300));
+    of.events.insert("crash".into(), restart(SECOND / 10, 0));
+    let left = run(&of);
+    assert_eq!((left.told("pool_loaded").len(), number(told(&left, "restart"), "pages_listed")), (0, 0.0));
+}
+
+fn with_dump_off(mut spec: RunSpec) -> RunSpec {
+    option(&mut spec, "innodb_buffer_pool_dump_at_shutdown", "0");
+    spec
+}
+
+#[test]
+fn pages_come_back_no_faster_than_the_capacity_while_clients_work() {
+    let mut of = with(warm(MYSQL_57, 4000), restart(SECOND / 2, 0));
+    option(&mut of, "innodb_buffer_pool_dump_pct", "100");
+    option(&mut of, "innodb_io_capacity", "200");
+    let loaded = run(&of);
+    let loaded = told(&loaded, "pool_loaded");
+    // The first two hundred come at once, and so does what is behind the last.
+    let seconds = (number(loaded, "listed") / 200.0).floor() - 1.0;
+    assert_close(number(loaded, "for_ns") / 1e9, seconds, 0.1, "a second for each two hundred");
+}
+
+#[test]
+fn a_list_of_pages_that_were_not_all_read_back_stays_in_mariadb_and_is_made_anew_in_mysql() {
+    let listed = |profile: &str| {
+        let mut of = with(warm(profile, 1600), restart(SECOND / 2, 0));
+        of.events.insert("again".into(), restart(SECOND, 0));
+        option(&mut of, "innodb_buffer_pool_dump_pct", if profile == MARIADB { "10" } else { "75" });
+        option(&mut of, "innodb_io_capacity", "20");
+        let left = run(&of);
+        let whole: Vec<&Value> = left.told("pool_loaded").iter().map(|loaded| &loaded["whole"]).collect();
+        assert_eq!(whole, [false, false]);
+        let restarts = left.told("restart");
+        [0, 1].map(|place| number(restarts[place], "pages_listed"))
+    };
+    let [first, second] = listed(MARIADB);
+    assert_eq!(first, second);
+    let [first, second] = listed(MYSQL_57);
+    assert!(second < first, "a share of a share: {first}, {second}");
+}
+
+#[test]
+fn a_server_that_leaves_its_pages_applies_its_log_and_one_that_merges_takes_longer() {
+    let restarted = |mode: &str| {
+        let mut of = at_once(with(spec(MYSQL_57, drive(), "6 MiB", OLTP, 2000), restart(SECOND, 0)));
+        option(&mut of, "innodb_fast_shutdown", mode);
+        let left = run(&of);
+        assert_eq!(ledger(&left)[1], 0.0);
+        told(&left, "restart").clone()
+    };
+    let [slow, fast, log_only] = ["0", "1", "2"].map(restarted);
+    assert!(number(&slow, "pages_flushed") > number(&fast, "pages_flushed") + 20.0, "leaves with buffered changes");
+    assert!(number(&slow, "shutdown_ns") > number(&fast, "shutdown_ns"));
+    assert!(number(&log_only, "shutdown_ns") < number(&fast, "shutdown_ns"));
+    assert!(number(&log_only, "log_bytes") > 0.0 && number(&log_only, "pages") > 0.0);
+    assert_eq!((number(&slow, "pages"), number(&log_only, "pages_listed")), (0.0, 0.0));
+}
+
+#[test]
+fn what_ends_a_server_on_its_way_down_ends_it_as_a_crash() {
+    // The shutdown takes some tenths of a second.
+    for after in [1_000, 20_000_000, 100_000_000] {
+        let mut of = at_once(with(lazy(plain(), 4000), restart(SECOND, 0)));
+        of.events.insert("killed".into(), kill(SECOND + after, SECOND / 10));
+        let left = run(&of);
+        let (restart, crash) = (told(&left, "restart"), told(&left, "crash"));
+        assert_eq!((number(restart, "shutdown_ns"), &restart["back"]), (after as f64, &false.into()));
+        assert!(number(crash, "log_bytes") > 0.0, "what was not written yet is applied");
+        let [acknowledged, lost, _] = ledger(&left);
+        assert!(acknowledged > 1000.0 && lost == 0.0);
+        let outage = &told(&left, "outage")["outage"];
+        assert_eq!(outage["first_error_ns"].as_u64(), Some(SECOND), "one outage");
+        assert!(outage["first_success_ns"].as_u64() > Some(SECOND + after));
+    }
+}
+
+#[test]
+fn a_storage_that_fails_during_the_shutdown_ends_the_server_for_good() {
+    let mut of = with(lazy(plain(), 2000), restart(SECOND, 0));
+    let fail = Failure { storage: Some("disk".into()), member: None, channel: None };
+    of.events.insert("dead".into(), Event { fail: Some(fail), ..event(SECOND + 20_000_000) });
+    let left = run(&of);
+    assert_eq!(told(&left, "restart")["back"], false);
+    assert!(told(&left, "outage")["outage"]["first_success_ns"].is_null());
+    assert_eq!(left.told("finding").len(), 1);
+}
+
+#[test]
+fn a_server_that_is_not_there_is_not_shut_down() {
+    for first in [restart(SECOND, SECOND), kill(SECOND, SECOND)] {
+        let mut of = with(lazy(plain(), 3500), first);
+        of.events.insert("again".into(), restart(SECOND + 10_000_000, 0));
+        let left = run(&of);
+        assert_eq!(told(&left, "missed")["event"], "again");
+        assert_eq!(left.told("restart").len() + left.told("crash").len(), 1);
+        assert!(!told(&left, "outage")["outage"]["first_success_ns"].is_null());
+    }
+}
+
+#[test]
+fn a_phase_that_ends_meanwhile_waits_for_the_server_and_pages_come_back_in_the_next_one() {
+    let mut of = with(warm(MYSQL_57, 510), restart(SECOND / 2, SECOND));
+    option(&mut of, "innodb_buffer_pool_dump_pct", "100");
+    let mut second = of.phases[0].clone();
+    (second.name, second.until.time) = ("after".into(), Some(Time(3 * SECOND)));
+    of.phases.push(second);
+    let left = run(&of);
+    let ends = left.told("phase_end");
+    assert!(ends[0]["t_ns"].as_u64() < Some(SECOND), "the record of the first phase ends in time");
+    assert_eq!(told(&left, "restart")["back"], true);
+    let loaded = told(&left, "pool_loaded");
+    assert_eq!((&loaded["whole"], left.told("outage").len()), (&true.into(), 1));
+    assert!(number(loaded, "pages") > 100.0);
+}
+
+#[test]
+fn the_page_cache_outlives_the_server_and_answers_what_comes_back() {
+    let mut of = on(warm(MYSQL_57, 1000), "fsync", 1 << 30);
+    option(&mut of, "innodb_buffer_pool_dump_pct", "100");
+    option(&mut of, "innodb_io_capacity", "100000");
+    of.events.insert("crash".into(), restart(SECOND / 2, 0));
+    let left = run(&of);
+    let loaded = told(&left, "pool_loaded");
+    assert!(left.of("server.page_cache_hits") >= number(loaded, "pages") && number(loaded, "pages") > 200.0);
+    let copy = (model(&mut of).cpu.page_copy.value.0 + model(&mut of).cpu.page_read.value.0) as f64;
+    assert!(number(loaded, "for_ns") >= number(loaded, "pages") * copy, "each page takes its time on a processor");
+}
+
+#[test]
+fn a_run_with_a_restart_is_simulated_in_full_and_one_that_never_comes_changes_nothing() {
+    let mut of = spec(MYSQL_57, drive(), "64 MiB", KEYS, 1500);
+    let exact = in_mode(&with(of.clone(), restart(SECOND, 0)), Mode::Exact);
+    let fast = in_mode(&with(of.clone(), restart(SECOND, 0)), Mode::Fast);
+    assert_eq!((simulated(&fast), &fast.digest), (1.0, &exact.digest));
+    of.phases[0].until.time = Some(Time(SECOND / 2));
+    let late = run(&with(of.clone(), restart(5 * SECOND, 0)));
+    assert_eq!(late.digest, run(&of).digest);
+    assert_eq!((late.told("missed").len(), late.told("check").len()), (1, 0));
+}
+
+#[test]
+fn options_that_a_version_has_not_got_or_that_mean_nothing_are_refused() {
+    let said = |profile: &str, key: &str, value: &str| {
+        let mut of = spec(profile, drive(), "64 MiB", KEYS, 100);
+        option(&mut of, key, value);
+        tameshi_sim::unsupported(&of).join("; ")
+    };
+    for (key, value) in [
+        ("innodb_buffer_pool_dump_at_shutdown", "off"),
+        ("innodb_buffer_pool_load_at_startup", "1"),
+        ("innodb_buffer_pool_dump_pct", "100"),
+        ("innodb_fast_shutdown", "2"),
+    ] {
+        assert_eq!(said(MYSQL_57, key, value), "", "{key}");
+        assert_eq!(said(MYSQL_55, key, value).is_empty(), key == "innodb_fast_shutdown", "{key}");
+    }
+    assert!(said(MYSQL_57, "innodb_buffer_pool_dump_at_shutdown", "yes").contains("neither ON nor OFF"));
+    assert!(said(MYSQL_57, "innodb_buffer_pool_dump_pct", "0").contains("1 to 100"));
+    assert!(said(MYSQL_57, "innodb_fast_shutdown", "3").contains("0, 1 or 2"));
+    let mut silent = with(spec(MYSQL_57, drive(), "64 MiB", KEYS, 100), restart(0, 0));
+    model(&mut silent).recovery = None;
+    assert!(tameshi_sim::unsupported(&silent)[0].contains("how it comes back"));
+}
