@@ -1131,6 +1131,11 @@ class EngineRecovery(BaseModel):
     page_reads: Annotated[Sourced3, Field(description='Pages that are read at once.')]
 
 
+class DumpedShare(StrEnum):
+    held = 'held'
+    pool = 'pool'
+
+
 class Mode(StrEnum):
     fast = 'fast'
     exact = 'exact'
@@ -1174,6 +1179,20 @@ class Kill(BaseModel):
         str | None,
         Field(
             description='How long it stays away before it is started again.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+
+
+class Restart(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    down: Annotated[
+        str | None,
+        Field(
+            description='How long it stays away, once it is down, before it is started again.',
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'
@@ -1942,6 +1961,16 @@ class Sourced15(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
+class Sourced16(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[DumpedShare, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
 class Event(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1972,6 +2001,10 @@ class Event(BaseModel):
     kill: Annotated[
         Kill | None,
         Field(description="The database's server is killed (kill -9) and started again."),
+    ] = None
+    restart: Annotated[
+        Restart | None,
+        Field(description="The database's server is shut down in good order and started again."),
     ] = None
     failover: Annotated[
         Failover | None,
@@ -2531,6 +2564,34 @@ class Flushing(BaseModel):
     ]
 
 
+class PoolDump(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    at_shutdown: Annotated[
+        Sourced9,
+        Field(description='Pages are listed at shutdown (innodb_buffer_pool_dump_at_shutdown).'),
+    ]
+    at_startup: Annotated[
+        Sourced9,
+        Field(
+            description='They are read back after the start (innodb_buffer_pool_load_at_startup).'
+        ),
+    ]
+    share: Annotated[
+        Sourced6, Field(description='How large a share is listed (innodb_buffer_pool_dump_pct).')
+    ]
+    of: Annotated[Sourced16, Field(description='What that is a share of.')]
+    finished_only: Annotated[
+        Sourced9,
+        Field(
+            description='A server that is shut down before it has read all pages back keeps the older list.'
+        ),
+    ]
+    page_reads: Annotated[Sourced3, Field(description='Pages that are read back at once.')]
+
+
 class Summary(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2794,6 +2855,10 @@ class Innodb(BaseModel):
     recovery: Annotated[
         EngineRecovery | None,
         Field(description='How it comes back after a crash; absent: no crash can be simulated.'),
+    ] = None
+    pool_dump: Annotated[
+        PoolDump | None,
+        Field(description='What it keeps of its pool over a restart; absent: nothing.'),
     ] = None
 
 
