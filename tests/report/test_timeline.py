@@ -127,7 +127,11 @@ def test_a_channel_that_dies_and_its_rebuild_are_told(event, en, ja):
         ({"kind": "restart", "back": True, "away_ns": SECOND}, "answers again", "正常停止"),
         ({"kind": "restart", "back": False, "away_ns": SECOND}, "as in a crash", "異常終了"),
         ({"kind": "pool_loaded", "pages": 1234, "for_ns": SECOND, "whole": True}, "1,234", "1,234"),
-        ({"kind": "pool_loaded", "pages": 7, "for_ns": SECOND, "whole": False}, "no more", "打ち切り"),
+        (
+            {"kind": "pool_loaded", "pages": 7, "for_ns": SECOND, "whole": False},
+            "no more",
+            "打ち切り",
+        ),
     ],
 )
 def test_a_restart_and_what_comes_back_are_told(event, en, ja):

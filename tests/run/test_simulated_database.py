@@ -194,7 +194,7 @@ def test_a_restart_is_simulated_and_the_report_tells_shutdown_outage_and_what_ca
     assert loaded["pages"] <= loaded["listed"] == restart["pages_listed"]
     assert told["check"]["holds"] and told["check"]["ledger"]["lost"] == 0
     assert told["outage"]["outage"]["first_success_ns"] > told["outage"]["outage"]["first_error_ns"]
-    assert [h["kind"] for s in cell["timeline"] for h in s["happened"]][0] == "restart"
+    assert next(h["kind"] for s in cell["timeline"] for h in s["happened"]) == "restart"
     shown = (out / "report.html").read_text()
     for said in ("shut down at", "pages listed were read back", "first error at"):
         assert said in shown, said

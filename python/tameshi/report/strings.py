@@ -266,7 +266,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "「{event}」：バッファプールへ{pages}ページを復元、{time}",
     ),
     "timeline.pool_loaded_in_part": (
-        "`{event}`: of the pages listed {pages} are back in the pool after {time}, and no more come",
+        "`{event}`: of the pages listed {pages} are back in the pool after {time}, no more come",
         "「{event}」：{time}で{pages}ページを復元し、残りは打ち切り",
     ),
     "mark.crash": ("crash", "クラッシュ"),
