@@ -2004,7 +2004,9 @@ class Event(BaseModel):
     ] = None
     restart: Annotated[
         Restart | None,
-        Field(description="The database's server is shut down in good order and started again."),
+        Field(
+            description="The database's server is shut down in good order and started again (simulated world)."
+        ),
     ] = None
     failover: Annotated[
         Failover | None,
@@ -2854,7 +2856,9 @@ class Innodb(BaseModel):
     ] = None
     recovery: Annotated[
         EngineRecovery | None,
-        Field(description='How it comes back after a crash; absent: no crash can be simulated.'),
+        Field(
+            description='How it comes back after a crash or a restart; absent: neither can be simulated.'
+        ),
     ] = None
     pool_dump: Annotated[
         PoolDump | None,

@@ -101,7 +101,7 @@ impl Dump {
     }
 }
 
-/// How the server comes back after a crash.
+/// How the server comes back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Comeback {
     pub(super) start: Nanos,
@@ -361,13 +361,11 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
 fn option_trouble(option: &str, value: &str, model: &Innodb) -> Option<String> {
     let number = value.parse::<u32>().ok();
     match option {
-        "innodb_fast_shutdown" => (!number.is_some_and(|mode| mode <= 2)).then(|| "must be 0, 1 or 2".into()),
+        "innodb_fast_shutdown" => number.is_none_or(|mode| mode > 2).then(|| "must be 0, 1 or 2".into()),
         _ if AT_SHUTDOWN.contains(&option) && model.pool_dump.is_none() => {
             Some("this version keeps nothing of its pool over a restart".into())
         }
-        "innodb_buffer_pool_dump_pct" => {
-            (!number.is_some_and(|percent| (1..=100).contains(&percent))).then(|| "must be 1 to 100".into())
-        }
+        "innodb_buffer_pool_dump_pct" => (!matches!(number, Some(1..=100))).then(|| "must be 1 to 100".into()),
         _ if AT_SHUTDOWN.contains(&option) => {
             switched(value).is_none().then(|| format!("`{value}` is neither ON nor OFF"))
         }

@@ -46,7 +46,7 @@ pub struct Innodb {
     /// The lock of a tree under which a row grows that has no room in its page; absent: growing rows always have room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree_lock: Option<TreeLock>,
-    /// How it comes back after a crash; absent: no crash can be simulated.
+    /// How it comes back after a crash or a restart; absent: neither can be simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<EngineRecovery>,
     /// What it keeps of its pool over a restart; absent: nothing.
@@ -185,7 +185,7 @@ pub struct TreeLock {
     pub growing: Sourced<Share>,
 }
 
-/// How an engine comes back after a crash.
+/// How an engine comes back after a crash or a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EngineRecovery {

@@ -27,7 +27,7 @@ pub struct Event {
     /// The database's server is killed (kill -9) and started again.
     #[serde(default)]
     pub kill: Option<Kill>,
-    /// The database's server is shut down in good order and started again.
+    /// The database's server is shut down in good order and started again (simulated world).
     #[serde(default)]
     pub restart: Option<Restart>,
     /// The machine under the database is gone, and the one at the other side of its replica takes over.
