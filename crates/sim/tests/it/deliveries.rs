@@ -8,7 +8,7 @@ fn tpcc(scale: u32, rest: &str, millis: u64) -> Left {
 }
 
 fn count(left: &Left, kind: &str) -> f64 {
-    left.of(&format!("transaction.count of tpcc.{kind}"))
+    left.of(&format!("tpcc.{kind} transaction.count"))
 }
 
 #[test]

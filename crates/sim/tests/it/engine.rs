@@ -59,7 +59,7 @@ pub fn model(spec: &mut RunSpec) -> &mut Innodb {
 
 pub struct Left {
     pub digest: String,
-    /// Sums over all intervals, by metric, and by metric and subject (`METRIC of SUBJECT`); of gauges the last.
+    /// Sums over all intervals, by metric, and by metric and subject (`SUBJECT METRIC`); of gauges the last.
     sums: BTreeMap<String, f64>,
     events: Vec<serde_json::Value>,
     /// When each interval of the load ended, and its statements.
@@ -92,7 +92,7 @@ pub fn run(spec: &RunSpec) -> Left {
         let Ok(value) = fields[4].parse::<f64>() else { continue };
         let sum: &mut f64 = sums.entry(fields[3].to_string()).or_default();
         *sum = if fields[3].ends_with("_bytes") && fields[3].contains("age") { value } else { *sum + value };
-        *sums.entry(format!("{} of {}", fields[3], fields[2])).or_default() += value;
+        *sums.entry(format!("{} {}", fields[2], fields[3])).or_default() += value;
     }
     let events = file("events.jsonl").lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
     let load = file("series/load.csv");
@@ -379,7 +379,7 @@ fn what_is_not_simulated_is_said_before_anything_runs() {
     let sentences = tameshi_sim::unsupported(&odd);
     assert!(sentences.iter().any(|said| said.starts_with("engine.mysql.flush_method:")), "{sentences:?}");
     assert!(sentences.iter().any(|said| said.starts_with("engine.mysql.options.innodb_page_size:")), "{sentences:?}");
-    let documents = "{ document = { documents = 1000, clients = 2 } }";
+    let documents = "{ document = { documents = 1000, size = \"1 KiB\", clients = 2 } }";
     let sentences = tameshi_sim::unsupported(&spec(MYSQL_57, drive(), "6 MiB", documents, 100));
     assert!(sentences.iter().any(|said| said.starts_with("workload.document")), "{sentences:?}");
 }

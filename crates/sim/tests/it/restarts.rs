@@ -15,6 +15,7 @@ use tameshi_spec::study::{Doublewrite, Event, Failure, Restart};
 const SLOW: &str = "{ tpcc = { warehouses = 1, clients = 200, waits = \"specification\" } }";
 const OPEN: &str =
     "{ key_update = { tables = 2, rows = 20000, row_size = \"400 B\", clients = 4, rate = \"500 /s\" } }";
+const DEFERRED: &str = "{ tpcc = { warehouses = 1, clients = 8, delivery = \"deferred\" } }";
 
 fn restart(at: u64, down: u64) -> Event {
     Event { restart: Some(Restart { down: Time(down) }), ..event(at) }
@@ -263,7 +264,7 @@ fn whatever_befalls_a_server_at_whatever_time_it_comes_back_and_nothing_acknowle
     for run_of in 0..25 {
         let of = |random: &mut Random, many: &[&'static str]| many[random.below(many.len() as u64) as usize];
         let profile = of(&mut random, &[MYSQL_55, MYSQL_57, MARIADB]);
-        let program = of(&mut random, &[KEYS, OLTP, TPCC, SLOW, OPEN]);
+        let program = of(&mut random, &[KEYS, OLTP, TPCC, SLOW, OPEN, DEFERRED]);
         let mut spec = started_in(random.below(100_000_000), spec(profile, drive(), "6 MiB", program, 700));
         if random.below(3) == 0 {
             spec = on(spec, "fsync", 16 << 20);
