@@ -16,7 +16,13 @@ impl Phase<'_> {
         while self.active > 0 || !self.bounded {
             let (due, seat) = self.due.first();
             let before = self.completed;
-            if self.straight(world, until.min(due))? {
+            let any = self.straight(world, until.min(due))?;
+            if let Device::Flash(flash) = &world.devices[0]
+                && flash.has_rebuilt()
+            {
+                world.tell_rebuilt(writer)?;
+            }
+            if any {
                 if before / STOP_CHECK != self.completed / STOP_CHECK && writer.control().is_stopping() {
                     return Ok(true);
                 }

@@ -10,6 +10,7 @@ use tameshi_sim::fault::Rebuilt;
 use tameshi_sim::stack::watched;
 use tameshi_sim::{Device, DeviceCompletion};
 use tameshi_spec::profile::{CleaningPolicy, FlashProfile, Simulated, Written};
+use tameshi_spec::run::RunSpec;
 use tameshi_spec::study::{Event, ReadBalance};
 use tameshi_workload::StreamSpec;
 
@@ -209,14 +210,19 @@ fn dies(at: &str, channel: u32) -> Event {
     serde_json::from_value(json!({ "at": at, "fail": fail })).expect("an event")
 }
 
-#[test]
-fn what_dies_and_what_is_rebuilt_are_recorded() {
+/// A channel dies twice under a load that goes on until the drive is rebuilt.
+pub fn with_a_dying_channel() -> RunSpec {
     let stream = StreamSpec { read: Share(700_000), queue_depth: 16, ..StreamSpec::default() };
     let mut spec = spec(flash(drive(SPARE)), stream, for_time(5 * SECOND));
     spec.interval = Time(SECOND / 10);
     spec.events.insert("one".into(), dies("100 ms", 8));
     spec.events.insert("again".into(), dies("200 ms", 8));
-    let left = run(&spec);
+    spec
+}
+
+#[test]
+fn what_dies_and_what_is_rebuilt_are_recorded() {
+    let left = run(&with_a_dying_channel());
     assert_eq!(left.events("fail"), [SECOND / 10]);
     assert_eq!(left.events("missed"), [SECOND / 5]);
     let (rebuilt, bytes) = (left.events("rebuilt"), left.sum("rebuild.bytes"));

@@ -1,6 +1,7 @@
 //! One flash drive takes a short way through a phase; with a second storage, which nobody uses, it takes the general one. Both do
 //! the same in the same order, and leave the same record.
 
+use crate::channels::with_a_dying_channel;
 use crate::support::*;
 use proptest::prelude::*;
 use tameshi_base::units::{Rate, Share, Size, Time};
@@ -125,4 +126,9 @@ fn intervals_that_end_at_completions_are_the_same() {
         spec.interval = Time(nanos);
         assert_both_ways_are_the_same(&spec);
     }
+}
+
+#[test]
+fn rebuilds_that_end_the_short_way_are_told_as_the_general_way_tells_them() {
+    assert_both_ways_are_the_same(&with_a_dying_channel());
 }

@@ -261,6 +261,12 @@ impl Flash {
         degraded.map(|of| of.moved.0).sum::<u64>() * self.times.unit_bytes
     }
 
+    /// Whether a rebuild has ended that nobody was told of.
+    #[inline]
+    pub(crate) fn has_rebuilt(&self) -> bool {
+        !self.rebuilt.is_empty()
+    }
+
     /// A rebuild that has ended, once.
     pub(crate) fn take_rebuilt(&mut self) -> Option<Rebuilt> {
         self.rebuilt.pop_front()
