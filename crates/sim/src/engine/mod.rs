@@ -263,8 +263,7 @@ impl Engine {
         let mut layout = Layout::new(&catalogue.tables, most, buffer_pages, |table| groups(&program, table));
         let idle = other_data_sets(spec, database.seed, first, &layout);
         layout.next = idle.last().map_or(layout.next, |set| set.layout.next);
-        let mut pool = Pool::new(settings.frames, layout.next, settings.old_blocks_time);
-        pool.grow(layout.next + 1);
+        let pool = Pool::new(settings.frames, layout.next + 1, settings.old_blocks_time);
         let storage = spec.storage.get_index_of(&database.storage)?;
         let (device, base_bytes) = places[storage];
         let mut engine = Self {
