@@ -4,14 +4,15 @@
 
 Without places: a file on a tmpfs of its own (mounted with huge pages, which takes root) and one in
 build/. Both read at random, past the page cache, by io_uring with registered file and buffers,
-submitting two at a time. On tmpfs blocks are such that 16 MiB are in flight, whatever the depth: at
-4 KiB the processor is the limit, and the cheaper generator simply gets more done, which `make
-bench` is about elsewhere. Both leave the copying to io_uring, though by itself Tameshi reads a file
-in memory in place. What reads keeps to one processor there, at nice -20: the kernel copies in
-threads of its own, and where the scheduler puts those moves a pair by a tenth. The rest of Tameshi
-runs on another one, for fio has nothing beside its reading to do within so short a run: on the same
-processor it cost us 4 % and, where others worked too, up to a fifth. Which small pages of memory a
-file happens to get moves a run by a fifth, hence the huge ones. A
+submitting two at a time. On tmpfs blocks have 4 MiB, at depth 1 and 2 as many as make 16 MiB in
+flight: at 4 KiB the processor is the limit, and the cheaper generator simply gets more done, which
+`make bench` is about elsewhere. Both leave the copying to io_uring, though by itself Tameshi reads
+a file in memory in place. What reads keeps to one processor there, at nice -20: the kernel copies
+in threads of its own, and where the scheduler puts those moves a pair by a tenth. The rest of
+Tameshi runs on another one, for fio has nothing beside its reading to do within so short a run: on
+the same processor it cost us 4 % and, where others worked too, up to a fifth. Which small pages of
+memory a file or a buffer happens to get moves a run by a fifth, hence the huge ones: for the file
+as it is mounted, for the buffers of both by what the kernel is told meanwhile. A
 pair runs both at one depth, one right after the other, in an order that alternates; the ratio of
 the means carries a 95 % interval over the pairs. A depth gets pairs, at least ten, until that
 interval is narrow enough to tell (its width decides, not where it lies), or `--most` are made.
@@ -59,6 +60,7 @@ HALF_WIDTH_DISK = 0.05
 SHORT_UP_TO = 4
 """Up to this depth a run on tmpfs is half as long."""
 HIGHEST_PRIORITY = -20
+HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 HEADER_MIB = 1
 """The ownership header before the payload; fio reads the same bytes as we do."""
 CHILDREN = multiprocessing.get_context("forkserver")
@@ -112,12 +114,23 @@ def huge_tmpfs() -> Iterator[Path]:
         try:
             yield Path(place)
         finally:
-            subprocess.run(["umount", place], check=True)
+            subprocess.run(["umount", "--lazy", place], check=True)
+
+
+@contextmanager
+def huge_buffers() -> Iterator[None]:
+    """Whoever asks for much memory gets huge pages, for as long as it is needed."""
+    before = re.search(r"\[(\w+)\]", HUGE_PAGES.read_text())
+    HUGE_PAGES.write_text("always")
+    try:
+        yield
+    finally:
+        HUGE_PAGES.write_text(before[1] if before else "madvise")
 
 
 def block_kib(place: Path, depth: int) -> int:
     """Block size: so large on tmpfs that copying it, and not the generator, is the work."""
-    return 16 * 1024 // depth if on_tmpfs(place) else 4
+    return max(4, 16 // depth) * 1024 if on_tmpfs(place) else 4
 
 
 def half_width(place: Path) -> float:
@@ -216,7 +229,10 @@ def compare(
     """The table of one place: pairs of each depth until they tell enough, `most` at most."""
     found: dict[int, list[tuple[float, float]]] = {depth: [] for depth in depths}
     lasting = {depth: seconds_on(place, depth, seconds) for depth in depths}
-    with tempfile.TemporaryDirectory() as scratch:
+    with ExitStack() as stack:
+        if on_tmpfs(place):
+            stack.enter_context(huge_buffers())
+        scratch = stack.enter_context(tempfile.TemporaryDirectory())
         studies, out = _studies(Path(scratch), place, lasting), Path(scratch) / "out"
         tameshi(studies[depths[0]], place, out)  # lays the file out
         try:
@@ -281,9 +297,9 @@ def page(rows: Sequence[Row], seconds: float, before: str) -> str:
         f"half as long on tmpfs up to depth {SHORT_UP_TO}, until an interval is narrow enough to",
         f"tell; {version.stdout.strip()}, Linux {platform.release()}.",
         "The ratio is the geometric mean over pairs of Tameshi's IOPS by fio's.",
-        "On tmpfs blocks are such that 16 MiB are in flight, so that copying, and not the",
-        "generator's own cost, is compared; the file lies in huge pages, and what reads",
-        "keeps to one processor at nice -20 there.",
+        "On tmpfs blocks have 4 MiB, at depth 1 and 2 as many as make 16 MiB in flight, so",
+        "that copying, and not the generator's own cost, is compared; file and buffers lie in",
+        "huge pages, and what reads keeps to one processor at nice -20 there.",
         "On the disk blocks have 4 KiB.",
         "",
         "| place | pairs | depth | Tameshi IOPS | fio IOPS | ratio | 95 % interval |",
