@@ -9,10 +9,9 @@ flight: at 4 KiB the processor is the limit, and the cheaper generator simply ge
 `make bench` is about elsewhere. Both leave the copying to io_uring, though by itself Tameshi reads
 a file in memory in place. What reads keeps to one processor there, at nice -20: the kernel copies
 in threads of its own, and where the scheduler puts those moves a pair by a tenth. The rest of
-Tameshi runs on another one, for fio has nothing beside its reading to do within so short a run: on
-the same processor it cost us 4 % and, where others worked too, up to a fifth. Which small pages of
-memory a file or a buffer happens to get moves a run by a fifth, hence the huge ones: for the file
-as it is mounted, for the buffers of both by what the kernel is told meanwhile. A
+Tameshi runs on another one, for fio has nothing beside its reading to do within so short a run.
+Which small pages of memory a file or a buffer happens to get moves a run by a fifth, hence the huge
+ones: for the file as it is mounted, for the buffers of both by what the kernel is told meanwhile. A
 pair runs both at one depth, one right after the other, in an order that alternates; the ratio of
 the means carries a 95 % interval over the pairs. A depth gets pairs, at least ten, until that
 interval is narrow enough to tell (its width decides, not where it lies), or `--most` are made.

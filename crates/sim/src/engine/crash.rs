@@ -325,8 +325,7 @@ impl Engine {
 
     /// All that was in memory is gone.
     pub(super) fn forget(&mut self) {
-        self.pool = Pool::new(self.settings.frames, self.layout.next, self.settings.old_blocks_time);
-        self.pool.grow(self.layout.next + 1);
+        self.pool = Pool::new(self.settings.frames, self.layout.next + 1, self.settings.old_blocks_time);
         self.locks = Locks::new(self.clients.len());
         self.page_waiters.clear();
         self.log_waiters.clear();
