@@ -10,11 +10,12 @@ flight: at 4 KiB the processor is the limit, and the cheaper generator simply ge
 a file in memory in place. What reads keeps to one processor there, at nice -20: the kernel copies
 in threads of its own, and where the scheduler puts those moves a pair by a tenth. The rest of
 Tameshi runs on another one, for fio has nothing beside its reading to do within so short a run.
-Which small pages of memory a file or a buffer happens to get moves a run by a fifth, hence the huge
-ones: for the file as it is mounted, for the buffers of both by what the kernel is told meanwhile. A
-pair runs both at one depth, one right after the other, in an order that alternates; the ratio of
-the means carries a 95 % interval over the pairs. A depth gets pairs, at least ten, until that
-interval is narrow enough to tell (its width decides, not where it lies), or `--most` are made.
+Which small pages of memory a file or a buffer happens to get moves a run by a fifth, hence huge
+ones for all of it: for the file as it is mounted, for fio's buffers because it is told to take
+some that the kernel keeps; ours lie in huge pages by themselves. A pair runs both at one depth, one
+right after the other, in an order that alternates; the ratio of the means carries a 95 % interval
+over the pairs. A depth gets pairs, at least ten, until that interval is narrow enough to tell (its
+width decides, not where it lies), or `--most` are made.
 Pairs on tmpfs are half as long up to depth 4: fio's time ends when its queue is empty, and a deep
 queue of large blocks takes a while. `--write` writes the table to docs/validation/beside-fio.md;
 where not all was measured, other rows stay.
@@ -52,14 +53,16 @@ ROOT = Path(__file__).resolve().parents[1]
 DEPTHS = (1, 2, 4, 8, 16, 32)
 SIZE_MIB = 512
 LEAST_PAIRS = 10
-HALF_WIDTH_TMPFS = 0.02
+HALF_WIDTH_TMPFS = 0.015
 """What ends the pairs of a depth: half the interval, where the bar is ±5 %."""
 HALF_WIDTH_DISK = 0.05
 """The same on a disk, where the bar is ±10 %."""
 SHORT_UP_TO = 4
 """Up to this depth a run on tmpfs is half as long."""
 HIGHEST_PRIORITY = -20
-HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+HUGE_PAGES = Path("/proc/sys/vm/nr_hugepages")
+HUGE_PAGES_FOR_FIO = 80
+"""Of 2 MiB: the deepest queue of the largest blocks, and some."""
 HEADER_MIB = 1
 """The ownership header before the payload; fio reads the same bytes as we do."""
 CHILDREN = multiprocessing.get_context("forkserver")
@@ -118,13 +121,13 @@ def huge_tmpfs() -> Iterator[Path]:
 
 @contextmanager
 def huge_buffers() -> Iterator[None]:
-    """Whoever asks for much memory gets huge pages, for as long as it is needed."""
-    before = re.search(r"\[(\w+)\]", HUGE_PAGES.read_text())
-    HUGE_PAGES.write_text("always")
+    """Huge pages kept for fio, which asks for none by itself as we do, for as long as needed."""
+    before = HUGE_PAGES.read_text()
+    HUGE_PAGES.write_text(str(int(before) + HUGE_PAGES_FOR_FIO))
     try:
         yield
     finally:
-        HUGE_PAGES.write_text(before[1] if before else "madvise")
+        HUGE_PAGES.write_text(before)
 
 
 def block_kib(place: Path, depth: int) -> int:
@@ -213,6 +216,7 @@ def fio(place: Path, depth: int, seconds: float) -> float:
         "runtime": f"{int(seconds * 1000)}ms",
         "ramp_time": f"{ramp_ms(place)}ms",
         "output-format": "json",
+        "mem": "mmaphuge" if on_tmpfs(place) else "malloc",
     }
     words = ["--readonly", *(f"--{key}={value}" for key, value in options.items())]
     first = keep_to_it if on_tmpfs(place) else None
@@ -298,7 +302,8 @@ def page(rows: Sequence[Row], seconds: float, before: str) -> str:
         "The ratio is the geometric mean over pairs of Tameshi's IOPS by fio's.",
         "On tmpfs blocks have 4 MiB, at depth 1 and 2 as many as make 16 MiB in flight, so",
         "that copying, and not the generator's own cost, is compared; file and buffers lie in",
-        "huge pages, and what reads keeps to one processor at nice -20 there.",
+        "huge pages (fio's by `--mem=mmaphuge`), and what reads keeps to one processor at",
+        "nice -20 there.",
         "On the disk blocks have 4 KiB.",
         "",
         "| place | pairs | depth | Tameshi IOPS | fio IOPS | ratio | 95 % interval |",

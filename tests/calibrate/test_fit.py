@@ -9,7 +9,7 @@ from known import CAPACITY, GRID, answered, cell, volume
 from tameshi import _core
 from tameshi.calibrate.cells import Cell, Figures
 from tameshi.calibrate.fit import error_of, fit_all
-from tameshi.calibrate.models import candidates
+from tameshi.calibrate.models import VARIANTS, candidates
 from tameshi.calibrate.profile import profile_text
 from tameshi.paths import PROFILES
 
@@ -71,6 +71,17 @@ def test_a_limit_is_found_where_there_is_one():
     assert found["limit.byte_rate"] == pytest.approx(1e9, rel=0.05)
 
 
+def test_a_disk_that_was_stuck_becomes_a_profile_all_the_same_and_its_error_is_told():
+    grid = [cell(reads, 4, depth) for reads in (100, 0) for depth in (1, 4)]
+    cells = [_slowed(each, 20_000) for each in answered(volume(rounds=False), grid)]
+    for name in VARIANTS:
+        best = fitted(cells, names=(name,))[0]
+        text = profile_text(best, "a test", "four cells", "nothing")
+        read = _core.device_profile("stuck", "stuck.toml", text)["device"]["volume"]
+        assert read["read"]["latency"]["value"][4]["time"] == "200 ms"
+        assert best.error > 0.3
+
+
 def test_what_no_cell_tells_is_said():
     cells = answered(volume(rounds=True), [cell(100, 4, depth) for depth in (1, 2, 4, 16)])
     best = fitted(cells, names=("volume in rounds",))[0]
@@ -97,8 +108,12 @@ def test_what_is_held_out_moves_no_parameter():
 
 
 def _doubled(of: Cell) -> Cell:
+    return _slowed(of, 0.5)
+
+
+def _slowed(of: Cell, times: float) -> Cell:
     operations = {
-        kind: Figures(f.rate * 2, f.mean_ns / 2, [(s, v / 2) for s, v in f.quantiles])
+        kind: Figures(f.rate / times, f.mean_ns * times, [(s, v * times) for s, v in f.quantiles])
         for kind, f in of.operations.items()
     }
     return replace(of, operations=operations)

@@ -87,6 +87,24 @@ def test_a_rate_that_the_generator_cannot_issue_makes_the_figures_invalid() -> N
     assert (limit.code, limit.level) == ("generator", "invalid")
 
 
+@pytest.mark.parametrize(("own", "code"), [(1.2, "processors"), (0.8, "others")])
+def test_a_rate_that_nobody_kept_is_not_the_disks_fault_where_memory_answered(
+    own: float, code: str
+) -> None:
+    """Measured at 20 million /s from the page cache, beside other tests on both processors."""
+    behind = scheduled(
+        cpu_ns=0.8 * SECOND,
+        away_ns=0.79 * SECOND,
+        started=660_000.0,
+        late=660_000.0,
+        unserved=19_340_000.0,
+        latency_ns=0.5 * SECOND * 660_000,
+        service_ns=SECOND,
+    )
+    machine = replace(QUIET, idle=0.08, own=own, device_ns=0.017 * SECOND)
+    assert codes(behind, machine) == [code, "memory"]
+
+
 def test_a_rate_that_the_disk_cannot_serve_is_a_warning() -> None:
     """Measured at 100 000 /s on a disk that serves 88 000: the generator waits for free slots."""
     slow = scheduled(

@@ -5,7 +5,7 @@
 //! that are random stay so, and what was written before is neither repeated nor a dictionary for what follows.
 
 use crate::error::BlockError;
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
 use tameshi_base::random::derived_seed;
 use tameshi_base::{Random, Share};
@@ -13,6 +13,9 @@ use tameshi_workload::StreamSpec;
 
 /// Buffers start at multiples of this, and each such block of a write that must not repeat carries a stamp.
 pub(crate) const BLOCK: usize = 4096;
+/// Where there is so much of it, the memory consists of pages of this size, if the kernel has them: it copies into and
+/// out of them faster, and at a speed that does not hang on where in memory small ones happen to lie.
+const HUGE_PAGE: usize = 2 << 20;
 const SEQUENCE_BITS: u32 = 48;
 /// Duplicates are one of so many.
 const DUPLICATES: u64 = 16;
@@ -110,9 +113,18 @@ impl Arena {
         let stride = usize::try_from(length_bytes).ok().and_then(|n| n.checked_next_multiple_of(BLOCK));
         let stride = stride.ok_or_else(refused)?;
         let bytes = stride.checked_mul(slots as usize).and_then(|n| n.checked_mul(2)).ok_or_else(refused)?;
-        let layout = Layout::from_size_align(bytes.max(BLOCK), BLOCK).map_err(|_| refused())?;
+        let grain = if bytes < HUGE_PAGE { BLOCK } else { HUGE_PAGE };
+        let bytes = bytes.max(BLOCK).checked_next_multiple_of(grain).ok_or_else(refused)?;
+        let layout = Layout::from_size_align(bytes, grain).map_err(|_| refused())?;
         // SAFETY: the layout's size is not zero.
-        let base = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(refused)?;
+        let base = NonNull::new(unsafe { alloc(layout) }).ok_or_else(refused)?;
+        if grain == HUGE_PAGE {
+            // A wish, before anything is touched: where it is not granted, small pages do.
+            // SAFETY: the range was just allocated and begins at a page.
+            unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
+        }
+        // SAFETY: the memory is this long.
+        unsafe { base.as_ptr().write_bytes(0, bytes) };
         let mut arena = Self {
             base,
             layout,

@@ -87,6 +87,9 @@ SHARES = (
     *(0.0, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95),
     *(0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 1.0),
 )
+TYPICAL_NS, LONGEST_NS, COMMAND_NS = 200e6, 60e9, 100e6
+"""The longest that a profile lets half of all commands take, any command, and a command's time:
+what was measured on a disk that was stuck meanwhile becomes these, and the fit says how far off."""
 MOST_SERVICE = 0.9
 """Share of the median at rest that is service at most: some of it is latency."""
 
@@ -190,17 +193,22 @@ def _service(cells: Sequence[Cell], kind: str, shape: Shape, name: str) -> list[
     """Start values of one kind's latency and service."""
     latency, command, byte = _terms(cells, kind)
     latency = max(latency, 0.05 * shape.median_ns)
-    command = max(command, 0.005 * shape.median_ns)
+    latency = min(latency, TYPICAL_NS)
+    command = min(max(command, 0.005 * shape.median_ns), COMMAND_NS)
     rate = min(max(NS / byte if byte > 0 else 50e9, 2e6), 200e9)
-    found = [Parameter(f"{kind}.latency", "time", latency, latency / 20, latency * 20)]
+    found = [_time(f"{kind}.latency", latency, 20, TYPICAL_NS)]
     depths, lengths = _varied(cells, kind)
     if LIMITS not in name and depths:
-        key = f"{kind}.command_time"
-        found.append(Parameter(key, "time", command, command / 50, command * 20))
+        found.append(_time(f"{kind}.command_time", command, 50, COMMAND_NS))
     if LIMITS not in name and lengths:
         key = f"{kind}.transfer_rate"
         found.append(Parameter(key, "rate", rate, rate / 20, min(rate * 20, 250e9)))
     return found
+
+
+def _time(key: str, start: float, down: float, most: float) -> Parameter:
+    """A time that may come out so many times shorter, or 20 times longer up to what there is."""
+    return Parameter(key, "time", start, start / down, min(start * 20, most))
 
 
 def _limits(cells: Sequence[Cell]) -> list[Parameter]:
@@ -226,7 +234,7 @@ def _points(points: Sequence[tuple[float, float]]) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
     highest = 0.0
     for share, ns in points:
-        highest = max(highest, ns)
+        highest = max(highest, min(ns, TYPICAL_NS if share <= 0.5 else LONGEST_NS))
         text = f"{share * 100:.3f}".rstrip("0").rstrip(".")
         found.append({"share": f"{text} %", "time": time_text(highest)})
     found[0]["share"], found[-1]["share"] = "0 %", "100 %"

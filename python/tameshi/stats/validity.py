@@ -232,7 +232,7 @@ def _limit(
     code = None
     if _thread_is_busy(load):
         code = "generator"
-    elif machine.idle <= MACHINE_IDLE:
+    elif machine.idle <= MACHINE_IDLE or _kept_from_running(load, at_device):
         code = "processors" if machine.own >= machine.processors / 2 else "others"
     elif not any(other.open_loop for other in loads):
         # In closed loop nobody spins: slots that each keep a processor busy wait for no disk.
@@ -249,8 +249,17 @@ def _thread_is_busy(load: Load) -> bool:
     if not load.open_loop:
         return True
     # An open loop spins before each arrival: only one that is behind is short of time.
-    behind = load.late >= LATE * load.started or load.unserved > _tolerated(load)
-    return behind and load.away >= BUSY / 2
+    return _is_behind(load) and load.away >= BUSY / 2
+
+
+def _kept_from_running(load: Load, at_device: float | None) -> bool:
+    """Behind its schedule though no disk kept its requests: the machine had other work meanwhile."""
+    answered = at_device is not None and at_device < FROM_MEMORY
+    return load.open_loop and answered and _is_behind(load)
+
+
+def _is_behind(load: Load) -> bool:
+    return load.late >= LATE * load.started or load.unserved > _tolerated(load)
 
 
 def _tolerated(load: Load) -> float:
