@@ -55,7 +55,7 @@ SIZE_MIB = 512
 LEAST_PAIRS = 10
 HALF_WIDTH_TMPFS = 0.015
 """What ends the pairs of a depth: half the interval, where the bar is ±5 %."""
-HALF_WIDTH_DISK = 0.05
+HALF_WIDTH_DISK = 0.03
 """The same on a disk, where the bar is ±10 %."""
 SHORT_UP_TO = 4
 """Up to this depth a run on tmpfs is half as long."""

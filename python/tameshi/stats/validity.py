@@ -253,7 +253,7 @@ def _thread_is_busy(load: Load) -> bool:
 
 
 def _kept_from_running(load: Load, at_device: float | None) -> bool:
-    """Behind its schedule though no disk kept its requests: the machine had other work meanwhile."""
+    """Behind its schedule though no disk kept its requests: the machine had other work then."""
     answered = at_device is not None and at_device < FROM_MEMORY
     return load.open_loop and answered and _is_behind(load)
 

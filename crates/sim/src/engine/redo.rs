@@ -195,6 +195,26 @@ mod tests {
     }
 
     #[test]
+    fn every_byte_of_log_is_written_once_and_a_block_again_only_where_it_was_not_full() {
+        let mut redo = Redo::new(1 << 20);
+        let (mut blocks, mut again, mut next) = (0, 0, 0);
+        for round in 0..3000 {
+            (0..round % 5).for_each(|part| drop(redo.append(1 + round * 37 % 700 + part)));
+            let begun = !redo.durable().is_multiple_of(PAYLOAD);
+            if let Need::Lead { offset, bytes } = redo.need(redo.lsn()) {
+                let first = next - u64::from(begun) * BLOCK;
+                let crosses = first % redo.capacity() + u64::from(bytes) > redo.capacity();
+                assert_eq!(offset, if crosses { 0 } else { first % redo.capacity() }, "one write follows another");
+                next = first + u64::from(bytes);
+                (blocks, again) = (blocks + u64::from(bytes) / BLOCK, again + u64::from(begun));
+                redo.flushed();
+            }
+        }
+        assert!(next > 2 * redo.capacity() && again > 1000);
+        assert_eq!(blocks - again, redo.lsn().div_ceil(PAYLOAD));
+    }
+
+    #[test]
     fn who_comes_during_a_flush_is_served_by_the_next_one_together_with_all_others() {
         let mut redo = Redo::new(1 << 20);
         let (_, first) = redo.append(100);
