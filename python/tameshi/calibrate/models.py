@@ -90,6 +90,8 @@ SHARES = (
 TYPICAL_NS, LONGEST_NS, COMMAND_NS = 200e6, 60e9, 100e6
 """The longest that a profile lets half of all commands take, any command, and a command's time:
 what was measured on a disk that was stuck meanwhile becomes these, and the fit says how far off."""
+LEAST_COMMANDS, LEAST_BYTES = 1.0, 2e5
+"""The least that a profile lets a volume's limit let through in a second."""
 MOST_SERVICE = 0.9
 """Share of the median at rest that is service at most: some of it is latency."""
 
@@ -212,12 +214,17 @@ def _time(key: str, start: float, down: float, most: float) -> Parameter:
 
 
 def _limits(cells: Sequence[Cell]) -> list[Parameter]:
-    commands = max(cell.rate for cell in cells)
-    moved = max(cell.rate * cell.block_bytes for cell in cells)
+    commands = max(LEAST_COMMANDS, *(cell.rate for cell in cells))
+    moved = max(LEAST_BYTES, *(cell.rate * cell.block_bytes for cell in cells))
     return [
-        Parameter("limit.command_rate", "rate", commands, commands / 10, commands * 10),
-        Parameter("limit.byte_rate", "rate", moved, max(moved / 10, 2e5), moved * 10),
+        _rate("limit.command_rate", commands, LEAST_COMMANDS),
+        _rate("limit.byte_rate", moved, LEAST_BYTES),
     ]
+
+
+def _rate(key: str, start: float, least: float) -> Parameter:
+    """A rate that may come out ten times higher, or lower down to the least that there is."""
+    return Parameter(key, "rate", start, max(start / 10, least), start * 10)
 
 
 def _flush_points(cells: Sequence[Cell]) -> list[tuple[float, float]]:
