@@ -199,7 +199,9 @@ mod tests {
         let mut redo = Redo::new(1 << 20);
         let (mut blocks, mut again, mut next) = (0, 0, 0);
         for round in 0..3000 {
-            (0..round % 5).for_each(|part| drop(redo.append(1 + round * 37 % 700 + part)));
+            for part in 0..round % 5 {
+                redo.append(1 + round * 37 % 700 + part);
+            }
             let begun = !redo.durable().is_multiple_of(PAYLOAD);
             if let Need::Lead { offset, bytes } = redo.need(redo.lsn()) {
                 let first = next - u64::from(begun) * BLOCK;
