@@ -194,8 +194,7 @@ def _terms(cells: Sequence[Cell], kind: str) -> tuple[float, float, float]:
 def _service(cells: Sequence[Cell], kind: str, shape: Shape, name: str) -> list[Parameter]:
     """Start values of one kind's latency and service."""
     latency, command, byte = _terms(cells, kind)
-    latency = max(latency, 0.05 * shape.median_ns)
-    latency = min(latency, TYPICAL_NS)
+    latency = min(max(latency, 0.05 * shape.median_ns), TYPICAL_NS)
     command = min(max(command, 0.005 * shape.median_ns), COMMAND_NS)
     rate = min(max(NS / byte if byte > 0 else 50e9, 2e6), 200e9)
     found = [_time(f"{kind}.latency", latency, 20, TYPICAL_NS)]
