@@ -365,6 +365,27 @@ class LatencyPoint(BaseModel):
     ]
 
 
+class LengthPoint(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    length: Annotated[
+        str,
+        Field(
+            description='Bytes of a command.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    time: Annotated[
+        str,
+        Field(
+            description='Time that the processor is busy with it, `command_time` included.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ]
+
+
 class ReadBalance(StrEnum):
     shortest_queue = 'shortest_queue'
     round_robin = 'round_robin'
@@ -1545,6 +1566,16 @@ class Sourced11(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
+class Sourced12(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[list[LengthPoint], Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
 class VolumeLimit(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1619,7 +1650,7 @@ class Cache(BaseModel):
     ]
 
 
-class Sourced12(BaseModel):
+class Sourced13(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1931,7 +1962,7 @@ class EngineCosts(BaseModel):
     ]
 
 
-class Sourced13(BaseModel):
+class Sourced14(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1941,7 +1972,7 @@ class Sourced13(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced14(BaseModel):
+class Sourced15(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1951,7 +1982,7 @@ class Sourced14(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced15(BaseModel):
+class Sourced16(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1961,7 +1992,7 @@ class Sourced15(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced16(BaseModel):
+class Sourced17(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2208,6 +2239,12 @@ class VolumeService(BaseModel):
     transfer_rate: Annotated[
         Sourced4, Field(description='Bytes per second that the same processor moves.')
     ]
+    lengths: Annotated[
+        Sourced12 | None,
+        Field(
+            description='Times of some lengths, where they lie on no straight line: from `command_time` for no bytes they go straight from\npoint to point, and on by `transfer_rate` after the last. Absent: all lengths go by `transfer_rate`.'
+        ),
+    ] = None
 
 
 class Interrupt(BaseModel):
@@ -2221,7 +2258,7 @@ class Interrupt(BaseModel):
             description='Handler, completion of the request, and waking the thread; interrupts what the processor was doing.'
         ),
     ]
-    placement: Annotated[Sourced12, Field(description='Which processor it comes to.')]
+    placement: Annotated[Sourced13, Field(description='Which processor it comes to.')]
 
 
 class StreamSpec(BaseModel):
@@ -2523,7 +2560,7 @@ class Flushing(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    free_pages: Annotated[Sourced13, Field(description='Who makes free pages when there is none.')]
+    free_pages: Annotated[Sourced14, Field(description='Who makes free pages when there is none.')]
     lru_scan_depth: Annotated[
         Sourced3, Field(description='Pages that the end of the LRU list is kept clean or free for.')
     ]
@@ -2535,7 +2572,7 @@ class Flushing(BaseModel):
         Field(description='Most pages per second in the background (innodb_io_capacity_max).'),
     ]
     adaptive: Annotated[
-        Sourced14,
+        Sourced15,
         Field(description='How many pages are flushed in a second for the sake of the log.'),
     ]
     most_dirty: Annotated[
@@ -2562,7 +2599,7 @@ class Flushing(BaseModel):
         ),
     ]
     method: Annotated[
-        Sourced15, Field(description='How data files are written unless a study says otherwise.')
+        Sourced16, Field(description='How data files are written unless a study says otherwise.')
     ]
 
 
@@ -2584,7 +2621,7 @@ class PoolDump(BaseModel):
     share: Annotated[
         Sourced6, Field(description='How large a share is listed (innodb_buffer_pool_dump_pct).')
     ]
-    of: Annotated[Sourced16, Field(description='What that is a share of.')]
+    of: Annotated[Sourced17, Field(description='What that is a share of.')]
     finished_only: Annotated[
         Sourced9,
         Field(
@@ -2682,7 +2719,7 @@ class VolumeProfile(BaseModel):
     rounds: Annotated[
         Sourced9 | None,
         Field(
-            description='Whether commands are taken in rounds: all that wait together, and more only when the last of them is complete. A\nvirtual disk with one thread behind it does so. Absent: each is taken as soon as there is room.'
+            description='Whether commands are taken in rounds: all that wait together, and more only when the last of them is complete. A\nvirtual disk with one thread behind it does so. A flush is taken in a round too, as a write of no bytes. Absent: each is taken as soon as there is room.'
         ),
     ] = None
     read: Annotated[VolumeService, Field(description='What a read takes.')]

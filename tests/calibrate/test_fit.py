@@ -9,8 +9,9 @@ from known import CAPACITY, GRID, answered, cell, volume
 from tameshi import _core
 from tameshi.calibrate.cells import Cell, Figures
 from tameshi.calibrate.fit import error_of, fit_all
-from tameshi.calibrate.models import VARIANTS, candidates
+from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
+from tameshi.calibrate.volumes import VARIANTS
 from tameshi.paths import PROFILES
 
 KNOWN = {
@@ -46,6 +47,23 @@ def test_a_volume_gives_back_its_parameters_and_whether_it_works_in_rounds(round
         assert abs(error_of(each, best.figures[each.name])) < 0.05, each.name
 
 
+def test_lengths_that_lie_on_no_line_give_back_their_times():
+    between = [cell(reads, 32, depth) for reads in (100, 0) for depth in (1, 4, 16)]
+    cells = answered(volume(rounds=True, lengths=True), [*GRID, *between])
+    best, *others = fitted(cells, names=("volume in rounds", "volume in rounds by length"))
+    assert best.model.name == "volume in rounds by length"
+    assert best.score < others[0].score / 1.5
+    found = {each.parameter.key: each.value for each in best.estimates}
+    assert found["read.lengths.32 KiB"] == pytest.approx(70_000, rel=0.05)
+    assert found["write.lengths.32 KiB"] == pytest.approx(50_000, rel=0.05)
+    for each in cells:
+        assert abs(error_of(each, best.figures[each.name])) < 0.05, each.name
+    text = profile_text(best, "a test", "some cells", "nothing")
+    read = _core.device_profile("test", "test.toml", text)["device"]["volume"]["read"]
+    assert [point["length"] for point in read["lengths"]["value"]] == ["32 KiB"]
+    assert read["lengths"]["source"].startswith("fitted")
+
+
 def test_a_disk_gives_back_its_speed_and_its_seeks():
     profile = tomllib.loads((PROFILES / "devices" / "sas-15k-146gb.toml").read_text())["device"]
     grid = [cell(100, kib, depth) for kib, depth in ((4, 1), (4, 2), (4, 8), (64, 1), (1024, 1))]
@@ -72,11 +90,12 @@ def test_a_limit_is_found_where_there_is_one():
 
 
 def test_a_disk_that_was_stuck_becomes_a_profile_all_the_same_and_its_error_is_told():
-    grid = [cell(reads, 4, depth) for reads in (100, 0) for depth in (1, 4)]
+    lengths = (4, 16, 64)
+    grid = [cell(reads, kib, depth) for reads in (100, 0) for kib in lengths for depth in (1, 4)]
     cells = [_slowed(each, 20_000) for each in answered(volume(rounds=False), grid)]
     for name in VARIANTS:
         best = fitted(cells, names=(name,))[0]
-        text = profile_text(best, "a test", "four cells", "nothing")
+        text = profile_text(best, "a test", "twelve cells", "nothing")
         read = _core.device_profile("stuck", "stuck.toml", text)["device"]["volume"]
         assert read["read"]["latency"]["value"][4]["time"] == "200 ms"
         assert best.error > 0.3

@@ -13,8 +13,8 @@ use tameshi_workload::StreamSpec;
 
 /// Buffers start at multiples of this, and each such block of a write that must not repeat carries a stamp.
 pub(crate) const BLOCK: usize = 4096;
-/// Where there is so much of it, the memory consists of pages of this size, if the kernel has them: it copies into and
-/// out of them faster, and at a speed that does not hang on where in memory small ones happen to lie.
+/// The memory consists of pages of this size, if the kernel has them: it copies into and out of them faster, and at a
+/// speed that does not hang on where in memory small ones happen to lie.
 const HUGE_PAGE: usize = 2 << 20;
 const SEQUENCE_BITS: u32 = 48;
 /// Duplicates are one of so many.
@@ -113,16 +113,13 @@ impl Arena {
         let stride = usize::try_from(length_bytes).ok().and_then(|n| n.checked_next_multiple_of(BLOCK));
         let stride = stride.ok_or_else(refused)?;
         let bytes = stride.checked_mul(slots as usize).and_then(|n| n.checked_mul(2)).ok_or_else(refused)?;
-        let grain = if bytes < HUGE_PAGE { BLOCK } else { HUGE_PAGE };
-        let bytes = bytes.max(BLOCK).checked_next_multiple_of(grain).ok_or_else(refused)?;
-        let layout = Layout::from_size_align(bytes, grain).map_err(|_| refused())?;
+        let bytes = bytes.max(1).checked_next_multiple_of(HUGE_PAGE).ok_or_else(refused)?;
+        let layout = Layout::from_size_align(bytes, HUGE_PAGE).map_err(|_| refused())?;
         // SAFETY: the layout's size is not zero.
         let base = NonNull::new(unsafe { alloc(layout) }).ok_or_else(refused)?;
-        if grain == HUGE_PAGE {
-            // A wish, before anything is touched: where it is not granted, small pages do.
-            // SAFETY: the range was just allocated and begins at a page.
-            unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
-        }
+        // A wish, before anything is touched: where it is not granted, small pages do.
+        // SAFETY: the range was just allocated and begins at a page.
+        unsafe { libc::madvise(base.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE) };
         // SAFETY: the memory is this long.
         unsafe { base.as_ptr().write_bytes(0, bytes) };
         let mut arena = Self {
@@ -319,6 +316,13 @@ mod tests {
         assert!(left_by_a_compressor(&writes(&mut arena, 2, &[4096], 100)) < 0.02);
         arena.prepare(Content::PLAIN);
         assert!(left_by_a_compressor(&writes(&mut arena, 2, &[4096], 100)) >= 1.0);
+    }
+
+    #[test]
+    fn the_smallest_arena_lies_in_a_huge_page_too() {
+        let arena = Arena::new(1, 4096, 7, (0, 0)).expect("memory");
+        assert!((arena.base.as_ptr() as usize).is_multiple_of(HUGE_PAGE));
+        assert_eq!(arena.layout.size() % HUGE_PAGE, 0);
     }
 
     #[test]

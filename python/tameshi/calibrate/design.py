@@ -44,11 +44,14 @@ def _sweep(
 
 
 def _cells() -> Iterator[Wanted]:
-    """Depths and lengths between fitted ones are held out, and nearly all mixes."""
+    """A length's least and greatest depth are fitted, and of 4 KiB some between.
+
+    Held out are the depths between, lengths between fitted ones, and nearly all mixes.
+    """
     for reads in (100, 0):
         small = {1: False, 2: True, 4: False, 8: True, 16: False, 32: True, 64: False}
         yield from _sweep("random", reads, 4, small)
-        yield from _sweep("random", reads, 16, {1: True, 4: False, 8: True, 32: True})
+        yield from _sweep("random", reads, 16, {1: False, 4: True, 8: True, 32: False})
         yield from _sweep("random", reads, 64, {1: False, 4: True, 16: False})
         yield from _sweep("random", reads, 256, {2: True, 8: True})
         yield from _sweep("sequential", reads, 4, {1: False})

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from tameshi.calibrate.cells import KINDS, Cell, Figures
-from tameshi.calibrate.models import Model, Parameter
+from tameshi.calibrate.parameters import Model, Parameter
 from tameshi.calibrate.simulate import OPERATIONS, Simulator
 from tameshi.errors import RunFailed
 

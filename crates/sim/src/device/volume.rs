@@ -2,8 +2,8 @@
 //!
 //! A command waits until the volume works on fewer than `parallel` and until the limits let it through; then the one
 //! processor serves it for its time and its bytes, and its latency passes beside that of others. With `rounds`, all that
-//! wait are taken together: one latency, then their services one after the other; what comes meanwhile forms the next
-//! round. During a stall the processor stands still.
+//! wait are taken together, flushes too: one latency, then their services one after the other; what comes meanwhile
+//! forms the next round. During a stall the processor stands still.
 //!
 //! **Durability.** A completed write is durable.
 
@@ -41,17 +41,35 @@ impl Draws {
 #[derive(Debug)]
 struct Service {
     latency: Draws,
-    command: Nanos,
+    /// Bytes, and the processor's time for a command of so many: rising, from no bytes on.
+    lengths: Vec<(u64, Nanos)>,
+    /// Of what is longer than the last of them.
     pace: Pace,
 }
 
 impl Service {
     fn new(profile: &VolumeService) -> Self {
+        let points = profile.lengths.iter().flat_map(|lengths| &lengths.value);
+        let points = points.map(|point| (point.length.0, point.time.0));
         Self {
             latency: Draws::new(&profile.latency.value),
-            command: profile.command_time.value.0,
+            lengths: [(0, profile.command_time.value.0)].into_iter().chain(points).collect(),
             pace: Pace::per_second(profile.transfer_rate.value),
         }
+    }
+
+    /// Time of a command on the processor, and of its bytes.
+    #[inline]
+    fn times(&self, bytes: u64) -> (Nanos, Nanos) {
+        let above = self.lengths.partition_point(|&(length, _)| length <= bytes);
+        let (command, (from, time)) = (self.lengths[0].1, self.lengths[above - 1]);
+        let more = match self.lengths.get(above) {
+            None => self.pace.time(bytes - from),
+            Some(&(to, longer)) => {
+                (u128::from(longer - time) * u128::from(bytes - from) / u128::from(to - from)) as Nanos
+            }
+        };
+        (command, time - command + more)
     }
 }
 
@@ -175,7 +193,7 @@ impl Volume {
     }
 
     pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
-        if command.kind == CommandKind::Flush {
+        if command.kind == CommandKind::Flush && !self.rounds {
             let ready = now + self.flush.draw(&mut self.random);
             self.barrier.flush(command, now, ready);
             return;
@@ -236,23 +254,28 @@ impl Volume {
     /// Takes a command: its turn on the processor, then its latency.
     fn begin(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
         let kind = usize::from(command.kind != CommandKind::Read);
-        let mut breakdown =
-            Breakdown { media: self.services[kind].latency.draw(&mut self.random), ..Breakdown::default() };
-        let at = self.serve(&command, now, &mut breakdown) + breakdown.media;
+        let latency = self.services[kind].latency.draw(&mut self.random);
+        let mut breakdown = Breakdown { media: latency, ..Breakdown::default() };
+        let at = self.serve(&command, now, &mut breakdown) + latency + self.harden(&command, &mut breakdown);
         self.schedule(command, submitted, epoch, at, breakdown);
     }
 
-    /// Takes all that wait: one latency, then one after the other.
+    /// Takes all that wait: one latency, then one after the other. Flushes of a round pass beside one another.
     fn begin_round(&mut self, now: Nanos) {
         self.round_at = None;
         let Some((first, ..)) = self.waiting.front() else { return };
         let kind = usize::from(first.kind != CommandKind::Read);
         let media = self.services[kind].latency.draw(&mut self.random);
         let begun = self.worked(now, now + media);
+        let mut latest = begun;
         for _ in 0..self.parallel {
             let Some((command, submitted, epoch)) = self.waiting.pop_front() else { break };
             let mut breakdown = Breakdown { media, ..Breakdown::default() };
-            let at = self.serve(&command, begun, &mut breakdown);
+            let mut at = self.serve(&command, begun, &mut breakdown) + self.harden(&command, &mut breakdown);
+            if command.kind == CommandKind::Flush {
+                at = at.max(latest);
+            }
+            latest = latest.max(at);
             self.schedule(command, submitted, epoch, at, breakdown);
         }
     }
@@ -261,9 +284,9 @@ impl Volume {
     fn serve(&mut self, command: &Command, now: Nanos, breakdown: &mut Breakdown) -> Nanos {
         let bytes = if command.kind == CommandKind::Trim { 0 } else { u64::from(command.length_bytes) };
         let service = &self.services[usize::from(command.kind != CommandKind::Read)];
-        (breakdown.controller, breakdown.link) = (service.command, service.pace.time(bytes));
+        (breakdown.controller, breakdown.link) = service.times(bytes);
         let mut ready = now;
-        if let Some(limit) = &mut self.limit {
+        if let Some(limit) = self.limit.as_mut().filter(|_| command.kind != CommandKind::Flush) {
             ready = limit.admit(now, bytes);
             self.busy[1] += limit.free[0].max(limit.free[1]) - ready;
         }
@@ -279,11 +302,17 @@ impl Volume {
         end
     }
 
-    fn schedule(&mut self, command: Command, submitted: Nanos, epoch: u64, mut at: Nanos, mut breakdown: Breakdown) {
-        if command.fua {
-            let durable = self.flush.draw(&mut self.random);
-            (at, breakdown.media) = (at + durable, breakdown.media + durable);
+    /// Time that a flush takes, or a write that is durable at once.
+    fn harden(&mut self, command: &Command, breakdown: &mut Breakdown) -> Nanos {
+        if !command.fua && command.kind != CommandKind::Flush {
+            return 0;
         }
+        let flush = self.flush.draw(&mut self.random);
+        breakdown.media += flush;
+        flush
+    }
+
+    fn schedule(&mut self, command: Command, submitted: Nanos, epoch: u64, at: Nanos, mut breakdown: Breakdown) {
         self.held += 1;
         breakdown.queue = at - submitted - breakdown.media - breakdown.controller - breakdown.link;
         let completion = DeviceCompletion { command, submitted, at, breakdown, failed: false };

@@ -1,9 +1,10 @@
 //! A volume does what its profile says: latencies, parallelism, rounds, limits and stalls, against arithmetic.
 
 use crate::support::*;
+use tameshi_base::units::{Size, Time};
 use tameshi_base::{CommandKind, Nanos};
 use tameshi_sim::{Device, DeviceCompletion};
-use tameshi_spec::profile;
+use tameshi_spec::profile::{self, LengthPoint};
 
 /// Commands per second over the second half of what was done.
 fn rate(done: &[DeviceCompletion]) -> f64 {
@@ -66,6 +67,56 @@ fn a_round_takes_one_latency_and_then_all_that_waited() {
     }
     let limited = closed_loop(&in_rounds(constant(50), 4), 8, 10_000, random_4k("volume"));
     assert_close(rate(&limited), 4e9 / (50_000.0 + 4.0 * 9_096.0), 0.01, "four at a time");
+}
+
+#[test]
+fn lengths_take_their_points_times_and_straight_lines_between() {
+    let mut device = in_rounds(constant(50), 64);
+    if let profile::Device::Volume(volume) = &mut device {
+        let points = [(16 << 10, 25_000), (64 << 10, 30_000)];
+        let points = points.map(|(length, time)| LengthPoint { length: Size(length), time: Time(time) });
+        volume.read.lengths = Some(sourced(points.to_vec()));
+    }
+    // 5 us for no bytes, 20 us more for 16 KiB, 5 us more for the next 48 KiB; then 1 GB/s.
+    for (kib, service) in [(4, 10_000), (16, 25_000), (40, 27_500), (64, 30_000), (1024, 30_000 + (960 << 10))] {
+        let read = |id| command(id, CommandKind::Read, (id % 64) << 20, kib << 10);
+        let done = closed_loop(&device, 4, 1_000, read);
+        assert!(
+            done[500..].iter().all(|d| latency(d).abs_diff(50_000 + 4 * service) < 20),
+            "{kib} KiB: {:?}",
+            done[500]
+        );
+        let write = closed_loop(&device, 1, 10, |id| command(id, CommandKind::Write, 0, kib << 10));
+        assert_eq!(latency(&write[0]), 55_000 + (u64::from(kib) << 10), "writes have no points");
+    }
+}
+
+#[test]
+fn flushes_of_a_round_wait_for_it_and_pass_beside_one_another() {
+    let mut device = constant(100);
+    if let profile::Device::Volume(volume) = &mut device {
+        volume.flush = uniform(1_000, 1_000);
+    }
+    let mut device = Device::new(&in_rounds(device, 64)).expect("a device");
+    let mut forced = command(1, CommandKind::Write, 4096, 4096);
+    forced.fua = true;
+    let flush = |id| command(id, CommandKind::Flush, 0, 0);
+    device.submit(0, &command(0, CommandKind::Write, 0, 4096));
+    for later in [&forced, &flush(2), &flush(3)] {
+        device.advance(1, &mut vec![]);
+        device.submit(1, later);
+    }
+    let mut done = vec![];
+    while let Some(at) = device.next_wake() {
+        device.advance(at, &mut done);
+    }
+    // 100 us of each round; 9.096 us of a write, 5 us of a flush; all flushes of the round after those.
+    let first = 109_096;
+    let expected = [first, first + 1_109_096, first + 1_114_096, first + 1_119_096];
+    assert_eq!(
+        done.iter().map(|d| (d.command.id, d.at)).collect::<Vec<_>>(),
+        [0, 1, 2, 3].map(|id| (id, expected[id as usize]))
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub struct VolumeProfile {
     /// Commands that the volume works on at a time; more wait.
     pub parallel: Sourced<u32>,
     /// Whether commands are taken in rounds: all that wait together, and more only when the last of them is complete. A
-    /// virtual disk with one thread behind it does so. Absent: each is taken as soon as there is room.
+    /// virtual disk with one thread behind it does so. A flush is taken in a round too, as a write of no bytes. Absent: each is taken as soon as there is room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Sourced<bool>>,
     /// What a read takes.
@@ -41,6 +41,20 @@ pub struct VolumeService {
     pub command_time: Sourced<Time>,
     /// Bytes per second that the same processor moves.
     pub transfer_rate: Sourced<Rate>,
+    /// Times of some lengths, where they lie on no straight line: from `command_time` for no bytes they go straight from
+    /// point to point, and on by `transfer_rate` after the last. Absent: all lengths go by `transfer_rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lengths: Option<Sourced<Vec<LengthPoint>>>,
+}
+
+/// What commands of one length take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LengthPoint {
+    /// Bytes of a command.
+    pub length: Size,
+    /// Time that the processor is busy with it, `command_time` included.
+    pub time: Time,
 }
 
 /// A point of a distribution: that share of all draws takes at most this time. Between points it is linear; the first
