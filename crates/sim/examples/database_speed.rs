@@ -76,7 +76,9 @@ fn main() {
         ("scan, flash, 5 MiB, 5.7", MYSQL_57, FLASH, "5 MiB", scan.to_string(), 20),
     ];
     let only = std::env::args().nth(1).unwrap_or_default();
+    let times: u64 = std::env::args().nth(2).map_or(1, |times| times.parse().expect("a number"));
     for (name, engine, device, pool, program, seconds) in cases.into_iter().filter(|(name, ..)| name.contains(&only)) {
+        let seconds = seconds * times;
         let folder = tempfile::tempdir().expect("a folder");
         for name in ["series", "histograms"] {
             std::fs::create_dir(folder.path().join(name)).expect("a folder");

@@ -48,7 +48,12 @@ impl Due {
         let mut node = (job + leaves) / 2;
         while node >= 1 {
             let (left, right) = (self.entrant(2 * node), self.entrant(2 * node + 1));
-            self.winners[node] = if self.keys[right as usize] < self.keys[left as usize] { right } else { left };
+            let winner = if self.keys[right as usize] < self.keys[left as usize] { right } else { left };
+            let before = std::mem::replace(&mut self.winners[node], winner);
+            // Another won and wins: the job is in no match further up.
+            if winner == before && winner as usize != job {
+                return;
+            }
             node /= 2;
         }
     }

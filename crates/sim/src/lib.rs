@@ -11,6 +11,7 @@ mod due;
 mod engine;
 pub mod fault;
 mod host;
+mod near;
 mod phase;
 mod power;
 mod run;

@@ -67,6 +67,7 @@ impl Engine {
         let seat = &mut self.clients[client as usize];
         seat.transaction = seat.client.begin(date);
         let keying = seat.transaction.keying;
+        self.outlook_of(client);
         if keying > 0 {
             self.turns(client, Stage::Typing, Why::Thinking);
             self.alarm(self.now + keying, Alarm::Client(client));

@@ -91,7 +91,7 @@ pub(super) struct Seat {
     /// Log position of its last change.
     pub(super) lsn: u64,
     /// Processor time that is due.
-    cpu: Nanos,
+    pub(super) cpu: Nanos,
     gets: u64,
     pub(super) undo: Vec<super::tpcc::Undo>,
 }
@@ -218,7 +218,10 @@ impl Engine {
                     if self.clients[client as usize].wrote {
                         return self.begin_commit(client);
                     }
-                    return self.finish(client);
+                    if !self.works_off(client, After::Statement) {
+                        self.finish(client);
+                    }
+                    return;
                 }
             }
         }
@@ -247,7 +250,7 @@ impl Engine {
         seat.plan.clear();
         let Seat { statement, reply, plan, undo, .. } = &mut *seat;
         Self::plan_into(&mut self.logic, &self.catalogue, &mut self.layout, (statement, reply, plan, undo));
-        seat.asks_locks = seat.plan.ops.iter().any(|op| matches!(op, Op::Lock(_)));
+        seat.asks_locks = Self::outlook(&self.pool, &mut seat.plan);
         (seat.at, seat.scan, seat.waited, seat.gets) = (0, NONE, false, 0);
         if seat.plan.changed > 0 {
             let page = self.undo_page(client);
@@ -292,6 +295,7 @@ impl Engine {
                 Op::Change(page, redo) => self.change(client, page, redo),
                 Op::Create(page, redo) => self.create(client, page, redo),
                 Op::Secondary(page, redo) => self.secondary(client, page, redo),
+                Op::Lock(row) if self.is_held_up(client, row) => return,
                 Op::Lock(row) => match self.locks.ask(client, row) {
                     Asked::Granted => true,
                     Asked::Waits => {
@@ -340,7 +344,9 @@ impl Engine {
             + plan.changed * cpu.change
             + std::mem::take(&mut seat.cpu);
         seat.wrote |= plan.changed > 0;
-        self.begin_work(client, time, After::Statement);
+        if !self.adds_up(client, time) {
+            self.begin_work(client, time, After::Statement);
+        }
     }
 
     pub(super) fn begin_work(&mut self, client: u32, time: Nanos, after: After) {

@@ -20,7 +20,7 @@ impl Engine {
             self.counters.add(Count::LogBytes, REDO_COMMIT);
             seat.lsn = lsn;
         }
-        let time = self.settings.cpu.commit;
+        let time = self.settings.cpu.commit + std::mem::take(&mut seat.cpu);
         self.begin_work(client, time, After::Commit);
     }
 
@@ -127,7 +127,7 @@ impl Engine {
         }
         seat.wrote = false;
         let cpu = &self.settings.cpu;
-        let time = cpu.commit + undone * cpu.change;
+        let time = cpu.commit + undone * cpu.change + std::mem::take(&mut seat.cpu);
         self.release_locks(client);
         self.begin_work(client, time, After::Statement);
     }

@@ -28,6 +28,8 @@ pub(super) enum Op {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
     pub(super) ops: Vec<Op>,
+    /// Pages that the client's next statements are going to need.
+    pub(super) soon: Vec<u32>,
     /// Rows read or changed.
     pub(super) rows: u64,
     /// Rows changed: each leaves an undo record.

@@ -7,6 +7,7 @@
 
 mod list_end;
 
+use crate::near::{on_large_pages, prefetch};
 use tameshi_base::Nanos;
 
 /// No page, no frame.
@@ -30,9 +31,6 @@ const USED: u8 = 16;
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     page: u32,
-    /// Towards the LRU list's head; in the free list unused.
-    newer: u32,
-    older: u32,
     dirty_newer: u32,
     dirty_older: u32,
     /// Evictions that had happened when it was last put at the head.
@@ -45,17 +43,15 @@ struct Frame {
     newest: u64,
 }
 
-const EMPTY: Frame = Frame {
-    page: NONE,
-    newer: NONE,
-    older: NONE,
-    dirty_newer: NONE,
-    dirty_older: NONE,
-    clock: 0,
-    used: 0,
-    oldest: 0,
-    newest: 0,
-};
+const EMPTY: Frame =
+    Frame { page: NONE, dirty_newer: NONE, dirty_older: NONE, clock: 0, used: 0, oldest: 0, newest: 0 };
+
+/// A frame's place in the LRU list: who comes towards its head, and who towards its end.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    newer: u32,
+    older: u32,
+}
 
 /// Where a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +69,9 @@ pub(super) enum Found {
 pub(super) struct Pool {
     frame_of: Vec<u32>,
     frames: Vec<Frame>,
-    /// Of each frame; apart, so that most gets touch little memory.
+    /// Of each frame; apart, so that most gets and walks along the list touch little memory.
     states: Vec<u8>,
+    links: Vec<Link>,
     free: Vec<u32>,
     newest: u32,
     oldest: u32,
@@ -91,13 +88,22 @@ pub(super) struct Pool {
     looked: u64,
 }
 
+/// So many of the same, looked up at random.
+fn filled<T: Copy>(value: T, count: u32) -> Vec<T> {
+    let mut all = Vec::with_capacity(count as usize);
+    on_large_pages(&all);
+    all.resize(count as usize, value);
+    all
+}
+
 impl Pool {
     /// An empty pool of so many frames for pages below `pages`.
     pub(super) fn new(frames: u32, pages: u32, old_time: Nanos) -> Self {
         Self {
-            frame_of: vec![NONE; pages as usize],
-            frames: vec![EMPTY; frames as usize],
+            frame_of: filled(NONE, pages),
+            frames: filled(EMPTY, frames),
             states: vec![0; frames as usize],
+            links: filled(Link { newer: NONE, older: NONE }, frames),
             free: (0..frames).rev().collect(),
             newest: NONE,
             oldest: NONE,
@@ -180,6 +186,21 @@ impl Pool {
         true
     }
 
+    /// Where a page is will be asked for, but not at once.
+    #[inline]
+    pub(super) fn bring(&self, page: u32) {
+        prefetch(&self.frame_of, page as usize);
+    }
+
+    /// A page will be used at once.
+    #[inline]
+    pub(super) fn expect(&self, page: u32) {
+        if let Some(&at) = self.frame_of.get(page as usize).filter(|at| **at != NONE) {
+            prefetch(&self.states, at as usize);
+            prefetch(&self.frames, at as usize);
+        }
+    }
+
     /// The rule of promotion.
     #[inline]
     fn used(&mut self, at: u32, now: Nanos) {
@@ -240,7 +261,7 @@ impl Pool {
                 self.evict(at);
                 return self.free.pop();
             }
-            at = self.frames[at as usize].newer;
+            at = self.links[at as usize].newer;
         }
         None
     }
@@ -255,7 +276,7 @@ impl Pool {
             if self.states[at as usize] & (DIRTY | WRITING | READING) == DIRTY {
                 return Some(at);
             }
-            at = self.frames[at as usize].newer;
+            at = self.links[at as usize].newer;
         }
         None
     }
@@ -364,12 +385,12 @@ impl Pool {
 
     fn add_newest(&mut self, at: u32) {
         let (newest, evictions) = (self.newest, self.evictions);
-        let frame = &mut self.frames[at as usize];
-        (frame.newer, frame.older, frame.clock) = (NONE, newest, evictions);
+        self.links[at as usize] = Link { newer: NONE, older: newest };
+        self.frames[at as usize].clock = evictions;
         self.states[at as usize] &= !OLD;
         match newest {
             NONE => self.oldest = at,
-            newest => self.frames[newest as usize].newer = at,
+            newest => self.links[newest as usize].newer = at,
         }
         self.newest = at;
         self.length += 1;
@@ -383,14 +404,13 @@ impl Pool {
             return;
         }
         // InnoDB puts it right behind the first of the old part.
-        let after = self.frames[behind as usize].older;
-        let frame = &mut self.frames[at as usize];
-        (frame.newer, frame.older) = (behind, after);
+        let after = self.links[behind as usize].older;
+        self.links[at as usize] = Link { newer: behind, older: after };
         self.states[at as usize] |= OLD;
-        self.frames[behind as usize].older = at;
+        self.links[behind as usize].older = at;
         match after {
             NONE => self.oldest = at,
-            after => self.frames[after as usize].newer = at,
+            after => self.links[after as usize].newer = at,
         }
         self.length += 1;
         self.old_length += 1;
@@ -398,7 +418,7 @@ impl Pool {
     }
 
     fn remove(&mut self, at: u32) {
-        let Frame { newer, older, .. } = self.frames[at as usize];
+        let Link { newer, older } = self.links[at as usize];
         let state = self.states[at as usize];
         if self.first_old == at {
             self.first_old = older;
@@ -408,11 +428,11 @@ impl Pool {
         }
         match newer {
             NONE => self.newest = older,
-            newer => self.frames[newer as usize].older = older,
+            newer => self.links[newer as usize].older = older,
         }
         match older {
             NONE => self.oldest = newer,
-            older => self.frames[older as usize].newer = newer,
+            older => self.links[older as usize].newer = newer,
         }
         self.length -= 1;
         self.balance();
@@ -431,17 +451,17 @@ impl Pool {
             let mut at = self.newest;
             while at != NONE {
                 self.states[at as usize] |= OLD;
-                at = self.frames[at as usize].older;
+                at = self.links[at as usize].older;
             }
             self.old_length = self.length;
         }
         while self.old_length > target + OLD_TOLERANCE {
             self.states[self.first_old as usize] &= !OLD;
-            self.first_old = self.frames[self.first_old as usize].older;
+            self.first_old = self.links[self.first_old as usize].older;
             self.old_length -= 1;
         }
         while self.old_length + OLD_TOLERANCE < target {
-            self.first_old = self.frames[self.first_old as usize].newer;
+            self.first_old = self.links[self.first_old as usize].newer;
             self.states[self.first_old as usize] |= OLD;
             self.old_length += 1;
         }
@@ -451,7 +471,7 @@ impl Pool {
         let mut at = self.first_old;
         while at != NONE {
             self.states[at as usize] &= !OLD;
-            at = self.frames[at as usize].older;
+            at = self.links[at as usize].older;
         }
         (self.first_old, self.old_length) = (NONE, 0);
     }

@@ -5,81 +5,19 @@
 //! customer the rank among those of the last name, and whether the credit is bad. All else is never looked at by the
 //! transactions. A district is made from the data set's own seed when it is first touched.
 
+mod districts;
+
 use super::layout::{Layout, Placed};
 use super::plan::Plan;
+use crate::near::prefetch;
+use districts::{District, LINES, Names, Order, RECENT};
 use std::sync::Arc;
 use tameshi_workload::program::tpcc::schema::{sql, table};
 use tameshi_workload::program::tpcc::{Tpcc, last_name};
 use tameshi_workload::program::{Reply, Statement, Value};
 
-/// Orders of a district whose items are known, a power of two: Stock-Level looks at the last twenty.
-const RECENT: usize = 64;
-/// Most lines of an order.
-const LINES: usize = 15;
 /// Mean lines of an order: positions of lines are counted in it.
 const MEAN_LINES: u64 = 10;
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Order {
-    customer: u16,
-    lines: u8,
-}
-
-/// What the transactions need to know of a district.
-#[derive(Debug)]
-struct District {
-    next: i64,
-    oldest: i64,
-    orders: Vec<Order>,
-    /// By customer, the latest order.
-    latest: Vec<u32>,
-    items: Box<[[u32; LINES]; RECENT]>,
-    items_known: bool,
-}
-
-/// A district's customers in the order of their last and first names.
-#[derive(Debug)]
-struct Names {
-    /// By the number of the last name, where its customers begin.
-    begin: Vec<u16>,
-    customers: Vec<u16>,
-    bad_credit: Vec<bool>,
-}
-
-impl District {
-    fn loaded(tpcc: &Tpcc, number: usize) -> Self {
-        let customers = tpcc.sizes.customers as usize;
-        let mut orders = Vec::with_capacity(customers * 2);
-        let mut latest = vec![0; customers + 1];
-        tpcc.loaded_orders(number as u64, |customer, lines| {
-            orders.push(Order { customer: customer as u16, lines: lines as u8 });
-            latest[customer as usize] = orders.len() as u32;
-        });
-        let next = customers as i64 + 1;
-        let oldest = next - tpcc.sizes.undelivered() as i64;
-        Self { next, oldest, orders, latest, items: Box::new([[0; LINES]; RECENT]), items_known: false }
-    }
-}
-
-impl Names {
-    /// `ranks`: by the number of a last name its place in the alphabet.
-    fn loaded(tpcc: &Tpcc, number: usize, ranks: &[u16]) -> Self {
-        let customers = tpcc.sizes.customers as usize;
-        let mut bad_credit = vec![false; customers + 1];
-        // First names have sixteen characters at most, and zeros sort before all of them.
-        let mut rows: Vec<(u16, [u8; 16], u16)> = Vec::with_capacity(customers);
-        tpcc.loaded_customers(number as u64, |customer| {
-            let mut first = [0; 16];
-            first[..customer.first.len()].copy_from_slice(customer.first.as_bytes());
-            rows.push((ranks[customer.last as usize], first, rows.len() as u16 + 1));
-            bad_credit[rows.len()] = customer.bad_credit;
-        });
-        rows.sort_unstable();
-        let begins = |rank: usize| rows.partition_point(|(other, ..)| usize::from(*other) < rank) as u16;
-        let begin = (0..=ranks.len()).map(begins).collect();
-        Self { begin, customers: rows.into_iter().map(|(.., c)| c).collect(), bad_credit }
-    }
-}
 
 /// What was changed and may have to be taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +70,16 @@ impl State {
             ranks,
             history: 0,
             seen: Vec::new(),
+        }
+    }
+
+    /// A transaction is going to work on a district, or with the customers of one.
+    pub(super) fn bring(&self, (w, d): (i64, i64), customers: bool) {
+        let number = self.number(w, d);
+        if customers {
+            self.names[number].iter().for_each(|names| prefetch(std::slice::from_ref(&**names), 0));
+        } else {
+            self.districts[number].iter().for_each(|district| prefetch(std::slice::from_ref(&**district), 0));
         }
     }
 
@@ -230,6 +178,11 @@ impl State {
         (w - 1) as u64 * self.tpcc.sizes.items + (item - 1) as u64
     }
 
+    /// The page of a stock.
+    pub(super) fn stock_page(&self, layout: &Layout, w: i64, item: i64) -> u32 {
+        layout.tables[table::STOCK].clustered.leaf(self.stock(w, item))
+    }
+
     fn customer(&self, district: usize, c: i64) -> u64 {
         district as u64 * self.tpcc.sizes.customers + (c - 1) as u64
     }
@@ -240,6 +193,7 @@ impl State {
                 let number = self.number(work.int(0), work.int(1));
                 work.found(table::CUSTOMER, self.customer(number, work.int(2)), false);
                 work.found(table::WAREHOUSE, (work.int(3) - 1) as u64, false);
+                self.district(number).bring(work.int(2));
                 work.reply.width = 4;
                 work.reply.values.int(0).text("").text("").int(0);
             }
@@ -493,9 +447,11 @@ impl State {
                 let (low, high) = (work.int(2).max(1), work.int(3));
                 self.recent_items(work, number, low, high);
                 if shape == sql::RECENT_ITEMS {
-                    self.seen.iter().for_each(|&item| {
+                    // What the client will ask for one by one.
+                    for &item in &self.seen {
                         work.reply.values.int(i64::from(item));
-                    });
+                        work.plan.soon.push(self.stock_page(work.layout, w, i64::from(item)));
+                    }
                     return;
                 }
                 for at in 0..self.seen.len() {

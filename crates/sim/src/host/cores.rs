@@ -157,16 +157,19 @@ impl Cores {
         }
     }
 
-    /// The processor that is first, and the request that it has worked for.
+    /// The processor that is first, and the request that it has worked for; its thread lingers, and it is first still.
     pub(super) fn take(&mut self) -> (usize, Option<u32>) {
         let (_, core) = self.ends.first();
         let request = std::mem::replace(&mut self.all[core].request, NONE);
         (core, (request != NONE).then_some(request))
     }
 
-    /// The thread stays on its processor until the end of this instant.
-    pub(super) fn linger(&mut self, core: usize, now: Nanos) {
-        self.ends.set(core, Some(now));
+    /// The processor that is first, where it is this thread's, who has just done something there.
+    #[inline]
+    pub(super) fn lingers(&self, thread: usize) -> Option<usize> {
+        let core = self.threads[thread].last_core as usize;
+        let at = &self.all[core];
+        (at.request == NONE && at.thread as usize == thread && self.ends.first().1 == core).then_some(core)
     }
 
     /// Whether the thread on a processor has more to do and may.

@@ -351,8 +351,19 @@ impl Host {
         }
         thread.tail = request;
         self.flights[request as usize].next = NONE;
-        if let Some(core) = self.cores.want(seat) {
-            self.dispatch(now, core, seat as u32);
+        match self.cores.want(seat) {
+            Some(core) => self.dispatch(now, core, seat as u32),
+            None => self.go_straight_on(now, seat),
+        }
+    }
+
+    /// A thread that has just done something and stays for this instant goes on at once, if nothing else is to happen first.
+    fn go_straight_on(&mut self, now: Nanos, thread: usize) {
+        let Some(core) = self.cores.lingers(thread) else { return };
+        let others = self.hypervisor.as_ref().map_or(Nanos::MAX, Station::next).min(self.interrupts.next());
+        let others = self.waking.front().map_or(others, |(at, _)| others.min(*at));
+        if others > now && self.cores.goes_on(core, now) {
+            self.start(now, core, 0);
         }
     }
 
@@ -389,7 +400,6 @@ impl Host {
         let (core, ended) = self.cores.take();
         if let Some(request) = ended {
             // The thread stays for this instant: if it issues its next request now, it just goes on.
-            self.cores.linger(core, now);
             return self.enter(now, request, after(self.flights[request as usize].stage));
         }
         if self.cores.goes_on(core, now) {

@@ -10,8 +10,8 @@ const SECOND: Nanos = 1_000_000_000;
 /// A block lasts a hundredth of the phase, and twice that where intervals are long.
 const BLOCKS: Nanos = 100;
 /// So much of a phase is simulated at least, or so many transactions: where these take long, simulating them is cheap.
-const LEAST_SHARE: f64 = 0.4;
-const LEAST_TRANSACTIONS: u64 = 200_000;
+const LEAST_SHARE: f64 = 0.25;
+const LEAST_TRANSACTIONS: u64 = 100_000;
 /// A window lasts so much of what is simulated, so long, so many blocks and transactions, at least.
 const WINDOW: f64 = 0.25;
 const WINDOW_TIME: Nanos = 2 * SECOND;
@@ -22,9 +22,9 @@ const APART: f64 = 0.01;
 /// Standard error of a window's rate, as its blocks tell it.
 const ERROR: f64 = 0.007;
 /// Blocks whose rates differ by more, as their standard deviation tells: flushing for the log's sake comes in bursts. A window
-/// then lasts two turns of the log, and half of the phase is simulated.
+/// then lasts two turns of the log, and two fifths of the phase are simulated.
 const UNREST: f64 = 0.03;
-const RESTLESS_SHARE: f64 = 0.5;
+const RESTLESS_SHARE: f64 = 0.4;
 const RESTLESS_TURNS: f64 = 2.0;
 /// So much of a limit is as good as the limit.
 const THERE: f64 = 0.9;

@@ -1,8 +1,8 @@
 //! A command's way through the drive.
 
 use super::die::{NONE, Pending};
-use super::ftl::prefetch;
 use super::{Breakdown, Controller, DeviceCompletion, Flash, Power};
+use crate::near::prefetch;
 use std::ops::Range;
 use tameshi_base::{Command, CommandKind, Nanos};
 

@@ -7,6 +7,7 @@ mod renewal;
 
 use super::hot::Hot;
 use super::victims::{OPEN, Victims};
+use crate::near::{on_large_pages, prefetch};
 use renewal::Renewal;
 use std::collections::VecDeque;
 use tameshi_base::Random;
@@ -492,34 +493,11 @@ impl Divide {
     }
 }
 
-/// So many zeros, on large pages of memory if the system has some: what is looked up at random would otherwise cost a walk
-/// through page tables each time. Untouched memory stays unused, but for the rest of a large page.
+/// So many zeros, which are looked up at random.
 fn nowhere(count: usize) -> Vec<u32> {
     let zeros = vec![NONE; count];
-    #[cfg(target_os = "linux")]
-    {
-        const LARGE: usize = 2 << 20;
-        let begin = zeros.as_ptr().addr().next_multiple_of(LARGE);
-        let end = zeros.as_ptr_range().end.addr() / LARGE * LARGE;
-        if begin < end {
-            // SAFETY: advice about memory that belongs to the vector alone; it changes neither contents nor rights.
-            unsafe { libc::madvise(begin as *mut libc::c_void, end - begin, libc::MADV_HUGEPAGE) };
-        }
-    }
+    on_large_pages(&zeros);
     zeros
-}
-
-/// Asks the processor to load an element; without effect on anything but time.
-#[inline]
-pub(super) fn prefetch<T>(of: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(element) = of.get(index) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing and can't fault; the element is there anyway.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (of, index);
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The ends of the pool's lists, as those see them who flush.
 
-use super::{DIRTY, NONE, OLD, Pool, READING, WRITING};
+use super::{DIRTY, Link, NONE, OLD, Pool, READING, WRITING};
 
 impl Pool {
     /// Frames that are free or could be, the free ones and those among the last `depth` of the list; counts no further than
@@ -9,7 +9,7 @@ impl Pool {
         let (mut found, mut at, mut looked) = (self.free(), self.oldest, 0);
         while at != NONE && looked < depth && found < most {
             found += u32::from(self.states[at as usize] & (READING | WRITING | DIRTY) == 0);
-            at = self.frames[at as usize].newer;
+            at = self.links[at as usize].newer;
             looked += 1;
         }
         self.looked += u64::from(looked);
@@ -28,7 +28,7 @@ impl Pool {
 
     /// The frame before another as seen from the list's end.
     pub(in super::super) fn before(&self, at: u32) -> u32 {
-        self.frames[at as usize].newer
+        self.links[at as usize].newer
     }
 
     /// Whether a frame is in the old part of the list.
@@ -43,11 +43,10 @@ impl Pool {
         }
         self.remove(at);
         let oldest = self.oldest;
-        let frame = &mut self.frames[at as usize];
-        (frame.newer, frame.older) = (oldest, NONE);
+        self.links[at as usize] = Link { newer: oldest, older: NONE };
         match oldest {
             NONE => self.newest = at,
-            oldest => self.frames[oldest as usize].older = at,
+            oldest => self.links[oldest as usize].older = at,
         }
         self.oldest = at;
         self.length += 1;
@@ -62,14 +61,14 @@ impl Pool {
     /// Visits the LRU list from its end, at most `depth` frames: `(frame, replaceable)`.
     pub(in super::super) fn lru_end(&self, depth: u32) -> impl Iterator<Item = (u32, bool)> {
         let step = |at: u32| (at != NONE).then_some(at);
-        let frames = std::iter::successors(step(self.oldest), move |&at| step(self.frames[at as usize].newer));
+        let frames = std::iter::successors(step(self.oldest), move |&at| step(self.links[at as usize].newer));
         frames.take(depth as usize).map(|at| (at, self.states[at as usize] & (READING | WRITING | DIRTY) == 0))
     }
 
     /// The pages of so many frames from the list's head on.
     pub(in super::super) fn used_last(&self, most: u32) -> Vec<u32> {
         let step = |at: u32| (at != NONE).then_some(at);
-        let frames = std::iter::successors(step(self.newest), move |&at| step(self.frames[at as usize].older));
+        let frames = std::iter::successors(step(self.newest), move |&at| step(self.links[at as usize].older));
         frames.take(most as usize).map(|at| self.page(at)).collect()
     }
 

@@ -1,0 +1,77 @@
+//! Districts and the names of their customers, as they were loaded and as transactions change them.
+
+use crate::near::prefetch;
+use tameshi_workload::program::tpcc::Tpcc;
+
+/// Orders of a district whose items are known, a power of two: Stock-Level looks at the last twenty.
+pub(super) const RECENT: usize = 64;
+/// Most lines of an order.
+pub(super) const LINES: usize = 15;
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Order {
+    pub(super) customer: u16,
+    pub(super) lines: u8,
+}
+
+/// What the transactions need to know of a district.
+#[derive(Debug)]
+pub(super) struct District {
+    pub(super) next: i64,
+    pub(super) oldest: i64,
+    pub(super) orders: Vec<Order>,
+    /// By customer, the latest order.
+    pub(super) latest: Vec<u32>,
+    pub(super) items: Box<[[u32; LINES]; RECENT]>,
+    pub(super) items_known: bool,
+}
+
+/// A district's customers in the order of their last and first names.
+#[derive(Debug)]
+pub(super) struct Names {
+    /// By the number of the last name, where its customers begin.
+    pub(super) begin: Vec<u16>,
+    pub(super) customers: Vec<u16>,
+    pub(super) bad_credit: Vec<bool>,
+}
+
+impl District {
+    pub(super) fn loaded(tpcc: &Tpcc, number: usize) -> Self {
+        let customers = tpcc.sizes.customers as usize;
+        let mut orders = Vec::with_capacity(customers * 2);
+        let mut latest = vec![0; customers + 1];
+        tpcc.loaded_orders(number as u64, |customer, lines| {
+            orders.push(Order { customer: customer as u16, lines: lines as u8 });
+            latest[customer as usize] = orders.len() as u32;
+        });
+        let next = customers as i64 + 1;
+        let oldest = next - tpcc.sizes.undelivered() as i64;
+        Self { next, oldest, orders, latest, items: Box::new([[0; LINES]; RECENT]), items_known: false }
+    }
+
+    /// A customer is going to order.
+    pub(super) fn bring(&self, customer: i64) {
+        prefetch(&self.latest, customer as usize);
+        prefetch(&self.orders, self.orders.len().saturating_sub(1));
+        prefetch(&self.items[..], self.next as usize % RECENT);
+    }
+}
+
+impl Names {
+    /// `ranks`: by the number of a last name its place in the alphabet.
+    pub(super) fn loaded(tpcc: &Tpcc, number: usize, ranks: &[u16]) -> Self {
+        let customers = tpcc.sizes.customers as usize;
+        let mut bad_credit = vec![false; customers + 1];
+        // First names have sixteen characters at most, and zeros sort before all of them.
+        let mut rows: Vec<(u16, [u8; 16], u16)> = Vec::with_capacity(customers);
+        tpcc.loaded_customers(number as u64, |customer| {
+            let mut first = [0; 16];
+            first[..customer.first.len()].copy_from_slice(customer.first.as_bytes());
+            rows.push((ranks[customer.last as usize], first, rows.len() as u16 + 1));
+            bad_credit[rows.len()] = customer.bad_credit;
+        });
+        rows.sort_unstable();
+        let begins = |rank: usize| rows.partition_point(|(other, ..)| usize::from(*other) < rank) as u16;
+        let begin = (0..=ranks.len()).map(begins).collect();
+        Self { begin, customers: rows.into_iter().map(|(.., c)| c).collect(), bad_credit }
+    }
+}
