@@ -257,8 +257,7 @@ fn other_data_sets(spec: &RunSpec, seed: u64, first: &ProgramSpec, layout: &Layo
 impl Engine {
     /// The engine of a run, after its data sets were loaded and the server was started: with an empty pool, or warm.
     pub(crate) fn new(spec: &RunSpec, places: &[(usize, u64)]) -> Option<Self> {
-        let settings = Settings::new(spec)?;
-        let database = spec.database.as_ref()?;
+        let (settings, database) = (Settings::new(spec)?, spec.database.as_ref()?);
         let first = spec.phases.iter().flat_map(|phase| &phase.programs).next()?;
         let program = Program::new(first, database.seed);
         let catalogue = program.catalogue().clone();
