@@ -157,11 +157,16 @@ impl Cores {
         }
     }
 
-    /// The processor that is first, and the request that it has worked for; its thread lingers, and it is first still.
+    /// The processor that is first, and the request that it has worked for.
     pub(super) fn take(&mut self) -> (usize, Option<u32>) {
         let (_, core) = self.ends.first();
         let request = std::mem::replace(&mut self.all[core].request, NONE);
         (core, (request != NONE).then_some(request))
+    }
+
+    /// The thread stays on its processor until the end of this instant.
+    pub(super) fn linger(&mut self, core: usize, now: Nanos) {
+        self.ends.set(core, Some(now));
     }
 
     /// The processor that is first, where it is this thread's, who has just done something there.

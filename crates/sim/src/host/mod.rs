@@ -400,6 +400,7 @@ impl Host {
         let (core, ended) = self.cores.take();
         if let Some(request) = ended {
             // The thread stays for this instant: if it issues its next request now, it just goes on.
+            self.cores.linger(core, now);
             return self.enter(now, request, after(self.flights[request as usize].stage));
         }
         if self.cores.goes_on(core, now) {
