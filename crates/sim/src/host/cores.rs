@@ -169,14 +169,6 @@ impl Cores {
         self.ends.set(core, Some(now));
     }
 
-    /// The processor that is first, where it is this thread's, who has just done something there.
-    #[inline]
-    pub(super) fn lingers(&self, thread: usize) -> Option<usize> {
-        let core = self.threads[thread].last_core as usize;
-        let at = &self.all[core];
-        (at.request == NONE && at.thread as usize == thread && self.ends.first().1 == core).then_some(core)
-    }
-
     /// Whether the thread on a processor has more to do and may.
     pub(super) fn goes_on(&self, core: usize, now: Nanos) -> bool {
         let at = &self.all[core];

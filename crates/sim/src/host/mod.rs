@@ -351,19 +351,8 @@ impl Host {
         }
         thread.tail = request;
         self.flights[request as usize].next = NONE;
-        match self.cores.want(seat) {
-            Some(core) => self.dispatch(now, core, seat as u32),
-            None => self.go_straight_on(now, seat),
-        }
-    }
-
-    /// A thread that has just done something and stays for this instant goes on at once, if nothing else is to happen first.
-    fn go_straight_on(&mut self, now: Nanos, thread: usize) {
-        let Some(core) = self.cores.lingers(thread) else { return };
-        let others = self.hypervisor.as_ref().map_or(Nanos::MAX, Station::next).min(self.interrupts.next());
-        let others = self.waking.front().map_or(others, |(at, _)| others.min(*at));
-        if others > now && self.cores.goes_on(core, now) {
-            self.start(now, core, 0);
+        if let Some(core) = self.cores.want(seat) {
+            self.dispatch(now, core, seat as u32);
         }
     }
 
