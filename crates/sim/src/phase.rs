@@ -127,11 +127,7 @@ impl<'a> Phase<'a> {
         }
         world.note_usage();
         self.serve_engine(world);
-        let is_fast = self.is_fast(run, world);
-        if let Some(engine) = &mut world.engine {
-            engine.set_fast(is_fast);
-        }
-        let ended_by = if is_fast {
+        let ended_by = if self.is_fast(run, world) {
             self.in_parts(run, world, writer)?
         } else {
             let ended_by = self.work(world, writer)?;

@@ -91,7 +91,7 @@ pub(super) struct Seat {
     /// Log position of its last change.
     pub(super) lsn: u64,
     /// Processor time that is due.
-    pub(super) cpu: Nanos,
+    cpu: Nanos,
     gets: u64,
     pub(super) undo: Vec<super::tpcc::Undo>,
 }
@@ -218,10 +218,7 @@ impl Engine {
                     if self.clients[client as usize].wrote {
                         return self.begin_commit(client);
                     }
-                    if !self.works_off(client, After::Statement) {
-                        self.finish(client);
-                    }
-                    return;
+                    return self.finish(client);
                 }
             }
         }
@@ -295,7 +292,6 @@ impl Engine {
                 Op::Change(page, redo) => self.change(client, page, redo),
                 Op::Create(page, redo) => self.create(client, page, redo),
                 Op::Secondary(page, redo) => self.secondary(client, page, redo),
-                Op::Lock(row) if self.is_held_up(client, row) => return,
                 Op::Lock(row) => match self.locks.ask(client, row) {
                     Asked::Granted => true,
                     Asked::Waits => {
@@ -344,9 +340,7 @@ impl Engine {
             + plan.changed * cpu.change
             + std::mem::take(&mut seat.cpu);
         seat.wrote |= plan.changed > 0;
-        if !self.adds_up(client, time) {
-            self.begin_work(client, time, After::Statement);
-        }
+        self.begin_work(client, time, After::Statement);
     }
 
     pub(super) fn begin_work(&mut self, client: u32, time: Nanos, after: After) {

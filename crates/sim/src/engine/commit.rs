@@ -20,7 +20,7 @@ impl Engine {
             self.counters.add(Count::LogBytes, REDO_COMMIT);
             seat.lsn = lsn;
         }
-        let time = self.settings.cpu.commit + std::mem::take(&mut seat.cpu);
+        let time = self.settings.cpu.commit;
         self.begin_work(client, time, After::Commit);
     }
 
@@ -127,7 +127,7 @@ impl Engine {
         }
         seat.wrote = false;
         let cpu = &self.settings.cpu;
-        let time = cpu.commit + undone * cpu.change + std::mem::take(&mut seat.cpu);
+        let time = cpu.commit + undone * cpu.change;
         self.release_locks(client);
         self.begin_work(client, time, After::Statement);
     }

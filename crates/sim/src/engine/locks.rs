@@ -79,12 +79,6 @@ impl Locks {
         next
     }
 
-    /// Whether another client has a row's lock.
-    pub(super) fn has_another(&self, client: u32, row: u64) -> bool {
-        let owner = self.entries[self.place(row)].owner;
-        owner != NOBODY && owner != client
-    }
-
     /// Asks for a row's lock.
     pub(super) fn ask(&mut self, client: u32, row: u64) -> Asked {
         if (self.taken + 1) * 2 > self.entries.len() {

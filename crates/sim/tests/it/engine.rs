@@ -331,7 +331,7 @@ pub fn simulated(left: &Left) -> f64 {
 }
 
 #[test]
-fn fast_mode_is_within_two_hundredths_of_exact_mode_in_what_it_simulates_and_in_its_rest() {
+fn fast_mode_simulates_what_exact_mode_does_and_its_rest_is_within_two_hundredths_or_it_leaves_nothing_out() {
     // Pools that are too small, in two versions; one that fills up while its log does. Twenty seconds are too few.
     let cells = [
         ((MYSQL_55, TPCC, 20), ("6 MiB", 8), 1.0..=1.0),
@@ -357,24 +357,7 @@ fn fast_mode_is_within_two_hundredths_of_exact_mode_in_what_it_simulates_and_in_
         let ends = |left: &Left| left.intervals.iter().map(|(end, _)| *end).collect::<Vec<u64>>();
         assert_eq!(ends(&fast), ends(&exact), "{program}: every interval is there");
         let whole = (part * fast.intervals.len() as f64) as usize;
-        let [fast, exact] =
-            [&fast, &exact].map(|left| left.intervals[..whole].iter().map(|(_, value)| value).sum::<f64>());
-        assert_close(fast, exact, 0.02, &format!("{program}: what is simulated"));
-    }
-}
-
-#[test]
-fn statements_that_one_client_computes_in_one_go_take_as_long_as_each_by_itself() {
-    for program in [TPCC, OLTP, KEYS] {
-        let clients = program.split_once("clients = ").and_then(|(_, rest)| rest.split([',', ' ']).next());
-        let alone = program.replace(&format!("clients = {}", clients.expect("so many")), "clients = 1");
-        let mut spec = spec(MYSQL_57, drive(), "64 MiB", &alone, 2000);
-        spec.start = Start::Warm;
-        let [exact, fast] = [Mode::Exact, Mode::Fast].map(|mode| in_mode(&spec, mode));
-        assert_eq!(simulated(&fast), 1.0, "two seconds are too few to leave anything out");
-        for metric in ["transaction.count", "server.statements", "server.log_bytes"] {
-            assert_close(fast.of(metric), exact.of(metric), 0.002, &format!("{program}: {metric}"));
-        }
+        assert_eq!(fast.intervals[..whole], exact.intervals[..whole], "{program}: what is simulated is the same");
     }
 }
 
