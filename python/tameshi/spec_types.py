@@ -2719,7 +2719,7 @@ class VolumeProfile(BaseModel):
     rounds: Annotated[
         Sourced9 | None,
         Field(
-            description='Whether commands are taken in rounds: all that wait together, and more only when the last of them is complete. A\nvirtual disk with one thread behind it does so. A flush is taken in a round too, as a write of no bytes. Absent: each is taken as soon as there is room.'
+            description='Whether commands are taken in rounds: all that wait together, and more only when the last of them is complete. A\nvirtual disk with one thread behind it does so. A flush is taken in a round too, as a write of no bytes. Absent:\neach is taken as soon as there is room.'
         ),
     ] = None
     read: Annotated[VolumeService, Field(description='What a read takes.')]

@@ -1,4 +1,5 @@
-//! How fast databases are simulated, recording on: `cargo run --release -p tameshi-sim --example database_speed`.
+//! How fast databases are simulated, recording on: `cargo run --release -p tameshi-sim --example database_speed`,
+//! of all cases or those whose name contains the first argument, as many times as long as the second says.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, reason = "it measures")]
 

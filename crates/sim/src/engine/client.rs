@@ -247,7 +247,8 @@ impl Engine {
         seat.plan.clear();
         let Seat { statement, reply, plan, undo, .. } = &mut *seat;
         Self::plan_into(&mut self.logic, &self.catalogue, &mut self.layout, (statement, reply, plan, undo));
-        seat.asks_locks = Self::outlook(&self.pool, &mut seat.plan);
+        Self::outlook(&self.pool, &mut seat.plan);
+        seat.asks_locks = seat.plan.ops.iter().any(|op| matches!(op, Op::Lock(_)));
         (seat.at, seat.scan, seat.waited, seat.gets) = (0, NONE, false, 0);
         if seat.plan.changed > 0 {
             let page = self.undo_page(client);

@@ -8,18 +8,14 @@ use tameshi_workload::program::Client;
 use tameshi_workload::program::tpcc::Input;
 
 impl Engine {
-    /// A statement was planned; whether it asks for locks.
-    pub(super) fn outlook(pool: &Pool, plan: &mut Plan) -> bool {
-        let mut asks_locks = false;
+    /// A statement was planned.
+    pub(super) fn outlook(pool: &Pool, plan: &mut Plan) {
         for op in &plan.ops {
-            match *op {
-                Op::Get(page) => pool.expect(page),
-                Op::Lock(_) => asks_locks = true,
-                _ => {}
+            if let Op::Get(page) = *op {
+                pool.expect(page);
             }
         }
         plan.soon.drain(..).for_each(|page| pool.bring(page));
-        asks_locks
     }
 
     /// A client has drawn its transaction.
@@ -27,14 +23,15 @@ impl Engine {
         let (Logic::Tpcc(state), Client::Tpcc(terminal)) = (&self.logic, &self.clients[client as usize].client) else {
             return;
         };
-        match *terminal.input().1 {
+        let (w, input) = terminal.input();
+        match *input {
             Input::NewOrder { d, count, lines, .. } => {
-                state.bring((terminal.input().0, d), false);
+                state.bring_district(w, d);
                 for line in &lines[..count] {
                     self.pool.bring(state.stock_page(&self.layout, line.supply, line.item));
                 }
             }
-            Input::Payment { c_w, c_d, .. } => state.bring((c_w, c_d), true),
+            Input::Payment { c_w, c_d, .. } => state.bring_names(c_w, c_d),
             _ => {}
         }
     }

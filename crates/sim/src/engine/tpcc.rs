@@ -73,14 +73,14 @@ impl State {
         }
     }
 
-    /// A transaction is going to work on a district, or with the customers of one.
-    pub(super) fn bring(&self, (w, d): (i64, i64), customers: bool) {
-        let number = self.number(w, d);
-        if customers {
-            self.names[number].iter().for_each(|names| prefetch(std::slice::from_ref(&**names), 0));
-        } else {
-            self.districts[number].iter().for_each(|district| prefetch(std::slice::from_ref(&**district), 0));
-        }
+    /// A transaction is going to work on a district.
+    pub(super) fn bring_district(&self, w: i64, d: i64) {
+        self.districts[self.number(w, d)].iter().for_each(|district| prefetch(std::slice::from_ref(&**district), 0));
+    }
+
+    /// A transaction is going to work with the customers of a district.
+    pub(super) fn bring_names(&self, w: i64, d: i64) {
+        self.names[self.number(w, d)].iter().for_each(|names| prefetch(std::slice::from_ref(&**names), 0));
     }
 
     fn number(&self, w: i64, d: i64) -> usize {

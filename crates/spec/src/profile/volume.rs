@@ -14,7 +14,8 @@ pub struct VolumeProfile {
     /// Commands that the volume works on at a time; more wait.
     pub parallel: Sourced<u32>,
     /// Whether commands are taken in rounds: all that wait together, and more only when the last of them is complete. A
-    /// virtual disk with one thread behind it does so. A flush is taken in a round too, as a write of no bytes. Absent: each is taken as soon as there is room.
+    /// virtual disk with one thread behind it does so. A flush is taken in a round too, as a write of no bytes. Absent:
+    /// each is taken as soon as there is room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<Sourced<bool>>,
     /// What a read takes.

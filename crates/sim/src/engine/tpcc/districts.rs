@@ -7,6 +7,7 @@ use tameshi_workload::program::tpcc::Tpcc;
 pub(super) const RECENT: usize = 64;
 /// Most lines of an order.
 pub(super) const LINES: usize = 15;
+
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Order {
     pub(super) customer: u16,
