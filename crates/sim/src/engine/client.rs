@@ -55,12 +55,23 @@ pub(super) enum After {
     Statement,
     /// The commit goes to the log.
     Commit,
-    /// The scan goes on.
-    Scan,
+    /// The plan goes on.
+    Plan,
+    /// The transaction ends.
+    Transaction(End),
     /// The copy of a page that is flushed alone is ready.
     Single,
     /// The page cache's copy of a page is in this frame.
     Copied(u32),
+}
+
+/// How a transaction ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Commit,
+    RollBack,
+    /// It has written nothing.
+    Done,
 }
 
 /// A client of the engine.
@@ -90,8 +101,12 @@ pub(super) struct Seat {
     pub(super) tries: u32,
     /// Log position of its last change.
     pub(super) lsn: u64,
-    /// Processor time that is due.
+    /// Processor time that is due with its statement.
     cpu: Nanos,
+    /// Processor time of statements behind it that it has not worked off.
+    pub(super) owed: Nanos,
+    /// It waited for a row in its transaction.
+    pub(super) contends: bool,
     gets: u64,
     pub(super) undo: Vec<super::tpcc::Undo>,
 }
@@ -130,6 +145,8 @@ impl Seat {
             tries: 0,
             lsn: 0,
             cpu: 0,
+            owed: 0,
+            contends: false,
             gets: 0,
             undo: Vec::new(),
         }
@@ -142,7 +159,8 @@ impl Seat {
 
     /// What it was at is forgotten.
     pub(super) fn forget(&mut self) {
-        (self.wrote, self.waited, self.tries, self.cpu, self.gets, self.scan) = (false, false, 0, 0, 0, NONE);
+        (self.wrote, self.waited, self.tries, self.gets, self.scan) = (false, false, 0, 0, NONE);
+        (self.cpu, self.owed, self.contends) = (0, 0, false);
     }
 }
 
@@ -205,20 +223,18 @@ impl Engine {
                 Step::Commit => {
                     self.counters.one(Count::Statements);
                     self.told[Told::Others as usize] += 1;
-                    return self.begin_commit(client);
+                    return self.end_transaction(client, End::Commit);
                 }
                 Step::Rollback => {
                     self.counters.one(Count::Statements);
                     self.told[Told::Others as usize] += 1;
                     self.told[Told::RolledBack as usize] += 1;
-                    return self.roll_back(client);
+                    return self.end_transaction(client, End::RollBack);
                 }
                 Step::Done(outcome) => {
                     debug_assert!(!matches!(outcome, Outcome::Missing(_)), "{outcome:?}");
-                    if self.clients[client as usize].wrote {
-                        return self.begin_commit(client);
-                    }
-                    return self.finish(client);
+                    let wrote = self.clients[client as usize].wrote;
+                    return self.end_transaction(client, if wrote { End::Commit } else { End::Done });
                 }
             }
         }
@@ -288,6 +304,11 @@ impl Engine {
                 self.counters.add(Count::PageRequests, hits);
             }
             let Some(&op) = ops.get(seat.at) else { return self.planned_is_done(client) };
+            if seat.owed > 0 && self.may_wait(client, op) {
+                self.clients[client as usize].waited = true;
+                self.works_off(client, After::Plan);
+                return;
+            }
             let passed = match op {
                 Op::Get(page) => self.get(client, page).is_some(),
                 Op::Change(page, redo) => self.change(client, page, redo),
@@ -297,7 +318,8 @@ impl Engine {
                     Asked::Granted => true,
                     Asked::Waits => {
                         self.counters.one(Count::LockWaits);
-                        self.clients[client as usize].waited = true;
+                        let seat = &mut self.clients[client as usize];
+                        (seat.waited, seat.contends) = (true, true);
                         // Granted when it is woken: the step is done then.
                         self.clients[client as usize].at += 1;
                         self.turns(client, Stage::Waiting, Why::RowLock);
@@ -341,7 +363,7 @@ impl Engine {
             + plan.changed * cpu.change
             + std::mem::take(&mut seat.cpu);
         seat.wrote |= plan.changed > 0;
-        self.begin_work(client, time, After::Statement);
+        self.compute(client, time);
     }
 
     pub(super) fn begin_work(&mut self, client: u32, time: Nanos, after: After) {
@@ -366,8 +388,9 @@ impl Engine {
                 }
             }
             After::Commit => self.commit_logged(client),
-            After::Scan if self.is_shutting_down() => self.turn_away(client),
-            After::Scan => {
+            After::Transaction(end) => self.end_transaction(client, end),
+            After::Plan if self.is_shutting_down() => self.turn_away(client),
+            After::Plan => {
                 self.clients[client as usize].stage = Stage::Planned;
                 self.ready.push_back(client);
             }
@@ -520,7 +543,7 @@ impl Engine {
         let cpu = &self.settings.cpu;
         let time = cpu.page_get + u64::from(rows) * cpu.scan_row + std::mem::take(&mut seat.cpu);
         seat.gets -= 1;
-        self.begin_work(client, time, After::Scan);
+        self.begin_work(client, time, After::Plan);
         false
     }
 

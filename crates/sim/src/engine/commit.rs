@@ -1,6 +1,6 @@
 //! The end of transactions: commits, the log that they wait for, and what is taken back.
 
-use super::client::{After, Stage};
+use super::client::{After, End, Stage};
 use super::counters::{Count, Told, Why};
 use super::redo::Need;
 use super::settings::Commit;
@@ -11,6 +11,19 @@ use tameshi_base::CommandKind;
 pub(super) const REDO_COMMIT: u64 = 120;
 
 impl Engine {
+    /// Ends a client's transaction, when what its statements owe is worked off.
+    pub(super) fn end_transaction(&mut self, client: u32, end: End) {
+        if self.works_off(client, After::Transaction(end)) {
+            return;
+        }
+        self.clients[client as usize].contends = false;
+        match end {
+            End::Commit => self.begin_commit(client),
+            End::RollBack => self.roll_back(client),
+            End::Done => self.finish(client),
+        }
+    }
+
     /// Commits a client's transaction: first the processor's part.
     pub(super) fn begin_commit(&mut self, client: u32) {
         self.counters.one(Count::Commits);

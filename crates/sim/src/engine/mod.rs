@@ -36,6 +36,7 @@ mod same_rows;
 mod settings;
 mod shutdown;
 mod standing;
+mod together;
 mod tpcc;
 mod user_flush;
 mod warm;
@@ -215,6 +216,8 @@ pub(crate) struct Engine {
     told: [u64; TOLD],
     /// When the phase's ramp is over; of each client, transactions since and the time that they took.
     done: (Nanos, Vec<(u64, Nanos)>),
+    /// So much work of a client's statements is done in one piece, as long as they wait for nothing; zero: each by itself.
+    together: Nanos,
     /// Nothing new begins any more.
     closing: bool,
     active: usize,
@@ -313,6 +316,7 @@ impl Engine {
             ended: Vec::new(),
             told: [0; TOLD],
             done: (0, Vec::new()),
+            together: 0,
             closing: true,
             active: 0,
             watch: settings::watched(spec).then(Box::default),
