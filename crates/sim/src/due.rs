@@ -5,14 +5,14 @@ use tameshi_base::Nanos;
 /// Jobs and when each wants to submit next. No call after [`Due::new`] allocates.
 #[derive(Debug)]
 pub(crate) struct Due {
-    /// Time and sequence per job, padded with "never" to a power of two.
-    keys: Vec<(Nanos, u64)>,
+    /// Time and, below it, sequence per job, padded with "never" to a power of two: one number compares without a branch.
+    keys: Vec<u128>,
     /// Winner of each match; the root is at 1, a job's first match at `(job + leaves) / 2`.
     winners: Vec<u32>,
     sequence: u64,
 }
 
-const NEVER: (Nanos, u64) = (Nanos::MAX, u64::MAX);
+const NEVER: u128 = u128::MAX;
 
 impl Due {
     /// So many jobs, none of them due.
@@ -30,7 +30,7 @@ impl Due {
     #[inline]
     pub(crate) fn first(&self) -> (Nanos, usize) {
         let winner = if self.keys.len() == 1 { 0 } else { self.winners[1] as usize };
-        (self.keys[winner].0, winner)
+        ((self.keys[winner] >> 64) as Nanos, winner)
     }
 
     /// `job` is due at `at`, or waits for a completion.
@@ -39,7 +39,7 @@ impl Due {
         self.keys[job] = match at {
             Some(at) => {
                 self.sequence += 1;
-                (at, self.sequence)
+                u128::from(at) << 64 | u128::from(self.sequence)
             }
             None if self.keys[job] == NEVER => return,
             None => NEVER,

@@ -63,16 +63,25 @@ impl Names {
         let customers = tpcc.sizes.customers as usize;
         let mut bad_credit = vec![false; customers + 1];
         // First names have sixteen characters at most, and zeros sort before all of them.
-        let mut rows: Vec<(u16, [u8; 16], u16)> = Vec::with_capacity(customers);
+        let (mut rows, mut begin) = (Vec::with_capacity(customers), vec![0; ranks.len() + 1]);
         tpcc.loaded_customers(number as u64, |customer| {
             let mut first = [0; 16];
             first[..customer.first.len()].copy_from_slice(customer.first.as_bytes());
-            rows.push((ranks[customer.last as usize], first, rows.len() as u16 + 1));
+            let rank = ranks[customer.last as usize];
+            rows.push((rank, u128::from_be_bytes(first)));
+            begin[usize::from(rank) + 1] += 1;
             bad_credit[rows.len()] = customer.bad_credit;
         });
-        rows.sort_unstable();
-        let begins = |rank: usize| rows.partition_point(|(other, ..)| usize::from(*other) < rank) as u16;
-        let begin = (0..=ranks.len()).map(begins).collect();
-        Self { begin, customers: rows.into_iter().map(|(.., c)| c).collect(), bad_credit }
+        (1..begin.len()).for_each(|rank| begin[rank] += begin[rank - 1]);
+        let (mut ends, mut customers) = (begin.clone(), vec![0; rows.len()]);
+        for (c, &(rank, _)) in (1..).zip(&rows) {
+            let end = &mut ends[usize::from(rank)];
+            customers[usize::from(*end)] = c;
+            *end += 1;
+        }
+        for of_name in begin.windows(2) {
+            customers[usize::from(of_name[0])..usize::from(of_name[1])].sort_by_key(|&c| rows[usize::from(c) - 1].1);
+        }
+        Self { begin, customers, bad_credit }
     }
 }
