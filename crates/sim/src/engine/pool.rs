@@ -27,6 +27,10 @@ const WRITING: u8 = 4;
 const DIRTY: u8 = 8;
 /// Used since it was read.
 const USED: u8 = 16;
+/// Among the last of the LRU list, which are counted.
+const TAIL: u8 = 32;
+/// It can't be replaced.
+const HELD: u8 = READING | WRITING | DIRTY;
 
 #[derive(Clone, Copy, Debug)]
 struct Frame {
@@ -86,6 +90,7 @@ pub(super) struct Pool {
     dirty: u32,
     /// Frames of the list looked at for a free one, since somebody asked.
     looked: u64,
+    tail: list_end::Tail,
 }
 
 /// So many of the same, looked up at random.
@@ -116,6 +121,7 @@ impl Pool {
             dirty_oldest: NONE,
             dirty: 0,
             looked: 0,
+            tail: list_end::Tail::default(),
         }
     }
 
@@ -257,7 +263,7 @@ impl Pool {
                 return None;
             }
             self.looked += 1;
-            if self.states[at as usize] & (READING | WRITING | DIRTY) == 0 {
+            if self.states[at as usize] & HELD == 0 {
                 self.evict(at);
                 return self.free.pop();
             }
@@ -292,7 +298,7 @@ impl Pool {
 
     /// A page has come in.
     pub(super) fn arrived(&mut self, at: u32) {
-        self.states[at as usize] &= !READING;
+        self.set_state(at, self.states[at as usize] & !READING);
     }
 
     /// The page in a frame.
@@ -312,12 +318,12 @@ impl Pool {
     pub(super) fn change(&mut self, at: u32, begin: u64, lsn: u64) {
         let newest = self.dirty_newest;
         let floor = if newest == NONE { 0 } else { self.frames[newest as usize].oldest };
-        let frame = &mut self.frames[at as usize];
-        frame.newest = lsn;
+        self.frames[at as usize].newest = lsn;
         if self.states[at as usize] & DIRTY != 0 {
             return;
         }
-        self.states[at as usize] |= DIRTY;
+        self.set_state(at, self.states[at as usize] | DIRTY);
+        let frame = &mut self.frames[at as usize];
         frame.oldest = begin.max(floor);
         (frame.dirty_older, frame.dirty_newer) = (newest, NONE);
         match newest {
@@ -331,14 +337,14 @@ impl Pool {
     /// A dirty page begins to be written; returns the log position that must be durable before.
     pub(super) fn begin_write(&mut self, at: u32) -> u64 {
         debug_assert_eq!(self.states[at as usize] & (DIRTY | WRITING), DIRTY);
-        self.states[at as usize] |= WRITING;
+        self.set_state(at, self.states[at as usize] | WRITING);
         self.frames[at as usize].newest
     }
 
     /// A page that was written up to `lsn` is clean, unless it was changed meanwhile: then the rest is dirty from there.
     pub(super) fn written(&mut self, at: u32, lsn: u64) -> bool {
         let Frame { dirty_newer: newer, dirty_older: older, newest, .. } = self.frames[at as usize];
-        self.states[at as usize] &= !(WRITING | DIRTY);
+        self.set_state(at, self.states[at as usize] & !(WRITING | DIRTY));
         match newer {
             NONE => self.dirty_newest = older,
             newer => self.frames[newer as usize].dirty_older = older,
@@ -357,7 +363,7 @@ impl Pool {
 
     /// Frees the frame of a clean page, if nobody reads or writes it.
     pub(super) fn release(&mut self, at: u32) -> bool {
-        let is_clean = self.states[at as usize] & (READING | WRITING | DIRTY) == 0;
+        let is_clean = self.states[at as usize] & HELD == 0;
         if is_clean {
             self.evict(at);
         }
@@ -412,12 +418,16 @@ impl Pool {
             NONE => self.oldest = at,
             after => self.links[after as usize].newer = at,
         }
+        if self.states[behind as usize] & TAIL != 0 {
+            self.joins_tail(at);
+        }
         self.length += 1;
         self.old_length += 1;
         self.balance();
     }
 
     fn remove(&mut self, at: u32) {
+        self.leaves_tail(at);
         let Link { newer, older } = self.links[at as usize];
         let state = self.states[at as usize];
         if self.first_old == at {
@@ -618,6 +628,9 @@ mod tests {
                 }
                 _ => {}
             }
+            let depth = 100 + random.below(2) as u32;
+            let counted = pool.lru_end(depth).filter(|(_, replaceable)| *replaceable).count() as u32;
+            assert_eq!(pool.replaceable(depth, u32::MAX), pool.free() + counted);
             if step % 5000 == 0 {
                 let listed: Vec<u32> = pool.lru_end(u32::MAX).map(|(at, _)| at).collect();
                 assert_eq!(listed.len() as u32 + pool.free(), frames);

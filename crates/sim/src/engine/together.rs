@@ -11,7 +11,7 @@ use super::plan::Op;
 use tameshi_base::Nanos;
 
 /// So much work makes a piece: long beside a statement, short beside a transaction or a processor's time slice.
-const PIECE: Nanos = 1_000_000;
+const PIECE: Nanos = 2_000_000;
 
 impl Engine {
     /// Whether statements are computed together.

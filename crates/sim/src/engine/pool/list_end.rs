@@ -1,19 +1,85 @@
 //! The ends of the pool's lists, as those see them who flush.
 
-use super::{DIRTY, Link, NONE, OLD, Pool, READING, WRITING};
+use super::{HELD, Link, NONE, OLD, Pool, READING, TAIL};
+
+/// The last frames of the LRU list, counted so that nobody need look at each of them again.
+#[derive(Debug)]
+pub(super) struct Tail {
+    /// The one of them that is farthest from the list's end.
+    edge: u32,
+    length: u32,
+    /// How many of them can't be replaced.
+    held: u32,
+}
+
+impl Default for Tail {
+    fn default() -> Self {
+        Self { edge: NONE, length: 0, held: 0 }
+    }
+}
 
 impl Pool {
     /// Frames that are free or could be, the free ones and those among the last `depth` of the list; counts no further than
     /// `most`.
     pub(in super::super) fn replaceable(&mut self, depth: u32, most: u32) -> u32 {
+        self.fit_tail(depth);
+        let all = self.free() + self.tail.length - self.tail.held;
+        if all < most {
+            self.looked += u64::from(self.tail.length);
+            return all;
+        }
         let (mut found, mut at, mut looked) = (self.free(), self.oldest, 0);
         while at != NONE && looked < depth && found < most {
-            found += u32::from(self.states[at as usize] & (READING | WRITING | DIRTY) == 0);
+            found += u32::from(self.states[at as usize] & HELD == 0);
             at = self.links[at as usize].newer;
             looked += 1;
         }
         self.looked += u64::from(looked);
         found
+    }
+
+    /// Has the last `depth` frames of the list counted.
+    fn fit_tail(&mut self, depth: u32) {
+        while self.tail.length > depth {
+            self.leaves_tail(self.tail.edge);
+        }
+        while self.tail.length < depth {
+            let next = if self.tail.length == 0 { self.oldest } else { self.links[self.tail.edge as usize].newer };
+            if next == NONE {
+                return;
+            }
+            self.joins_tail(next);
+            self.tail.edge = next;
+        }
+    }
+
+    pub(super) fn joins_tail(&mut self, at: u32) {
+        let state = &mut self.states[at as usize];
+        *state |= TAIL;
+        self.tail.length += 1;
+        self.tail.held += u32::from(*state & HELD != 0);
+    }
+
+    pub(super) fn leaves_tail(&mut self, at: u32) {
+        let state = &mut self.states[at as usize];
+        if *state & TAIL == 0 {
+            return;
+        }
+        *state &= !TAIL;
+        self.tail.length -= 1;
+        self.tail.held -= u32::from(*state & HELD != 0);
+        if self.tail.edge == at {
+            self.tail.edge = self.links[at as usize].older;
+        }
+    }
+
+    /// A frame that may be among the last is read, written, changed or none of it from now on.
+    #[inline]
+    pub(super) fn set_state(&mut self, at: u32, state: u8) {
+        let before = std::mem::replace(&mut self.states[at as usize], state);
+        if state & TAIL != 0 {
+            self.tail.held = self.tail.held + u32::from(state & HELD != 0) - u32::from(before & HELD != 0);
+        }
     }
 
     /// How many frames of the list were looked at for a free one since this was asked last.
@@ -48,6 +114,9 @@ impl Pool {
             NONE => self.newest = at,
             oldest => self.links[oldest as usize].older = at,
         }
+        if self.tail.length > 0 {
+            self.joins_tail(at);
+        }
         self.oldest = at;
         self.length += 1;
         self.states[at as usize] &= !OLD;
@@ -62,7 +131,7 @@ impl Pool {
     pub(in super::super) fn lru_end(&self, depth: u32) -> impl Iterator<Item = (u32, bool)> {
         let step = |at: u32| (at != NONE).then_some(at);
         let frames = std::iter::successors(step(self.oldest), move |&at| step(self.links[at as usize].newer));
-        frames.take(depth as usize).map(|at| (at, self.states[at as usize] & (READING | WRITING | DIRTY) == 0))
+        frames.take(depth as usize).map(|at| (at, self.states[at as usize] & HELD == 0))
     }
 
     /// The pages of so many frames from the list's head on.
