@@ -55,6 +55,8 @@ pub(super) enum After {
     Statement,
     /// The commit goes to the log.
     Commit,
+    /// There may be room in the log for the statement.
+    Space,
     /// The plan goes on.
     Plan,
     /// The transaction ends.
@@ -244,6 +246,9 @@ impl Engine {
     fn plan(&mut self, client: u32) {
         let shape = &self.catalogue.shapes[self.clients[client as usize].statement.shape as usize];
         if shape.writes() && self.redo.age() > self.redo.most_age() {
+            if self.works_off(client, After::Space) {
+                return;
+            }
             self.turns(client, Stage::Space, Why::LogSpace);
             self.space_waiters.push(client);
             self.flush_for_the_log();
@@ -389,7 +394,8 @@ impl Engine {
             }
             After::Commit => self.commit_logged(client),
             After::Transaction(end) => self.end_transaction(client, end),
-            After::Plan if self.is_shutting_down() => self.turn_away(client),
+            After::Space | After::Plan if self.is_shutting_down() => self.turn_away(client),
+            After::Space => self.plan(client),
             After::Plan => {
                 self.clients[client as usize].stage = Stage::Planned;
                 self.ready.push_back(client);

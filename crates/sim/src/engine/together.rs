@@ -10,8 +10,8 @@ use super::client::{After, Stage};
 use super::plan::Op;
 use tameshi_base::Nanos;
 
-/// So much work makes a piece: long beside a statement, short beside a transaction or a processor's time slice.
-const PIECE: Nanos = 2_000_000;
+/// So much work makes a piece: some statements, and short beside a transaction or a processor's time slice.
+const PIECE: Nanos = 500_000;
 
 impl Engine {
     /// Whether statements are computed together.
