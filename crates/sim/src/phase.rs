@@ -443,9 +443,10 @@ impl<'a> Phase<'a> {
                 length_bytes: done.command.length_bytes,
                 operation: completion.operation as u8,
             });
-            for &latency in completion.commit.iter().chain(of.job.commits()) {
+            if let Some(latency) = completion.commit {
                 stats.record(Operation::Commit as usize, 0, latency);
             }
+            of.job.commits().iter().for_each(|&latency| stats.record(Operation::Commit as usize, 0, latency));
         }
         if self.bounded && of.job.is_done() {
             self.active -= self.seats.ended(seat, self.spec, done.at, &mut self.due);

@@ -146,7 +146,7 @@ impl Job {
     }
 
     /// The earliest time at which the job wants to issue; `None` while it waits for a completion or has nothing left.
-    #[inline]
+    #[inline(always)]
     pub fn next_due(&self) -> Option<Nanos> {
         match &self.0 {
             Kind::Plain(plain) => plain.next_due(),

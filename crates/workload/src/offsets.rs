@@ -24,6 +24,8 @@ pub struct Offsets {
     backwards: bool,
     /// Length of the last request that was drawn, and how many places there are for such a one.
     places: (u64, u64),
+    /// Each request begins at a multiple of its length, any of them alike.
+    plain: bool,
 }
 
 /// How an offset is drawn. Popularity belongs to blocks as long as the shortest request.
@@ -176,6 +178,7 @@ impl Offsets {
             cursor = (share + random.below(stretches)) % stretches * (run + skip);
         }
         let align = spec.align.map(|align| align.0);
+        let plain = matches!(draw, Draw::Uniform) && align.is_none() && spec.run_length == 1;
         Self {
             begin_bytes,
             span_bytes,
@@ -187,6 +190,7 @@ impl Offsets {
             align,
             backwards,
             places: (0, 0),
+            plain,
         }
     }
 
@@ -194,9 +198,16 @@ impl Offsets {
     ///
     /// A drawn request begins at a multiple of its own length from the span's begin; one that follows another where that
     /// ended. Where the rest of the span is too short, a sequential job goes on at its begin, and a run ends.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, length_bytes: u32) -> u64 {
         let length = u64::from(length_bytes);
+        if self.plain && self.places.0 == length {
+            return self.begin_bytes + self.random.below(self.places.1) * length;
+        }
+        self.next_of_any(length)
+    }
+
+    fn next_of_any(&mut self, length: u64) -> u64 {
         let follows = self.cursor + length <= self.span_bytes;
         let offset = if matches!(self.draw, Draw::Sequential) {
             if follows { self.cursor } else { 0 }

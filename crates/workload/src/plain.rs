@@ -27,13 +27,51 @@ pub(crate) struct Request {
     length_bytes: u32,
 }
 
+/// So many requests can be drawn before their time.
+const MOST_AHEAD: usize = 32;
+
+/// Requests drawn before their time, in a ring.
+#[derive(Debug)]
+struct Ahead {
+    requests: [Request; MOST_AHEAD],
+    first: usize,
+    count: usize,
+}
+
+impl Ahead {
+    fn new() -> Self {
+        let none = Request { kind: CommandKind::Flush, offset_bytes: 0, length_bytes: 0 };
+        Self { requests: [none; MOST_AHEAD], first: 0, count: 0 }
+    }
+
+    #[inline]
+    fn get(&self, place: usize) -> Request {
+        self.requests[(self.first + place) % MOST_AHEAD]
+    }
+
+    #[inline]
+    fn push(&mut self, request: Request) {
+        assert!(self.count < MOST_AHEAD, "nobody looks further ahead");
+        self.requests[(self.first + self.count) % MOST_AHEAD] = request;
+        self.count += 1;
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Option<Request> {
+        let request = self.get(0);
+        self.count = self.count.checked_sub(1)?;
+        self.first = (self.first + 1) % MOST_AHEAD;
+        Some(request)
+    }
+}
+
 /// A job whose slots don't know of one another.
 #[derive(Debug)]
 pub(crate) struct Plain {
     stream: u16,
     source: Source,
     /// Requests drawn before their time, for who looks ahead.
-    ahead: VecDeque<Request>,
+    ahead: Ahead,
     sync_every: Option<u32>,
     /// Each write is durable at its own completion.
     durable: bool,
@@ -68,7 +106,7 @@ impl Plain {
         Self {
             stream: place.stream,
             source: Source::new(spec, place, depth, 0),
-            ahead: VecDeque::new(),
+            ahead: Ahead::new(),
             sync_every: spec.sync.and_then(Sync::every),
             durable: spec.sync.is_some_and(Sync::with_each_write),
             slots: vec![Slot::default(); depth as usize],
@@ -91,7 +129,7 @@ impl Plain {
         &self.source
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         match self.to_follow.front() {
             Some(&(at, _)) => Some(at),
@@ -129,7 +167,7 @@ impl Plain {
         }
         let start = self.source.start(now)?;
         self.outstanding += 1;
-        let Request { mut kind, offset_bytes, length_bytes } = match self.ahead.pop_front() {
+        let Request { mut kind, offset_bytes, length_bytes } = match self.ahead.pop() {
             Some(request) => request,
             None => self.draw(),
         };
@@ -170,7 +208,7 @@ impl Plain {
     }
 
     /// The next request: nothing that happens meanwhile changes it.
-    #[inline]
+    #[inline(always)]
     fn draw(&mut self) -> Request {
         let kind = self.source.kind();
         let length_bytes = self.source.length(kind);
@@ -179,11 +217,11 @@ impl Plain {
 
     #[inline]
     pub(crate) fn look_ahead(&mut self, requests: usize) -> Request {
-        while self.ahead.len() < requests {
+        while self.ahead.count < requests {
             let request = self.draw();
-            self.ahead.push_back(request);
+            self.ahead.push(request);
         }
-        self.ahead[requests - 1]
+        self.ahead.get(requests - 1)
     }
 
     #[inline]
@@ -244,6 +282,6 @@ impl Plain {
 
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
-        self.source.is_exhausted() && self.outstanding == 0 && self.to_follow.is_empty() && self.end == End::None
+        self.outstanding == 0 && self.to_follow.is_empty() && self.end == End::None && self.source.is_exhausted()
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct Source {
     budget_bytes: Option<u64>,
     /// From then on nobody starts.
     end: Nanos,
+    /// Whoever is free may start: there is no schedule, no pause of all and no end.
+    unhindered: bool,
 }
 
 /// Pauses between a completion and the next request.
@@ -57,6 +59,9 @@ impl Think {
     /// The pause of `who` after a request.
     #[inline]
     fn next(&mut self, who: u32) -> Nanos {
+        if self.mean == 0 {
+            return 0;
+        }
         if self.every > 1 {
             let since = &mut self.since[who as usize];
             *since += 1;
@@ -65,11 +70,10 @@ impl Think {
             }
             *since = 0;
         }
-        match (self.mean, self.distribution) {
-            (0, _) => 0,
-            (mean, Distribution::Fixed) => mean,
-            (mean, Distribution::Exponential) => self.random.exponential(mean as f64) as Nanos,
-            (mean, Distribution::Uniform) => self.random.below(mean.saturating_mul(2).saturating_add(1)),
+        match self.distribution {
+            Distribution::Fixed => self.mean,
+            Distribution::Exponential => self.random.exponential(self.mean as f64) as Nanos,
+            Distribution::Uniform => self.random.below(self.mean.saturating_mul(2).saturating_add(1)),
         }
     }
 }
@@ -81,7 +85,9 @@ impl Source {
         let rest = place.storage_bytes.saturating_sub(spec.offset.0);
         let span_bytes = spec.span.map_or(rest, |span| span.0.min(rest)).saturating_sub(reserved_bytes);
         let begin = place.begin.saturating_add(spec.delay.0);
+        let schedule = Schedule::new(&spec.arrivals, spec.duty, place.job, spec.jobs, begin, random("arrivals"));
         Self {
+            unhindered: schedule.is_none() && spec.duty.is_none() && spec.duration.is_none(),
             read: spec.read,
             trim: spec.trim,
             lengths: Lengths::new(&spec.read_lengths(), random("lengths")),
@@ -102,7 +108,7 @@ impl Source {
                 since: vec![0; members as usize],
             },
             duty: spec.duty.map(|duty| (begin, duty)),
-            schedule: Schedule::new(&spec.arrivals, spec.duty, place.job, spec.jobs, begin, random("arrivals")),
+            schedule,
             free: (0..members).map(|who| (begin, who)).collect(),
             budget_bytes: place.budget_bytes,
             end: spec.duration.map_or(Nanos::MAX, |duration| begin.saturating_add(duration.0)),
@@ -110,8 +116,15 @@ impl Source {
     }
 
     /// When somebody next starts; `None` while nobody is free or nothing is left.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn due(&self) -> Option<Nanos> {
+        if self.unhindered {
+            return self.free.front().filter(|_| !self.is_spent()).map(|&(free_from, _)| free_from);
+        }
+        self.hindered_due()
+    }
+
+    fn hindered_due(&self) -> Option<Nanos> {
         if self.is_exhausted() {
             return None;
         }
@@ -131,9 +144,12 @@ impl Source {
     }
 
     /// Somebody starts at `now`; [`Self::due`] said so.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn start(&mut self, now: Nanos) -> Option<Start> {
         let (free_from, who) = self.free.pop_front()?;
+        if self.unhindered {
+            return Some(Start { who, intended: now, ready: free_from, scheduled: false });
+        }
         let (intended, scheduled) = match &mut self.schedule {
             None => (now, false),
             Some(schedule) => {
@@ -147,13 +163,18 @@ impl Source {
     }
 
     /// `who` is free again, and starts after thinking.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn finish(&mut self, who: u32, now: Nanos) {
         let from = now + self.think.next(who);
         // Pauses that differ end in another order than they begin.
         if self.free.back().is_none_or(|&(last, _)| last <= from) {
             return self.free.push_back((from, who));
         }
+        self.insert(from, who);
+    }
+
+    #[cold]
+    fn insert(&mut self, from: Nanos, who: u32) {
         let place = self.free.partition_point(|&(other, _)| other <= from);
         self.free.insert(place, (from, who));
     }
@@ -215,16 +236,21 @@ impl Source {
     /// All that may be moved has been asked for, or the stream's own time is over.
     #[inline]
     pub(crate) fn is_exhausted(&self) -> bool {
-        self.budget_bytes == Some(0) || self.is_over()
+        self.is_spent() || (!self.unhindered && self.is_over())
+    }
+
+    /// All that may be moved has been asked for.
+    #[inline]
+    fn is_spent(&self) -> bool {
+        self.budget_bytes == Some(0)
     }
 
     /// When an exhausted source has nothing left: at once where its budget is spent, else when its time is over.
     pub(crate) fn over_at(&self) -> Nanos {
-        if self.budget_bytes == Some(0) { 0 } else { self.end }
+        if self.is_spent() { 0 } else { self.end }
     }
 
     /// Whether its own time is over: who is free, or scheduled, next comes too late.
-    #[inline]
     fn is_over(&self) -> bool {
         if self.end == Nanos::MAX {
             return false;
@@ -235,7 +261,7 @@ impl Source {
 
     /// Open-loop starts that should have been before `end` and were not.
     pub(crate) fn unserved_before(&self, end: Nanos) -> u64 {
-        if self.budget_bytes == Some(0) {
+        if self.is_spent() {
             return 0;
         }
         self.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(end.min(self.end)))

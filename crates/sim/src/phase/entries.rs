@@ -10,14 +10,12 @@ use tameshi_record::interval::PART_COUNT;
 /// spent waiting as well: for a slot, where the loop is open.
 #[inline]
 pub(super) fn spent(parts_ns: &mut [u64; PART_COUNT], part: &Breakdown, latency: Nanos) {
-    let [queue, host, link, controller, media, gc, rebuild] = parts_ns;
-    *host += part.host;
-    *link += part.link;
-    *controller += part.controller;
-    *media += part.media;
-    *gc += part.garbage_collection;
-    *rebuild += part.rebuild;
-    *queue += latency - (part.total() - part.queue);
+    let Breakdown { host, link, controller, media, garbage_collection, rebuild, .. } = *part;
+    let elsewhere = [host, link, controller, media, garbage_collection, rebuild];
+    let queue = latency - elsewhere.iter().fold(0, |sum: Nanos, ns| sum.wrapping_add(*ns));
+    // None of these sums can be more than that of the latencies, which is checked: seven at once are cheaper.
+    let spent = [queue, host, link, controller, media, garbage_collection, rebuild];
+    parts_ns.iter_mut().zip(spent).for_each(|(sum, ns)| *sum = sum.wrapping_add(ns));
 }
 
 /// A completion of the engine's.

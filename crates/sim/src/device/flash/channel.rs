@@ -113,7 +113,7 @@ impl Flash {
     }
 
     /// Where a program unit is, and its kind of page.
-    #[inline]
+    #[inline(always)]
     pub(super) fn place(&self, number: usize, unit: u32) -> (Place, u8) {
         match &self.controllers[number].degraded {
             None => self.layout.place(unit),

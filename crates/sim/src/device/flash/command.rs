@@ -160,7 +160,7 @@ impl Flash {
     }
 
     /// Senses one mapping unit, if it is on a die, and brings it to the controller.
-    #[inline]
+    #[inline(always)]
     fn fetch(&mut self, unit: u64, now: Nanos, ready: Nanos) -> Fetched {
         let (number, logical) = self.route(unit);
         let controller = &self.controllers[number];
@@ -180,7 +180,7 @@ impl Flash {
     }
 
     /// Senses for `time` what has the number `sensed` on its die, and brings one mapping unit of it to the controller.
-    #[inline]
+    #[inline(always)]
     pub(super) fn bring(&mut self, die: u32, sensed: u32, time: Nanos, now: Nanos, ready: Nanos) -> Fetched {
         let sensed = self.dies[die as usize].read(ready, sensed, time, self.times.suspend);
         if sensed.anew {
@@ -204,8 +204,12 @@ impl Flash {
     }
 
     /// Time of the senses that must be repeated because the flash is worn.
-    #[inline]
+    #[inline(always)]
     pub(super) fn retries(&mut self, number: usize, physical: u32) -> Nanos {
+        if self.times.retry.is_none() { 0 } else { self.drawn_retries(number, physical) }
+    }
+
+    fn drawn_retries(&mut self, number: usize, physical: u32) -> Nanos {
         let Some((at_end, time, worn, cycles)) = self.times.retry else { return 0 };
         let ftl = &self.controllers[number].ftl;
         let wear = worn + f64::from(ftl.erases()[ftl.block_of(physical) as usize]) / cycles;
@@ -228,17 +232,23 @@ impl Flash {
         let spent = &mut slot.done.breakdown;
         spent.queue += (turn - now) + (over - turn - link);
         (spent.link, spent.controller) = (link, self.times.write_overhead);
-        let unit = self.times.unit_bytes;
-        let partial = [command.offset_bytes, command.offset_bytes + bytes];
-        for edge in partial.into_iter().filter(|edge| !edge.is_multiple_of(unit)) {
-            // What the host leaves of a mapping unit is read first; the buffer hides the time, the die is busy all the same.
-            self.fetch(edge / unit, now, over);
+        for edge in [command.offset_bytes, command.offset_bytes + bytes] {
+            let unit = self.times.unit_of(edge);
+            if unit * self.times.unit_bytes < edge {
+                self.fetch_rest(unit, now, over);
+            }
         }
         if next < end && (self.buffer_free == 0 || !self.for_buffer.is_empty()) {
             self.for_buffer.push_back(number);
         } else {
             self.take_buffer(number, now);
         }
+    }
+
+    /// What the host leaves of a mapping unit is read first; the buffer hides the time, the die is busy all the same.
+    #[cold]
+    fn fetch_rest(&mut self, unit: u64, now: Nanos, ready: Nanos) {
+        self.fetch(unit, now, ready);
     }
 
     /// A write takes what it can of the buffer; tells whether it has all it needs.
@@ -273,7 +283,10 @@ impl Flash {
         if waited > 0 {
             let [reclaiming, renewing, all] = self.reclaiming;
             let media = media.min(waited);
-            let share = |of: u64| (u128::from(waited - media) * u128::from(of) / u128::from(all)) as Nanos;
+            let share = |of: u64| match (waited - media).checked_mul(of) {
+                Some(product) => product / all,
+                None => (u128::from(waited - media) * u128::from(of) / u128::from(all)) as Nanos,
+            };
             let (reclaimed, renewed) = (share(reclaiming), if renewing == 0 { 0 } else { share(renewing) });
             let spent = &mut slot.done.breakdown;
             spent.media += media;
@@ -354,7 +367,7 @@ impl Flash {
     }
 
     /// Goes on to the next completion before `until`, where nothing waits for it; what [`Flash::advance`] does, one by one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn complete_next(&mut self, until: Nanos) -> Option<&DeviceCompletion> {
         debug_assert!(!self.holds_back());
         while self.events.next() < until {
