@@ -70,6 +70,12 @@ impl Agenda {
         self.first_at.min(self.far_at)
     }
 
+    /// What happens next in the ring: most often what [`Agenda::take`] gives next; `u32::MAX` where nothing is.
+    #[inline]
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
+
     /// Something happens to `number` at `at`, which is not before what was taken last; nothing else is to happen to it.
     #[inline]
     pub fn add(&mut self, at: Nanos, number: u32) {

@@ -34,16 +34,16 @@ impl Due {
     }
 
     /// `job` is due at `at`, or waits for a completion.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, job: usize, at: Option<Nanos>) {
-        self.keys[job] = match at {
-            Some(at) => {
-                self.sequence += 1;
-                u128::from(at) << 64 | u128::from(self.sequence)
-            }
-            None if self.keys[job] == NEVER => return,
-            None => NEVER,
-        };
+        if at.is_some() || self.keys[job] != NEVER {
+            self.change(job, at);
+        }
+    }
+
+    fn change(&mut self, job: usize, at: Option<Nanos>) {
+        self.sequence += u64::from(at.is_some());
+        self.keys[job] = at.map_or(NEVER, |at| u128::from(at) << 64 | u128::from(self.sequence));
         let leaves = self.keys.len();
         let mut node = (job + leaves) / 2;
         while node >= 1 {

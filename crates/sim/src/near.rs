@@ -14,6 +14,22 @@ pub(crate) fn prefetch<T>(of: &[T], index: usize) {
     let _ = (of, index);
 }
 
+/// Asks for all of an element.
+#[inline]
+pub(crate) fn prefetch_all<T>(of: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = of.get(index) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let first: *const i8 = std::ptr::from_ref(element).cast();
+        for offset in (0..size_of::<T>()).step_by(64) {
+            // SAFETY: as above.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(offset)) };
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (of, index);
+}
+
 /// Asks for large pages under a vector, if the system has some, before it is filled: what was touched already stays where it
 /// is. Untouched memory stays unused, but for the rest of a large page.
 #[allow(clippy::ptr_arg, reason = "it is about the vector's capacity")]

@@ -333,7 +333,10 @@ impl<'a> Phase<'a> {
                 let id = ((seat as u64) << 32) | u64::from(issue.slot);
                 let command = Command { id, offset_bytes: command.offset_bytes + of.base_bytes, ..command };
                 match &mut world.host {
-                    None => world.devices[of.device].submit(world.now, &command),
+                    None => match &mut world.devices[of.device] {
+                        Device::Flash(flash) => flash.submit_here(world.now, &command),
+                        device => device.submit(world.now, &command),
+                    },
                     Some(host) => {
                         if let Step::Submit(command, device) = host.issue(world.now, &command, of.device) {
                             world.devices[device].submit(world.now, &command);

@@ -197,7 +197,7 @@ impl Seats {
     }
 
     /// When a seat is due next. A slot that was held may have been due before.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set_due(&self, seat: usize, now: Nanos, due: &mut Due) {
         if !self.standings[seat].held {
             due.set(seat, self.all[seat].job.next_due().map(|at| at.max(now)));

@@ -11,12 +11,17 @@ use tameshi_base::{Command, CommandKind, Nanos};
 struct Slot {
     intended: Nanos,
     submitted: Nanos,
-    write_intended: Nanos,
     length_bytes: u32,
+    kind: Option<CommandKind>,
+}
+
+/// What is known of a slot whose commands follow from one another.
+#[derive(Clone, Copy, Debug, Default)]
+struct Chain {
+    write_intended: Nanos,
     /// Where the write goes that waits for this trim.
     write_offset: Option<u64>,
     writes_since_sync: u32,
-    kind: Option<CommandKind>,
 }
 
 /// What a request does, and where.
@@ -76,6 +81,8 @@ pub(crate) struct Plain {
     /// Each write is durable at its own completion.
     durable: bool,
     slots: Vec<Slot>,
+    /// By slot, where writes wait for trims, or syncs for writes.
+    chains: Vec<Chain>,
     /// Each write waits for a trim of its range.
     trim_first: bool,
     /// Slots whose trim is complete and whose write is due, or whose write is and whose sync is due.
@@ -103,13 +110,16 @@ impl Plain {
     pub(crate) fn new(spec: &StreamSpec, place: Placement<'_>) -> Self {
         let depth = spec.queue_depth;
         assert!(depth > 0, "a queue depth of zero issues nothing");
+        let sync_every = spec.sync.and_then(Sync::every);
+        let chains = if sync_every.is_some() || spec.trim_first { depth } else { 0 };
         Self {
             stream: place.stream,
             source: Source::new(spec, place, depth, 0),
             ahead: Ahead::new(),
-            sync_every: spec.sync.and_then(Sync::every),
+            sync_every,
             durable: spec.sync.is_some_and(Sync::with_each_write),
             slots: vec![Slot::default(); depth as usize],
+            chains: vec![Chain::default(); chains as usize],
             trim_first: spec.trim_first,
             to_follow: VecDeque::with_capacity(depth as usize),
             outstanding: 0,
@@ -172,12 +182,13 @@ impl Plain {
             None => self.draw(),
         };
         self.source.spend(u64::from(length_bytes));
-        if kind == CommandKind::Write {
-            let state = &mut self.slots[start.who as usize];
-            state.write_intended = start.intended;
-            state.writes_since_sync += 1;
+        if kind == CommandKind::Write
+            && let Some(chain) = self.chains.get_mut(start.who as usize)
+        {
+            chain.write_intended = start.intended;
+            chain.writes_since_sync += 1;
             if self.trim_first {
-                state.write_offset = Some(offset_bytes);
+                chain.write_offset = Some(offset_bytes);
                 kind = CommandKind::Trim;
             }
         }
@@ -197,11 +208,9 @@ impl Plain {
     }
 
     /// What comes after a trim or a write that completed.
-    #[inline]
     fn follow(&mut self, slot: u32, times: (Nanos, Nanos)) -> Command {
-        let state = &mut self.slots[slot as usize];
-        let length_bytes = state.length_bytes;
-        match state.write_offset.take() {
+        let length_bytes = self.slots[slot as usize].length_bytes;
+        match self.chains[slot as usize].write_offset.take() {
             Some(offset_bytes) => self.submit(slot, CommandKind::Write, (offset_bytes, length_bytes), times),
             None => self.submit(slot, CommandKind::Flush, (0, 0), times),
         }
@@ -249,18 +258,21 @@ impl Plain {
         let latency = now.saturating_sub(state.intended);
         let service = now.saturating_sub(state.submitted);
         let bytes = u64::from(state.length_bytes);
-        let sync_due = kind == CommandKind::Write && self.sync_every.is_some_and(|n| state.writes_since_sync >= n);
-        let write_due = kind == CommandKind::Trim && state.write_offset.is_some();
         let mut commit = (self.durable && kind == CommandKind::Write).then_some(latency);
         if self.end == End::UnderWay {
             self.end = End::None;
             return Completion { operation: Operation::Sync, bytes: 0, latency, service, commit: None };
         }
-        if kind == CommandKind::Flush {
-            commit = Some(now.saturating_sub(state.write_intended));
-            state.writes_since_sync = 0;
+        let mut follows = false;
+        if let Some(chain) = self.chains.get_mut(slot as usize) {
+            let sync_due = kind == CommandKind::Write && self.sync_every.is_some_and(|n| chain.writes_since_sync >= n);
+            follows = sync_due || (kind == CommandKind::Trim && chain.write_offset.is_some());
+            if kind == CommandKind::Flush {
+                commit = Some(now.saturating_sub(chain.write_intended));
+                chain.writes_since_sync = 0;
+            }
         }
-        if sync_due || write_due {
+        if follows {
             self.to_follow.push_back((now, slot));
         } else {
             self.source.finish(slot, now);

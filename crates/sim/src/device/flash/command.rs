@@ -2,7 +2,7 @@
 
 use super::die::{NONE, Pending};
 use super::{Breakdown, Controller, DeviceCompletion, Flash, Power};
-use crate::near::prefetch;
+use crate::near::{prefetch, prefetch_all};
 use std::ops::Range;
 use tameshi_base::{Command, CommandKind, Nanos};
 
@@ -41,6 +41,7 @@ impl Fetched {
 
 impl Flash {
     /// The drive takes a command from the host.
+    #[inline(always)]
     pub(super) fn begin(&mut self, command: &Command, submitted: Nanos, epoch: u64, now: Nanos) {
         self.held += 1;
         let behind = command.offset_bytes + u64::from(command.length_bytes);
@@ -90,9 +91,12 @@ impl Flash {
     #[inline]
     pub(crate) fn prefetch(&self, place: usize, kind: CommandKind, offset_bytes: u64) {
         let (number, logical) = self.route(self.times.unit_of(offset_bytes));
-        let Controller { ftl, unprogrammed, .. } = &self.controllers[number];
+        let Controller { ftl, unprogrammed, programs, .. } = &self.controllers[number];
         if place == 0 {
             return ftl.prefetch(logical);
+        }
+        if kind == CommandKind::Read && *programs == 0 {
+            return;
         }
         let Some(physical) = ftl.lookup(logical) else { return };
         match kind {
@@ -169,7 +173,8 @@ impl Flash {
         let (program_unit, _) = self.layout.program_unit(physical);
         let (place, page) = self.place(number, program_unit);
         let die = controller.first_die + u32::from(place.die);
-        if controller.filling.contains(&program_unit) || controller.unprogrammed[program_unit as usize] > 0 {
+        let is_buffered = controller.programs > 0 && controller.unprogrammed[program_unit as usize] > 0;
+        if is_buffered || controller.filling.contains(&program_unit) {
             return nothing;
         }
         if self.dies[die as usize].dead {
@@ -337,6 +342,12 @@ impl Flash {
     /// A command is over; the next one that waits in the host takes its place.
     pub(super) fn complete(&mut self, number: u32, at: Nanos, completions: &mut Vec<DeviceCompletion>) {
         completions.push(*self.leave(number, at));
+        if !self.host.is_empty() {
+            self.take_from_host(at);
+        }
+    }
+
+    fn take_from_host(&mut self, at: Nanos) {
         if let Some((command, submitted, epoch)) = self.host.pop_front() {
             self.begin(&command, submitted, epoch, at);
         }
@@ -373,7 +384,12 @@ impl Flash {
         while self.events.next() < until {
             let (at, number) = self.events.take()?;
             match number.checked_sub(self.dies.len() as u32) {
-                Some(slot) => return Some(self.leave(slot, at)),
+                Some(slot) => {
+                    if let Some(next) = self.events.first().checked_sub(self.dies.len() as u32) {
+                        prefetch_all(&self.slots, next as usize);
+                    }
+                    return Some(self.leave(slot, at));
+                }
                 None => self.die_wakes(number, at),
             }
         }

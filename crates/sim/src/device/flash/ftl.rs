@@ -13,6 +13,9 @@ use std::collections::VecDeque;
 use tameshi_base::Random;
 use tameshi_spec::profile::CleaningPolicy;
 
+/// So many units before their turn the map's places of what is moved are brought near.
+const MOVES_AHEAD: usize = 16;
+
 /// Stands for "nowhere" in the map and for "nothing valid" in its inverse: memory that was never touched is zero.
 const NONE: u32 = 0;
 
@@ -322,22 +325,25 @@ impl Ftl {
     #[inline]
     pub fn pace(&mut self) -> (u64, u64) {
         let units = self.usable_units;
-        let victim = self.victim();
-        (u64::from(victim.valid), u64::from(units.saturating_sub(victim.valid)))
+        let valid = self.victim().valid;
+        (u64::from(valid), u64::from(units.saturating_sub(valid)))
     }
 
-    fn victim(&mut self) -> Victim {
-        if let Some(victim) = self.victim {
-            return victim;
+    #[inline]
+    fn victim(&mut self) -> &Victim {
+        if self.victim.is_none() {
+            self.victim = Some(self.next_victim());
         }
+        self.victim.as_ref().expect("one was chosen")
+    }
+
+    fn next_victim(&mut self) -> Victim {
         let writes = self.work.host_units;
         // What is as full as a block may be now gives nothing.
         let most = (self.old_blocks() > 0).then_some(self.usable_units);
         let chosen = self.victims.choose(writes, most);
         let (block, valid) = chosen.expect("closed blocks are there when erased ones are short");
-        let victim = self.victim_of(block, valid);
-        self.victim = Some(victim);
-        victim
+        self.victim_of(block, valid)
     }
 
     fn victim_of(&self, block: u32, valid: u32) -> Victim {
@@ -348,34 +354,50 @@ impl Ftl {
 
     /// Moves the next valid unit out of the block that is being reclaimed, or erases it when none is left.
     pub fn reclaim(&mut self) -> Step {
-        let victim = self.victim();
-        let (step, left) = self.step(victim);
-        self.victim = left;
+        // Field by field: what was written in part is slow to read as a whole.
+        let &Victim { block, next, to, .. } = self.victim();
+        let step = self.step((block, next), to);
+        match (step, &mut self.victim) {
+            (Step::Moved { from, .. }, Some(victim)) => victim.next = from + 1,
+            _ => self.victim = None,
+        }
         step
     }
 
-    /// One step of a block's reclaiming, and what is left of it.
+    /// One step of reclaiming a block whose units up to `next` are not valid any more.
     #[inline]
-    fn step(&mut self, mut victim: Victim) -> (Step, Option<Victim>) {
-        let end = (victim.block + 1) * self.units_per_block;
-        if self.victims.valid(victim.block) > 0 {
-            while self.back[victim.next as usize] == NONE {
-                victim.next += 1;
-            }
-            let from = victim.next;
-            victim.next += 1;
-            debug_assert!(from < end);
-            let to = self.relocate(from, victim.to);
-            return (Step::Moved { from, to, frontier: victim.to }, Some(victim));
+    fn step(&mut self, (block, next): (u32, u32), frontier: Frontier) -> Step {
+        let end = (block + 1) * self.units_per_block;
+        if self.victims.valid(block) > 0 {
+            let left = &self.back[next as usize..end as usize];
+            let skipped = left.iter().position(|&logical| logical != NONE).expect("a valid unit is left");
+            let from = next + skipped as u32;
+            self.prefetch_moves(next, from);
+            let to = self.relocate(from, frontier);
+            return Step::Moved { from, to, frontier };
         }
+        self.erase(block, end);
+        Step::Erased { block }
+    }
+
+    fn erase(&mut self, block: u32, end: u32) {
         self.back[(end - self.units_per_block) as usize..end as usize].fill(NONE);
-        self.erases[victim.block as usize] += 1;
+        self.erases[block as usize] += 1;
         self.work.erases += 1;
-        self.free.push_back(victim.block);
+        self.free.push_back(block);
         if let Some(renewal) = &mut self.renewal {
-            renewal.erased(victim.block);
+            renewal.erased(block);
         }
-        (Step::Erased { block: victim.block }, None)
+    }
+
+    /// Brings near what is moved soon, once the units from `next` to `from` are behind: a block's moves are scattered over the
+    /// map.
+    #[inline]
+    fn prefetch_moves(&self, next: u32, from: u32) {
+        let (begin, end) = (next as usize + MOVES_AHEAD, from as usize + MOVES_AHEAD);
+        for &soon in self.back.get(begin..=end).unwrap_or_default().iter().filter(|&&soon| soon != NONE) {
+            prefetch(&self.map, soon as usize - 1);
+        }
     }
 
     #[inline]
@@ -383,10 +405,6 @@ impl Ftl {
         self.work.moved_units += 1;
         let to = self.next_unit(frontier);
         let logical = self.back[from as usize] - 1;
-        // What comes soon is brought near meanwhile: the moves of a block are scattered over the map.
-        if let Some(&soon) = self.back.get(from as usize + 16).filter(|&&soon| soon != NONE) {
-            prefetch(&self.map, soon as usize - 1);
-        }
         self.map[logical as usize] = to + 1;
         self.back[to as usize] = logical + 1;
         self.invalidate(from);

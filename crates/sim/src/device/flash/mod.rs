@@ -199,6 +199,8 @@ struct Controller {
     relocation: [u32; Frontier::COUNT],
     /// For each program unit the programs that are not over: its data are still in the buffer.
     unprogrammed: Vec<u8>,
+    /// All of them together.
+    programs: u32,
     first_die: u32,
     /// Since a channel died.
     degraded: Option<Box<Degraded>>,
@@ -226,6 +228,7 @@ impl Flash {
                 sensing: [NONE; 2],
                 relocation: [NONE; Frontier::COUNT],
                 unprogrammed: vec![0; layout.program_unit_count()],
+                programs: 0,
                 first_die: number * dies,
                 degraded: None,
             })
@@ -269,22 +272,34 @@ impl Flash {
     }
 
     pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
-        if let Some((bytes, passes)) = self.past.take() {
-            self.precondition(bytes, passes);
-        }
-        if command.kind == CommandKind::Flush {
-            self.barrier.flush(command, now, now + self.times.write_overhead);
-            if !self.times.protected {
-                self.pad_all(now, NONE);
-                self.durable.flush(command, now, now);
-            }
-            return;
+        self.submit_here(now, command);
+    }
+
+    /// As [`Flash::submit`], but made part of the caller: a command that was just put together field by field is slow to read
+    /// as a whole.
+    #[inline(always)]
+    pub(crate) fn submit_here(&mut self, now: Nanos, command: &Command) {
+        if self.past.is_some() || command.kind == CommandKind::Flush {
+            return self.submit_flush_or_first(now, command);
         }
         let epoch = self.barrier.enter();
         if self.held < self.times.depth {
             self.begin(command, now, epoch, now);
         } else {
             self.host.push_back((*command, now, epoch));
+        }
+    }
+
+    #[cold]
+    fn submit_flush_or_first(&mut self, now: Nanos, command: &Command) {
+        if let Some((bytes, passes)) = self.past.take() {
+            self.precondition(bytes, passes);
+            return self.submit(now, command);
+        }
+        self.barrier.flush(command, now, now + self.times.write_overhead);
+        if !self.times.protected {
+            self.pad_all(now, NONE);
+            self.durable.flush(command, now, now);
         }
     }
 
@@ -353,7 +368,9 @@ impl Flash {
     #[inline]
     fn is_programmed(&mut self, die: u32, unit: u32) {
         if unit != NONE {
-            self.controllers[(die / self.layout.dies()) as usize].unprogrammed[unit as usize] -= 1;
+            let controller = &mut self.controllers[(die / self.layout.dies()) as usize];
+            controller.unprogrammed[unit as usize] -= 1;
+            controller.programs -= 1;
         }
     }
 
@@ -361,6 +378,9 @@ impl Flash {
     #[inline]
     fn enqueue(&mut self, number: u32, pending: Pending, at: Nanos) {
         let die = &mut self.dies[number as usize];
+        if die.now.is_none() && die.queue.is_empty() {
+            return self.start(number, pending, at);
+        }
         die.queue.push_back(pending);
         if die.now.is_none() {
             self.start_next(number, at);
@@ -373,7 +393,13 @@ impl Flash {
         if die.now.is_some() {
             return;
         }
-        let Some(pending) = die.queue.pop_front() else { return };
+        if let Some(pending) = die.queue.pop_front() {
+            self.start(number, pending, at);
+        }
+    }
+
+    fn start(&mut self, number: u32, pending: Pending, at: Nanos) {
+        let die = &mut self.dies[number as usize];
         if die.dead {
             return self.pass_over(number, pending, at);
         }

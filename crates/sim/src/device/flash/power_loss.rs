@@ -139,6 +139,7 @@ impl Flash {
             (controller.next_turn, controller.buffered) = (now, [0; Frontier::COUNT]);
             (controller.sensing, controller.relocation) = ([NONE; 2], [NONE; Frontier::COUNT]);
             controller.unprogrammed.fill(0);
+            controller.programs = 0;
         }
         self.renew_after_power_loss(now);
     }

@@ -91,6 +91,7 @@ impl Flash {
         let (place, page) = self.place(number, unit);
         let controller = &mut self.controllers[number];
         controller.unprogrammed[unit as usize] += 1;
+        controller.programs += 1;
         let first = controller.first_die;
         self.enqueue(first + u32::from(place.die), Pending { page, ..pending }, at);
         if place.parity > 0 {

@@ -105,9 +105,12 @@ impl Ftl {
                 self.victim_of(block, valid)
             }
         };
-        let (step, left) = self.step(victim);
+        let step = self.step((victim.block, victim.next), victim.to);
         if let Some(renewal) = &mut self.renewal {
-            renewal.victim = left;
+            renewal.victim = match step {
+                Step::Moved { from, .. } => Some(Victim { next: from + 1, ..victim }),
+                Step::Erased { .. } => None,
+            };
         }
         Some(step)
     }
