@@ -13,7 +13,7 @@ mod judge;
 mod straight;
 
 use crate::check;
-use crate::device::{Device, DeviceCompletion};
+use crate::device::{Device, DeviceCompletion, Flash};
 use crate::digest::{Digest, Entry};
 use crate::due::Due;
 use crate::engine::{Engine, Request};
@@ -36,8 +36,9 @@ const STOP_CHECK: u64 = 1 << 16;
 /// So many issues at one instant, beyond the slots there are, and time stands still.
 const STANDSTILL: u64 = 1 << 20;
 
-/// So many requests before their time a flash drive's map is brought near to the processor, and then what it points to.
-const LOOK_AHEAD: [usize; 2] = [16, 8];
+/// Requests of which a flash drive's map is brought near to the processor together, two turns before their own, and one turn
+/// later what the map points to: walks through page tables then go on beside one another.
+const TOGETHER: usize = 8;
 
 /// A phase under way.
 pub(crate) struct Phase<'a> {
@@ -350,12 +351,10 @@ impl<'a> Phase<'a> {
         }
         self.seats.set_due(seat, world.now, &mut self.due);
         let of = self.seats.get_mut(seat);
-        if let Device::Flash(flash) = &world.devices[of.device] {
-            for (place, requests) in LOOK_AHEAD.into_iter().enumerate() {
-                if let Some((kind, offset_bytes)) = of.job.look_ahead(requests) {
-                    flash.prefetch(place, kind, offset_bytes + of.base_bytes);
-                }
-            }
+        if of.job.looked_ahead() <= 2 * TOGETHER
+            && let Device::Flash(flash) = &world.devices[of.device]
+        {
+            bring_near(flash, of);
         }
         self.issued_at_once += 1;
         if self.issued_at_once > STANDSTILL + self.slots && !self.bounded {
@@ -547,6 +546,17 @@ impl<'a> Phase<'a> {
             } else {
                 self.complete(world, device);
                 world.tell_rebuilt(writer)?;
+            }
+        }
+    }
+}
+
+/// Brings near to the processor what a job's requests will need of a flash drive.
+fn bring_near(flash: &Flash, of: &mut Seat) {
+    for (place, turns) in [(0, 2), (1, 1)] {
+        for request in turns * TOGETHER..(turns + 1) * TOGETHER {
+            if let Some((kind, offset_bytes)) = of.job.look_ahead(request + 1) {
+                flash.prefetch(place, kind, offset_bytes + of.base_bytes);
             }
         }
     }

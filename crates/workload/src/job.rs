@@ -178,6 +178,15 @@ impl Job {
         }
     }
 
+    /// How many requests from now on are fixed because [`Job::look_ahead`] told of them; as many as can be where it never tells.
+    #[inline]
+    pub fn looked_ahead(&self) -> usize {
+        match &self.0 {
+            Kind::Plain(plain) => plain.looked_ahead(),
+            Kind::Group(_) | Kind::Pages(_) => usize::MAX,
+        }
+    }
+
     /// The command of `slot` completed at `now`.
     ///
     /// # Panics

@@ -225,6 +225,11 @@ impl Plain {
     }
 
     #[inline]
+    pub(crate) fn looked_ahead(&self) -> usize {
+        self.ahead.count
+    }
+
+    #[inline]
     pub(crate) fn look_ahead(&mut self, requests: usize) -> Request {
         while self.ahead.count < requests {
             let request = self.draw();

@@ -22,6 +22,23 @@ pub(super) struct Slot {
     durable: bool,
 }
 
+/// A slot that no command has had.
+const UNUSED: Slot = Slot {
+    done: DeviceCompletion {
+        command: Command { id: 0, kind: CommandKind::Flush, offset_bytes: 0, length_bytes: 0, fua: false, stream: 0 },
+        submitted: 0,
+        at: 0,
+        breakdown: Breakdown { queue: 0, host: 0, link: 0, controller: 0, media: 0, garbage_collection: 0, rebuild: 0 },
+        failed: false,
+    },
+    epoch: 0,
+    ready: 0,
+    next: 0,
+    end: 0,
+    programs: 0,
+    durable: false,
+};
+
 /// What a read's last data waited for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fetched {
@@ -47,28 +64,18 @@ impl Flash {
         let behind = command.offset_bytes + u64::from(command.length_bytes);
         let (next, end) =
             (self.times.unit_of(command.offset_bytes), self.times.unit_of(behind + self.times.unit_bytes - 1));
-        let waited = now - submitted;
-        let (at, breakdown) = match command.kind {
-            CommandKind::Read => self.read(next..end, u64::from(command.length_bytes), waited, now),
-            CommandKind::Write | CommandKind::Trim | CommandKind::Flush => {
-                (now, Breakdown { queue: waited, ..Breakdown::default() })
-            }
-        };
-        let done = DeviceCompletion { command: *command, submitted, at, breakdown, failed: false };
-        let durable = command.fua && !self.times.protected;
-        let slot = Slot { done, epoch, ready: now, next, end, programs: 0, durable };
-        let number = match self.free_slots.pop() {
-            Some(number) => {
-                self.slots[number as usize] = slot;
-                number
-            }
-            None => {
-                self.slots.push(slot);
-                (self.slots.len() - 1) as u32
-            }
-        };
+        let number = self.free_slots.pop().unwrap_or_else(|| {
+            self.slots.push(UNUSED);
+            (self.slots.len() - 1) as u32
+        });
+        // In place, field by field: a whole that is put together elsewhere would be read again to be moved here.
+        let slot = &mut self.slots[number as usize];
+        (slot.done.command, slot.done.submitted, slot.done.at) = (*command, submitted, now);
+        (slot.done.breakdown, slot.done.failed) = (Breakdown { queue: now - submitted, ..Breakdown::default() }, false);
+        (slot.epoch, slot.ready, slot.next, slot.end, slot.programs) = (epoch, now, next, end, 0);
+        slot.durable = command.fua && !self.times.protected;
         match command.kind {
-            CommandKind::Read => self.schedule(at, number),
+            CommandKind::Read => self.read(number, next..end, u64::from(command.length_bytes), now),
             CommandKind::Write => self.write(number, now),
             CommandKind::Trim | CommandKind::Flush => self.trim(number, now),
         }
@@ -134,33 +141,38 @@ impl Flash {
         ((from + time).max(until), time)
     }
 
-    /// A read of so many bytes that has waited in the host: when it is over, and where the time goes.
-    #[inline]
-    fn read(&mut self, units: Range<u64>, bytes: u64, waited: Nanos, now: Nanos) -> (Nanos, Breakdown) {
+    /// A read of so many bytes: when it is over, and where the time goes.
+    fn read(&mut self, number: u32, units: Range<u64>, bytes: u64, now: Nanos) {
         let turn = self.turn(units.start, now, self.times.read_turn);
         let ready = turn + self.times.read_overhead;
-        let mut last = Fetched::at(ready);
-        for unit in units {
-            let fetched = self.fetch(unit, now, ready);
-            if fetched.at > last.at {
-                last = fetched;
-            }
+        let mut last = if units.is_empty() { Fetched::at(ready) } else { self.fetch(units.start, now, ready) };
+        if units.start + 1 < units.end {
+            last = self.fetch_more(units.start + 1..units.end, last, now, ready);
         }
         // Data cross the link as they come: once the last are there, one mapping unit is left to cross.
         let crossed = bytes.saturating_sub(self.times.unit_bytes);
         let from = last.at.saturating_sub(self.times.link[0].time(crossed)).max(ready);
         let (at, time) = self.cross(0, bytes, now, from);
         let link = time.min(at - last.at);
-        let breakdown = Breakdown {
-            queue: waited + (turn - now) + last.queue + (at - last.at - link),
-            controller: self.times.read_overhead,
-            media: last.media,
-            garbage_collection: last.garbage_collection,
-            link,
-            rebuild: last.rebuild,
-            host: 0,
-        };
-        (at, breakdown)
+        let spent = &mut self.slots[number as usize].done.breakdown;
+        spent.queue += (turn - now) + last.queue + (at - last.at - link);
+        spent.controller = self.times.read_overhead;
+        spent.media = last.media;
+        spent.garbage_collection = last.garbage_collection;
+        spent.link = link;
+        spent.rebuild = last.rebuild;
+        self.schedule(at, number);
+    }
+
+    /// Fetches what else a read asks for; what was there last.
+    fn fetch_more(&mut self, units: Range<u64>, mut last: Fetched, now: Nanos, ready: Nanos) -> Fetched {
+        for unit in units {
+            let fetched = self.fetch(unit, now, ready);
+            if fetched.at > last.at {
+                last = fetched;
+            }
+        }
+        last
     }
 
     /// Senses one mapping unit, if it is on a die, and brings it to the controller.
@@ -385,8 +397,10 @@ impl Flash {
             let (at, number) = self.events.take()?;
             match number.checked_sub(self.dies.len() as u32) {
                 Some(slot) => {
-                    if let Some(next) = self.events.first().checked_sub(self.dies.len() as u32) {
-                        prefetch_all(&self.slots, next as usize);
+                    let next = self.events.first();
+                    match next.checked_sub(self.dies.len() as u32) {
+                        Some(next) => prefetch_all(&self.slots, next as usize),
+                        None => prefetch_all(&self.dies, next as usize),
                     }
                     return Some(self.leave(slot, at));
                 }

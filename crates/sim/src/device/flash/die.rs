@@ -106,7 +106,7 @@ impl Die {
     }
 
     /// A host read of `time` that wants to begin at `at`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(&mut self, at: Nanos, unit: u32, time: Nanos, suspend: Option<Nanos>) -> Sensed {
         if self.sensed == unit {
             let end = at.max(self.sensed_at);

@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 use tameshi_base::Random;
 use tameshi_spec::profile::CleaningPolicy;
 
-/// So many units before their turn the map's places of what is moved are brought near.
-const MOVES_AHEAD: usize = 16;
+/// So many units that are moved soon are looked up together, so that walks through page tables go on beside one another.
+const MOVES_TOGETHER: u32 = 16;
 
 /// Stands for "nowhere" in the map and for "nothing valid" in its inverse: memory that was never touched is zero.
 const NONE: u32 = 0;
@@ -394,8 +394,12 @@ impl Ftl {
     /// map.
     #[inline]
     fn prefetch_moves(&self, next: u32, from: u32) {
-        let (begin, end) = (next as usize + MOVES_AHEAD, from as usize + MOVES_AHEAD);
-        for &soon in self.back.get(begin..=end).unwrap_or_default().iter().filter(|&&soon| soon != NONE) {
+        if next / MOVES_TOGETHER == (from + 1) / MOVES_TOGETHER {
+            return;
+        }
+        let turn = |unit: u32| (unit / MOVES_TOGETHER * MOVES_TOGETHER) as usize;
+        let soon = turn(next) + 2 * MOVES_TOGETHER as usize..turn(from + 1) + 2 * MOVES_TOGETHER as usize;
+        for &soon in self.back.get(soon).unwrap_or_default().iter().filter(|&&soon| soon != NONE) {
             prefetch(&self.map, soon as usize - 1);
         }
     }

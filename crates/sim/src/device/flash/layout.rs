@@ -120,7 +120,7 @@ impl Layout {
     }
 
     /// Where a program unit is, and its kind of page. Blocks of few pages take turns in where they begin.
-    #[inline]
+    #[inline(always)]
     pub(super) fn place(&self, unit: u32) -> (Place, u8) {
         let (block, rest) = self.block(unit);
         self.in_turn(self.places[rest as usize], block)
