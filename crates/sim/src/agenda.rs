@@ -27,7 +27,7 @@ struct Node {
 pub struct Agenda {
     nodes: Vec<Node>,
     /// First and last event of each bucket.
-    buckets: Vec<[u32; 2]>,
+    buckets: Box<[[u32; 2]; BUCKETS as usize]>,
     /// Which buckets hold something, and which words of that are not zero.
     occupied: [u64; WORDS],
     summary: u64,
@@ -52,7 +52,7 @@ impl Agenda {
     pub fn new() -> Self {
         Self {
             nodes: Vec::new(),
-            buckets: vec![[NONE; 2]; BUCKETS as usize],
+            buckets: Box::new([[NONE; 2]; BUCKETS as usize]),
             occupied: [0; WORDS],
             summary: 0,
             base: 0,

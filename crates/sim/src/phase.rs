@@ -59,9 +59,10 @@ pub(crate) struct Phase<'a> {
     /// Jobs that still have something to do.
     active: usize,
     bounded: bool,
-    slots: u64,
     completed: u64,
     issued_at_once: u64,
+    /// More issues at one instant, and time stands still.
+    standstill: u64,
     /// Names of the streams and kinds of transactions, each with how many jobs; those of the engine come last.
     names: Vec<String>,
     interval_began: Nanos,
@@ -82,6 +83,7 @@ impl<'a> Phase<'a> {
         let detector = |rule| Detector::new(rule, phase.subjects(index as u32));
         let mut names: Vec<String> = phase.streams.iter().map(|stream| stream.name.clone()).collect();
         names.extend(phase.programs.iter().flat_map(Engine::kinds));
+        let slots: u64 = phase.streams.iter().map(|s| u64::from(s.stream.jobs) * u64::from(s.stream.queue_depth)).sum();
         let interval = |stream| IntervalStats::new(index as u32, stream, clock.part(begin), begin);
         Self {
             spec: phase,
@@ -95,7 +97,7 @@ impl<'a> Phase<'a> {
             end: phase.until.time.map_or(Nanos::MAX, |time| begin.saturating_add(time.0)),
             active: seats.current().filter(|(_, seat)| !seat.job.is_done()).count(),
             bounded: phase.is_bounded(),
-            slots: phase.streams.iter().map(|s| u64::from(s.stream.jobs) * u64::from(s.stream.queue_depth)).sum(),
+            standstill: if phase.is_bounded() { u64::MAX } else { STANDSTILL + slots },
             seats,
             completed: 0,
             issued_at_once: 0,
@@ -357,7 +359,7 @@ impl<'a> Phase<'a> {
             bring_near(flash, of);
         }
         self.issued_at_once += 1;
-        if self.issued_at_once > STANDSTILL + self.slots && !self.bounded {
+        if self.issued_at_once > self.standstill {
             let stream = &self.spec.streams[usize::from(self.seats.get(seat).stream)];
             return Err(SimError::NoProgress(check::no_end(&self.spec.name, &stream.name, &stream.storage)));
         }
@@ -426,9 +428,11 @@ impl<'a> Phase<'a> {
         let of = self.seats.get_mut(seat);
         let completion = of.job.complete(slot, done.at);
         digest.add(entry(done, of, slot, completion.latency));
-        self.seats.completed(seat, done.at, &mut self.due);
-        if !self.seats.is_current(seat) {
-            return false;
+        if self.seats.lingering() > 0 {
+            self.seats.completed(seat, done.at, &mut self.due);
+            if !self.seats.is_current(seat) {
+                return false;
+            }
         }
         let of = self.seats.get(seat);
         let stats = &mut self.stats[usize::from(of.stream)];
@@ -553,11 +557,14 @@ impl<'a> Phase<'a> {
 
 /// Brings near to the processor what a job's requests will need of a flash drive.
 fn bring_near(flash: &Flash, of: &mut Seat) {
-    for (place, turns) in [(0, 2), (1, 1)] {
-        for request in turns * TOGETHER..(turns + 1) * TOGETHER {
-            if let Some((kind, offset_bytes)) = of.job.look_ahead(request + 1) {
-                flash.prefetch(place, kind, offset_bytes + of.base_bytes);
-            }
+    for request in 2 * TOGETHER..3 * TOGETHER {
+        if let Some((_, offset_bytes)) = of.job.look_ahead(request + 1) {
+            flash.prefetch(offset_bytes + of.base_bytes);
+        }
+    }
+    for request in TOGETHER..2 * TOGETHER {
+        if let Some((kind, offset_bytes)) = of.job.look_ahead(request + 1) {
+            flash.prefetch_found(kind, offset_bytes + of.base_bytes);
         }
     }
 }

@@ -165,15 +165,8 @@ impl Seats {
         }
     }
 
-    /// A command of a seat is complete: whoever waited for its place may go on.
-    #[inline]
+    /// A command of a seat is complete while some of phases before are outstanding: whoever waited for its place may go on.
     pub(crate) fn completed(&mut self, seat: usize, now: Nanos, due: &mut Due) {
-        if self.lingering > 0 {
-            self.make_room(seat, now, due);
-        }
-    }
-
-    fn make_room(&mut self, seat: usize, now: Nanos, due: &mut Due) {
         let (storage, visit) = (self.all[seat].storage, self.standings[seat].visit);
         let room = &mut self.rooms[storage];
         if visit == self.visit {

@@ -167,7 +167,7 @@ impl Job {
 
     /// What the job will do and where (first byte), so many reads, writes or trims from now, if it still issues so many;
     /// `None` where that depends on what happens until then. It changes nothing of what is issued.
-    #[inline]
+    #[inline(always)]
     pub fn look_ahead(&mut self, requests: usize) -> Option<(CommandKind, u64)> {
         match &mut self.0 {
             Kind::Plain(plain) => {

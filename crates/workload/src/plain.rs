@@ -229,7 +229,7 @@ impl Plain {
         self.ahead.count
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look_ahead(&mut self, requests: usize) -> Request {
         while self.ahead.count < requests {
             let request = self.draw();

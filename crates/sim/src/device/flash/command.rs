@@ -93,15 +93,19 @@ impl Flash {
         ((stripe % count) as usize, ((stripe / count) * of + rest) as u32)
     }
 
-    /// Brings what a command that begins at `offset_bytes` will need nearer to the processor; without effect on anything
-    /// but the simulator's speed. First (`place` 0) the map, when that is there what it points to.
+    /// Brings the map for a command that begins at `offset_bytes` nearer to the processor; without effect on anything but the
+    /// simulator's speed.
     #[inline]
-    pub(crate) fn prefetch(&self, place: usize, kind: CommandKind, offset_bytes: u64) {
+    pub(crate) fn prefetch(&self, offset_bytes: u64) {
+        let (number, logical) = self.route(self.times.unit_of(offset_bytes));
+        self.controllers[number].ftl.prefetch(logical);
+    }
+
+    /// Once the map is there, what it points to.
+    #[inline]
+    pub(crate) fn prefetch_found(&self, kind: CommandKind, offset_bytes: u64) {
         let (number, logical) = self.route(self.times.unit_of(offset_bytes));
         let Controller { ftl, unprogrammed, programs, .. } = &self.controllers[number];
-        if place == 0 {
-            return ftl.prefetch(logical);
-        }
         if kind == CommandKind::Read && *programs == 0 {
             return;
         }
