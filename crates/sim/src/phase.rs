@@ -6,6 +6,7 @@
 //! outstanding completes while the next phase runs ([`crate::seats`]); behind the last one, and where a database engine
 //! finishes its transactions, it drains.
 
+mod ahead;
 mod book;
 mod entries;
 mod fast;
@@ -13,13 +14,14 @@ mod judge;
 mod straight;
 
 use crate::check;
-use crate::device::{Device, DeviceCompletion, Flash};
+use crate::device::{Device, DeviceCompletion};
 use crate::digest::{Digest, Entry};
 use crate::due::Due;
 use crate::engine::{Engine, Request};
 use crate::host::Step;
 use crate::run::{SimError, World, places};
 use crate::seats::{Seat, Seats};
+use ahead::look_ahead;
 use entries::{engines, entry, spent};
 use serde_json::json;
 use tameshi_base::{Command, Nanos};
@@ -35,10 +37,6 @@ const TRANSACTION: usize = 5;
 const STOP_CHECK: u64 = 1 << 16;
 /// So many issues at one instant, beyond the slots there are, and time stands still.
 const STANDSTILL: u64 = 1 << 20;
-
-/// Requests of which a flash drive's map is brought near to the processor together, two turns before their own, and one turn
-/// later what the map points to: walks through page tables then go on beside one another.
-const TOGETHER: usize = 8;
 
 /// A phase under way.
 pub(crate) struct Phase<'a> {
@@ -353,10 +351,8 @@ impl<'a> Phase<'a> {
         }
         self.seats.set_due(seat, world.now, &mut self.due);
         let of = self.seats.get_mut(seat);
-        if of.job.looked_ahead() <= 2 * TOGETHER
-            && let Device::Flash(flash) = &world.devices[of.device]
-        {
-            bring_near(flash, of);
+        if let Device::Flash(flash) = &world.devices[of.device] {
+            look_ahead(flash, of);
         }
         self.issued_at_once += 1;
         if self.issued_at_once > self.standstill {
@@ -551,20 +547,6 @@ impl<'a> Phase<'a> {
                 self.complete(world, device);
                 world.tell_rebuilt(writer)?;
             }
-        }
-    }
-}
-
-/// Brings near to the processor what a job's requests will need of a flash drive.
-fn bring_near(flash: &Flash, of: &mut Seat) {
-    for request in 2 * TOGETHER..3 * TOGETHER {
-        if let Some((_, offset_bytes)) = of.job.look_ahead(request + 1) {
-            flash.prefetch(offset_bytes + of.base_bytes);
-        }
-    }
-    for request in TOGETHER..2 * TOGETHER {
-        if let Some((kind, offset_bytes)) = of.job.look_ahead(request + 1) {
-            flash.prefetch_found(kind, offset_bytes + of.base_bytes);
         }
     }
 }
