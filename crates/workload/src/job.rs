@@ -421,6 +421,7 @@ mod tests {
             let request = seen.look_ahead(ahead).expect("a plain job knows");
             told.resize(told.len().max(ahead), None);
             assert!(told[ahead - 1].is_none_or(|before| before == request), "it does not change its mind");
+            assert!(seen.looked_ahead() >= ahead && plain.looked_ahead() == 0);
             told[ahead - 1] = Some(request);
             let issues = [&mut plain, &mut seen].map(|job| job.issue(now).expect("due"));
             assert_eq!(of(issues[0]), of(issues[1]));

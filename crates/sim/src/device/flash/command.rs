@@ -57,6 +57,39 @@ impl Fetched {
 }
 
 impl Flash {
+    /// Hands over a command.
+    pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
+        self.submit_here(now, command);
+    }
+
+    /// As [`Flash::submit`], but made part of the caller: a command that was just put together field by field is slow to read
+    /// as a whole.
+    #[inline(always)]
+    pub(crate) fn submit_here(&mut self, now: Nanos, command: &Command) {
+        if self.past.is_some() || command.kind == CommandKind::Flush {
+            return self.submit_flush_or_first(now, command);
+        }
+        let epoch = self.barrier.enter();
+        if self.held < self.times.depth {
+            self.begin(command, now, epoch, now);
+        } else {
+            self.host.push_back((*command, now, epoch));
+        }
+    }
+
+    #[cold]
+    fn submit_flush_or_first(&mut self, now: Nanos, command: &Command) {
+        if let Some((bytes, passes)) = self.past.take() {
+            self.precondition(bytes, passes);
+            return self.submit(now, command);
+        }
+        self.barrier.flush(command, now, now + self.times.write_overhead);
+        if !self.times.protected {
+            self.pad_all(now, NONE);
+            self.durable.flush(command, now, now);
+        }
+    }
+
     /// The drive takes a command from the host.
     #[inline(always)]
     pub(super) fn begin(&mut self, command: &Command, submitted: Nanos, epoch: u64, now: Nanos) {
