@@ -2812,6 +2812,12 @@ class HostModel(BaseModel):
             description='What all threads hold in turn for each request to a storage; absent: nothing.'
         ),
     ] = None
+    array_flush: Annotated[
+        Sourced2 | None,
+        Field(
+            description="What the kernel works for each flush of an array of its own (`raid0` to `raid10`), from its turn until the members are told:\none flush of an array at a time, up to the members' answers, while others wait (md of Linux, as long as it had one\n`flush_bio`). Takes no processor time. Absent: they pass side by side."
+        ),
+    ] = None
     contention: Annotated[
         Contention | None,
         Field(

@@ -161,6 +161,7 @@ impl HostSpec {
         costs.iter().all(|cost| cost.value.0 == 0)
             && model.lock.is_none()
             && model.hypervisor.is_none()
+            && model.array_flush.is_none()
             && Submission::ALL.into_iter().any(path)
     }
 }

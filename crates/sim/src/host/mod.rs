@@ -5,15 +5,17 @@
 //! processor, so that a host without any cost changes nothing. Threads that want to run wait in one queue for any
 //! processor; a thread works on one at a time, through all that it has, until its time slice is over. An interrupt goes
 //! before what its processor does. A lock is taken at the beginning of a submission, in the order in which threads come to
-//! it, and a thread that waits for it keeps its processor.
+//! it, and a thread that waits for it keeps its processor. Flushes of an array take turns where the kernel has it so.
 
 mod cores;
 mod costs;
+mod flushes;
 mod station;
 
 use crate::device::DeviceCompletion;
 use cores::{Cores, NONE, Thread, ThreadState};
 use costs::{Machine, Path};
+use flushes::Flushes;
 use station::Station;
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos, Random};
@@ -29,6 +31,8 @@ enum Stage {
     Work,
     Worked,
     Hypervisor,
+    /// A flush waits for its turn at an array.
+    Turn,
     Device,
     Interrupt,
     WakeUp,
@@ -90,6 +94,7 @@ pub(crate) struct Host {
     cores: Cores,
     interrupts: Station,
     hypervisor: Option<Station>,
+    flushes: Flushes,
     /// Requests whose thread is being woken, in that order: the delay is always the same.
     waking: VecDeque<(Nanos, u32)>,
     flights: Vec<Flight>,
@@ -109,6 +114,7 @@ impl Host {
             machine: Machine::new(model),
             interrupts: Station::new(cores.len()),
             hypervisor: model.hypervisor.as_ref().map(|of| Station::new(of.threads.value as usize)),
+            flushes: Flushes::new(model, run),
             cores,
             waking: VecDeque::new(),
             flights: Vec::new(),
@@ -189,7 +195,11 @@ impl Host {
     /// A device has completed a command.
     pub(crate) fn completed(&mut self, done: &DeviceCompletion) -> Step {
         let request = self.request(done.command.id);
-        self.flights[request as usize].done = Some(*done);
+        let flight = &mut self.flights[request as usize];
+        flight.done = Some(*done);
+        if done.command.kind == CommandKind::Flush {
+            self.flushes.done(done.at, flight.storage);
+        }
         self.enter(done.at, request, Stage::Interrupt)
     }
 
@@ -198,7 +208,7 @@ impl Host {
     pub(crate) fn next(&self) -> Nanos {
         let waking = self.waking.front().map_or(Nanos::MAX, |(at, _)| *at);
         let hypervisor = self.hypervisor.as_ref().map_or(Nanos::MAX, Station::next);
-        self.cores.next().min(self.interrupts.next()).min(hypervisor).min(waking)
+        self.cores.next().min(self.interrupts.next()).min(hypervisor).min(waking).min(self.flushes.next())
     }
 
     /// The one thing that happens at `now`: interrupts first, threads last.
@@ -210,9 +220,12 @@ impl Host {
             let woken = self.waking.pop_front();
             return woken.map_or(Step::Waiting, |(_, request)| self.enter(now, request, Stage::Complete));
         }
+        if self.flushes.next() <= now {
+            return self.flushes.take().map_or(Step::Waiting, |request| self.enter(now, request, Stage::Device));
+        }
         match &mut self.hypervisor {
             Some(station) if station.next() <= now => {
-                station.take().map_or(Step::Waiting, |request| self.enter(now, request, Stage::Device))
+                station.take().map_or(Step::Waiting, |request| self.enter(now, request, Stage::Turn))
             }
             _ => self.core(now),
         }
@@ -268,6 +281,14 @@ impl Host {
                         let server = station.first_free();
                         station.serve(server, now, cost, request);
                         self.flights[request as usize].host_ns += cost;
+                        return Step::Waiting;
+                    }
+                    Stage::Turn
+                }
+                Stage::Turn => {
+                    let flight = &mut self.flights[request as usize];
+                    if flight.command.kind == CommandKind::Flush && self.flushes.comes(now, flight.storage, request) {
+                        flight.host_ns += self.flushes.time();
                         return Step::Waiting;
                     }
                     Stage::Device

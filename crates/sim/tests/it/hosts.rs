@@ -36,6 +36,7 @@ fn host(cores: u32, submit: Nanos) -> HostModel {
         wake_up: time(0),
         time_slice: time(4 * MS),
         lock: None,
+        array_flush: None,
         contention: None,
         driver: Default::default(),
         hypervisor: None,

@@ -61,6 +61,11 @@ pub struct HostModel {
     /// What all threads hold in turn for each request to a storage; absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<Lock>,
+    /// What the kernel works for each flush of an array of its own (`raid0` to `raid10`), from its turn until the members are told:
+    /// one flush of an array at a time, up to the members' answers, while others wait (md of Linux, as long as it had one
+    /// `flush_bio`). Takes no processor time. Absent: they pass side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array_flush: Option<Sourced<Time>>,
     /// How work slows down where many threads want to run; absent: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contention: Option<Contention>,

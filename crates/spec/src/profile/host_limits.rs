@@ -60,6 +60,8 @@ fn machine_limits(host: &HostModel) -> Vec<Limit> {
             [cost(lock.read.value, vec!["lock", "read"]), cost(lock.write.value, vec!["lock", "write"])]
         }),
     );
+    let flush = |time: &Time| or_none(Limit(time.0, vec!["array_flush"], TIME, 2 * US, 1_900 * US));
+    limits.extend(host.array_flush.iter().map(|time| flush(&time.value)));
     limits.extend(host.hypervisor.iter().flat_map(|of| {
         let threads = Limit(u64::from(of.threads.value), vec!["hypervisor", "threads"], COUNT, 1, 1024);
         [cost(of.request.value, vec!["hypervisor", "request"]), threads]
