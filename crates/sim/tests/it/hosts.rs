@@ -3,8 +3,11 @@
 use crate::support::*;
 use tameshi_base::Nanos;
 use tameshi_base::units::{Rate, Share, Time};
-use tameshi_spec::profile::{AccessPath, Contention, HostModel, Hypervisor, Interrupt, Lock, Placement, Submission};
-use tameshi_spec::run::{HostSpec, RunSpec};
+use tameshi_spec::profile::{
+    self, AccessPath, Contention, HostModel, Hypervisor, Interrupt, Lock, Placement, Submission,
+};
+use tameshi_spec::run::{HostSpec, Node, PhaseStream, RunSpec};
+use tameshi_spec::study::{CacheKind, ReadBalance};
 use tameshi_workload::{Arrivals, StreamSpec, Sync};
 
 const US: Nanos = 1_000;
@@ -82,6 +85,7 @@ fn busy_host() -> HostModel {
         context_switch: time(US),
         wake_up: time(2 * US),
         lock: Some(Lock { read: time(300), write: time(900) }),
+        array_flush: Some(time(50 * US)),
         contention: Some(Contention { free_threads: sourced(2), per_thread: sourced(Share(10_000)) }),
         hypervisor: Some(Hypervisor { request: time(4 * US), threads: sourced(2) }),
         variation: Some(sourced(Share(300_000))),
@@ -253,6 +257,75 @@ fn a_hypervisors_thread_limits_its_guest() {
     assert_close(iops(&left, 1), 1e9 / 7770.0, 0.001, "one request every 7.77 µs");
 }
 
+/// A drive whose only cost is 40 µs for a flush.
+const FLUSH: Nanos = 40 * US;
+
+fn flushing() -> Node {
+    let mut device = free_volume(volume());
+    if let profile::Device::Volume(volume) = &mut device {
+        volume.flush = uniform(FLUSH / US, FLUSH / US);
+    }
+    leaf(device)
+}
+
+/// So many threads sync each of their writes on a machine without any cost but what its kernel does for an array's flushes.
+fn syncing(node: Node, jobs: u32, array_flush: Option<Nanos>) -> Left {
+    let stream = StreamSpec { jobs, read: Share(0), sync: Some(Sync::Fdatasync { every: 1 }), ..StreamSpec::default() };
+    let model = HostModel { array_flush: array_flush.map(time), ..host(64, 0) };
+    run(&on(model, spec_of(node, stream, for_time(SECOND))))
+}
+
+fn arrays() -> [Node; 4] {
+    let mirror = raid1(2, flushing(), ReadBalance::default());
+    [raid0(3, flushing()), mirror, raid10(4, flushing()), raid5(4, flushing())]
+}
+
+#[test]
+fn flushes_of_an_array_take_turns_and_whoever_comes_waits_for_all_before_it() {
+    for node in arrays() {
+        for (jobs, kernel) in [(1, 60 * US), (7, 60 * US), (50, 60 * US), (50, 960 * US)] {
+            let (left, turn) = (syncing(node.clone(), jobs, Some(kernel)), kernel + FLUSH);
+            let (count, sum) = (left.sum("sync.count"), left.sum("sync.latency_sum"));
+            assert!((SECOND / turn - 1..=SECOND / turn).contains(&count), "{count} of {turn} ns in a second");
+            let (jobs, first) = (u64::from(jobs), u64::from(jobs) * (u64::from(jobs) - 1) / 2);
+            assert_eq!(sum, (count * jobs - first) * turn, "each waits for one of every thread, at first for fewer");
+            assert_eq!(left.sum("time.host_ns_sum"), count * kernel, "the kernel's part");
+        }
+    }
+}
+
+#[test]
+fn flushes_pass_side_by_side_where_no_time_is_told_and_at_what_is_no_array_of_the_kernels() {
+    for node in arrays() {
+        for none in [None, Some(0)] {
+            let left = syncing(node.clone(), 7, none);
+            assert_eq!(left.sum("sync.latency_sum"), left.sum("sync.count") * FLUSH);
+            assert_eq!(left.sum("sync.count"), 7 * (SECOND / FLUSH));
+        }
+    }
+    let controller = cached(raid1(2, flushing(), ReadBalance::default()), 64 << 20, CacheKind::BatteryBacked);
+    for node in [flushing(), partition(flushing(), 1, 64), controller] {
+        let (with, without) = (syncing(node.clone(), 7, Some(60 * US)), syncing(node, 7, None));
+        assert_eq!(with.digest, without.digest);
+    }
+}
+
+#[test]
+fn reads_and_writes_of_an_array_do_not_wait_for_its_flushes_turns() {
+    let mirror = raid1(2, flushing(), ReadBalance::default());
+    let streams = |kernel| {
+        let mut spec = spec_of(mirror.clone(), StreamSpec::default(), for_time(SECOND / 100));
+        let reads = StreamSpec { think_time: Time(10 * US), ..StreamSpec::default() };
+        let syncs = StreamSpec { jobs: 7, read: Share(0), sync: Some(Sync::Fdatasync { every: 1 }), ..reads.clone() };
+        spec.phases[0].streams[0].stream = reads;
+        let beside = PhaseStream { name: "beside".into(), stream: syncs, ..spec.phases[0].streams[0].clone() };
+        spec.phases[0].streams.push(beside);
+        let left = run(&on(HostModel { array_flush: Some(time(kernel)), ..host(64, 0) }, spec));
+        (left.sum("read.count"), left.sum("read.latency_sum"))
+    };
+    assert_eq!(streams(60 * US), streams(0));
+}
+
 #[test]
 fn a_lone_request_takes_the_sum_of_its_costs() {
     let mut model = host(4, 0);
@@ -309,13 +382,21 @@ fn a_host_without_any_cost_changes_nothing() {
 
 #[test]
 fn the_parts_add_up_with_every_mechanism_of_a_host() {
-    let left = run(&on(busy_host(), mixed()));
+    parts_add_up(mixed());
+    let mirror = raid1(2, leaf(hdd(elevator(with_depth(disk(), 8)))), ReadBalance::default());
+    let mut mirrored = mixed();
+    (mirrored.storage[0].size, mirrored.storage[0].model) = (mirror.capacity(), Some(mirror));
+    parts_add_up(mirrored);
+}
+
+fn parts_add_up(spec: RunSpec) {
+    let left = run(&on(busy_host(), spec.clone()));
     let parts: u64 =
         ["queue", "host", "controller", "media"].map(|p| left.sum(&format!("time.{p}_ns_sum"))).iter().sum();
     let latencies: u64 = ["read", "write", "sync"].map(|o| left.sum(&format!("{o}.latency_sum"))).iter().sum();
     assert_eq!(parts, latencies);
     assert!(left.sum("time.host_ns_sum") > 0);
-    assert_eq!(left.digest, run(&on(busy_host(), mixed())).digest, "and the same again");
+    assert_eq!(left.digest, run(&on(busy_host(), spec)).digest, "and the same again");
     for row in left.series.iter().filter(|row| row.3.starts_with("busy.")) {
         let of = row.3.replace("busy", "capacity");
         let capacity = left.series.iter().find(|other| (other.0, &other.2, &other.3) == (row.0, &row.2, &of));

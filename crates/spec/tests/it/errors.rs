@@ -445,9 +445,15 @@ fn a_host_that_cannot_be_is_told_at_its_place() {
     let with =
         |text: String| Profiles { hosts: vec![("h".into(), "profiles/hosts/h.toml".into(), text)], ..profiles() };
     let plain = r#"profile = "h""#;
+    let with_array_flush = |time: &str| {
+        let key = format!("array_flush = {{ value = \"{time}\", source = \"test\" }}\ncontext_switch");
+        HOST.replace("context_switch", &key)
+    };
     for (name, host, text) in [
         ("host_cost_in_the_wrong_unit", plain, HOST.replace("\"3 us\"", "\"3 ms\"")),
         ("host_without_a_way_to_submit", plain, HOST.split("[host.libaio]").next().unwrap_or_default().to_string()),
+        ("host_array_flush_in_the_wrong_unit", plain, with_array_flush("95 ms")),
+        ("host_array_flush_in_nanoseconds", plain, with_array_flush("95 ns")),
         ("host_clock_in_the_wrong_unit", plain, HOST.replace("2000000000", "2000")),
         ("host_with_a_misspelled_key", plain, HOST.replace("wake_up", "wakeup")),
         ("host_without_a_profile", "cores = 4", HOST.to_string()),
