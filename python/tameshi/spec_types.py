@@ -2598,6 +2598,12 @@ class Flushing(BaseModel):
             description='How long a user thread sleeps when it found no page, from its second try on.'
         ),
     ]
+    sync_each_file: Annotated[
+        Sourced9 | None,
+        Field(
+            description='Whether a batch ends with a sync of each file that it wrote, one after the other; absent: with one for all of them.'
+        ),
+    ] = None
     method: Annotated[
         Sourced16, Field(description='How data files are written unless a study says otherwise.')
     ]

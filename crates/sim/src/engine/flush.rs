@@ -41,6 +41,8 @@ pub(super) struct Batch {
     /// Frames, and the log position of each one's last change.
     pages: Vec<(u32, u64)>,
     outstanding: u32,
+    /// Syncs of data files that are left.
+    syncs: u32,
     /// Pages that still shall be flushed after this batch.
     pub(super) quota: u64,
     /// Frames of the LRU list that were looked at for it.
@@ -311,6 +313,7 @@ impl Engine {
                 return;
             }
             self.batches[batch].step = Step::Syncing;
+            self.batches[batch].syncs = self.files_of(batch);
         }
         if self.settings.fsync {
             self.flush_command(who, Purpose::DataSync(who), Count::Fsyncs);
@@ -319,9 +322,25 @@ impl Engine {
         }
     }
 
+    /// Data files that a batch ends with a sync of: those it wrote, or one that stands for all.
+    fn files_of(&self, batch: usize) -> u32 {
+        if !(self.settings.fsync && self.settings.sync_each_file) {
+            return 1;
+        }
+        let files = self.pages_of(batch).fold(0u64, |files, page| files | 1 << self.layout.file(page).min(63));
+        files.count_ones()
+    }
+
     pub(super) fn data_synced(&mut self, who: Who) {
         match who {
-            Who::Batch(batch) => self.batch_done(batch),
+            Who::Batch(batch) => {
+                let left = self.batches[batch].syncs.saturating_sub(1);
+                self.batches[batch].syncs = left;
+                if left > 0 {
+                    return self.flush_command(who, Purpose::DataSync(who), Count::Fsyncs);
+                }
+                self.batch_done(batch)
+            }
             Who::Client(client) => self.single_done(client),
             Who::LogThread => {}
         }

@@ -181,6 +181,8 @@ pub(super) struct Layout {
     pub(super) change_buffer: (u32, u32),
     /// The next page that nobody has.
     pub(super) next: u32,
+    /// Pages from here on came after loading.
+    loaded: u32,
 }
 
 impl Layout {
@@ -191,14 +193,25 @@ impl Layout {
         let placed = place(tables, &mut next, groups);
         let undo = (next, clients.max(1) * 4);
         let change_buffer = (undo.0 + undo.1, change_buffer.max(1));
-        Self { tables: placed, undo, change_buffer, next: change_buffer.0 + change_buffer.1 }
+        let next = change_buffer.0 + change_buffer.1;
+        Self { tables: placed, undo, change_buffer, next, loaded: next }
     }
 
     /// Lays out tables of another data set of the same server, behind all pages that there are.
     pub(super) fn beside(&self, tables: &[Table], groups: impl Fn(usize) -> u64) -> Self {
         let mut next = self.next;
         let tables = place(tables, &mut next, groups);
-        Self { tables, undo: self.undo, change_buffer: self.change_buffer, next }
+        Self { tables, undo: self.undo, change_buffer: self.change_buffer, next, loaded: next }
+    }
+
+    /// The data file of a page, by number: the system's is 0, each table has one, and what came after loading counts as one more.
+    pub(super) fn file(&self, page: u32) -> u32 {
+        let system = self.undo.0..self.change_buffer.0 + self.change_buffer.1;
+        match page {
+            page if page >= self.loaded => self.tables.len() as u32 + 1,
+            page if system.contains(&page) => 0,
+            page => self.tables.partition_point(|table| table.clustered.first <= page) as u32,
+        }
     }
 }
 
@@ -268,6 +281,25 @@ mod tests {
         spans.sort_unstable();
         assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{spans:?}");
         assert_eq!(spans.last().map(|span| span.1), Some(other.next));
+    }
+
+    #[test]
+    fn every_table_has_a_file_and_so_have_the_system_and_what_is_new() {
+        let program = tpcc();
+        let tables = &program.catalogue().tables;
+        let layout = Layout::new(tables, 3, 5, |_| 10);
+        let other = layout.beside(tables, |_| 10);
+        for layout in [&layout, &other] {
+            for (number, placed) in layout.tables.iter().enumerate() {
+                let trees = std::iter::once(&placed.clustered).chain(&placed.secondary);
+                for (first, leaves) in trees.map(Tree::leaves) {
+                    assert_eq!([first, first + leaves - 1].map(|page| layout.file(page)), [number as u32 + 1; 2]);
+                }
+            }
+            let system = [0, layout.undo.0, layout.undo.0 + layout.undo.1 - 1, layout.change_buffer.0];
+            assert_eq!(system.map(|page| layout.file(page)), [0; 4]);
+            assert_eq!(layout.file(layout.next), tables.len() as u32 + 1);
+        }
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub(super) struct Settings {
     pub(super) doublewrite: bool,
     /// Data files are synced after each batch.
     pub(super) fsync: bool,
+    /// Each file that a batch wrote by itself, not all at once.
+    pub(super) sync_each_file: bool,
     pub(super) free_pages: FreePages,
     pub(super) io_capacity: u64,
     pub(super) io_capacity_max: u64,
@@ -249,6 +251,7 @@ impl Settings {
             commit,
             doublewrite: engine.doublewrite.map_or(flushing.doublewrite.value, |mode| mode == Doublewrite::On),
             fsync: method != FlushMethod::DirectNoFsync,
+            sync_each_file: flushing.sync_each_file.as_ref().is_some_and(|each| each.value),
             free_pages: flushing.free_pages.value,
             io_capacity: whole(engine, "innodb_io_capacity").unwrap_or(u64::from(flushing.io_capacity.value)),
             io_capacity_max: whole(engine, "innodb_io_capacity_max")

@@ -289,6 +289,26 @@ fn a_page_is_written_once_for_all_changes_between_two_checkpoints() {
 }
 
 #[test]
+fn a_batch_ends_with_a_sync_of_each_file_that_it_wrote() {
+    // The pool holds everything, and the log is small: pages go in batches only, evenly from all tables. A sync takes no
+    // time, so that nothing else differs.
+    let keys = KEYS.replace("tables = 2", "tables = 6");
+    let mut each = spec(MYSQL_57, null(), "64 MiB", &keys, 2000);
+    each.engines["mysql"].redo_log = Some(Size(8 << 20));
+    model(&mut each).flushing.neighbours = sourced(false);
+    let mut once = each.clone();
+    model(&mut once).flushing.sync_each_file = None;
+    let (each, once) = (run(&each), run(&once));
+    for same in ["transaction.count", "server.pages_written", "server.log_fsyncs"] {
+        assert_eq!(each.of(same), once.of(same), "{same}");
+    }
+    // One for the doublewrite buffer and one for the data files; the system's file is written now and then.
+    let batches = once.of("server.fsyncs") / 2.0;
+    let files = each.of("server.fsyncs") / batches - 1.0;
+    assert!(batches > 20.0 && (5.5..=7.0).contains(&files), "{files} files of each of {batches} batches");
+}
+
+#[test]
 fn atomic_writes_halve_what_is_written_and_settings_of_the_commit_count() {
     let twice = spec(MYSQL_57, whole_pages(), "5 MiB", OLTP, 300);
     let mut once = twice.clone();

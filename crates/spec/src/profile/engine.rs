@@ -127,6 +127,9 @@ pub struct Flushing {
     pub single_slots: Sourced<u32>,
     /// How long a user thread sleeps when it found no page, from its second try on.
     pub retry: Sourced<Time>,
+    /// Whether a batch ends with a sync of each file that it wrote, one after the other; absent: with one for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync_each_file: Option<Sourced<bool>>,
     /// How data files are written unless a study says otherwise.
     pub method: Sourced<FlushMethod>,
 }
