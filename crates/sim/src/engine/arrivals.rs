@@ -1,7 +1,7 @@
 //! When clients begin their transactions: one after the other, or in open loop when they arrive.
 
-use super::client::Stage;
 use super::counters::Why;
+use super::stage::Stage;
 use super::{Alarm, Ended, Engine};
 use tameshi_base::{Nanos, Random};
 use tameshi_spec::run::PhaseSpec;

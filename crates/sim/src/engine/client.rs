@@ -4,6 +4,7 @@ use super::counters::{Count, Told, Why};
 use super::locks::Asked;
 use super::plan::{Op, Plan};
 use super::pool::Found;
+use super::stage::{After, End, Stage};
 use super::{Alarm, Engine, Logic, NONE, Purpose, REQUEST};
 use tameshi_base::{CommandKind, Nanos};
 use tameshi_spec::profile::FreePages;
@@ -17,65 +18,6 @@ const UNDO: u16 = 60;
 const REDO_MERGE: u64 = 40;
 /// Redo besides the model's own count goes with a change's first bytes: long values bring none along.
 const EXTRA_OF: u64 = 1024;
-/// Where a client is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// It may go on with the next step of its transaction.
-    Next,
-    /// It goes through its statement's plan.
-    Planned,
-    /// It works on a processor; then comes this.
-    Working(After),
-    /// It waits for a page, a frame, a lock or room in the log; then it goes on with the plan.
-    Waiting,
-    /// It waits for room in the log before its statement.
-    Space,
-    /// It waits for the log to be durable.
-    Log,
-    /// It flushes one page to have a free frame.
-    Single(u32, u64),
-    /// Its answer is on the way, or its next statement.
-    Away,
-    /// Its user types, and then the transaction begins.
-    Typing,
-    /// In open loop: its next transaction has not arrived.
-    Idle,
-    /// Its user thinks, and then types.
-    Thinking,
-    /// The server, which is on its way down, takes nothing from it.
-    Outside,
-    /// The phase is over.
-    Ended,
-}
-
-/// What comes after work on a processor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum After {
-    /// The statement has its reply.
-    Statement,
-    /// The commit goes to the log.
-    Commit,
-    /// There may be room in the log for the statement.
-    Space,
-    /// The plan goes on.
-    Plan,
-    /// The transaction ends.
-    Transaction(End),
-    /// The copy of a page that is flushed alone is ready.
-    Single,
-    /// The page cache's copy of a page is in this frame.
-    Copied(u32),
-}
-
-/// How a transaction ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    Commit,
-    RollBack,
-    /// It has written nothing.
-    Done,
-}
-
 /// A client of the engine.
 #[derive(Debug)]
 pub(super) struct Seat {
@@ -111,18 +53,6 @@ pub(super) struct Seat {
     pub(super) contends: bool,
     gets: u64,
     pub(super) undo: Vec<super::tpcc::Undo>,
-}
-
-impl Stage {
-    /// Whether its user keeps it, and not the server.
-    pub(super) fn is_users(self) -> bool {
-        matches!(self, Self::Thinking | Self::Typing | Self::Idle)
-    }
-
-    /// Whether nothing of it is in the server.
-    pub(super) fn is_outside(self) -> bool {
-        self.is_users() || matches!(self, Self::Outside | Self::Ended)
-    }
 }
 
 impl Seat {

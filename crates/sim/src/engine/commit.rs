@@ -1,9 +1,9 @@
 //! The end of transactions: commits, the log that they wait for, and what is taken back.
 
-use super::client::{After, End, Stage};
 use super::counters::{Count, Told, Why};
 use super::redo::Need;
 use super::settings::Commit;
+use super::stage::{After, End, Stage};
 use super::{Engine, Logic, Purpose, REQUEST, Who};
 use tameshi_base::CommandKind;
 

@@ -7,13 +7,13 @@
 //!
 //! [`recovery`]: super::recovery
 
-use super::client::{After, Stage};
 use super::counters::{Told, Why};
 use super::locks::Locks;
 use super::pool::Pool;
 use super::recovery::Recovery;
 use super::reload::Loading;
 use super::shutdown::Shutdown;
+use super::stage::{After, Stage};
 use super::{AHEAD, Alarm, Batch, Cleaner, Engine, FIRST_ASYNC, Logic, Purpose};
 use crate::device::DeviceCompletion;
 use crate::fault::Loss;

@@ -2,8 +2,8 @@
 //! them out in their order, as in the measured world.
 
 use super::Engine;
-use super::client::Stage;
 use super::counters::Why;
+use super::stage::Stage;
 use tameshi_workload::program::tpcc::{KINDS, QueuedDelivery};
 use tameshi_workload::program::{Client, Transaction};
 

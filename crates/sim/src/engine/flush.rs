@@ -4,10 +4,10 @@
 //! A batch makes the log durable up to its newest change, copies its pages to the doublewrite buffer and syncs it, writes the
 //! pages in place, and syncs the data files. There is one batch from each list at a time, and one in the doublewrite buffer.
 
-use super::client::{After, Stage};
 use super::counters::{Count, Why};
 use super::layout::PAGE;
 use super::redo::Pace;
+use super::stage::{After, Stage};
 use super::{AHEAD, Alarm, Engine, FIRST_ASYNC, NONE, Purpose, REQUEST, SECOND, Who};
 use std::ops::Range;
 use tameshi_base::{CommandKind, Nanos};

@@ -35,6 +35,7 @@ mod reload;
 mod same_rows;
 mod settings;
 mod shutdown;
+mod stage;
 mod standing;
 mod together;
 mod tpcc;

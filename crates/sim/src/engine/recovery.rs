@@ -5,11 +5,11 @@
 //! at once as the profile says. Every page that was changed since the checkpoint is read, also those that were written
 //! since: only reading tells. Changes that were taken back go into no account: undo goes on while the server answers already.
 
-use super::client::Stage;
 use super::counters::{Count, Why};
 use super::crash::{Blow, How, Watch};
 use super::layout::PAGE;
 use super::shutdown::Shutdown;
+use super::stage::Stage;
 use super::{Alarm, Engine, FIRST_ASYNC, Purpose, REQUEST, SECOND, Who};
 use serde_json::json;
 use tameshi_base::{CommandKind, Nanos};

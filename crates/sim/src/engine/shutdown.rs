@@ -9,12 +9,12 @@
 //!
 //! [`recovery`]: super::recovery
 
-use super::client::Stage;
 use super::counters::{Count, Told, Why};
 use super::crash::Blow;
 use super::flush::{Batch, LIST};
 use super::recovery::Recovery;
 use super::settings::Shutdown as Mode;
+use super::stage::Stage;
 use super::{AHEAD, Alarm, Engine, Who};
 use serde_json::{Value, json};
 use tameshi_base::Nanos;

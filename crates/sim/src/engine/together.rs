@@ -6,8 +6,8 @@
 //! out with what others flush meanwhile.
 
 use super::Engine;
-use super::client::{After, Stage};
 use super::plan::Op;
+use super::stage::{After, Stage};
 use tameshi_base::Nanos;
 
 /// So much work makes a piece: some statements, and short beside a transaction or a processor's time slice.

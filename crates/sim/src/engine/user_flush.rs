@@ -5,9 +5,9 @@
 //! read meanwhile stand still. Each page that is looked at costs time under the pool's one mutex, and a batch begins anew
 //! at the list's end after each page that it takes. What is flushed goes to the list's end, to be replaced next.
 
-use super::client::Stage;
 use super::counters::Why;
 use super::flush::LRU;
+use super::stage::Stage;
 use super::{Alarm, Engine, NONE};
 
 impl Engine {
