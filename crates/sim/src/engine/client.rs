@@ -49,6 +49,8 @@ pub(super) struct Seat {
     cpu: Nanos,
     /// Processor time of statements behind it that it has not worked off.
     pub(super) owed: Nanos,
+    /// When it owes so much, it works it off.
+    pub(super) piece: Nanos,
     /// It waited for a row in its transaction.
     pub(super) contends: bool,
     gets: u64,
@@ -78,6 +80,7 @@ impl Seat {
             lsn: 0,
             cpu: 0,
             owed: 0,
+            piece: 0,
             contends: false,
             gets: 0,
             undo: Vec::new(),

@@ -217,8 +217,8 @@ pub(crate) struct Engine {
     told: [u64; TOLD],
     /// When the phase's ramp is over; of each client, transactions since and the time that they took.
     done: (Nanos, Vec<(u64, Nanos)>),
-    /// So much work of a client's statements is done in one piece, as long as they wait for nothing; zero: each by itself.
-    together: Nanos,
+    /// Statements of a client are computed in one piece, as long as they wait for nothing.
+    together: bool,
     /// Nothing new begins any more.
     closing: bool,
     active: usize,
@@ -317,7 +317,7 @@ impl Engine {
             ended: Vec::new(),
             told: [0; TOLD],
             done: (0, Vec::new()),
-            together: 0,
+            together: false,
             closing: true,
             active: 0,
             watch: settings::watched(spec).then(Box::default),

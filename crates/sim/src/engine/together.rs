@@ -10,31 +10,37 @@ use super::plan::Op;
 use super::stage::{After, Stage};
 use tameshi_base::Nanos;
 
-/// So much work makes a piece: some statements, and short beside a transaction or a processor's time slice.
-const PIECE: Nanos = 500_000;
+/// So much work makes the first piece after a wait, some statements, and each that follows is twice as long, up to half of
+/// a processor's usual time slice. Who waited together, as for the log, goes on together: the first pieces find all
+/// processors busy, and what they find must not last.
+const FIRST: Nanos = 500_000;
+const LONGEST: Nanos = 2_000_000;
 
 impl Engine {
     /// Whether statements are computed together.
     pub(crate) fn set_fast(&mut self, is_fast: bool) {
-        self.together = if is_fast && self.settings.cpu.round_trip == 0 { PIECE } else { 0 };
+        self.together = is_fast && self.settings.cpu.round_trip == 0;
     }
 
     /// A client computes a statement: now, or with those that follow.
     pub(super) fn compute(&mut self, client: u32, time: Nanos) {
         let seat = &mut self.clients[client as usize];
         seat.owed += time;
-        if seat.owed < self.together && !seat.contends {
+        if self.together && seat.owed < seat.piece && !seat.contends {
             seat.stage = Stage::Next;
             self.ready.push_back(client);
         } else {
             let time = std::mem::take(&mut seat.owed);
+            seat.piece = LONGEST.min(2 * seat.piece);
             self.begin_work(client, time, After::Statement);
         }
     }
 
-    /// Whether a client has to work first for statements that lie behind it.
+    /// Whether a client, which may wait now, has to work first for statements that lie behind it.
     pub(super) fn works_off(&mut self, client: u32, after: After) -> bool {
-        let time = std::mem::take(&mut self.clients[client as usize].owed);
+        let seat = &mut self.clients[client as usize];
+        seat.piece = FIRST;
+        let time = std::mem::take(&mut seat.owed);
         if time > 0 {
             self.begin_work(client, time, after);
         }

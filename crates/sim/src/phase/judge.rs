@@ -22,7 +22,7 @@ const APART: f64 = 0.01;
 /// Standard error of a window's rate, as its blocks tell it.
 const ERROR: f64 = 0.007;
 /// Blocks whose rates differ by more, as their standard deviation tells: flushing for the log's sake comes in bursts. A window
-/// then lasts two turns of the log, and two fifths of the phase are simulated.
+/// then lasts whole turns of the log, two at least, and two fifths of the phase are simulated.
 const UNREST: f64 = 0.03;
 const RESTLESS_SHARE: f64 = 0.4;
 const RESTLESS_TURNS: f64 = 2.0;
@@ -72,7 +72,7 @@ impl Judge {
             if passed < RESTLESS_SHARE * all {
                 return None;
             }
-            window = latest(blocks, least.max(turn * RESTLESS_TURNS))?;
+            window = whole_turns(blocks, least, turn)?;
         } else if unrest(window) > ERROR * (window.len() as f64).sqrt() {
             return None;
         }
@@ -91,6 +91,19 @@ fn latest(blocks: &[Stretch], length: f64) -> Option<&[Stretch]> {
         sum >= length
     })?;
     blocks.get(enough.min(blocks.len().checked_sub(WINDOW_BLOCKS)?)..)
+}
+
+/// The latest blocks that last nearly as long as so many turns, two at least, as a time: bursts come once a turn, and part
+/// of one would count for a whole.
+fn whole_turns(blocks: &[Stretch], least: f64, turn: f64) -> Option<&[Stretch]> {
+    if turn == 0.0 {
+        return latest(blocks, least);
+    }
+    let length = turn * (least / turn).floor().max(RESTLESS_TURNS);
+    let window = latest(blocks, length)?;
+    let over: f64 = window.iter().map(|block| block.length as f64).sum::<f64>() - length;
+    let is_more_without = over * 2.0 < window[0].length as f64;
+    Some(if is_more_without { window } else { &window[1..] })
 }
 
 /// What blocks amount to.
