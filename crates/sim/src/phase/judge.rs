@@ -22,9 +22,9 @@ const APART: f64 = 0.01;
 /// Standard error of a window's rate, as its blocks tell it.
 const ERROR: f64 = 0.007;
 /// Blocks whose rates differ by more, as their standard deviation tells: flushing for the log's sake comes in bursts. A window
-/// then lasts whole turns of the log, two at least, and two fifths of the phase are simulated.
+/// then lasts whole turns of the log, two at least, and half of the phase is simulated.
 const UNREST: f64 = 0.03;
-const RESTLESS_SHARE: f64 = 0.4;
+const RESTLESS_SHARE: f64 = 0.5;
 const RESTLESS_TURNS: f64 = 2.0;
 /// So much of a limit is as good as the limit.
 const THERE: f64 = 0.9;
