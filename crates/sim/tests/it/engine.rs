@@ -404,11 +404,10 @@ fn clients_that_compute_in_pieces_commit_and_read_and_flush_the_log_as_often_as_
     let crowd = TPCC.replace("clients = ", "clients = 2");
     for (pool, program) in [("64 MiB", crowd.as_str()), ("6 MiB", TPCC), ("64 MiB", KEYS)] {
         let [exact, fast] = [Mode::Exact, Mode::Fast].map(|mode| {
-            let several = (1..4).map(|seed| {
-                let mut spec = spec(MYSQL_57, drive(), pool, program, 4000);
+            let several = (1..6).map(|seed| {
+                let mut spec = spec(MYSQL_57, drive(), pool, program, 8000);
                 (spec.start, spec.seed) = (Start::Warm, seed);
                 let left = in_mode(&spec, mode);
-                assert_eq!(simulated(&left), 1.0, "four seconds are too few to leave anything out");
                 ["transaction.count", "server.page_requests", "server.log_writes"].map(|metric| left.of(metric))
             });
             several.fold([0.0; 3], |sums, of| std::array::from_fn(|i| sums[i] + of[i]))
