@@ -102,8 +102,8 @@ fn whole_turns(blocks: &[Stretch], least: f64, turn: f64) -> Option<&[Stretch]> 
     let length = turn * (least / turn).floor().max(RESTLESS_TURNS);
     let window = latest(blocks, length)?;
     let over: f64 = window.iter().map(|block| block.length as f64).sum::<f64>() - length;
-    let is_more_without = over * 2.0 < window[0].length as f64;
-    Some(if is_more_without { window } else { &window[1..] })
+    let is_nearer_without = over * 2.0 > window[0].length as f64 && window.len() > WINDOW_BLOCKS;
+    Some(if is_nearer_without { &window[1..] } else { window })
 }
 
 /// What blocks amount to.
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_blocks_last_as_long_as_asked_for_and_are_three_at_least() {
+    fn the_latest_blocks_last_as_long_as_asked_for_or_whole_turns_and_are_three_at_least() {
         let block = Stretch {
             length: 10,
             kinds: Vec::new(),
@@ -220,6 +220,16 @@ mod tests {
         let count = |length: f64| latest(&blocks, length).map(<[Stretch]>::len);
         assert_eq!([0.0, 10.0, 40.0, 41.0, 60.0].map(count), [3, 3, 4, 5, 6].map(Some));
         assert_eq!((count(61.0), latest(&blocks[..2], 10.0).is_none()), (None, true));
+        let turns = |least: f64, turn: f64| whole_turns(&blocks, least, turn).map(<[Stretch]>::len);
+        assert_eq!(
+            [(0.0, 22.0), (0.0, 23.0), (60.0, 17.0), (35.0, 12.0)].map(|of| turns(of.0, of.1)),
+            [4, 5, 5, 3].map(Some)
+        );
+        assert_eq!(
+            (turns(41.0, 0.0), turns(0.0, 31.0)),
+            (Some(5), None),
+            "no turn yet; two turns are more than there is"
+        );
     }
 
     #[test]
