@@ -1,5 +1,6 @@
 //! How fast databases are simulated, recording on: `cargo run --release -p tameshi-sim --example database_speed`,
-//! of all cases or those whose name contains the first argument, as many times as long as the second says.
+//! of all cases or those whose name contains the first argument, as many times as long as the second says, and in the mode that
+//! is the third.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout, reason = "it measures")]
 
@@ -17,7 +18,7 @@ const MYSQL_55: &str = include_str!("../../../profiles/engines/mysql-5.5.toml");
 const MYSQL_57: &str = include_str!("../../../profiles/engines/mysql-5.7.toml");
 const MARIADB: &str = include_str!("../../../profiles/engines/mariadb-10.11.toml");
 
-fn spec(engine: &str, device: &str, pool: &str, program: &str, seconds: u64) -> RunSpec {
+fn spec(engine: &str, device: &str, pool: &str, program: &str, seconds: u64, mode: &str) -> RunSpec {
     let text = format!(
         r#"
         schema_version = 1
@@ -30,7 +31,7 @@ fn spec(engine: &str, device: &str, pool: &str, program: &str, seconds: u64) -> 
         interval = "10 s"
         unsupported = []
         engines.mysql = {{ buffer_pool = "{pool}", redo_log = "1 GiB", flush_method = "O_DIRECT" }}
-        database = {{ engine = "mysql", storage = "disk", seed = 1 }}
+        database = {{ engine = "mysql", storage = "disk", seed = 1, mode = "{mode}" }}
         [storage.disk]
         size = "80 GB"
         [[phases]]
@@ -68,6 +69,7 @@ fn main() {
     let scan = "{ scan = { size = \"4 GB\" } }";
     let cases = [
         ("tpcc 90, flash, 40 GiB", MYSQL_55, FLASH, "40 GiB", tpcc(90, 20), 60),
+        ("tpcc 270, flash, 40 GiB", MYSQL_55, FLASH, "40 GiB", tpcc(270, 20), 60),
         ("tpcc 90, flash, 256 MiB", MYSQL_55, FLASH, "256 MiB", tpcc(90, 20), 60),
         ("tpcc 90, disk, 256 MiB", MYSQL_55, DISK, "256 MiB", tpcc(90, 20), 120),
         ("tpcc 500, flash, 5 MiB, 5.7", MYSQL_57, FLASH, "5 MiB", tpcc(500, 50), 20),
@@ -78,6 +80,7 @@ fn main() {
     ];
     let only = std::env::args().nth(1).unwrap_or_default();
     let times: u64 = std::env::args().nth(2).map_or(1, |times| times.parse().expect("a number"));
+    let mode = std::env::args().nth(3).unwrap_or("exact".into());
     for (name, engine, device, pool, program, seconds) in cases.into_iter().filter(|(name, ..)| name.contains(&only)) {
         let seconds = seconds * times;
         let folder = tempfile::tempdir().expect("a folder");
@@ -85,7 +88,7 @@ fn main() {
             std::fs::create_dir(folder.path().join(name)).expect("a folder");
         }
         let mut writer = Writer::open(folder.path(), Arc::new(Control::default())).expect("a record");
-        let spec = spec(engine, device, pool, &program, seconds);
+        let spec = spec(engine, device, pool, &program, seconds, &mode);
         let begin = Instant::now();
         let (_, digest) = tameshi_sim::execute(&spec, &mut writer).expect("a run");
         let took = begin.elapsed().as_secs_f64();

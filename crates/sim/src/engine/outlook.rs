@@ -5,14 +5,16 @@ use super::plan::{Op, Plan};
 use super::pool::Pool;
 use super::{Engine, Logic};
 use tameshi_workload::program::Client;
-use tameshi_workload::program::tpcc::Input;
+use tameshi_workload::program::tpcc::{Customer, Input};
 
 impl Engine {
     /// A statement was planned.
     pub(super) fn outlook(pool: &Pool, plan: &mut Plan) {
         for op in &plan.ops {
-            if let Op::Get(page) = *op {
-                pool.expect(page);
+            match *op {
+                Op::Get(page) => pool.expect(page),
+                Op::Change(page, _) => pool.expect_change(page),
+                _ => {}
             }
         }
         plan.soon.drain(..).for_each(|page| pool.bring(page));
@@ -25,13 +27,19 @@ impl Engine {
         };
         let (w, input) = terminal.input();
         match *input {
-            Input::NewOrder { d, count, lines, .. } => {
+            Input::NewOrder { d, c, count, lines } => {
                 state.bring_district(w, d);
+                self.pool.bring(state.customer_page(&self.layout, (w, d), c));
                 for line in &lines[..count] {
                     self.pool.bring(state.stock_page(&self.layout, line.supply, line.item));
                 }
             }
-            Input::Payment { c_w, c_d, .. } => state.bring_names(c_w, c_d),
+            Input::Payment { c_w, c_d, customer, .. } => {
+                state.bring_names(c_w, c_d);
+                if let Customer::Number(c) = customer {
+                    self.pool.bring(state.customer_page(&self.layout, (c_w, c_d), c));
+                }
+            }
             _ => {}
         }
     }

@@ -13,6 +13,9 @@ use tameshi_base::Nanos;
 /// No page, no frame.
 pub(super) const NONE: u32 = u32::MAX;
 
+/// Marks the frame of a page that is on its way or was not used yet, among the frames of pages.
+const FRESH: u32 = 1 << 31;
+
 /// From so many pages on the list has an old part (BUF_LRU_OLD_MIN_LEN).
 const OLD_LEAST: u32 = 512;
 /// How far the old part may be off its length (BUF_LRU_OLD_TOLERANCE).
@@ -71,6 +74,8 @@ pub(super) enum Found {
 /// A buffer pool.
 #[derive(Debug)]
 pub(super) struct Pool {
+    /// Of each page its frame, with [`FRESH`]; a get of a page that was used before looks at nothing else until something was
+    /// replaced.
     frame_of: Vec<u32>,
     frames: Vec<Frame>,
     /// Of each frame; apart, so that most gets and walks along the list touch little memory.
@@ -160,10 +165,7 @@ impl Pool {
     /// Looks a page up and uses it.
     #[inline]
     pub(super) fn get(&mut self, page: u32, now: Nanos) -> Found {
-        let at = self.frame_of[page as usize];
-        if at == NONE {
-            return Found::Missing;
-        }
+        let Some(at) = self.frame_or_coming(page) else { return Found::Missing };
         let state = self.states[at as usize];
         if state & READING != 0 {
             return Found::Coming(at);
@@ -176,6 +178,9 @@ impl Pool {
             self.states[at as usize] |= USED;
             self.frames[at as usize].used = (now / 1_000_000) as u32 + 1;
         }
+        if first {
+            self.frame_of[page as usize] = at;
+        }
         Found::Here(at, first)
     }
 
@@ -183,7 +188,7 @@ impl Pool {
     #[inline]
     pub(super) fn hit(&mut self, page: u32, now: Nanos) -> bool {
         let at = self.frame_of[page as usize];
-        if at == NONE || self.states[at as usize] & (READING | USED) != USED {
+        if at >= FRESH {
             return false;
         }
         if self.evictions > 0 {
@@ -201,10 +206,25 @@ impl Pool {
     /// A page will be used at once.
     #[inline]
     pub(super) fn expect(&self, page: u32) {
-        if let Some(&at) = self.frame_of.get(page as usize).filter(|at| **at != NONE) {
+        if self.evictions > 0 {
+            self.expect_change(page);
+        }
+    }
+
+    /// A page will be changed at once.
+    #[inline]
+    pub(super) fn expect_change(&self, page: u32) {
+        if let Some(&at) = self.frame_of.get(page as usize).filter(|at| **at < FRESH) {
             prefetch(&self.states, at as usize);
             prefetch(&self.frames, at as usize);
         }
+    }
+
+    /// The frame of a page that is in the pool or on its way.
+    #[inline]
+    fn frame_or_coming(&self, page: u32) -> Option<u32> {
+        let at = self.frame_of[page as usize];
+        (at != NONE).then_some(at & !FRESH)
     }
 
     /// The rule of promotion.
@@ -235,8 +255,7 @@ impl Pool {
     /// The frame of a page that is in the pool, without using it.
     #[inline]
     pub(super) fn frame(&self, page: u32) -> Option<u32> {
-        let at = self.frame_of[page as usize];
-        (at != NONE && self.states[at as usize] & READING == 0).then_some(at)
+        self.frame_or_coming(page).filter(|&at| self.states[at as usize] & READING == 0)
     }
 
     /// Whether a page is in the pool or on its way.
@@ -248,8 +267,7 @@ impl Pool {
     /// Whether a page is in the pool and was used.
     #[inline]
     pub(super) fn was_used(&self, page: u32) -> bool {
-        let at = self.frame_of[page as usize];
-        at != NONE && self.states[at as usize] & USED != 0
+        self.frame_of[page as usize] < FRESH
     }
 
     /// A free frame, or that of a clean page among the last `depth` of the LRU list; `None` when there is neither.
@@ -292,7 +310,7 @@ impl Pool {
         let used = if reading { 0 } else { (now / 1_000_000) as u32 + 1 };
         self.frames[at as usize] = Frame { page, used, ..EMPTY };
         self.states[at as usize] = if reading { READING } else { USED };
-        self.frame_of[page as usize] = at;
+        self.frame_of[page as usize] = if reading { at | FRESH } else { at };
         if reading { self.add_old(at) } else { self.add_newest(at) }
     }
 
@@ -310,7 +328,8 @@ impl Pool {
     /// The frame of a page that is dirty and not being written.
     pub(super) fn writable(&self, page: u32) -> Option<u32> {
         let at = *self.frame_of.get(page as usize)?;
-        (at != NONE && self.states[at as usize] & (DIRTY | WRITING) == DIRTY).then_some(at)
+        let is_writable = at != NONE && self.states[(at & !FRESH) as usize] & (DIRTY | WRITING) == DIRTY;
+        is_writable.then_some(at & !FRESH)
     }
 
     /// The page in a frame is changed by the log record that ends at `lsn` and begins at `begin`.

@@ -34,10 +34,17 @@ pub(super) struct State {
     districts: Vec<Option<Box<District>>>,
     names: Vec<Option<Box<Names>>>,
     /// Last names in alphabetical order, and by the number of each its place there.
-    last_names: Vec<String>,
+    last_names: Vec<u128>,
     ranks: Vec<u16>,
     history: u64,
     seen: Vec<u32>,
+}
+
+/// Stands in the order of texts: names have sixteen characters at most, and zeros come before all of them.
+pub(super) fn in_order(name: &str) -> u128 {
+    let mut bytes = [0; 16];
+    bytes[..name.len()].copy_from_slice(name.as_bytes());
+    u128::from_be_bytes(bytes)
 }
 
 /// Into how many groups a table's rows are cut.
@@ -56,10 +63,10 @@ impl State {
         let name = |number| {
             let mut text = String::new();
             last_name(number, &mut text);
-            (text, number as usize)
+            (in_order(&text), number as usize)
         };
-        let mut names: Vec<(String, usize)> = (0..tpcc.sizes.last_names()).map(name).collect();
-        names.sort();
+        let mut names: Vec<(u128, usize)> = (0..tpcc.sizes.last_names()).map(name).collect();
+        names.sort_unstable();
         let mut ranks = vec![0; names.len()];
         names.iter().enumerate().for_each(|(rank, (_, number))| ranks[*number] = rank as u16);
         Self {
@@ -127,7 +134,7 @@ impl State {
 
     /// The customers of a last name: where they stand among the district's, and how many there are.
     fn named(&mut self, number: usize, last: &str) -> (usize, usize) {
-        let rank = self.last_names.partition_point(|name| name.as_str() < last);
+        let rank = self.last_names.partition_point(|&name| name < in_order(last));
         let names = self.names(number);
         let (begin, end) = (usize::from(names.begin[rank]), usize::from(names.begin[rank + 1]));
         (begin, end - begin)
@@ -185,6 +192,11 @@ impl State {
 
     fn customer(&self, district: usize, c: i64) -> u64 {
         district as u64 * self.tpcc.sizes.customers + (c - 1) as u64
+    }
+
+    /// The page of a customer.
+    pub(super) fn customer_page(&self, layout: &Layout, (w, d): (i64, i64), c: i64) -> u32 {
+        layout.tables[table::CUSTOMER].clustered.leaf(self.customer(self.number(w, d), c))
     }
 
     fn new_order(&mut self, work: &mut Work<'_>) {

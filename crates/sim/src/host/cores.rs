@@ -176,7 +176,7 @@ impl Cores {
         more && (now < at.slice_end || self.first_waiting == NONE)
     }
 
-    /// The thread leaves its processor; the one whose turn it is.
+    /// The thread leaves its processor; the one whose turn it is, which must be placed there now.
     pub(super) fn leave(&mut self, core: usize) -> Option<u32> {
         let thread = std::mem::replace(&mut self.all[core].thread, NONE);
         self.idle += 1;
@@ -187,9 +187,9 @@ impl Cores {
             self.threads[thread as usize].state = ThreadState::Waiting;
             self.line_up(thread);
         }
-        self.ends.set(core, None);
         let first = self.first_waiting;
         if first == NONE {
+            self.ends.set(core, None);
             return None;
         }
         self.first_waiting = self.threads[first as usize].behind;

@@ -18,11 +18,12 @@ const WINDOW_TIME: Nanos = 2 * SECOND;
 const WINDOW_BLOCKS: usize = 3;
 const WINDOW_TRANSACTIONS: u64 = 3000;
 /// How far rates of two windows may be apart, and what a change of the pages that come in would do to them.
-const APART: f64 = 0.01;
-/// Standard error of a window's rate, as its blocks tell it.
+const APART: f64 = 0.015;
+/// Standard error of a window's rate, as its blocks tell it; with more the window lasts whole turns of the log, for flushing for
+/// its sake comes in bursts.
 const ERROR: f64 = 0.007;
-/// Blocks whose rates differ by more, as their standard deviation tells: flushing for the log's sake comes in bursts. A window
-/// then lasts whole turns of the log, two at least, and half of the phase is simulated.
+/// Blocks whose rates differ by more, as their standard deviation tells, are of strong bursts: of two turns at least, and half of
+/// the phase is simulated.
 const UNREST: f64 = 0.03;
 const RESTLESS_SHARE: f64 = 0.5;
 const RESTLESS_TURNS: f64 = 2.0;
@@ -67,14 +68,13 @@ impl Judge {
         let least = (WINDOW * passed).max(WINDOW_TIME as f64);
         let turn = turn_of_the_log(latest(blocks, least)?);
         let mut window = latest(blocks, least.max(turn))?;
-        let is_restless = unrest(window) > UNREST;
-        if is_restless {
-            if passed < RESTLESS_SHARE * all {
-                return None;
-            }
-            window = whole_turns(blocks, least, turn)?;
-        } else if unrest(window) > ERROR * (window.len() as f64).sqrt() {
+        let unrest = unrest(window);
+        let is_restless = unrest > UNREST;
+        if is_restless && passed < RESTLESS_SHARE * all {
             return None;
+        }
+        if is_restless || unrest > ERROR * (window.len() as f64).sqrt() {
+            window = whole_turns(blocks, least, turn, if is_restless { RESTLESS_TURNS } else { 1.0 })?;
         }
         let before =
             blocks.get((blocks.len() - window.len()).checked_sub(window.len())?..blocks.len() - window.len())?;
@@ -93,13 +93,13 @@ fn latest(blocks: &[Stretch], length: f64) -> Option<&[Stretch]> {
     blocks.get(enough.min(blocks.len().checked_sub(WINDOW_BLOCKS)?)..)
 }
 
-/// The latest blocks that last nearly as long as so many turns, two at least, as a time: bursts come once a turn, and part
-/// of one would count for a whole.
-fn whole_turns(blocks: &[Stretch], least: f64, turn: f64) -> Option<&[Stretch]> {
+/// The latest blocks that last nearly as long as the turns within a time, so many at least: bursts come once a turn, and part
+/// of one would count for a whole. None before the log has turned.
+fn whole_turns(blocks: &[Stretch], least: f64, turn: f64, turns: f64) -> Option<&[Stretch]> {
     if turn == 0.0 {
-        return latest(blocks, least);
+        return None;
     }
-    let length = turn * (least / turn).floor().max(RESTLESS_TURNS);
+    let length = turn * (least / turn).floor().max(turns);
     let window = latest(blocks, length)?;
     let over: f64 = window.iter().map(|block| block.length as f64).sum::<f64>() - length;
     let is_nearer_without = over * 2.0 > window[0].length as f64 && window.len() > WINDOW_BLOCKS;
@@ -220,16 +220,13 @@ mod tests {
         let count = |length: f64| latest(&blocks, length).map(<[Stretch]>::len);
         assert_eq!([0.0, 10.0, 40.0, 41.0, 60.0].map(count), [3, 3, 4, 5, 6].map(Some));
         assert_eq!((count(61.0), latest(&blocks[..2], 10.0).is_none()), (None, true));
-        let turns = |least: f64, turn: f64| whole_turns(&blocks, least, turn).map(<[Stretch]>::len);
+        let turns = |least: f64, turn: f64| whole_turns(&blocks, least, turn, 2.0).map(<[Stretch]>::len);
         assert_eq!(
             [(0.0, 22.0), (0.0, 23.0), (60.0, 17.0), (35.0, 12.0)].map(|of| turns(of.0, of.1)),
             [4, 5, 5, 3].map(Some)
         );
-        assert_eq!(
-            (turns(41.0, 0.0), turns(0.0, 31.0)),
-            (Some(5), None),
-            "no turn yet; two turns are more than there is"
-        );
+        assert_eq!((turns(41.0, 0.0), turns(0.0, 31.0)), (None, None), "no turn yet; two turns are more than there is");
+        assert_eq!(whole_turns(&blocks, 0.0, 31.0, 1.0).map(<[Stretch]>::len), Some(3));
     }
 
     #[test]

@@ -17,17 +17,20 @@ pub fn digits(random: &mut Random, length: u64, text: &mut String) {
 
 /// Draws five characters out of each half of 64 random bits; what that favours a character by is below 10^-6.
 fn characters(random: &mut Random, mut length: u64, alphabet: &[u8], text: &mut String) {
+    let mut drawn = [0; 10];
     while length > 0 {
         let bits = random.bits();
-        for half in [bits as u32, (bits >> 32) as u32] {
+        for (half, five) in [bits as u32, (bits >> 32) as u32].into_iter().zip(drawn.chunks_exact_mut(5)) {
             let mut fraction = u64::from(half);
-            for _ in 0..length.min(5) {
+            for character in five {
                 fraction *= alphabet.len() as u64;
-                text.push(char::from(alphabet[(fraction >> 32) as usize]));
+                *character = alphabet[(fraction >> 32) as usize];
                 fraction &= u64::from(u32::MAX);
-                length -= 1;
             }
         }
+        let count = length.min(10);
+        text.push_str(std::str::from_utf8(&drawn[..count as usize]).expect("alphabets are ASCII"));
+        length -= count;
     }
 }
 

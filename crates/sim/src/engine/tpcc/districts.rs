@@ -1,5 +1,6 @@
 //! Districts and the names of their customers, as they were loaded and as transactions change them.
 
+use super::in_order;
 use crate::near::prefetch;
 use tameshi_workload::program::tpcc::Tpcc;
 
@@ -62,13 +63,10 @@ impl Names {
     pub(super) fn loaded(tpcc: &Tpcc, number: usize, ranks: &[u16]) -> Self {
         let customers = tpcc.sizes.customers as usize;
         let mut bad_credit = vec![false; customers + 1];
-        // First names have sixteen characters at most, and zeros sort before all of them.
         let (mut rows, mut begin) = (Vec::with_capacity(customers), vec![0; ranks.len() + 1]);
         tpcc.loaded_customers(number as u64, |customer| {
-            let mut first = [0; 16];
-            first[..customer.first.len()].copy_from_slice(customer.first.as_bytes());
             let rank = ranks[customer.last as usize];
-            rows.push((rank, u128::from_be_bytes(first)));
+            rows.push((rank, in_order(&customer.first)));
             begin[usize::from(rank) + 1] += 1;
             bad_credit[rows.len()] = customer.bad_credit;
         });
