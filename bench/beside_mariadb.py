@@ -1,7 +1,7 @@
 """A real MariaDB beside the simulated one: the same study in both worlds, on a disk that is there.
 
     python -m bench.beside_mariadb [--on DIRECTORY] [--profile FILE] [--size small|full]
-                                   [--published] [--no-server] [--write]
+                                   [--published] [--no-server | --simulated] [--write]
 
 First `tameshi calibrate` makes a profile of the directory's disk (kept with the results: a second
 call measures only what is missing). Then one study runs in the measured and in the simulated world:
@@ -9,8 +9,10 @@ TPC-C and sysbench's read-write on a small data set, several buffer pools, from 
 host is this machine's processors with the costs of the profile `1x-64-core-io-uring`; nothing is
 fitted on what is compared. `--published` runs the calibration cells of `mysql-disk-or-flash` too,
 short and from a warm start, instead of 90 minutes from a cold one.
-`--write` writes docs/validation/databases.csv and the page that is made of it. The machine must be
-quiet: client, server and disk share it.
+`--simulated` simulates the study anew, on the profiles of disk and host that lie beside the table,
+and takes what was measured from the table.
+`--write` writes docs/validation/databases.csv, the page that is made of it and, where a server was
+measured, those profiles. To measure, the machine must be quiet: client, server and disk share it.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,10 +35,12 @@ from rich.table import Table
 
 from tameshi import outputs, validation_page
 from tameshi.model_error import TABLE, facts_of, validated
-from tameshi.paths import PROFILES
+from tameshi.paths import PROFILES, VALIDATION
 from tameshi.published import listed
 
 DISK, HOST = "own-disk", "own-machine"
+KEPT = tuple(VALIDATION / f"{name}.toml" for name in (DISK, HOST))
+"""Profiles of what the table was measured on."""
 COLUMNS = (
     *("source", "profile", "workload", "storage", "clients", "data_bytes", "pool_bytes"),
     *("metric", "reference", "ours", "unit", "note", "fitted"),
@@ -44,9 +49,9 @@ METRICS = {
     "statement.rate": "1/s",
     "server.hit_ratio": "1",
     "server.read_rate": "1/s",
-    "server.write_rate": "1/s",
+    "server.page_write_rate": "1/s",
 }
-"""What is compared, and its unit."""
+"""What is compared, and its unit. Of writes pages are: MariaDB counts no writes of its log."""
 FITTED = {
     "S2-0023": "what a look at a page costs that is to be replaced",
     "S2-0025": "a statement's processor time",
@@ -207,18 +212,41 @@ def beside_server(
 ) -> list[dict[str, Any]]:
     """Rows of the table: MariaDB measured, and simulated on a profile of the same disk."""
     made = profile or calibrated(out / "calibrated", place, scale)
-    for kind, name, text in (
-        ("devices", DISK, made.read_text(encoding="utf-8")),
-        ("hosts", HOST, host_text()),
-    ):
-        path = out / "profiles" / kind / f"{name}.toml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    study, results = out / "beside-mariadb.toml", out / "beside-mariadb"
-    study.write_text(study_text(scale), encoding="utf-8")
+    study = prepared(out, scale, (made.read_text(encoding="utf-8"), host_text()))
+    results = out / "beside-mariadb"
     worlds = ["--world", "measured", "--world", "simulated", "--on", f"disk={place}"]
     tameshi("run", str(study), *worlds, "--jobs", "1", "--out", str(results))
     return list(rows_of_server(results))
+
+
+def simulated_anew(out: Path) -> list[dict[str, Any]]:
+    """Rows of the table as they were measured, with what is simulated now."""
+    ends = (path.read_text(encoding="utf-8") for path in KEPT)
+    study, results = prepared(out, SIZES["full"], tuple(ends)), out / "simulated"
+    tameshi("run", str(study), "--world", "simulated", "--out", str(results))
+    cells = json.loads((results / "results.json").read_bytes())["cells"]
+    return list(renewed(table_rows(), {named(cell): cell for cell in cells}))
+
+
+def renewed(
+    rows: Iterable[Mapping[str, str]], cells: Mapping[str, Mapping[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """The measured rows with what their cells give now."""
+    for old in rows:
+        if kind(old["source"]) == "measured":
+            ours = value_of(cells[old["source"]], old["metric"])
+            yield {**old, "ours": f"{ours:.6g}"}
+
+
+def prepared(out: Path, scale: Scale, ends: tuple[str, ...]) -> Path:
+    """The study, with profiles of its disk and its host beside it."""
+    for kind, name, text in zip(("devices", "hosts"), (DISK, HOST), ends, strict=True):
+        path = out / "profiles" / kind / f"{name}.toml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    study = out / "beside-mariadb.toml"
+    study.write_text(study_text(scale), encoding="utf-8")
+    return study
 
 
 def calibrated(out: Path, place: Path, scale: Scale) -> Path:
@@ -244,8 +272,12 @@ def rows_of_server(folder: Path) -> Iterator[dict[str, Any]]:
         for metric, unit in METRICS.items():
             pair = [value_of(each, metric) for each in (cell, other)]
             if all(value is not None and value > 0 for value in pair):
-                source = f"MariaDB: {', '.join(levels)}"
-                yield row(source, facts[levels], metric, pair, unit, judged(cell))
+                yield row(named(cell), facts[levels], metric, pair, unit, judged(cell))
+
+
+def named(cell: Mapping[str, Any]) -> str:
+    """What a cell is called in the table."""
+    return f"MariaDB: {', '.join(cell['levels'].values())}"
 
 
 def value_of(cell: Mapping[str, Any], metric: str) -> float | None:
@@ -304,17 +336,22 @@ def shown(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def write(rows: Sequence[Mapping[str, Any]]) -> None:
     """The rows in place of older ones of the same kind, and the page."""
-    kept = []
     new_kinds = {kind(each["source"]) for each in rows}
-    if TABLE.exists():
-        with TABLE.open(newline="", encoding="utf-8") as file:
-            kept = [old for old in csv.DictReader(file) if kind(old["source"]) not in new_kinds]
+    kept = [old for old in table_rows() if kind(old["source"]) not in new_kinds]
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows([*kept, *rows])
     validated.cache_clear()
     validation_page.write_page(TABLE.parent)
+
+
+def table_rows() -> list[dict[str, str]]:
+    """All that the table has."""
+    if not TABLE.exists():
+        return []
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def kind(source: str) -> str:
@@ -330,7 +367,9 @@ def main() -> None:
     parser.add_argument("--profile", type=Path, help="of the disk, instead of calibrating it")
     parser.add_argument("--size", choices=SIZES, default="full")
     parser.add_argument("--published", action="store_true")
-    parser.add_argument("--no-server", action="store_true")
+    side = parser.add_mutually_exclusive_group()
+    side.add_argument("--no-server", action="store_true")
+    side.add_argument("--simulated", action="store_true", help="anew; what was measured stays")
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     for folder in (asked.on, asked.out):
@@ -338,11 +377,16 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     if asked.published:
         rows += published_rows(asked.out)
-    if not asked.no_server:
+    if asked.simulated:
+        rows += simulated_anew(asked.out)
+    elif not asked.no_server:
         rows += beside_server(asked.out, asked.on, SIZES[asked.size], asked.profile)
     Console().print(shown(rows))
     if asked.write:
         write(rows)
+        if not (asked.simulated or asked.no_server):
+            for kept, name in zip(KEPT, (f"devices/{DISK}", f"hosts/{HOST}"), strict=True):
+                shutil.copy(asked.out / "profiles" / f"{name}.toml", kept)
 
 
 if __name__ == "__main__":

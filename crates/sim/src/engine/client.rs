@@ -22,7 +22,7 @@ const EXTRA_OF: u64 = 1024;
 #[derive(Debug)]
 pub(super) struct Seat {
     pub(super) client: Client,
-    statement: Statement,
+    pub(super) statement: Statement,
     reply: Reply,
     pub(super) plan: Plan,
     /// Next step of the plan.
@@ -55,6 +55,8 @@ pub(super) struct Seat {
     pub(super) contends: bool,
     gets: u64,
     pub(super) undo: Vec<super::tpcc::Undo>,
+    /// Pages that its transaction has gone through to the rows it changed, for those who purge.
+    pub(super) changed: Vec<super::purge::Visit>,
 }
 
 impl Seat {
@@ -84,6 +86,7 @@ impl Seat {
             contends: false,
             gets: 0,
             undo: Vec::new(),
+            changed: Vec::new(),
         }
     }
 
@@ -96,6 +99,7 @@ impl Seat {
     pub(super) fn forget(&mut self) {
         (self.wrote, self.waited, self.tries, self.gets, self.scan) = (false, false, 0, 0, NONE);
         (self.cpu, self.owed, self.contends) = (0, 0, false);
+        self.changed.clear();
     }
 }
 
@@ -300,7 +304,10 @@ impl Engine {
             + plan.rows * cpu.row
             + plan.changed * cpu.change
             + std::mem::take(&mut seat.cpu);
-        seat.wrote |= plan.changed > 0;
+        if plan.changed > 0 {
+            seat.wrote = true;
+            self.note_changes(client);
+        }
         self.compute(client, time);
     }
 
@@ -385,6 +392,11 @@ impl Engine {
     fn change(&mut self, client: u32, page: u32, redo: u16) -> bool {
         // A page that was got by the step before is there still, as a rule: then this is no get of its own.
         let Some(frame) = self.frame_for_change(client, page) else { return false };
+        if self.pool.is_latched(frame) {
+            self.page_waiters.push((frame, client));
+            self.turns(client, Stage::Waiting, Why::FreePage);
+            return false;
+        }
         let bytes = self.logged(redo);
         let (begin, lsn) = self.redo.append(bytes);
         self.counters.add(Count::LogBytes, bytes);

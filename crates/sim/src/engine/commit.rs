@@ -41,6 +41,7 @@ impl Engine {
     pub(super) fn commit_logged(&mut self, client: u32) {
         self.release_locks(client);
         self.clients[client as usize].undo.clear();
+        self.hand_to_purge(client);
         let wrote = std::mem::take(&mut self.clients[client as usize].wrote);
         if !wrote {
             return self.committed(client);
@@ -139,6 +140,7 @@ impl Engine {
             state.roll_back(&mut seat.undo);
         }
         seat.wrote = false;
+        seat.changed.clear();
         let cpu = &self.settings.cpu;
         let time = cpu.commit + undone * cpu.change;
         self.release_locks(client);

@@ -9,11 +9,12 @@
 
 use super::counters::{Told, Why};
 use super::locks::Locks;
-use super::pool::Pool;
+use super::purge::Purge;
 use super::recovery::Recovery;
 use super::reload::Loading;
 use super::shutdown::Shutdown;
 use super::stage::{After, Stage};
+use super::stock::empty_pool;
 use super::{AHEAD, Alarm, Batch, Cleaner, Engine, FIRST_ASYNC, Logic, Purpose};
 use crate::device::DeviceCompletion;
 use crate::fault::Loss;
@@ -325,7 +326,7 @@ impl Engine {
 
     /// All that was in memory is gone.
     pub(super) fn forget(&mut self) {
-        self.pool = Pool::new(self.settings.frames, self.layout.next + 1, self.settings.old_blocks_time);
+        self.pool = empty_pool(&self.settings, self.layout.next + 1);
         self.locks = Locks::new(self.clients.len());
         self.page_waiters.clear();
         self.log_waiters.clear();
@@ -335,6 +336,7 @@ impl Engine {
         self.doublewrite_queue.clear();
         self.single_queue.clear();
         (self.singles, self.reads_pending, self.cleaner) = (0, 0, Cleaner::default());
+        self.purge = Purge::new(self.settings.purge.0);
     }
 
     /// A client loses its connection.

@@ -6,12 +6,11 @@
 
 use super::counters::{Count, Why};
 use super::layout::PAGE;
-use super::redo::Pace;
 use super::stage::{After, Stage};
-use super::{AHEAD, Alarm, Engine, FIRST_ASYNC, NONE, Purpose, REQUEST, SECOND, Who};
+use super::{AHEAD, Alarm, Engine, FIRST_ASYNC, NONE, Purpose, REQUEST, Who};
 use std::ops::Range;
 use tameshi_base::{CommandKind, Nanos};
-use tameshi_spec::profile::{Adaptive, FreePages};
+use tameshi_spec::profile::FreePages;
 
 /// The batch from the LRU list's end.
 pub(super) const LRU: usize = 0;
@@ -19,8 +18,6 @@ pub(super) const LRU: usize = 0;
 pub(super) const LIST: usize = 1;
 /// Pages that are flushed together when they are neighbours.
 const NEIGHBOURS: u32 = 64;
-/// Share of the log from whose age on pages are flushed for it (innodb_adaptive_flushing_lwm), in hundredths.
-const AGE_LOW: u64 = 10;
 
 /// Where a batch is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,83 +55,7 @@ impl Batch {
     }
 }
 
-/// What the page cleaner remembers from second to second.
-#[derive(Debug, Default)]
-pub(super) struct Cleaner {
-    pub(super) pace: Pace,
-    /// Pages flushed from each list in this second.
-    flushed: [u64; 2],
-    /// The same, smoothed.
-    usual: [f64; 2],
-    /// Pages flushed since the server was started.
-    pub(super) written: u64,
-}
-
-impl Cleaner {
-    /// So many pages were flushed from a list.
-    fn count(&mut self, list: usize, pages: u64) {
-        self.flushed[list] += pages;
-        self.written += pages;
-    }
-
-    /// A second is over in which so many pages were flushed from each list.
-    pub(super) fn note(&mut self, flushed: [u64; 2]) {
-        for (usual, flushed) in self.usual.iter_mut().zip(flushed) {
-            *usual = (*usual * 7.0 + flushed as f64) / 8.0;
-        }
-    }
-}
-
 impl Engine {
-    /// A second is over.
-    pub(super) fn second(&mut self) {
-        self.alarm(self.now + SECOND, Alarm::Second);
-        let flushed = std::mem::take(&mut self.cleaner.flushed);
-        self.cleaner.note(flushed);
-        let log_per_second = self.cleaner.pace.look(self.redo.lsn(), self.now);
-        if self.closing {
-            return;
-        }
-        self.batches[LIST].quota = self.batches[LIST].quota.max(self.pages_for_this_second(log_per_second));
-        self.begin_batch(LIST);
-        if self.settings.free_pages != FreePages::UserBatches {
-            self.begin_batch(LRU);
-        }
-        self.merge_changes(self.to_merge());
-        let lsn = self.redo.lsn();
-        if !self.redo.is_durable(lsn) {
-            self.want_log(lsn, Who::LogThread);
-        }
-    }
-
-    /// Pages to flush from the list of dirty ones in this second.
-    pub(super) fn pages_for_this_second(&self, log_per_second: f64) -> u64 {
-        let (settings, dirty) = (&self.settings, u64::from(self.pool.dirty()));
-        let too_dirty = dirty * 1_000_000 / u64::from(self.pool.frames()) > settings.most_dirty;
-        let capacity = settings.io_capacity;
-        match settings.model.flushing.adaptive.value {
-            // As many as turn over while the log runs full once, less what free pages make necessary anyway.
-            Adaptive::RedoRate if too_dirty => capacity,
-            Adaptive::RedoRate => {
-                let wanted = dirty as f64 * log_per_second / self.redo.capacity() as f64;
-                ((wanted - self.cleaner.usual[LRU]).max(0.0) as u64).min(capacity)
-            }
-            Adaptive::Age => {
-                let age = self.redo.age() * 100 / self.redo.hasty_age().max(1);
-                let boost = settings.io_capacity_max as f64 / capacity.max(1) as f64;
-                let by_age = if age > AGE_LOW { boost * age as f64 * (age as f64).sqrt() / 7.5 } else { 0.0 };
-                let percent = by_age.max(if too_dirty { 100.0 } else { 0.0 });
-                if percent == 0.0 {
-                    return 0;
-                }
-                let until = self.pool.oldest_change().unwrap_or(0) as f64 + log_per_second;
-                let old = self.pool.changed_before(until as u64, settings.io_capacity_max * 2);
-                let pages = (percent * capacity as f64 / 100.0 + self.cleaner.usual[LIST] + old as f64) / 3.0;
-                (pages as u64).min(settings.io_capacity_max)
-            }
-        }
-    }
-
     /// The log is so full that pages are flushed as fast as they can be.
     pub(super) fn flush_for_the_log(&mut self) {
         if self.batches[LIST].is_idle() {
@@ -150,12 +71,11 @@ impl Engine {
         let most = self.settings.model.flushing.batch.value as usize;
         let mut pages = std::mem::take(&mut self.batches[list].pages);
         pages.clear();
-        if list == LRU && self.settings.free_pages == FreePages::UserBatches {
-            self.collect_for_user(most, &mut pages)
-        } else if list == LRU {
-            self.collect_lru(most, &mut pages)
-        } else {
-            self.collect_list(most, &mut pages)
+        match self.settings.free_pages {
+            _ if list == LIST => self.collect_list(most, &mut pages),
+            FreePages::UserBatches => self.collect_for_user(most, &mut pages),
+            FreePages::SinglePages => self.collect_lru(most, &mut pages),
+            FreePages::PageCleaner => self.collect_found(most, &mut pages),
         }
         let is_empty = pages.is_empty();
         let newest = pages.iter().map(|(_, lsn)| *lsn).max().unwrap_or(0);
@@ -168,12 +88,12 @@ impl Engine {
         self.want_log(newest, Who::Batch(list));
     }
 
-    /// Dirty pages at the LRU list's end; clean ones there become free where the page cleaner keeps a stock of them.
+    /// Dirty pages at the LRU list's end; clean ones there become free.
     fn collect_lru(&mut self, most: usize, pages: &mut Vec<(u32, u64)>) {
         let depth = self.settings.lru_scan_depth;
         let scratch: Vec<(u32, bool)> = self.pool.lru_end(depth).collect();
         for (frame, replaceable) in scratch {
-            if pages.len() >= most || self.pool.free() + pages.len() as u32 >= depth.min(self.pool.frames() / 4) {
+            if pages.len() >= most || self.pool.free() + pages.len() as u32 >= self.stock() {
                 break;
             }
             if replaceable {
@@ -186,8 +106,7 @@ impl Engine {
 
     /// The pages that are dirty for longest.
     fn collect_list(&mut self, most: usize, pages: &mut Vec<(u32, u64)>) {
-        let hasty = self.redo.age() > self.redo.hasty_age();
-        let quota = if hasty { most as u64 } else { self.batches[LIST].quota };
+        let quota = if self.is_hasty() { most as u64 } else { self.batches[LIST].quota };
         let most = most.min(quota as usize);
         let scratch: Vec<u32> = self.pool.oldest_changes().take(most * 2).collect();
         for frame in scratch {
@@ -205,14 +124,9 @@ impl Engine {
         if page == NONE || self.pool.writable(page).is_none() {
             return;
         }
-        let (first, last) = if self.settings.neighbours {
-            let area = NEIGHBOURS.min((self.pool.frames() / 16).max(1));
-            (page - page % area, page - page % area + area)
-        } else {
-            (page, page + 1)
-        };
+        let along = self.flushed_along(page);
         pages.push((frame, self.pool.begin_write(frame)));
-        for other in first..last {
+        for other in along {
             if pages.len() >= most {
                 return;
             }
@@ -220,6 +134,16 @@ impl Engine {
                 pages.push((frame, self.pool.begin_write(frame)));
             }
         }
+    }
+
+    /// A dirty page's neighbours, with itself, that are flushed along if they are dirty, too.
+    fn flushed_along(&self, page: u32) -> Range<u32> {
+        if !self.settings.neighbours {
+            return page..page + 1;
+        }
+        let area = NEIGHBOURS.min((self.pool.frames() / 16).max(1));
+        let all = page - page % area..page - page % area + area;
+        if self.settings.free_pages == FreePages::PageCleaner { self.dirty_around(page, all) } else { all }
     }
 
     pub(super) fn batch_logged(&mut self, batch: usize) {
@@ -279,6 +203,7 @@ impl Engine {
         let count = self.batches[batch].pages.len() as u32;
         self.counters.add(Count::PagesWritten, u64::from(count));
         if self.cache.is_there() {
+            self.unlatch_all(batch);
             return self.write_back(batch);
         }
         self.begin_writing(batch, count);
@@ -295,9 +220,13 @@ impl Engine {
         (self.batches[batch].step, self.batches[batch].outstanding) = (Step::Writing, requests);
     }
 
-    /// The pages of a batch.
+    /// The frames of a batch, and their pages.
+    pub(super) fn frames_of(&self, batch: usize) -> impl Iterator<Item = u32> {
+        self.batches[batch].pages.iter().map(|&(frame, _)| frame)
+    }
+
     pub(super) fn pages_of(&self, batch: usize) -> impl Iterator<Item = u32> {
-        self.batches[batch].pages.iter().map(|&(frame, _)| self.pool.page(frame))
+        self.frames_of(batch).map(|frame| self.pool.page(frame))
     }
 
     /// Processor time of a page that is written: also of its copies to the page cache, where it goes there.
@@ -306,9 +235,12 @@ impl Engine {
         self.settings.cpu.page_write + copies * self.settings.cpu.page_copy
     }
 
-    pub(super) fn page_written(&mut self, who: Who) {
+    pub(super) fn page_written(&mut self, who: Who, slot: u32) {
         if let Who::Batch(batch) = who {
             self.batches[batch].outstanding -= 1;
+            if self.settings.latched_writes && !self.cache.is_there() {
+                self.unlatch(self.batches[batch].pages[(slot - FIRST_ASYNC) as usize].0);
+            }
             if self.batches[batch].outstanding > 0 {
                 return;
             }
@@ -349,7 +281,7 @@ impl Engine {
     fn batch_done(&mut self, list: usize) {
         let pages = std::mem::take(&mut self.batches[list].pages);
         let by_users = self.settings.free_pages == FreePages::UserBatches;
-        let frees = list == LRU && !by_users;
+        let frees = list == LRU && self.settings.free_pages == FreePages::SinglePages;
         if by_users && self.settings.doublewrite {
             self.pass_doublewrite_on();
         }
@@ -357,7 +289,7 @@ impl Engine {
             let is_clean = self.pool.written(frame, lsn);
             if is_clean && frees {
                 self.pool.release(frame);
-            } else if list == LRU {
+            } else if list == LRU && by_users {
                 self.pool.retire(frame);
             }
         }
@@ -370,12 +302,14 @@ impl Engine {
         if self.closing && self.active == 0 {
             return;
         }
-        let hasty = self.redo.age() > self.redo.hasty_age();
-        if list == LIST && (hasty || self.batches[LIST].quota > 0) {
+        if list == LIST && (self.is_hasty() || self.batches[LIST].quota > 0) {
             self.begin_batch(LIST);
         }
         if list == LRU && frees && (!self.free_waiters.is_empty() || self.pool.free() < self.stock() / 2) {
             self.begin_batch(LRU);
+        }
+        if list == LRU && self.settings.free_pages == FreePages::PageCleaner {
+            self.go_on_stocking();
         }
     }
 
@@ -404,12 +338,21 @@ impl Engine {
 
     /// A frame for a page that a client needs; `None`: the client waits, and tries again.
     pub(super) fn free_frame(&mut self, client: u32) -> Option<u32> {
-        let rules = &self.settings.model.pool;
-        if let Some(frame) = self.pool.take(rules.search_depth.value) {
-            if self.settings.free_pages != FreePages::UserBatches && self.pool.free() < self.stock() / 8 {
-                self.begin_batch(LRU);
+        let depth = self.settings.model.pool.search_depth.value;
+        if let Some(frame) = self.pool.take(depth) {
+            match self.settings.free_pages {
+                FreePages::UserBatches => {}
+                FreePages::SinglePages if self.pool.free() < self.stock() / 8 => self.begin_batch(LRU),
+                FreePages::SinglePages => {}
+                FreePages::PageCleaner => self.stock_up_if_low(),
             }
             return Some(frame);
+        }
+        if self.settings.free_pages == FreePages::PageCleaner {
+            self.stock_up();
+            if let Some(frame) = self.pool.take(depth) {
+                return Some(frame);
+            }
         }
         let seat = &mut self.clients[client as usize];
         seat.tries += 1;

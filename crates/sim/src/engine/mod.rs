@@ -16,6 +16,7 @@
 //! they are; the binary log is off.
 
 mod arrivals;
+mod cleaner;
 mod client;
 mod commit;
 mod counters;
@@ -28,6 +29,7 @@ mod outlook;
 mod page_cache;
 mod plan;
 mod pool;
+mod purge;
 mod recovery;
 mod redo;
 mod reload;
@@ -37,20 +39,23 @@ mod settings;
 mod shutdown;
 mod stage;
 mod standing;
+mod stock;
 mod together;
 mod tpcc;
 mod user_flush;
 mod warm;
 
 use crate::device::DeviceCompletion;
+use cleaner::Cleaner;
 use client::Seat;
 use counters::{Count, Counters, TOLD};
-use flush::{Batch, Cleaner};
+use flush::Batch;
 use layout::{Layout, PAGE};
 use locks::Locks;
 use page_cache::PageCache;
 use plan::Planner;
 use pool::{NONE, Pool};
+use purge::Purge;
 use redo::Redo;
 use settings::Settings;
 use std::cmp::Reverse;
@@ -69,6 +74,8 @@ const DOUBLEWRITE_BYTES: u64 = 4 << 20;
 /// Slots of a thread: slot zero is its work on a processor, then its synchronous request, then asynchronous ones.
 const REQUEST: u32 = 1;
 const FIRST_ASYNC: u32 = 2;
+/// The first of the threads that purge, behind the clients: before them are those of batches, of read-ahead and of the log.
+const FIRST_PURGER: u32 = 4;
 /// Pages of read-ahead outstanding at most.
 const AHEAD: u32 = 256;
 const SECOND: Nanos = 1_000_000_000;
@@ -93,6 +100,8 @@ enum Purpose {
     Nothing,
     /// A page comes into a frame.
     PageRead(u32),
+    /// One does for a row that is changed again.
+    PurgeRead(u32),
     /// One that was listed at the last shutdown does.
     Reload(u32),
     LogWrite(Who),
@@ -197,6 +206,7 @@ pub(crate) struct Engine {
     singles: u32,
     single_queue: VecDeque<u32>,
     cleaner: Cleaner,
+    purge: Purge,
     ahead_free: Vec<u32>,
     reads_pending: u32,
     /// When the pool's mutex is free of those who look for pages.
@@ -267,7 +277,7 @@ impl Engine {
         let mut layout = Layout::new(&catalogue.tables, most, buffer_pages, |table| groups(&program, table));
         let idle = other_data_sets(spec, database.seed, first, &layout);
         layout.next = idle.last().map_or(layout.next, |set| set.layout.next);
-        let pool = Pool::new(settings.frames, layout.next + 1, settings.old_blocks_time);
+        let pool = stock::empty_pool(&settings, layout.next + 1);
         let storage = spec.storage.get_index_of(&database.storage)?;
         let (device, base_bytes) = places[storage];
         let mut engine = Self {
@@ -280,6 +290,7 @@ impl Engine {
             cache: PageCache::new(settings.cached),
             buffered: vec![0; layout.next as usize],
             cleaner: Cleaner::default(),
+            purge: Purge::new(settings.purge.0),
             settings,
             drives: first.clone(),
             logic: logic(&program),
@@ -358,6 +369,7 @@ impl Engine {
         let batch = self.settings.model.flushing.batch.value;
         let slots: Vec<u32> = std::iter::repeat_n(FIRST_ASYNC, count as usize)
             .chain([FIRST_ASYNC + batch, FIRST_ASYNC + batch, FIRST_ASYNC + AHEAD, FIRST_ASYNC])
+            .chain(std::iter::repeat_n(FIRST_ASYNC, self.settings.purge.0 as usize))
             .collect();
         self.slots.clear();
         let mut first = 0;
@@ -408,7 +420,8 @@ impl Engine {
     /// When something next happens here by itself; [`Nanos::MAX`] when nothing will.
     #[inline]
     pub(crate) fn next(&self) -> Nanos {
-        if self.closing && self.active == 0 && self.batches.iter().all(Batch::is_idle) && !self.is_about_itself() {
+        let is_idle = self.batches.iter().all(Batch::is_idle) && self.purge.is_idle();
+        if self.closing && self.active == 0 && is_idle && !self.is_about_itself() {
             return Nanos::MAX;
         }
         self.alarms.peek().map_or(Nanos::MAX, |Reverse((at, ..))| *at)
@@ -469,12 +482,13 @@ impl Engine {
                 }
                 self.page_arrived(frame, thread as u32);
             }
+            Purpose::PurgeRead(frame) => self.purge_read(thread as u32, frame),
             Purpose::Reload(frame) => self.reloaded(frame, slot),
             Purpose::LogWrite(who) => self.flush_command(who, Purpose::LogSync(who), Count::LogFsyncs),
             Purpose::LogSync(_) => self.log_flushed(),
             Purpose::DoublewriteWrite(who) => self.flush_command(who, Purpose::DoublewriteSync(who), Count::Fsyncs),
             Purpose::DoublewriteSync(who) => self.doublewritten(who),
-            Purpose::PageWrite(who) => self.page_written(who),
+            Purpose::PageWrite(who) => self.page_written(who, slot),
             Purpose::DataSync(who) => self.data_synced(who),
             Purpose::LogRead | Purpose::Recover(_) | Purpose::Recovered => {}
         }
@@ -505,6 +519,7 @@ impl Engine {
         match thread.checked_sub(clients) {
             None => self.client_worked(thread),
             Some(2) => self.reload_worked(),
+            Some(FIRST_PURGER..) => self.purge_on(thread),
             Some(batch) => self.batch_worked(batch as usize),
         }
     }

@@ -17,7 +17,7 @@ pub(super) const NONE: u32 = u32::MAX;
 const FRESH: u32 = 1 << 31;
 
 /// From so many pages on the list has an old part (BUF_LRU_OLD_MIN_LEN).
-const OLD_LEAST: u32 = 512;
+pub(super) const OLD_LEAST: u32 = 512;
 /// How far the old part may be off its length (BUF_LRU_OLD_TOLERANCE).
 const OLD_TOLERANCE: u32 = 20;
 
@@ -32,6 +32,8 @@ const DIRTY: u8 = 8;
 const USED: u8 = 16;
 /// Among the last of the LRU list, which are counted.
 const TAIL: u8 = 32;
+/// Being written, and nobody may change it until that is done.
+const LATCHED: u8 = 64;
 /// It can't be replaced.
 const HELD: u8 = READING | WRITING | DIRTY;
 
@@ -89,6 +91,10 @@ pub(super) struct Pool {
     length: u32,
     old_length: u32,
     old_ms: u32,
+    /// Frames of which a share tells how long a page at the head counts as young; none: the list's length does.
+    young_of: Option<u32>,
+    /// A page keeps its latch while it is written.
+    latches: bool,
     evictions: u32,
     dirty_newest: u32,
     dirty_oldest: u32,
@@ -121,6 +127,8 @@ impl Pool {
             length: 0,
             old_length: 0,
             old_ms: (old_time / 1_000_000) as u32,
+            young_of: None,
+            latches: false,
             evictions: 0,
             dirty_newest: NONE,
             dirty_oldest: NONE,
@@ -231,7 +239,8 @@ impl Pool {
     #[inline]
     fn used(&mut self, at: u32, now: Nanos) {
         let (frame, state) = (&mut self.frames[at as usize], &mut self.states[at as usize]);
-        let is_young = self.evictions < frame.clock + self.length / 4 * (1024 - OLD_SHARE) / 1024;
+        let all = self.young_of.unwrap_or(self.length);
+        let is_young = self.evictions < frame.clock + all / 4 * (1024 - OLD_SHARE) / 1024;
         if *state & (USED | OLD) == USED && is_young {
             return;
         }
@@ -356,14 +365,15 @@ impl Pool {
     /// A dirty page begins to be written; returns the log position that must be durable before.
     pub(super) fn begin_write(&mut self, at: u32) -> u64 {
         debug_assert_eq!(self.states[at as usize] & (DIRTY | WRITING), DIRTY);
-        self.set_state(at, self.states[at as usize] | WRITING);
+        let latch = if self.latches { LATCHED } else { 0 };
+        self.set_state(at, self.states[at as usize] | WRITING | latch);
         self.frames[at as usize].newest
     }
 
     /// A page that was written up to `lsn` is clean, unless it was changed meanwhile: then the rest is dirty from there.
     pub(super) fn written(&mut self, at: u32, lsn: u64) -> bool {
         let Frame { dirty_newer: newer, dirty_older: older, newest, .. } = self.frames[at as usize];
-        self.set_state(at, self.states[at as usize] & !(WRITING | DIRTY));
+        self.set_state(at, self.states[at as usize] & !(WRITING | DIRTY | LATCHED));
         match newer {
             NONE => self.dirty_newest = older,
             newer => self.frames[newer as usize].dirty_older = older,

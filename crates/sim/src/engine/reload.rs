@@ -5,7 +5,6 @@
 //! shall have passed since it looked last. A page takes its time on a processor, and nobody waits for the thread.
 
 use super::crash::Watch;
-use super::flush::LRU;
 use super::{Alarm, Engine, Purpose, SECOND};
 use serde_json::json;
 use tameshi_base::Nanos;
@@ -124,7 +123,7 @@ impl Engine {
             };
             let Some(frame) = self.pool.take(self.settings.model.pool.search_depth.value) else {
                 self.ahead_free.push(slot);
-                self.begin_batch(LRU);
+                self.make_free_pages();
                 self.try_later();
                 return false;
             };

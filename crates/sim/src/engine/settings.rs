@@ -37,6 +37,8 @@ pub(super) struct Settings {
     pub(super) fsync: bool,
     /// Each file that a batch wrote by itself, not all at once.
     pub(super) sync_each_file: bool,
+    /// Who changes a page that is being written waits.
+    pub(super) latched_writes: bool,
     pub(super) free_pages: FreePages,
     pub(super) io_capacity: u64,
     pub(super) io_capacity_max: u64,
@@ -51,6 +53,8 @@ pub(super) struct Settings {
     pub(super) buffered: (u64, u32),
     /// Share of the updates that make a row grow which need their tree's lock, in millionths.
     pub(super) growing: u64,
+    /// Threads that change rows again after the commit, and the log of each of these changes.
+    pub(super) purge: (u32, u16),
     pub(super) cpu: Costs,
     pub(super) comeback: Comeback,
     pub(super) shutdown: Shutdown,
@@ -252,6 +256,7 @@ impl Settings {
             doublewrite: engine.doublewrite.map_or(flushing.doublewrite.value, |mode| mode == Doublewrite::On),
             fsync: method != FlushMethod::DirectNoFsync,
             sync_each_file: flushing.sync_each_file.as_ref().is_some_and(|each| each.value),
+            latched_writes: flushing.latched_writes.as_ref().is_some_and(|latched| latched.value),
             free_pages: flushing.free_pages.value,
             io_capacity: whole(engine, "innodb_io_capacity").unwrap_or(u64::from(flushing.io_capacity.value)),
             io_capacity_max: whole(engine, "innodb_io_capacity_max")
@@ -267,6 +272,7 @@ impl Settings {
             area,
             buffered,
             growing: model.tree_lock.as_ref().map_or(0, |lock| u64::from(lock.growing.value.0)),
+            purge: model.purge.as_ref().map_or((0, 0), |of| (of.threads.value, of.redo.value.0 as u16)),
             cpu: Costs::new(model, spec.host.as_ref(), cached),
             comeback: Comeback::new(model, spec.host.as_ref()),
             // 1 is the default of every version.

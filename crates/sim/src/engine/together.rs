@@ -51,7 +51,7 @@ impl Engine {
     pub(super) fn may_wait(&self, client: u32, op: Op) -> bool {
         match op {
             Op::Get(_) | Op::Scan(..) | Op::Leave(_) => true,
-            Op::Change(page, _) | Op::Create(page, _) | Op::Secondary(page, _) => !self.pool.holds(page),
+            Op::Change(page, _) | Op::Create(page, _) | Op::Secondary(page, _) => self.pool.keeps_from_changing(page),
             Op::Lock(row) => self.locks.has_another(client, row),
             Op::Enter(table) => self.locks.is_occupied(client, table),
         }

@@ -23,6 +23,7 @@ mod runs;
 mod same_digest;
 mod stacks;
 mod steady;
+mod stock;
 mod straight;
 mod streams;
 mod support;

@@ -46,6 +46,9 @@ pub struct Innodb {
     /// The lock of a tree under which a row grows that has no room in its page; absent: growing rows always have room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree_lock: Option<TreeLock>,
+    /// Threads that change each row once more after the commit; absent: nothing is done then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purge: Option<Purge>,
     /// How it comes back after a crash or a restart; absent: neither can be simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<EngineRecovery>,
@@ -130,6 +133,9 @@ pub struct Flushing {
     /// Whether a batch ends with a sync of each file that it wrote, one after the other; absent: with one for all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_each_file: Option<Sourced<bool>>,
+    /// Whether who changes a page that is being written waits until it is; absent: it is changed at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latched_writes: Option<Sourced<bool>>,
     /// How data files are written unless a study says otherwise.
     pub method: Sourced<FlushMethod>,
 }
@@ -168,6 +174,9 @@ pub enum Adaptive {
     RedoRate,
     /// By the log's age and growth and the pages of late, at most the larger capacity (from 5.6 on).
     Age,
+    /// By the log's growth and the pages of late once its age demands it, and the larger capacity when that is high
+    /// (MariaDB from 10.5 on).
+    Growth,
 }
 
 /// Linear read-ahead.
@@ -186,6 +195,16 @@ pub struct ReadAhead {
 pub struct TreeLock {
     /// Share of the updates that make a row grow which find too little room in its page and need the lock.
     pub growing: Sourced<Share>,
+}
+
+/// Threads that go through what transactions have changed after they are committed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Purge {
+    /// How many there are (innodb_purge_threads).
+    pub threads: Sourced<u32>,
+    /// Log of a row that is changed again, for what its page says of the transaction.
+    pub redo: Sourced<Size>,
 }
 
 /// How an engine comes back after a crash or a restart.

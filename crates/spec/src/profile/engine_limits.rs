@@ -71,6 +71,10 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
     if let Some(lock) = &innodb.tree_lock {
         limits.push((u64::from(lock.growing.value.0), ["tree_lock", "growing"], 0, whole, share));
     }
+    if let Some(purge) = &innodb.purge {
+        limits.push((u64::from(purge.threads.value), ["purge", "threads"], 1, 32, count));
+        limits.push((purge.redo.value.0, ["purge", "redo"], 0, 16 << 10, size));
+    }
     if let Some(dump) = &innodb.pool_dump {
         limits.push((u64::from(dump.share.value.0), ["pool_dump", "share"], whole / 100, whole, share));
         limits.push((u64::from(dump.page_reads.value), ["pool_dump", "page_reads"], 1, 256, count));

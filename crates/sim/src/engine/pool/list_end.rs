@@ -1,6 +1,6 @@
 //! The ends of the pool's lists, as those see them who flush.
 
-use super::{HELD, Link, NONE, OLD, Pool, READING, TAIL};
+use super::{HELD, LATCHED, Link, NONE, OLD, Pool, READING, TAIL};
 
 /// The last frames of the LRU list, counted so that nobody need look at each of them again.
 #[derive(Debug)]
@@ -95,6 +95,39 @@ impl Pool {
     /// The frame before another as seen from the list's end.
     pub(in super::super) fn before(&self, at: u32) -> u32 {
         self.links[at as usize].newer
+    }
+
+    /// Pages in the list.
+    pub(in super::super) fn listed(&self) -> u32 {
+        self.length
+    }
+
+    /// A page keeps its latch from now on while it is written.
+    pub(in super::super) fn latch_written(&mut self) {
+        self.latches = true;
+    }
+
+    /// A page that was put to the head counts as young for a share of all frames, however many of them are kept free.
+    pub(in super::super) fn keep_young_by_frames(&mut self) {
+        self.young_of = Some(self.frames());
+    }
+
+    /// Whether a page in the pool is being written so that nobody may change it.
+    #[inline]
+    pub(in super::super) fn is_latched(&self, at: u32) -> bool {
+        self.states[at as usize] & LATCHED != 0
+    }
+
+    /// A page is on the drive: it may be changed again, though not all of its batch is.
+    pub(in super::super) fn unlatch(&mut self, at: u32) {
+        self.states[at as usize] &= !LATCHED;
+    }
+
+    /// Whether who changes a page has to wait: for the page, or until it is written.
+    #[inline]
+    pub(in super::super) fn keeps_from_changing(&self, page: u32) -> bool {
+        let at = self.frame_of[page as usize];
+        at == NONE || self.is_latched(at)
     }
 
     /// Whether a frame is in the old part of the list.

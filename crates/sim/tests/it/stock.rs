@@ -1,0 +1,62 @@
+//! Rules of MariaDB's page cleaner: its stock of free pages, latches of pages that are written, pages flushed for the log.
+
+use crate::engine::{KEYS, MARIADB, OLTP, drive, model, run, spec};
+use crate::support::{null, sourced};
+use tameshi_base::units::{Size, Time};
+use tameshi_spec::profile::Adaptive;
+
+/// Pages that the pool holds, on average over a second of intervals of 100 ms.
+fn held(pool: &str) -> f64 {
+    let rows = OLTP.replace("rows = 50000", "rows = 200000");
+    let left = run(&spec(MARIADB, null(), pool, &rows, 1000));
+    assert!(left.of("server.pages_read") > 10_000.0, "the pool was filled many times over");
+    left.of("server.pool_bytes") / 10.0 / 16384.0
+}
+
+#[test]
+fn the_stock_of_free_pages_is_as_large_in_a_small_pool() {
+    // Of 1536 free pages as many as half go before it is filled up again. Six of 512 pages are no frames.
+    for (pool, pages) in [("32 MiB", 2048.0), ("64 MiB", 4096.0)] {
+        let frames = pages * 0.988;
+        let (held, least, most) = (held(pool), frames - 1536.0, frames - 768.0);
+        assert!(least < held && held < most, "{pool}: {held} pages, {least} to {most}");
+    }
+    // All that is free is not half of it: what is left then is some 50 pages, a twentieth, to 256.
+    let held = held("16 MiB");
+    assert!((50.0..=256.0).contains(&held), "{held} pages");
+}
+
+#[test]
+fn who_changes_a_page_waits_until_it_is_written() {
+    // Few pages, all of them hot, on a drive that takes its time; the log is so small that they are flushed all the time.
+    let keys = KEYS.replace("tables = 2, rows = 20000", "tables = 1, rows = 200");
+    let mut waits = spec(MARIADB, drive(), "64 MiB", &keys, 1000);
+    waits.engines["mysql"].redo_log = Some(Size(1 << 20));
+    let mut passes = waits.clone();
+    model(&mut passes).flushing.latched_writes = None;
+    let (waits, passes) = (run(&waits), run(&passes));
+    assert!(waits.of("server.pages_written") > 100.0);
+    // Nobody needs a free page.
+    assert_eq!(passes.of("server.time_free_pages_ns"), 0.0);
+    assert!(waits.of("server.time_free_pages_ns") > 0.0);
+}
+
+#[test]
+fn for_the_logs_growth_as_many_pages_are_flushed_as_were_changed_in_so_much_log() {
+    // The pool holds everything; the log comes to a third of its size, where the age alone would ask for much.
+    let keys = KEYS.replace("tables = 2, rows = 20000", "tables = 2, rows = 200000");
+    let mut growth = spec(MARIADB, null(), "256 MiB", &keys, 4000);
+    growth.engines["mysql"].redo_log = Some(Size(160 << 20));
+    let mut age = growth.clone();
+    model(&mut age).flushing.adaptive = sourced(Adaptive::Age);
+    let [growth, age] = [growth, age].map(|mut spec| {
+        model(&mut spec).flushing.neighbours = sourced(false);
+        model(&mut spec).cpu.statement = sourced(Time(10_000));
+        let left = run(&spec);
+        assert_eq!(left.of("server.time_log_space_ns"), 0.0, "nobody waits for room");
+        let age = left.of("server.checkpoint_age_bytes") / f64::from(160 << 20);
+        assert!((0.1..0.6).contains(&age), "{age} of the log");
+        left.of("server.pages_written")
+    });
+    assert!(growth > 0.0 && growth < age, "{growth} pages, {age} by the log's age");
+}
