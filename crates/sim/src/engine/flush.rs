@@ -281,6 +281,7 @@ impl Engine {
     fn batch_done(&mut self, list: usize) {
         let pages = std::mem::take(&mut self.batches[list].pages);
         let by_users = self.settings.free_pages == FreePages::UserBatches;
+        let stocks = self.settings.free_pages == FreePages::PageCleaner;
         let frees = list == LRU && self.settings.free_pages == FreePages::SinglePages;
         if by_users && self.settings.doublewrite {
             self.pass_doublewrite_on();
@@ -289,7 +290,7 @@ impl Engine {
             let is_clean = self.pool.written(frame, lsn);
             if is_clean && frees {
                 self.pool.release(frame);
-            } else if list == LRU && by_users {
+            } else if list == LRU && !stocks {
                 self.pool.retire(frame);
             }
         }
@@ -308,7 +309,7 @@ impl Engine {
         if list == LRU && frees && (!self.free_waiters.is_empty() || self.pool.free() < self.stock() / 2) {
             self.begin_batch(LRU);
         }
-        if list == LRU && self.settings.free_pages == FreePages::PageCleaner {
+        if list == LRU && stocks {
             self.go_on_stocking();
         }
     }
@@ -334,6 +335,7 @@ impl Engine {
         while let Some(client) = self.free_waiters.pop_front() {
             self.make_ready(client);
         }
+        self.go_on_purging();
     }
 
     /// A frame for a page that a client needs; `None`: the client waits, and tries again.

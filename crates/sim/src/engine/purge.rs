@@ -8,7 +8,7 @@
 //! nothing is.
 //!
 //! Simplified: a thread takes a page after another, whichever table it is of, also while it is written; one that is on its way in
-//! is passed over, and so is what comes when too much is left to do, or finds no frame.
+//! is passed over, and so is what comes when too much is left to do.
 
 use super::client::Seat;
 use super::counters::Count;
@@ -114,10 +114,15 @@ impl Engine {
         let oldest = active.map(|seat| seat.began).min().unwrap_or(self.now);
         let ended = self.purge.commits.iter().take(BATCH).take_while(|(at, _)| *at <= oldest).count();
         self.purge.due += self.purge.commits.drain(..ended).map(|(_, pages)| pages).sum::<usize>();
+        self.go_on_purging();
+    }
+
+    /// Threads that have nothing to do go on with the batch: it is new, or there may be free pages again.
+    pub(super) fn go_on_purging(&mut self) {
         let first = self.clients.len() as u32 + FIRST_PURGER;
-        for thread in first..first + self.settings.purge.0 {
-            if self.purge.due > 0 {
-                self.purge_on(thread);
+        for number in 0..self.purge.threads.len() {
+            if self.purge.due > 0 && !self.purge.threads[number].is_at_work {
+                self.purge_on(first + number as u32);
             }
         }
     }
@@ -127,20 +132,22 @@ impl Engine {
         let (costs, mut time) = (self.settings.cpu, 0);
         let number = self.purger(thread);
         while time < PIECE && self.purge.due > 0 && !self.closing && !self.is_shutting_down() {
-            let Some(visit) = self.purge.left.pop_front() else { break };
+            let Some(&visit) = self.purge.left.front() else { break };
+            let found = self.pool.get(visit.page, self.now);
+            let frame = if found == Found::Missing { self.frame_for_reader() } else { None };
+            if found == Found::Missing && frame.is_none() {
+                break;
+            }
+            self.purge.left.pop_front();
             self.purge.due -= 1;
             self.counters.one(Count::PageRequests);
             time += costs.page_get;
-            match self.pool.get(visit.page, self.now) {
-                Found::Here(frame, _) => time += self.purge_row(frame, visit),
-                Found::Coming(_) => {}
-                Found::Missing => {
-                    self.counters.one(Count::PageMisses);
-                    self.purge.threads[number].owed = time;
-                    if self.read_to_purge(thread, visit) {
-                        return;
-                    }
-                }
+            if let Some(frame) = frame {
+                self.purge.threads[number].owed = time;
+                return self.read_to_purge(thread, frame, visit);
+            }
+            if let Found::Here(frame, _) = found {
+                time += self.purge_row(frame, visit);
             }
         }
         self.purge.threads[number].is_at_work = time > 0;
@@ -170,11 +177,10 @@ impl Engine {
         self.settings.cpu.change
     }
 
-    /// A thread reads a page; `false` where there is no frame for it.
-    fn read_to_purge(&mut self, thread: u32, visit: Visit) -> bool {
-        let Some(frame) = self.frame_for_reader() else { return false };
-        self.pool.put(frame, visit.page, true, self.now);
+    fn read_to_purge(&mut self, thread: u32, frame: u32, visit: Visit) {
+        self.counters.one(Count::PageMisses);
         self.counters.one(Count::PagesRead);
+        self.pool.put(frame, visit.page, true, self.now);
         self.reads_pending += 1;
         let number = self.purger(thread);
         (self.purge.threads[number].is_at_work, self.purge.threads[number].awaits) = (true, Some(visit));
@@ -184,7 +190,6 @@ impl Engine {
             let place = (self.page_offset(visit.page), super::PAGE as u32);
             self.command(thread, REQUEST, CommandKind::Read, place, Purpose::PurgeRead(frame));
         }
-        true
     }
 
     /// The page that a thread waits for is there.

@@ -38,9 +38,13 @@ impl Engine {
 
     /// A frame for a page that no client waits for.
     pub(super) fn frame_for_reader(&mut self) -> Option<u32> {
-        let frame = self.pool.take(self.settings.model.pool.search_depth.value)?;
-        self.stock_up_if_low();
-        Some(frame)
+        let frame = self.pool.take(self.settings.model.pool.search_depth.value);
+        if frame.is_some() {
+            self.stock_up_if_low()
+        } else {
+            self.make_free_pages()
+        }
+        frame
     }
 
     /// After pages were flushed for the log, in each second in which they are.

@@ -1,8 +1,8 @@
 //! Rules of MariaDB's page cleaner: its stock of free pages, latches of pages that are written, pages flushed for the log.
 
-use crate::engine::{KEYS, MARIADB, OLTP, drive, model, run, spec};
-use crate::support::{null, sourced};
-use tameshi_base::units::{Size, Time};
+use crate::engine::{KEYS, Left, MARIADB, OLTP, drive, model, run, spec};
+use crate::support::{assert_close, null, sourced};
+use tameshi_base::units::Time;
 use tameshi_spec::profile::Adaptive;
 
 /// Pages that the pool holds, on average over a second of intervals of 100 ms.
@@ -28,14 +28,13 @@ fn the_stock_of_free_pages_is_as_large_in_a_small_pool() {
 
 #[test]
 fn who_changes_a_page_waits_until_it_is_written() {
-    // Few pages, all of them hot, on a drive that takes its time; the log is so small that they are flushed all the time.
+    // Few pages, all of them hot, on a drive that takes its time; each second all are flushed for the log.
     let keys = KEYS.replace("tables = 2, rows = 20000", "tables = 1, rows = 200");
-    let mut waits = spec(MARIADB, drive(), "64 MiB", &keys, 1000);
-    waits.engines["mysql"].redo_log = Some(Size(1 << 20));
+    let waits = spec(MARIADB, drive(), "64 MiB", &keys, 4000);
     let mut passes = waits.clone();
     model(&mut passes).flushing.latched_writes = None;
     let (waits, passes) = (run(&waits), run(&passes));
-    assert!(waits.of("server.pages_written") > 100.0);
+    assert!(waits.of("server.pages_written") > 10.0);
     // Nobody needs a free page.
     assert_eq!(passes.of("server.time_free_pages_ns"), 0.0);
     assert!(waits.of("server.time_free_pages_ns") > 0.0);
@@ -46,17 +45,45 @@ fn for_the_logs_growth_as_many_pages_are_flushed_as_were_changed_in_so_much_log(
     // The pool holds everything; the log comes to a third of its size, where the age alone would ask for much.
     let keys = KEYS.replace("tables = 2, rows = 20000", "tables = 2, rows = 200000");
     let mut growth = spec(MARIADB, null(), "256 MiB", &keys, 4000);
-    growth.engines["mysql"].redo_log = Some(Size(160 << 20));
+    model(&mut growth).cpu.statement = sourced(Time(1_000_000));
     let mut age = growth.clone();
     model(&mut age).flushing.adaptive = sourced(Adaptive::Age);
     let [growth, age] = [growth, age].map(|mut spec| {
         model(&mut spec).flushing.neighbours = sourced(false);
-        model(&mut spec).cpu.statement = sourced(Time(10_000));
         let left = run(&spec);
         assert_eq!(left.of("server.time_log_space_ns"), 0.0, "nobody waits for room");
-        let age = left.of("server.checkpoint_age_bytes") / f64::from(160 << 20);
+        let age = left.of("server.checkpoint_age_bytes") / f64::from(64 << 20);
         assert!((0.1..0.6).contains(&age), "{age} of the log");
         left.of("server.pages_written")
     });
     assert!(growth > 0.0 && growth < age, "{growth} pages, {age} by the log's age");
+}
+
+#[test]
+fn each_row_that_was_changed_is_changed_again_after_the_commit() {
+    // Everything is in the pool: the root, the leaf and the undo page of each statement, which is a transaction.
+    let purged = spec(MARIADB, null(), "64 MiB", KEYS, 3000);
+    let mut kept = purged.clone();
+    model(&mut kept).purge = None;
+    let (purged, kept) = (run(&purged), run(&kept));
+    let each = |left: &Left, metric| left.of(metric) / left.of("transaction.count");
+    let [gets, bytes] =
+        ["server.page_requests", "server.log_bytes"].map(|metric| each(&purged, metric) - each(&kept, metric));
+    // The last of the three seconds is not purged any more.
+    assert_close(gets, 3.0 * 2.0 / 3.0, 0.06, "gets of purge");
+    assert_close(bytes, 20.0 * 2.0 / 3.0, 0.06, "bytes of log of purge");
+}
+
+#[test]
+fn purge_reads_pages_that_are_gone_when_it_comes_once_a_second() {
+    let rows = OLTP.replace("rows = 50000", "rows = 200000");
+    let purged = spec(MARIADB, null(), "16 MiB", &rows, 3000);
+    let mut kept = purged.clone();
+    model(&mut kept).purge = None;
+    let [purged, kept] = [purged, kept].map(|spec| {
+        let left = run(&spec);
+        left.of("server.pages_read") / left.of("transaction.count")
+    });
+    // A transaction changes three rows, on leaves that hardly any other asks for, and entries of an index.
+    assert!((2.0..8.0).contains(&(purged - kept)), "{purged} pages read, {kept} without purge");
 }
