@@ -1083,6 +1083,7 @@ class FreePages(StrEnum):
 class Adaptive(StrEnum):
     redo_rate = 'redo_rate'
     age = 'age'
+    growth = 'growth'
 
 
 class FlushMethod(StrEnum):
@@ -1130,6 +1131,20 @@ class TreeLock(BaseModel):
         Sourced6,
         Field(
             description='Share of the updates that make a row grow which find too little room in its page and need the lock.'
+        ),
+    ]
+
+
+class Purge(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    threads: Annotated[Sourced3, Field(description='How many there are (innodb_purge_threads).')]
+    redo: Annotated[
+        Sourced,
+        Field(
+            description='Log of a row that is changed again, for what its page says of the transaction.'
         ),
     ]
 
@@ -2604,6 +2619,12 @@ class Flushing(BaseModel):
             description='Whether a batch ends with a sync of each file that it wrote, one after the other; absent: with one for all of them.'
         ),
     ] = None
+    latched_writes: Annotated[
+        Sourced9 | None,
+        Field(
+            description='Whether who changes a page that is being written waits until it is; absent: it is changed at once.'
+        ),
+    ] = None
     method: Annotated[
         Sourced16, Field(description='How data files are written unless a study says otherwise.')
     ]
@@ -2901,6 +2922,12 @@ class Innodb(BaseModel):
         TreeLock | None,
         Field(
             description='The lock of a tree under which a row grows that has no room in its page; absent: growing rows always have room.'
+        ),
+    ] = None
+    purge: Annotated[
+        Purge | None,
+        Field(
+            description='Threads that change each row once more after the commit; absent: nothing is done then.'
         ),
     ] = None
     recovery: Annotated[
