@@ -6,13 +6,16 @@ import pytest
 from bench.beside_mariadb import (
     DISK,
     HOST,
+    KEPT,
     PUBLISHED,
     SIZES,
     host_text,
     kind,
+    renewed,
     row,
     short_text,
     study_text,
+    table_rows,
 )
 
 from tameshi import _core
@@ -46,6 +49,28 @@ def test_the_published_cells_are_calibration_figures_and_run_simulated():
     assert [run.cell["figure"] for run in runs] == list(PUBLISHED)
     assert all(listed()[name].value for name in PUBLISHED)
     assert all(_core.unsupported(run) == [] for run in runs)
+
+
+def test_what_was_measured_stays_when_only_the_simulated_side_is_made_anew():
+    rows = [
+        {"source": "S2-0025", "metric": "statement.rate", "reference": "46353", "ours": "1"},
+        {"source": "MariaDB: oltp, 16 MiB", "metric": "m", "reference": "7", "ours": "2"},
+    ]
+    cell = {"estimates": [{"metric": "m", "value": 3.5}, {"metric": "m", "value": 9.0}]}
+    assert list(renewed(rows, {"MariaDB: oltp, 16 MiB": cell})) == [{**rows[1], "ours": "3.5"}]
+
+
+def test_the_profiles_of_what_was_measured_on_lie_beside_the_table():
+    extra = {
+        plural: [(name, one, path.read_text(encoding="utf-8"))]
+        for plural, one, name, path in zip(
+            ("devices", "hosts"), ("disk", "host"), (DISK, HOST), KEPT, strict=True
+        )
+    }
+    study = StudyFile("s", Path("nowhere/s.toml"), study_text(SIZES["full"]), extra)
+    cells = {", ".join(run.cell.values()) for run in plan(study, "simulated", quick=False).runs}
+    measured = {row["source"] for row in table_rows() if kind(row["source"]) == "measured"}
+    assert measured == {f"MariaDB: {cell}" for cell in cells}
 
 
 def test_a_row_says_what_it_is_about():

@@ -12,7 +12,7 @@
 //! leaves [`Request`]s for the kernel to carry out. Requests for pages and log are commands to the run's device like those
 //! of jobs; a thread of the engine is a seat behind those of the jobs.
 //!
-//! Known simplifications: reads take no latches; purge costs nothing; the rows of a leaf that splits in its middle stay where
+//! Known simplifications: reads take no latches; purge costs nothing but in MariaDB ([`purge`]); the rows of a leaf that splits in its middle stay where
 //! they are; the binary log is off.
 
 mod arrivals;
@@ -277,7 +277,6 @@ impl Engine {
         let mut layout = Layout::new(&catalogue.tables, most, buffer_pages, |table| groups(&program, table));
         let idle = other_data_sets(spec, database.seed, first, &layout);
         layout.next = idle.last().map_or(layout.next, |set| set.layout.next);
-        let pool = stock::empty_pool(&settings, layout.next + 1);
         let storage = spec.storage.get_index_of(&database.storage)?;
         let (device, base_bytes) = places[storage];
         let mut engine = Self {
@@ -291,6 +290,7 @@ impl Engine {
             buffered: vec![0; layout.next as usize],
             cleaner: Cleaner::default(),
             purge: Purge::new(settings.purge.0),
+            pool: stock::empty_pool(&settings, layout.next + 1),
             settings,
             drives: first.clone(),
             logic: logic(&program),
@@ -298,7 +298,6 @@ impl Engine {
             catalogue,
             layout,
             idle,
-            pool,
             locks: Locks::new(0),
             counters: Counters::new(),
             now: 0,
