@@ -1088,6 +1088,7 @@ class Adaptive(StrEnum):
 
 class FlushMethod(StrEnum):
     fsync = 'fsync'
+    O_DSYNC = 'O_DSYNC'
     O_DIRECT = 'O_DIRECT'
     O_DIRECT_NO_FSYNC = 'O_DIRECT_NO_FSYNC'
 

@@ -90,6 +90,15 @@ impl Engine {
         self.command(thread, REQUEST, CommandKind::Write, (offset, bytes), Purpose::LogWrite(who));
     }
 
+    /// The log is written: a sync of its file follows, or has come with the write.
+    pub(super) fn sync_log(&mut self, who: Who) {
+        if self.settings.log_through {
+            let thread = self.thread_of(who);
+            return self.command(thread, REQUEST, CommandKind::Flush, (0, 0), Purpose::LogSync(who));
+        }
+        self.flush_command(who, Purpose::LogSync(who), Count::LogFsyncs);
+    }
+
     pub(super) fn log_flushed(&mut self) {
         self.redo.flushed();
         let mut at = 0;

@@ -483,7 +483,7 @@ impl Engine {
             }
             Purpose::PurgeRead(frame) => self.purge_read(thread as u32, frame),
             Purpose::Reload(frame) => self.reloaded(frame, slot),
-            Purpose::LogWrite(who) => self.flush_command(who, Purpose::LogSync(who), Count::LogFsyncs),
+            Purpose::LogWrite(who) => self.sync_log(who),
             Purpose::LogSync(_) => self.log_flushed(),
             Purpose::DoublewriteWrite(who) => self.flush_command(who, Purpose::DoublewriteSync(who), Count::Fsyncs),
             Purpose::DoublewriteSync(who) => self.doublewritten(who),

@@ -33,6 +33,8 @@ pub(super) struct Settings {
     pub(super) commit: Commit,
     /// Pages go to the doublewrite buffer first.
     pub(super) doublewrite: bool,
+    /// Writes of the log are durable by themselves, without a sync.
+    pub(super) log_through: bool,
     /// Data files are synced after each batch.
     pub(super) fsync: bool,
     /// Each file that a batch wrote by itself, not all at once.
@@ -226,7 +228,7 @@ impl Settings {
         let (pool, flushing) = (&model.pool, &model.flushing);
         let bytes = pool_bytes(engine, model);
         let (pages, method) = (bytes / PAGE, flush_method(engine, model).ok()?);
-        let memory = spec.host.as_ref().and_then(HostSpec::memory).filter(|_| method == FlushMethod::Fsync);
+        let memory = spec.host.as_ref().and_then(HostSpec::memory).filter(|_| is_cached(method));
         let cached = memory.map_or(0, |memory| (memory.0.saturating_sub(bytes) / PAGE) as u32);
         // So small a pool is nearly all pages: descriptors and locks come out of the server's other memory.
         let usable = if pages < 1024 { 1_000_000 } else { u64::from(pool.usable.value.0) };
@@ -245,6 +247,8 @@ impl Settings {
         });
         let commit = match engine.commit.as_deref() {
             None | Some("1" | "3") => Commit::Durable,
+            // What is handed to the kernel is durable then.
+            Some("2") if method == FlushMethod::Dsync => Commit::Durable,
             Some("2") => Commit::Handed,
             Some(_) => Commit::EachSecond,
         };
@@ -254,6 +258,7 @@ impl Settings {
             log: engine.redo_log.unwrap_or(model.redo_log.value).0.max(1 << 20),
             commit,
             doublewrite: engine.doublewrite.map_or(flushing.doublewrite.value, |mode| mode == Doublewrite::On),
+            log_through: method == FlushMethod::Dsync,
             fsync: method != FlushMethod::DirectNoFsync,
             sync_each_file: flushing.sync_each_file.as_ref().is_some_and(|each| each.value),
             latched_writes: flushing.latched_writes.as_ref().is_some_and(|latched| latched.value),
@@ -298,20 +303,29 @@ fn flush_method<'a>(engine: &'a Engine, model: &Innodb) -> Result<FlushMethod, &
         None => Ok(model.flushing.method.value),
         // MySQL 5.5 calls it by its older name.
         Some("fsync" | "fdatasync") => Ok(FlushMethod::Fsync),
+        Some("O_DSYNC") => Ok(FlushMethod::Dsync),
         Some("O_DIRECT") => Ok(FlushMethod::Direct),
         Some("O_DIRECT_NO_FSYNC") => Ok(FlushMethod::DirectNoFsync),
         Some(other) => Err(other),
     }
 }
 
+/// Whether data files go through the host's page cache.
+fn is_cached(method: FlushMethod) -> bool {
+    matches!(method, FlushMethod::Fsync | FlushMethod::Dsync)
+}
+
 /// Why a run's data files can't be written as they should.
 fn method_trouble(spec: &RunSpec, engine: &Engine, model: &Innodb) -> Option<String> {
     let whose = if engine.flush_method.is_none() { "this version's own, " } else { "" };
     match flush_method(engine, model) {
-        Err(other) => Some(format!("`{other}` is not simulated; say `fsync`, `O_DIRECT` or `O_DIRECT_NO_FSYNC`")),
-        Ok(FlushMethod::Fsync) => match spec.host.as_ref().and_then(HostSpec::memory) {
+        Err(other) => {
+            Some(format!("`{other}` is not simulated; say `fsync`, `O_DSYNC`, `O_DIRECT` or `O_DIRECT_NO_FSYNC`"))
+        }
+        Ok(method) if is_cached(method) => match spec.host.as_ref().and_then(HostSpec::memory) {
             None => Some(format!(
-                "{whose}`fsync`, goes through the page cache, and how much memory the host has is not known; say `host.memory`, or `O_DIRECT`"
+                "{whose}`{}`, goes through the page cache, and how much memory the host has is not known; say `host.memory`, or `O_DIRECT`",
+                if method == FlushMethod::Dsync { "O_DSYNC" } else { "fsync" }
             )),
             Some(memory) if memory.0 < pool_bytes(engine, model) => Some(format!(
                 "a buffer pool of {} does not fit into the host's memory of {memory}",
@@ -334,9 +348,9 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
     };
     sentences.extend(method_trouble(spec, engine, model).map(|why| format!("engine.{name}.flush_method: {why}")));
     if engine.doublewrite == Some(Doublewrite::Atomic) {
-        if flush_method(engine, model) == Ok(FlushMethod::Fsync) {
+        if flush_method(engine, model).is_ok_and(is_cached) {
             sentences.push(format!(
-                "engine.{name}.doublewrite: `atomic` needs pages that are written as they are, and `fsync` leaves them to the page cache; say `flush_method = \"O_DIRECT\"`"
+                "engine.{name}.doublewrite: `atomic` needs pages that are written as they are, and `fsync` and `O_DSYNC` leave them to the page cache; say `flush_method = \"O_DIRECT\"`"
             ));
         }
         let model = spec.storage.get(&database.storage).and_then(|storage| storage.model.as_ref());

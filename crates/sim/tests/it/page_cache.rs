@@ -121,6 +121,23 @@ fn a_power_cut_loses_what_was_not_synced() {
 }
 
 #[test]
+fn with_o_dsync_writes_of_the_log_are_durable_without_a_sync_and_data_is_as_with_fsync() {
+    let of = |method: &str, commit: &str| {
+        let mut spec = on(spec(MYSQL_57, drive(), "64 MiB", KEYS, 1000), method, 1 << 30);
+        spec.engines["mysql"].commit = Some(commit.into());
+        run(&spec)
+    };
+    let (through, synced) = (of("O_DSYNC", "1"), of("fsync", "1"));
+    for same in ["transaction.count", "server.log_writes", "server.fsyncs", "server.page_cache_hits"] {
+        assert_eq!(through.of(same), synced.of(same), "{same}");
+    }
+    assert!(synced.of("server.log_fsyncs") > 100.0);
+    assert_eq!(through.of("server.log_fsyncs"), 0.0);
+    // What a commit hands to the kernel is durable then.
+    assert_eq!(of("O_DSYNC", "2").of("transaction.count"), through.of("transaction.count"));
+}
+
+#[test]
 fn what_the_cache_needs_is_said() {
     let said = |spec: &RunSpec| tameshi_sim::unsupported(spec);
     let base = spec(MYSQL_57, drive(), "64 MiB", KEYS, 100);
@@ -132,7 +149,9 @@ fn what_the_cache_needs_is_said() {
     unknown.engines["mysql"].flush_method = None;
     assert!(said(&unknown)[0].contains("this version's own"), "{:?}", said(&unknown));
     assert!(said(&on(base.clone(), "fsync", 63 << 20))[0].contains("does not fit"));
-    assert!(said(&on(base.clone(), "O_DSYNC", 1 << 30))[0].contains("`O_DSYNC` is not simulated"));
+    assert_eq!(said(&on(base.clone(), "O_DSYNC", 65 << 20)), Vec::<String>::new());
+    assert!(said(&on(base.clone(), "O_DSYNC", 63 << 20))[0].contains("does not fit"));
+    assert!(said(&on(base.clone(), "nosync", 1 << 30))[0].contains("`nosync` is not simulated"));
     let mut atomic = on(base, "fsync", 1 << 30);
     atomic.engines["mysql"].doublewrite = Some(Doublewrite::Atomic);
     assert!(said(&atomic)[0].contains("page cache"), "{:?}", said(&atomic));

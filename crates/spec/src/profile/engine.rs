@@ -146,6 +146,9 @@ pub enum FlushMethod {
     /// Through the host's page cache, and synced.
     #[serde(rename = "fsync")]
     Fsync,
+    /// Through the host's page cache, and synced; each write of the log is durable when it is done.
+    #[serde(rename = "O_DSYNC")]
+    Dsync,
     /// Past the page cache, and synced.
     #[serde(rename = "O_DIRECT")]
     Direct,
