@@ -365,27 +365,6 @@ class LatencyPoint(BaseModel):
     ]
 
 
-class LengthPoint(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    length: Annotated[
-        str,
-        Field(
-            description='Bytes of a command.',
-            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
-        ),
-    ]
-    time: Annotated[
-        str,
-        Field(
-            description='Time that the processor is busy with it, `command_time` included.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ]
-
-
 class ReadBalance(StrEnum):
     shortest_queue = 'shortest_queue'
     round_robin = 'round_robin'
@@ -1582,16 +1561,6 @@ class Sourced11(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced12(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[list[LengthPoint], Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
-
-
 class VolumeLimit(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1666,7 +1635,7 @@ class Cache(BaseModel):
     ]
 
 
-class Sourced13(BaseModel):
+class Sourced12(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1978,7 +1947,7 @@ class EngineCosts(BaseModel):
     ]
 
 
-class Sourced14(BaseModel):
+class Sourced13(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1988,7 +1957,7 @@ class Sourced14(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced15(BaseModel):
+class Sourced14(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1998,7 +1967,7 @@ class Sourced15(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced16(BaseModel):
+class Sourced15(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2008,7 +1977,7 @@ class Sourced16(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced17(BaseModel):
+class Sourced16(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2255,12 +2224,6 @@ class VolumeService(BaseModel):
     transfer_rate: Annotated[
         Sourced4, Field(description='Bytes per second that the same processor moves.')
     ]
-    lengths: Annotated[
-        Sourced12 | None,
-        Field(
-            description='Times of some lengths, where they lie on no straight line: from `command_time` for no bytes they go straight from\npoint to point, and on by `transfer_rate` after the last. Absent: all lengths go by `transfer_rate`.'
-        ),
-    ] = None
 
 
 class Interrupt(BaseModel):
@@ -2274,7 +2237,7 @@ class Interrupt(BaseModel):
             description='Handler, completion of the request, and waking the thread; interrupts what the processor was doing.'
         ),
     ]
-    placement: Annotated[Sourced13, Field(description='Which processor it comes to.')]
+    placement: Annotated[Sourced12, Field(description='Which processor it comes to.')]
 
 
 class StreamSpec(BaseModel):
@@ -2576,7 +2539,7 @@ class Flushing(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    free_pages: Annotated[Sourced14, Field(description='Who makes free pages when there is none.')]
+    free_pages: Annotated[Sourced13, Field(description='Who makes free pages when there is none.')]
     lru_scan_depth: Annotated[
         Sourced3, Field(description='Pages that the end of the LRU list is kept clean or free for.')
     ]
@@ -2588,7 +2551,7 @@ class Flushing(BaseModel):
         Field(description='Most pages per second in the background (innodb_io_capacity_max).'),
     ]
     adaptive: Annotated[
-        Sourced15,
+        Sourced14,
         Field(description='How many pages are flushed in a second for the sake of the log.'),
     ]
     most_dirty: Annotated[
@@ -2627,7 +2590,7 @@ class Flushing(BaseModel):
         ),
     ] = None
     method: Annotated[
-        Sourced16, Field(description='How data files are written unless a study says otherwise.')
+        Sourced15, Field(description='How data files are written unless a study says otherwise.')
     ]
 
 
@@ -2649,7 +2612,7 @@ class PoolDump(BaseModel):
     share: Annotated[
         Sourced6, Field(description='How large a share is listed (innodb_buffer_pool_dump_pct).')
     ]
-    of: Annotated[Sourced17, Field(description='What that is a share of.')]
+    of: Annotated[Sourced16, Field(description='What that is a share of.')]
     finished_only: Annotated[
         Sourced9,
         Field(
@@ -2758,6 +2721,12 @@ class VolumeProfile(BaseModel):
             description='Time of a flush, which ends no sooner than everything before it; a write with force unit access takes it too.'
         ),
     ]
+    after_flush: Annotated[
+        Sourced2 | None,
+        Field(
+            description='Time that the processor is busy longer with the first write after a flush; absent: none.'
+        ),
+    ] = None
     limit: Annotated[
         VolumeLimit | None,
         Field(

@@ -17,11 +17,8 @@ def points(*pairs: tuple[float, str]) -> dict[str, Any]:
     return value([{"share": f"{share} %", "time": time} for share, time in pairs])
 
 
-def volume(*, rounds: bool, lengths: bool = False) -> dict[str, Any]:
-    """A virtual disk: 11 and 9 us and 1.3 and 2.6 GB/s, behind latencies of about 30 and 20 us.
-
-    With `lengths`, 32 KiB take about twice as long as on the line from no bytes to 128 KiB.
-    """
+def volume(*, rounds: bool, after_flush: str | None = None) -> dict[str, Any]:
+    """A virtual disk: 11 and 9 us and 1.3 and 2.6 GB/s, behind latencies of about 30 and 20 us."""
     table = {
         "capacity": value("64 GiB"),
         "parallel": value(256),
@@ -39,9 +36,8 @@ def volume(*, rounds: bool, lengths: bool = False) -> dict[str, Any]:
     }
     if rounds:
         table["rounds"] = value(True)
-    if lengths:
-        for kind, time in (("read", "70 us"), ("write", "50 us")):
-            table[kind]["lengths"] = value([{"length": "32 KiB", "time": time}])
+    if after_flush:
+        table["after_flush"] = value(after_flush)
     return {"volume": table}
 
 

@@ -4,16 +4,17 @@ import tomllib
 from dataclasses import replace
 
 import pytest
-from known import CAPACITY, GRID, answered, cell, volume
+from known import CAPACITY, GRID, SYNC, answered, cell, volume
 
 from tameshi import _core
 from tameshi.calibrate.cells import Cell, Figures
 from tameshi.calibrate.fit import error_of, fit_all
 from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
-from tameshi.calibrate.volumes import VARIANTS
+from tameshi.calibrate.volumes import AFTER_FLUSH, VARIANTS
 from tameshi.paths import PROFILES
 
+IN_ROUNDS = "volume in rounds"
 KNOWN = {
     "read.command_time": 11_000,
     "read.transfer_rate": 1.3e9,
@@ -47,21 +48,34 @@ def test_a_volume_gives_back_its_parameters_and_whether_it_works_in_rounds(round
         assert abs(error_of(each, best.figures[each.name])) < 0.05, each.name
 
 
-def test_lengths_that_lie_on_no_line_give_back_their_times():
-    between = [cell(reads, 32, depth) for reads in (100, 0) for depth in (1, 4, 16)]
-    cells = answered(volume(rounds=True, lengths=True), [*GRID, *between])
-    best, *others = fitted(cells, names=("volume in rounds", "volume in rounds by length"))
-    assert best.model.name == "volume in rounds by length"
-    assert best.score < others[0].score / 1.5
-    found = {each.parameter.key: each.value for each in best.estimates}
-    assert found["read.lengths.32 KiB"] == pytest.approx(70_000, rel=0.05)
-    assert found["write.lengths.32 KiB"] == pytest.approx(50_000, rel=0.05)
+@pytest.mark.parametrize("longer", ["25 us", None])
+def test_what_a_write_takes_longer_after_a_flush_comes_back_or_is_left_out(longer):
+    synced = [cell(0, 4, 16, **SYNC), cell(0, 128, 1, **SYNC)]
+    cells = answered(volume(rounds=True, after_flush=longer), GRID)
+    cells += answered(volume(rounds=True, after_flush=longer), synced)
+    slower = f"{IN_ROUNDS}, {AFTER_FLUSH}"
+    best = fitted(cells, names=(IN_ROUNDS, slower))[0]
+    assert best.model.name == (slower if longer else IN_ROUNDS)
     for each in cells:
         assert abs(error_of(each, best.figures[each.name])) < 0.05, each.name
     text = profile_text(best, "a test", "some cells", "nothing")
-    read = _core.device_profile("test", "test.toml", text)["device"]["volume"]["read"]
-    assert [point["length"] for point in read["lengths"]["value"]] == ["32 KiB"]
-    assert read["lengths"]["source"].startswith("fitted")
+    device = _core.device_profile("test", "test.toml", text)["device"]["volume"]
+    if longer:
+        assert best.values["after_flush"] == pytest.approx(25_000, rel=0.1)
+        assert device["after_flush"]["source"].startswith("fitted")
+    else:
+        assert "after_flush" not in device
+
+
+def test_the_machines_time_between_two_requests_is_not_taken_for_latency():
+    known = answered(volume(rounds=True), GRID)
+    assert all(each.between_ns < 0.02 * 1e9 * each.depth / each.rate for each in known)
+    cells = [_latencies_times(each, 0.8) for each in known]
+    for each in cells:
+        assert each.between_ns == pytest.approx(0.2e9 * each.depth / each.rate, rel=0.1)
+    best = fitted(cells, names=(IN_ROUNDS,))[0]
+    for key in ("read.command_time", "read.transfer_rate", "read.latency"):
+        assert best.values[key] == pytest.approx(KNOWN[key], rel=0.15), key
 
 
 def test_a_disk_gives_back_its_speed_and_its_seeks():
@@ -92,10 +106,11 @@ def test_a_limit_is_found_where_there_is_one():
 def test_a_disk_that_was_stuck_becomes_a_profile_all_the_same_and_its_error_is_told():
     lengths = (4, 16, 64)
     grid = [cell(reads, kib, depth) for reads in (100, 0) for kib in lengths for depth in (1, 4)]
+    grid.append(cell(0, 4, 1, **SYNC))
     cells = [_slowed(each, 20_000) for each in answered(volume(rounds=False), grid)]
     for name in VARIANTS:
         best = fitted(cells, names=(name,))[0]
-        text = profile_text(best, "a test", "twelve cells", "nothing")
+        text = profile_text(best, "a test", "these cells", "nothing")
         read = _core.device_profile("stuck", "stuck.toml", text)["device"]["volume"]
         assert read["read"]["latency"]["value"][4]["time"] == "200 ms"
         assert best.error > 0.3
@@ -124,6 +139,14 @@ def test_what_is_held_out_moves_no_parameter():
     wrong = [_doubled(each) if each.held_out else each for each in cells]
     names = ("volume in rounds",)
     assert fitted(cells, names=names)[0].values == fitted(wrong, names=names)[0].values
+
+
+def _latencies_times(of: Cell, times: float) -> Cell:
+    operations = {
+        kind: Figures(f.rate, f.mean_ns * times, [(s, v * times) for s, v in f.quantiles])
+        for kind, f in of.operations.items()
+    }
+    return replace(of, operations=operations)
 
 
 def _doubled(of: Cell) -> Cell:

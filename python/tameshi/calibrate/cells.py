@@ -12,6 +12,7 @@ from tameshi.spec_types import SizeShare, StreamSpec
 WHOLE = 100.0
 KINDS = ("read", "write")
 """Operations that a stream asks for; syncs and commits follow from them."""
+SYNC = "sync"
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,17 @@ class Cell:
         """Half the width of the rate's interval, of the kind with the most operations."""
         kinds = [self.operations[kind] for kind in KINDS if kind in self.operations]
         return max(kinds, key=lambda figures: figures.rate).spread if kinds else None
+
+    @property
+    def between_ns(self) -> float:
+        """Time from an answer to the next request, which passes on the machine and not the disk.
+
+        By Little's law: what `depth` and the rate leave beside the latencies. A simulated device
+        that shows the measured rate holds requests so much longer than they were measured to take.
+        """
+        kinds = [self.operations[kind] for kind in (*KINDS, SYNC) if kind in self.operations]
+        busy = sum(figures.rate * figures.mean_ns for figures in kinds)
+        return max(self.depth * 1e9 - busy, 0.0) / self.rate
 
     @property
     def group(self) -> tuple[str, float, bool, int]:

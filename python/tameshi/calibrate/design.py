@@ -11,6 +11,8 @@ OVERHEAD_S = 1.0
 """Of a run beside its measuring: the start of its worker, the reading of its record."""
 LEAST_S, MOST_S = 0.3, 20.0
 SHORTEST_RAMP_S = 0.1
+INTERVALS = 20
+"""Of a run: the least that show a drift. The end of each is work, which holds up the disk's."""
 WRITE_BYTES = 256 << 20
 """A write cell's run ends after so many bytes, however fast the disk is."""
 
@@ -46,7 +48,8 @@ def _sweep(
 def _cells() -> Iterator[Wanted]:
     """A length's least and greatest depth are fitted, and of 4 KiB some between.
 
-    Held out are the depths between, lengths between fitted ones, and nearly all mixes.
+    Held out are the depths between, lengths between fitted ones, and nearly all mixes. Of writes
+    with a sync each, a length and depths between those that are fitted are held out.
     """
     for reads in (100, 0):
         small = {1: False, 2: True, 4: False, 8: True, 16: False, 32: True, 64: False}
@@ -59,6 +62,8 @@ def _cells() -> Iterator[Wanted]:
     yield from _sweep("random", 70, 4, {4: True, 16: False, 32: True})
     yield from _sweep("random", 70, 16, {8: True})
     yield from _sweep("sequential", 0, 4, {1: False}, sync=True)
+    yield from _sweep("random", 0, 4, {16: False}, sync=True)
+    yield from _sweep("random", 0, 64, {1: False}, sync=True)
     yield from _sweep("random", 0, 16, {1: True, 4: True}, sync=True)
 
 
@@ -67,7 +72,8 @@ QUICK = tuple(
     cell
     for cell in CELLS
     if cell.block_kib in (4, 64) and cell.depth in (1, 4, 16, 32) and cell.pattern == "random"
-) + tuple(cell for cell in CELLS if cell.sync and cell.block_kib == 4)
+    if not cell.sync
+) + tuple(cell for cell in CELLS if cell.sync and cell.pattern == "sequential")
 HELD_OUT = {cell.name for cell in CELLS if cell.held_out}
 
 
@@ -85,7 +91,7 @@ def least_budget(cells: int, repetitions: int) -> float:
 def study_text(size_bytes: int, seconds: float, repetitions: int, *, quick: bool) -> str:
     """The measuring study as a file; each cell is a run, repetitions come in shuffled blocks."""
     ramp = max(seconds / 6, SHORTEST_RAMP_S)
-    interval_ms = max(int(seconds * 1000 / 40), 5)
+    interval_ms = max(int(seconds * 1000 / INTERVALS), 5)
     lines = [
         'title = "Calibration"',
         'question = "What does this disk do, cell by cell?"',

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from tameshi import _core
-from tameshi.calibrate.cells import KINDS, Cell, Figures
-from tameshi.calibrate.recorded import COMMIT, SYNC, Recorded, unusable
+from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
+from tameshi.calibrate.recorded import COMMIT, Recorded, unusable
 from tameshi.compat import fio
 from tameshi.errors import BadInput
 from tameshi.study import StudyFile, plan

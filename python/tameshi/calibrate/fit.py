@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import least_squares
 
-from tameshi.calibrate.cells import KINDS, Cell, Figures
+from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
 from tameshi.calibrate.parameters import Model, Parameter
 from tameshi.calibrate.simulate import OPERATIONS, Simulator
 from tameshi.errors import RunFailed
@@ -154,10 +154,11 @@ def off(cell: Cell, found: Mapping[str, Figures]) -> list[float]:
     sigma = math.hypot(spread, LEAST_SIGMA)
     rate = sum(found[kind].rate for kind in KINDS if kind in found)
     residuals = [_log(rate, cell.rate) / sigma]
-    for kind in (*KINDS, "sync"):
+    for kind in (*KINDS, SYNC):
         there = cell.operations.get(kind)
         median = there.quantile(0.5) if there else None
         if median:
+            median += cell.between_ns if kind in KINDS else 0.0
             simulated = found[kind].quantile(0.5) if kind in found else None
             residuals.append(MEDIAN_WEIGHT * _log(simulated or 0.0, median) / sigma)
     return residuals

@@ -44,7 +44,7 @@ def _leaf(
     key: str, value: Any, parameter: str, told: Mapping[str, Estimated], basis: str, outside: str
 ) -> str:
     said = f"value = {_value(value)}, source = "
-    estimate = told.get(parameter) or _least_sure(parameter, told)
+    estimate = told.get(parameter)
     if key == "capacity":
         return said + _text("the size of what was measured")
     if not parameter:
@@ -54,12 +54,6 @@ def _leaf(
     percent = f"± {100 * estimate.error:.2g} %" if estimate.error < 1 else "by no means sure"
     source = f"fitted, {percent}" if estimate.told else f"{UNTOLD}: fitted, {percent}"
     return said + f"{_text(source)}, fitted_on = {_text(basis)}"
-
-
-def _least_sure(parameter: str, told: Mapping[str, Estimated]) -> Estimated | None:
-    """Of a list's points the one that is told worst."""
-    points = [each for key, each in told.items() if parameter and key.startswith(f"{parameter}.")]
-    return max(points, key=lambda each: each.error, default=None)
 
 
 def _value(value: Any) -> str:

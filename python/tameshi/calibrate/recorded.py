@@ -10,13 +10,13 @@ from statistics import geometric_mean
 from typing import Any
 
 from tameshi import _core, outputs
-from tameshi.calibrate.cells import KINDS, Cell, Figures
+from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
 from tameshi.errors import BadInput
 from tameshi.results import results
 from tameshi.spec_types import PhaseSpec
 from tameshi.store import SealedRun
 
-COMMIT, SYNC = "commit", "sync"
+COMMIT = "commit"
 LEAST_COUNT = 20
 """Operations below which a cell says nothing."""
 

@@ -1,10 +1,10 @@
-"""Volumes that can be fitted: a processor behind latencies, in rounds or not, by length, limits."""
+"""Volumes that can be fitted: a processor behind latencies, in rounds or not, and limits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ TYPICAL_NS, LONGEST_NS, COMMAND_NS = 200e6, 60e9, 100e6
 what was measured on a disk that was stuck meanwhile becomes these, and the fit says how far off."""
 SLOWEST_BYTE_NS = 1_000
 """The longest that a profile lets a byte take."""
+SHORTEST_NS = 50
+"""The shortest that a profile lets a write take longer after a flush, if it takes longer."""
 LEAST_COMMANDS, LEAST_BYTES = 1.0, 2e5
 """The least that a profile lets a volume's limit let through in a second."""
 MOST_SERVICE = 0.9
@@ -43,15 +45,15 @@ class Told:
     known: Sequence[str]
     """Kinds of operations that cells hold alone."""
     shapes: Mapping[str, Shape]
-    inner: Mapping[str, Sequence[int]]
-    """Lengths that may take a time of their own."""
     flush: Sequence[tuple[float, float]]
+    after_flush: float | None
+    """How much longer a write takes that follows a sync, in ns; None where no cell shows it."""
     capacity: int
     depth: int
 
 
 def volumes(cells: Sequence[Cell], capacity: int) -> list[Model]:
-    """Volumes: a processor behind latencies or in rounds, each also by length, and limits."""
+    """Volumes: a processor behind latencies, in rounds or not, and limits."""
     shapes = {kind: shape_of(cells, kind) for kind in ("read", "write")}
     known = {kind: shape for kind, shape in shapes.items() if shape}
     if not known:
@@ -60,21 +62,23 @@ def volumes(cells: Sequence[Cell], capacity: int) -> list[Model]:
     told = Told(
         tuple(known),
         {kind: known.get(kind, first) for kind in shapes},
-        {kind: _inner_lengths(cells, kind) for kind in known},
         _flush_points(cells),
+        _after_flush(cells),
         capacity,
         max(cell.depth for cell in cells),
     )
     untold = _untold(cells, told)
     found = []
     for name in VARIANTS:
-        if BY_LENGTH in name and not any(told.inner.values()):
+        if AFTER_FLUSH in name and told.after_flush is None:
             continue
         parameters = [p for kind in known for p in _service(cells, kind, told, name)]
         if LIMITS in name:
             parameters += _limits(cells)
         if told.flush:
             parameters.append(Parameter("flush", "factor", 1.0, 0.02, 10.0))
+        if AFTER_FLUSH in name and told.after_flush:
+            parameters.append(_time("after_flush", told.after_flush, 20, COMMAND_NS))
         found.append(Model(name, "volume", parameters, _volume(name, told), untold))
     return found
 
@@ -93,12 +97,11 @@ def _untold(cells: Sequence[Cell], told: Told) -> list[str]:
     return [*untold, "anything that depends on the place or the age of the data, or on credits"]
 
 
-ROUNDS, BY_LENGTH, LIMITS = "in rounds", "by length", "with limits"
+ROUNDS, LIMITS, AFTER_FLUSH = "in rounds", "with limits", "slower after a flush"
 VARIANTS = (
     "volume",
-    f"volume {BY_LENGTH}",
     f"volume {ROUNDS}",
-    f"volume {ROUNDS} {BY_LENGTH}",
+    f"volume {ROUNDS}, {AFTER_FLUSH}",
     f"volume {LIMITS}",
 )
 
@@ -140,12 +143,6 @@ def _varied(cells: Sequence[Cell], kind: str) -> tuple[bool, bool]:
     return len({cell.depth for cell in alone}) > 1, len({cell.block_bytes for cell in alone}) > 1
 
 
-def _inner_lengths(cells: Sequence[Cell], kind: str) -> list[int]:
-    """Lengths between the shortest, which tells the command's time, and the longest: the rate."""
-    depths, _ = _varied(cells, kind)
-    return sorted({cell.block_bytes for cell in _alone(cells, kind)})[1:-1] if depths else []
-
-
 def _terms(cells: Sequence[Cell], kind: str) -> tuple[float, float, float]:
     """Latency, time of a command and of a byte, in ns: a + depth·(b + bytes·c) at the median."""
     depths, lengths = _varied(cells, kind)
@@ -171,11 +168,6 @@ def _service(cells: Sequence[Cell], kind: str, told: Told, name: str) -> list[Pa
     depths, lengths = _varied(cells, kind)
     if LIMITS not in name and depths:
         found.append(_time(f"{kind}.command_time", command, 50, COMMAND_NS))
-    if BY_LENGTH in name:
-        for length in told.inner[kind]:
-            most = float(length * SLOWEST_BYTE_NS)
-            start = min(command + length * byte, most)
-            found.append(_time(_point_key(kind, length), start, 20, most))
     if LIMITS not in name and lengths:
         key = f"{kind}.transfer_rate"
         found.append(
@@ -184,14 +176,6 @@ def _service(cells: Sequence[Cell], kind: str, told: Told, name: str) -> list[Pa
             )
         )
     return found
-
-
-def _point_key(kind: str, length: int) -> str:
-    return f"{kind}.lengths.{_size_text(length)}"
-
-
-def _size_text(size: int) -> str:
-    return f"{size} B" if size % 1024 else f"{size >> 10} KiB"
 
 
 def _time(key: str, start: float, down: float, most: float) -> Parameter:
@@ -222,6 +206,19 @@ def _flush_points(cells: Sequence[Cell]) -> list[tuple[float, float]]:
     return [(share, _at(told[0].quantiles, share)) for share in SHARES] if told else []
 
 
+def _after_flush(cells: Sequence[Cell]) -> float | None:
+    """How much longer the median write takes where each is followed by a sync, one at a time."""
+    medians: dict[tuple[bool, int], list[float]] = {}
+    for cell in cells:
+        figures = cell.operations.get("write")
+        median = figures.quantile(0.5) if figures else None
+        if median and cell.depth == 1 and cell.reads == 0.0:
+            medians.setdefault((cell.syncs, cell.block_bytes), []).append(median)
+    synced = [(each, medians.get((False, size))) for (is_, size), each in medians.items() if is_]
+    longer = [geometric_mean(one) - geometric_mean(other) for one, other in synced if other]
+    return min(max(20 * SHORTEST_NS, *longer), COMMAND_NS) if longer else None
+
+
 def _points(points: Sequence[tuple[float, float]]) -> list[dict[str, str]]:
     """A distribution as a profile has it: from 0 % to 100 %, never falling."""
     found: list[dict[str, str]] = []
@@ -234,23 +231,13 @@ def _points(points: Sequence[tuple[float, float]]) -> list[dict[str, str]]:
     return found
 
 
-def _lengths(command: float, points: Sequence[tuple[int, float]]) -> list[dict[str, str]]:
-    """Times of lengths as a profile has them: never below the command's, never falling."""
-    times = accumulate((time for _, time in points), max, initial=command)
-    return [
-        {"length": _size_text(length), "time": time_text(time)}
-        for (length, _), time in zip(points, list(times)[1:], strict=True)
-    ]
-
-
 def _volume(name: str, told: Told) -> Callable[[Values], dict[str, Any]]:
     def service(kind: str, values: Values) -> dict[str, Any]:
         of = kind if kind in told.known else told.known[0]
 
         def leaf(key: str, value: Any) -> tuple[Any, str]:
             """A value, and its parameter if these cells tell it."""
-            fitted = any(name.startswith(f"{kind}.{key}") for name in values)
-            return value, f"{kind}.{key}" if fitted else ""
+            return value, f"{kind}.{key}" if f"{kind}.{key}" in values else ""
 
         points = [(share, x * values[f"{of}.latency"]) for share, x in told.shapes[kind].points]
         command = values.get(f"{of}.command_time", 0.0)
@@ -261,9 +248,6 @@ def _volume(name: str, told: Told) -> Callable[[Values], dict[str, Any]]:
                 "transfer_rate", rate_text(values.get(f"{of}.transfer_rate", 200e9))
             ),
         }
-        if BY_LENGTH in name and told.inner[of]:
-            times = [(length, values[_point_key(of, length)]) for length in told.inner[of]]
-            table["lengths"] = leaf("lengths", _lengths(command, times))
         return table
 
     def build(values: Values) -> dict[str, Any]:
@@ -276,6 +260,8 @@ def _volume(name: str, told: Told) -> Callable[[Values], dict[str, Any]]:
         scale = values.get("flush", 1.0)
         points = [(share, ns * scale) for share, ns in told.flush] or [(0.0, 0.0), (1.0, 0.0)]
         table["flush"] = (_points(points), "flush" if told.flush else "")
+        if AFTER_FLUSH in name:
+            table["after_flush"] = (time_text(values["after_flush"]), "after_flush")
         table["read"], table["write"] = service("read", values), service("write", values)
         if LIMITS in name:
             table["limit"] = {

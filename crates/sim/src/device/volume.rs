@@ -41,35 +41,17 @@ impl Draws {
 #[derive(Debug)]
 struct Service {
     latency: Draws,
-    /// Bytes, and the processor's time for a command of so many: rising, from no bytes on.
-    lengths: Vec<(u64, Nanos)>,
-    /// Of what is longer than the last of them.
-    pace: Pace,
+    command: Nanos,
+    bytes: Pace,
 }
 
 impl Service {
     fn new(profile: &VolumeService) -> Self {
-        let points = profile.lengths.iter().flat_map(|lengths| &lengths.value);
-        let points = points.map(|point| (point.length.0, point.time.0));
         Self {
             latency: Draws::new(&profile.latency.value),
-            lengths: [(0, profile.command_time.value.0)].into_iter().chain(points).collect(),
-            pace: Pace::per_second(profile.transfer_rate.value),
+            command: profile.command_time.value.0,
+            bytes: Pace::per_second(profile.transfer_rate.value),
         }
-    }
-
-    /// Time of a command on the processor, and of its bytes.
-    #[inline]
-    fn times(&self, bytes: u64) -> (Nanos, Nanos) {
-        let above = self.lengths.partition_point(|&(length, _)| length <= bytes);
-        let (command, (from, time)) = (self.lengths[0].1, self.lengths[above - 1]);
-        let more = match self.lengths.get(above) {
-            None => self.pace.time(bytes - from),
-            Some(&(to, longer)) => {
-                (u128::from(longer - time) * u128::from(bytes - from) / u128::from(to - from)) as Nanos
-            }
-        };
-        (command, time - command + more)
     }
 }
 
@@ -122,6 +104,9 @@ impl Standstill {
 pub struct Volume {
     services: [Service; 2],
     flush: Draws,
+    after_flush: Nanos,
+    /// Whether no write was served since the last flush.
+    flushed: bool,
     parallel: u32,
     rounds: bool,
     limit: Option<Limit>,
@@ -154,6 +139,8 @@ impl Volume {
         Self {
             services: [&profile.read, &profile.write].map(Service::new),
             flush: Draws::new(&profile.flush.value),
+            after_flush: profile.after_flush.as_ref().map_or(0, |time| time.value.0),
+            flushed: false,
             parallel: profile.parallel.value,
             rounds: profile.rounds.as_ref().is_some_and(|rounds| rounds.value),
             limit,
@@ -194,6 +181,7 @@ impl Volume {
 
     pub(super) fn submit(&mut self, now: Nanos, command: &Command) {
         if command.kind == CommandKind::Flush && !self.rounds {
+            self.flushed = true;
             let ready = now + self.flush.draw(&mut self.random);
             self.barrier.flush(command, now, ready);
             return;
@@ -284,7 +272,8 @@ impl Volume {
     fn serve(&mut self, command: &Command, now: Nanos, breakdown: &mut Breakdown) -> Nanos {
         let bytes = if command.kind == CommandKind::Trim { 0 } else { u64::from(command.length_bytes) };
         let service = &self.services[usize::from(command.kind != CommandKind::Read)];
-        (breakdown.controller, breakdown.link) = service.times(bytes);
+        (breakdown.controller, breakdown.link) = (service.command, service.bytes.time(bytes));
+        breakdown.controller += self.after_flush(command.kind);
         let mut ready = now;
         if let Some(limit) = self.limit.as_mut().filter(|_| command.kind != CommandKind::Flush) {
             ready = limit.admit(now, bytes);
@@ -292,6 +281,20 @@ impl Volume {
         }
         let turn = ready.max(self.processor);
         self.worked(turn, turn + breakdown.controller + breakdown.link)
+    }
+
+    /// What a command takes longer because a flush was the last before it that was no read.
+    #[inline]
+    fn after_flush(&mut self, kind: CommandKind) -> Nanos {
+        match kind {
+            CommandKind::Flush => self.flushed = true,
+            CommandKind::Write if self.flushed => {
+                self.flushed = false;
+                return self.after_flush;
+            }
+            _ => {}
+        }
+        0
     }
 
     /// The processor works from one time to another, stalls not counted: when it has done so.

@@ -204,7 +204,6 @@ pub fn volume() -> profile::Device {
         latency: uniform(300, 500),
         command_time: sourced(Time(5_000)),
         transfer_rate: sourced(Rate(1_000 * SECOND)),
-        lengths: None,
     };
     profile::Device::Volume(VolumeProfile {
         capacity: sourced(Size(146_000_000_000)),
@@ -213,6 +212,7 @@ pub fn volume() -> profile::Device {
         read: service(),
         write: service(),
         flush: uniform(1_000, 2_000),
+        after_flush: None,
         limit: None,
         stalls: None,
     })

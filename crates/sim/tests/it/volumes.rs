@@ -1,10 +1,10 @@
 //! A volume does what its profile says: latencies, parallelism, rounds, limits and stalls, against arithmetic.
 
 use crate::support::*;
-use tameshi_base::units::{Size, Time};
+use tameshi_base::units::Time;
 use tameshi_base::{CommandKind, Nanos};
 use tameshi_sim::{Device, DeviceCompletion};
-use tameshi_spec::profile::{self, LengthPoint};
+use tameshi_spec::profile;
 
 /// Commands per second over the second half of what was done.
 fn rate(done: &[DeviceCompletion]) -> f64 {
@@ -70,28 +70,6 @@ fn a_round_takes_one_latency_and_then_all_that_waited() {
 }
 
 #[test]
-fn lengths_take_their_points_times_and_straight_lines_between() {
-    let mut device = in_rounds(constant(50), 64);
-    if let profile::Device::Volume(volume) = &mut device {
-        let points = [(16 << 10, 25_000), (64 << 10, 30_000)];
-        let points = points.map(|(length, time)| LengthPoint { length: Size(length), time: Time(time) });
-        volume.read.lengths = Some(sourced(points.to_vec()));
-    }
-    // 5 us for no bytes, 20 us more for 16 KiB, 5 us more for the next 48 KiB; then 1 GB/s.
-    for (kib, service) in [(4, 10_000), (16, 25_000), (40, 27_500), (64, 30_000), (1024, 30_000 + (960 << 10))] {
-        let read = |id| command(id, CommandKind::Read, (id % 64) << 20, kib << 10);
-        let done = closed_loop(&device, 4, 1_000, read);
-        assert!(
-            done[500..].iter().all(|d| latency(d).abs_diff(50_000 + 4 * service) < 20),
-            "{kib} KiB: {:?}",
-            done[500]
-        );
-        let write = closed_loop(&device, 1, 10, |id| command(id, CommandKind::Write, 0, kib << 10));
-        assert_eq!(latency(&write[0]), 55_000 + (u64::from(kib) << 10), "writes have no points");
-    }
-}
-
-#[test]
 fn flushes_of_a_round_wait_for_it_and_pass_beside_one_another() {
     let mut device = constant(100);
     if let profile::Device::Volume(volume) = &mut device {
@@ -117,6 +95,28 @@ fn flushes_of_a_round_wait_for_it_and_pass_beside_one_another() {
         done.iter().map(|d| (d.command.id, d.at)).collect::<Vec<_>>(),
         [0, 1, 2, 3].map(|id| (id, expected[id as usize]))
     );
+}
+
+#[test]
+fn the_first_write_after_a_flush_takes_longer_and_no_other_command() {
+    use CommandKind::{Flush, Read, Write};
+    let kinds = [Write, Flush, Read, Write, Write, Flush, Flush, Write];
+    let expected = [109_096, 1_105_000, 109_096, 139_096, 109_096, 1_105_000, 1_105_000, 139_096];
+    let mut device = constant(100);
+    if let profile::Device::Volume(volume) = &mut device {
+        (volume.flush, volume.after_flush) = (uniform(1_000, 1_000), Some(sourced(Time(30_000))));
+    }
+    for rounds in [false, true] {
+        let device = if rounds { in_rounds(device.clone(), 64) } else { device.clone() };
+        let ask = |id: u64| match kinds[id as usize % kinds.len()] {
+            Flush => command(id, Flush, 0, 0),
+            kind => command(id, kind, id << 12, 4096),
+        };
+        let found: Vec<Nanos> = closed_loop(&device, 1, kinds.len(), ask).iter().map(latency).collect();
+        // Outside of rounds a flush passes the processor by.
+        let expected = expected.map(|time| if rounds || time < MS { time } else { MS });
+        assert_eq!(found, expected, "rounds: {rounds}");
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(crate) use limits::{Impossible, impossible};
 pub(crate) use link::impossible_link;
 pub use link::{LinkFigures, LinkProfile};
 pub use null::NullProfile;
-pub use volume::{LatencyPoint, LengthPoint, Stalls, VolumeLimit, VolumeProfile, VolumeService};
+pub use volume::{LatencyPoint, Stalls, VolumeLimit, VolumeProfile, VolumeService};
 pub use xpoint::XPointProfile;
 
 use schemars::JsonSchema;

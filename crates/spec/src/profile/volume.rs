@@ -24,6 +24,9 @@ pub struct VolumeProfile {
     pub write: VolumeService,
     /// Time of a flush, which ends no sooner than everything before it; a write with force unit access takes it too.
     pub flush: Sourced<Vec<LatencyPoint>>,
+    /// Time that the processor is busy longer with the first write after a flush; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_flush: Option<Sourced<Time>>,
     /// Rates that all commands together never exceed, as a provider sets them; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<VolumeLimit>,
@@ -42,20 +45,6 @@ pub struct VolumeService {
     pub command_time: Sourced<Time>,
     /// Bytes per second that the same processor moves.
     pub transfer_rate: Sourced<Rate>,
-    /// Times of some lengths, where they lie on no straight line: from `command_time` for no bytes they go straight from
-    /// point to point, and on by `transfer_rate` after the last. Absent: all lengths go by `transfer_rate`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lengths: Option<Sourced<Vec<LengthPoint>>>,
-}
-
-/// What commands of one length take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LengthPoint {
-    /// Bytes of a command.
-    pub length: Size,
-    /// Time that the processor is busy with it, `command_time` included.
-    pub time: Time,
 }
 
 /// A point of a distribution: that share of all draws takes at most this time. Between points it is linear; the first

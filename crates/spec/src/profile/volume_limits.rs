@@ -4,16 +4,13 @@
 //! wrong unit is told by what they are beside one another.
 
 use super::limits::{COUNT, Impossible, Limit, MB_PER_S, MS, RATE, TIME, US, capacity, conflict, or_none, outside};
-use super::{LatencyPoint, LengthPoint, VolumeProfile, VolumeService};
+use super::{LatencyPoint, VolumeProfile, VolumeService};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::Share;
 
 /// The longest that half of all commands may take, and the longest that any may.
 const TYPICAL: u64 = 200 * MS;
 const LONGEST: u64 = 60_000 * MS;
-
-/// The longest that a processor takes to move a byte, in ns: at 1 MB/s.
-const SLOWEST_BYTE: u64 = 1_000;
 
 /// The first thing in a volume's profile that can't be.
 pub(super) fn volume(volume: &VolumeProfile) -> Option<Impossible> {
@@ -36,6 +33,12 @@ pub(super) fn volume(volume: &VolumeProfile) -> Option<Impossible> {
             .iter()
             .map(|stalls| Limit(stalls.every.value.0, vec!["volume", "stalls", "every"], TIME, 10 * US, LONGEST)),
     );
+    limits.extend(
+        volume
+            .after_flush
+            .iter()
+            .map(|time| or_none(Limit(time.value.0, vec!["volume", "after_flush"], TIME, 50, 100 * MS))),
+    );
     let distributions = [
         (vec!["volume", "read", "latency"], &volume.read.latency.value),
         (vec!["volume", "write", "latency"], &volume.write.latency.value),
@@ -44,8 +47,7 @@ pub(super) fn volume(volume: &VolumeProfile) -> Option<Impossible> {
     let stalls = volume.stalls.iter().map(|stalls| (vec!["volume", "stalls", "lasting"], &stalls.lasting.value));
     let mut all = distributions.into_iter().chain(stalls);
     let found = outside("volume", limits).or_else(|| all.find_map(|(path, points)| distribution(path, points)));
-    let mut services = [("read", &volume.read), ("write", &volume.write)].into_iter();
-    found.or_else(|| services.find_map(|(key, of)| lengths(key, of))).or_else(|| limit_conflict(volume))
+    found.or_else(|| limit_conflict(volume))
 }
 
 /// Rates that do not go together.
@@ -70,28 +72,6 @@ fn service(key: &'static str, of: &VolumeService) -> [Limit; 2] {
         or_none(Limit(of.command_time.value.0, vec!["volume", key, "command_time"], TIME, 50, 100 * MS)),
         Limit(of.transfer_rate.value.0, vec!["volume", key, "transfer_rate"], RATE, MB_PER_S, 256_000 * MB_PER_S),
     ]
-}
-
-/// What are no times of lengths.
-fn lengths(key: &'static str, of: &VolumeService) -> Option<Impossible> {
-    let points = &of.lengths.as_ref()?.value;
-    let command = of.command_time.value;
-    let most = |point: &LengthPoint| command.0 + point.length.0.saturating_mul(SLOWEST_BYTE);
-    let message = if points.first().is_none_or(|point| point.length.0 == 0) {
-        "there is a first length, and it is above zero: command_time says what none takes"
-    } else if !points.is_sorted_by(|one, next| one.length < next.length && one.time <= next.time) {
-        "lengths rise from point to point, and their times never fall"
-    } else if points.first().is_some_and(|point| point.time < command) {
-        "no length takes less than the command_time that belongs to it"
-    } else if points.iter().any(|point| point.time.0 > most(point)) {
-        "no volume takes so long: it would move less than 1 MB/s"
-    } else {
-        return None;
-    };
-    let path = vec!["volume", key, "lengths", "value"];
-    let accepted =
-        "points such as { length = \"16 KiB\", time = \"20 us\" }, { length = \"1 MiB\", time = \"300 us\" }";
-    Some(Impossible { path, kind: InputErrorKind::BadValue, message: message.into(), accepted: accepted.into() })
 }
 
 /// What is no distribution of times.

@@ -272,8 +272,6 @@ reserve_blocks = { value = 8, source = "test" }
 separate_relocated = { value = true, source = "test" }
 "#;
 
-const LENGTHS: &str = r#"[{ length = "16 KiB", time = "20 us" }, { length = "1 MiB", time = "300 us" }]"#;
-
 /// A volume that can be; each case replaces something in it.
 pub const VOLUME: &str = r#"
 description = "a volume"
@@ -281,11 +279,11 @@ description = "a volume"
 capacity = { value = "100 GB", source = "test" }
 parallel = { value = 64, source = "test" }
 flush = { value = [{ share = "0 %", time = "1 ms" }, { share = "100 %", time = "2 ms" }], source = "test" }
+after_flush = { value = "30 us", source = "test" }
 [device.volume.read]
 latency = { value = [{ share = "0 %", time = "300 us" }, { share = "99 %", time = "700 us" }, { share = "100 %", time = "9 ms" }], source = "test" }
 command_time = { value = "5 us", source = "test" }
 transfer_rate = { value = "1000000000 /s", source = "test" }
-lengths = { value = [{ length = "16 KiB", time = "20 us" }, { length = "1 MiB", time = "300 us" }], source = "test" }
 [device.volume.write]
 latency = { value = [{ share = "0 %", time = "400 us" }, { share = "100 %", time = "9 ms" }], source = "test" }
 command_time = { value = "5 us", source = "test" }
@@ -322,11 +320,11 @@ fn an_impossible_volume_is_told_with_the_reason() {
             "\"300 ns\" }, { share = \"99 %\", time = \"700 ns\"",
         ),
         ("volume_with_megabytes_for_bytes", "\"125000000 /s\"", "\"125 /s\""),
-        ("volume_with_no_times_of_lengths", LENGTHS, "[]"),
-        ("volume_with_a_time_of_no_bytes", "\"16 KiB\"", "\"0 B\""),
-        ("volume_whose_lengths_fall", "\"16 KiB\"", "\"16 MiB\""),
-        ("volume_with_a_length_that_takes_less_than_a_command", "\"20 us\"", "\"20 ns\""),
-        ("volume_with_a_length_in_milliseconds", "\"300 us\" }], s", "\"3000 ms\" }], s"),
+        (
+            "volume_that_takes_seconds_after_a_flush",
+            "after_flush = { value = \"30 us\"",
+            "after_flush = { value = \"30 s\"",
+        ),
     ] {
         assert!(VOLUME.contains(from), "{name}: the profile holds no `{from}`");
         let text = VOLUME.replacen(from, to, 1);
