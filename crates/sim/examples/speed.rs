@@ -1,6 +1,7 @@
 //! What an I/O costs in the simulated world, recording on: `cargo run --release -p tameshi-sim --example speed -- KIND=MILLIONS …`.
 //!
-//! Kinds as below, all of them without arguments. The loads of flash are those of `bench/simulated_drive.py`, with 32 GiB of simulated flash.
+//! Kinds as below, all of them without arguments. The loads of flash are those of `bench/simulated_drive.py`, with 32 GiB of simulated flash;
+//! the peer's writes are on its own drive of 2 GiB.
 //! A line of JSON for each, with nanoseconds of the worker's processor time for an I/O, what was written before not counted,
 //! and the run's digest, which nothing may change that only makes it faster.
 
@@ -8,8 +9,9 @@
 
 use std::sync::Arc;
 use std::time::Duration;
+use tameshi_base::Size;
 use tameshi_record::{Control, Writer};
-use tameshi_spec::profile::{Device, DeviceProfile, Written};
+use tameshi_spec::profile::{Device, DeviceProfile, FlashProfile, Written};
 use tameshi_spec::run::{Node, RunSpec};
 
 const DISK: &str = include_str!("../../../profiles/devices/sas-15k-146gb.toml");
@@ -22,6 +24,7 @@ struct Load {
     kind: &'static str,
     profile: &'static str,
     written: Written,
+    peers: bool,
     read: &'static str,
     queue_depth: u32,
     jobs: u32,
@@ -29,10 +32,10 @@ struct Load {
 }
 
 const fn load(kind: &'static str, profile: &'static str, (queue_depth, jobs, millions): (u32, u32, u64)) -> Load {
-    Load { kind, profile, written: Written::Once, read: "100 %", queue_depth, jobs, millions }
+    Load { kind, profile, written: Written::Once, peers: false, read: "100 %", queue_depth, jobs, millions }
 }
 
-const LOADS: [Load; 11] = [
+const LOADS: [Load; 12] = [
     load("null", NULL, (256, 1, 20)),
     load("null-1", NULL, (1, 1, 20)),
     load("null-16x16", NULL, (16, 16, 20)),
@@ -40,6 +43,7 @@ const LOADS: [Load; 11] = [
     load("reads-16x16", FLASH, (16, 16, 20)),
     Load { written: Written::Never, read: "0 %", ..load("fresh-writes", FLASH, (256, 1, 7)) },
     Load { written: Written::Steady, read: "0 %", ..load("steady-writes", FLASH, (256, 1, 8)) },
+    Load { written: Written::Steady, peers: true, read: "0 %", ..load("peers-writes", FLASH, (256, 1, 8)) },
     Load { written: Written::Steady, read: "70 %", ..load("steady-mix", FLASH, (256, 1, 12)) },
     load("disk-1", DISK, (1, 1, 2)),
     load("disk-32", DISK, (32, 1, 2)),
@@ -87,10 +91,24 @@ fn spec(load: &Load, ios: u64) -> RunSpec {
     let mut device = profile.device;
     if let Device::Flash(flash) = &mut device {
         (flash.simulated.scale, flash.simulated.written) = (SCALE, load.written);
+        if load.peers {
+            give_peers_flash(flash);
+            spec.interval.0 = 10_000_000_000;
+        }
         spec.storage[0].size = flash.scaled_capacity();
     }
     spec.storage[0].model = Some(Node::Device { profile: "speed".into(), device });
     spec
+}
+
+/// Eight channels of one die, 256 blocks of 256 pages of 4 KiB each; 28 % of all is spare.
+fn give_peers_flash(flash: &mut FlashProfile) {
+    flash.simulated.scale = 1;
+    (flash.capacity.value, flash.over_provisioning.value.0) = (Size(1474 << 20), 389_000);
+    (flash.nand.page.value, flash.nand.pages_per_block.value, flash.nand.planes.value) = (Size(4096), 256, 1);
+    let controller = &mut flash.controller;
+    (controller.data_channels.value, controller.parity_channels.value) = (8, 0);
+    controller.dies_per_channel.value = 1;
 }
 
 /// Nanoseconds of processor time that a thread of this process has used.

@@ -333,13 +333,14 @@ impl<'a> Phase<'a> {
             if let Some(command) = issue.command {
                 let id = ((seat as u64) << 32) | u64::from(issue.slot);
                 let command = Command { id, offset_bytes: command.offset_bytes + of.base_bytes, ..command };
+                // Whoever is called by reference gets a copy: what nobody else sees need not lie in memory.
                 match &mut world.host {
                     None => match &mut world.devices[of.device] {
                         Device::Flash(flash) => flash.submit_here(world.now, &command),
-                        device => device.submit(world.now, &command),
+                        device => device.submit(world.now, &{ command }),
                     },
                     Some(host) => {
-                        if let Step::Submit(command, device) = host.issue(world.now, &command, of.device) {
+                        if let Step::Submit(command, device) = host.issue(world.now, &{ command }, of.device) {
                             world.devices[device].submit(world.now, &command);
                         }
                     }

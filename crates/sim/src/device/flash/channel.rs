@@ -178,8 +178,8 @@ impl Flash {
 
     /// What a dead die had to do takes no time.
     #[cold]
-    pub(super) fn pass_over(&mut self, die: u32, pending: Pending, at: Nanos) {
-        self.dies[die as usize].start(pending, at, at);
+    pub(super) fn pass_over(&mut self, die: u32, at: Nanos) {
+        self.dies[die as usize].work(at, at);
         self.events.add(at, die);
     }
 

@@ -67,7 +67,7 @@ impl Flash {
     #[inline(always)]
     pub(crate) fn submit_here(&mut self, now: Nanos, command: &Command) {
         if self.past.is_some() || command.kind == CommandKind::Flush {
-            return self.submit_flush_or_first(now, command);
+            return self.submit_flush_or_first(now, *command);
         }
         let epoch = self.barrier.enter();
         if self.held < self.times.depth {
@@ -78,15 +78,15 @@ impl Flash {
     }
 
     #[cold]
-    fn submit_flush_or_first(&mut self, now: Nanos, command: &Command) {
+    fn submit_flush_or_first(&mut self, now: Nanos, command: Command) {
         if let Some((bytes, passes)) = self.past.take() {
             self.precondition(bytes, passes);
-            return self.submit(now, command);
+            return self.submit(now, &command);
         }
-        self.barrier.flush(command, now, now + self.times.write_overhead);
+        self.barrier.flush(&command, now, now + self.times.write_overhead);
         if !self.times.protected {
             self.pad_all(now, NONE);
-            self.durable.flush(command, now, now);
+            self.durable.flush(&command, now, now);
         }
     }
 
@@ -365,9 +365,29 @@ impl Flash {
         }
         while self.buffer_free > 0 {
             let Some(number) = self.for_buffer.pop_front() else { return };
+            self.prefetch_waiting();
             if !self.take_buffer(number, at) {
                 return;
             }
+        }
+    }
+
+    /// Brings near what writes that wait for the buffer will need: since they came it has left the processor's cache. Each step takes
+    /// up where the one before it, of a write that came earlier, has brought something.
+    #[inline]
+    fn prefetch_waiting(&self) {
+        let waits = |place: usize| self.for_buffer.get(place).map(|&number| number as usize);
+        if let Some(number) = waits(6) {
+            prefetch_all(&self.slots, number);
+        }
+        if let Some(number) = waits(4) {
+            let (controller, logical) = self.route(self.slots[number].next);
+            self.controllers[controller].ftl.prefetch(logical);
+        }
+        if let Some(number) = waits(2) {
+            let (controller, logical) = self.route(self.slots[number].next);
+            let ftl = &self.controllers[controller].ftl;
+            ftl.lookup(logical).into_iter().for_each(|physical| ftl.prefetch_inverse(physical));
         }
     }
 

@@ -150,10 +150,19 @@ impl Die {
         begin
     }
 
-    /// Begins what was waiting; it works from `begin` to `end`.
+    /// Takes up what waits longest, if it is idle and something waits.
     #[inline]
-    pub(super) fn start(&mut self, pending: Pending, begin: Nanos, end: Nanos) {
-        self.now = Some(pending);
+    pub(super) fn take_next(&mut self) -> Option<&Pending> {
+        if self.now.is_some() {
+            return None;
+        }
+        self.now = self.queue.pop_front();
+        self.now.as_ref()
+    }
+
+    /// Works from `begin` to `end` on what it took up.
+    #[inline]
+    pub(super) fn work(&mut self, begin: Nanos, end: Nanos) {
         (self.begin, self.end, self.resumed) = (begin, end, 0);
         self.sensed = NONE;
     }
@@ -167,10 +176,16 @@ mod tests {
         Pending { kind: Kind::Relocated, page: 0, frees: 0, unit: 7, tag: NONE, renews: false, epoch: 0, ready: 0 }
     }
 
+    fn start(die: &mut Die, begin: Nanos, end: Nanos) {
+        (die.now, die.queue) = (None, [program()].into());
+        assert!(die.take_next().is_some());
+        die.work(begin, end);
+    }
+
     #[test]
     fn a_read_interrupts_a_program_which_ends_that_much_later() {
         let mut die = Die::new();
-        die.start(program(), 0, 1000);
+        start(&mut die, 0, 1000);
         let first = die.read(100, 1, 50, Some(20));
         assert_eq!((first.at, first.queue, first.garbage_collection), (170, 0, 20));
         assert_eq!(die.end, 1090, "the read and twice the time to change over");
@@ -182,7 +197,7 @@ mod tests {
     #[test]
     fn without_suspension_a_read_waits_for_the_end() {
         let mut die = Die::new();
-        die.start(program(), 0, 1000);
+        start(&mut die, 0, 1000);
         assert_eq!(die.read(100, 1, 50, None).at, 1050);
         assert_eq!(die.end, 1000);
         assert_eq!(die.read(110, 2, 50, None).at, 1100);
@@ -193,7 +208,7 @@ mod tests {
         let mut die = Die::new();
         assert_eq!(die.read(100, 1, 50, None).at, 150);
         assert_eq!(die.read(110, 1, 50, None).at, 150);
-        die.start(program(), 200, 1000);
+        start(&mut die, 200, 1000);
         assert_eq!(die.read(1200, 1, 50, None).at, 1250, "programming used the registers");
     }
 }

@@ -28,6 +28,7 @@ use super::barrier::Barrier;
 use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
 use crate::fault::Rebuilt;
+use crate::near::prefetch;
 use crate::power;
 use channel::Degraded;
 use command::Slot;
@@ -332,23 +333,27 @@ impl Flash {
         self.start_next(number, at);
     }
 
+    /// The controller of a die.
+    #[inline]
+    fn controller_of(&self, die: u32) -> usize {
+        if self.controllers.len() == 1 { 0 } else { (die / self.layout.dies()) as usize }
+    }
+
     /// A program unit's data are on a die and have left the buffer; parity has no unit.
     #[inline]
     fn is_programmed(&mut self, die: u32, unit: u32) {
         if unit != NONE {
-            let controller = &mut self.controllers[(die / self.layout.dies()) as usize];
+            let number = self.controller_of(die);
+            let controller = &mut self.controllers[number];
             controller.unprogrammed[unit as usize] -= 1;
             controller.programs -= 1;
         }
     }
 
-    /// Gives a die something to do.
-    #[inline]
+    /// Gives a die something to do; part of the caller, for what was just put together field by field is slow to read as a whole.
+    #[inline(always)]
     fn enqueue(&mut self, number: u32, pending: Pending, at: Nanos) {
         let die = &mut self.dies[number as usize];
-        if die.now.is_none() && die.queue.is_empty() {
-            return self.start(number, pending, at);
-        }
         die.queue.push_back(pending);
         if die.now.is_none() {
             self.start_next(number, at);
@@ -358,25 +363,16 @@ impl Flash {
     /// An idle die begins what waits for it.
     fn start_next(&mut self, number: u32, at: Nanos) {
         let die = &mut self.dies[number as usize];
-        if die.now.is_some() {
-            return;
-        }
-        if let Some(pending) = die.queue.pop_front() {
-            self.start(number, pending, at);
-        }
-    }
-
-    fn start(&mut self, number: u32, pending: Pending, at: Nanos) {
-        let die = &mut self.dies[number as usize];
+        let Some(&Pending { kind, page, frees, unit, tag, renews, ready, .. }) = die.take_next() else { return };
         if die.dead {
-            return self.pass_over(number, pending, at);
+            return self.pass_over(number, at);
         }
         let times = &self.times;
-        let mut begin = at.max(die.read_until).max(pending.ready);
-        let (energy, work) = match pending.kind {
-            Kind::Sense => (0, times.read[usize::from(pending.page)]),
+        let mut begin = at.max(die.read_until).max(ready);
+        let (energy, work) = match kind {
+            Kind::Sense => (0, times.read[usize::from(page)]),
             Kind::Erase => (2, times.erase),
-            Kind::Host | Kind::Parity | Kind::Relocated => (1, times.program[usize::from(pending.page)]),
+            Kind::Host | Kind::Parity | Kind::Relocated => (1, times.program[usize::from(page)]),
         };
         match &times.power {
             Some(Power { limit: Some((_, carries)), .. }) => {
@@ -387,10 +383,10 @@ impl Flash {
             Some(power) => self.drawn_nj += power.takes_nj[energy],
             None => {}
         }
-        let end = match pending.kind {
+        let end = match kind {
             Kind::Erase => begin + work,
             kind => {
-                let units = if kind == Kind::Sense { u32::from(pending.frees) } else { self.layout.program_units };
+                let units = if kind == Kind::Sense { u32::from(frees) } else { self.layout.program_units };
                 let transfer = times.channel.time(u64::from(units) * times.unit_bytes);
                 let channel = &mut self.channels[self.layout.channel_of(number)];
                 *channel = at.max(*channel) + transfer;
@@ -398,17 +394,31 @@ impl Flash {
                 (begin + transfer).max(*channel) + work
             }
         };
-        die.start(pending, begin, end);
+        die.work(begin, end);
         let [reclaiming, renewing, all] = &mut self.reclaiming;
         *all += end - begin;
         self.busy[0] += end - begin;
-        if !pending.kind.serves_the_host() {
-            *(if pending.renews { renewing } else { reclaiming }) += end - begin;
+        if !kind.serves_the_host() {
+            *(if renews { renewing } else { reclaiming }) += end - begin;
         }
         if *all > 1 << 36 {
             self.reclaiming = self.reclaiming.map(|time| time / 2);
         }
         self.events.add(end, number);
+        self.prefetch_end(number, (kind, unit, tag));
+    }
+
+    /// Brings near what the end of something on a die will need: where many wait, that has left the processor's cache.
+    #[inline]
+    fn prefetch_end(&self, number: u32, (kind, unit, tag): (Kind, u32, u32)) {
+        // Not the next one: each may lie across two lines of the cache, of which the second is this one's first.
+        if let Some(second) = self.dies[number as usize].queue.get(1) {
+            prefetch(std::slice::from_ref(second), 0);
+        }
+        match kind {
+            Kind::Sense => self.relocations.prefetch(tag),
+            _ => prefetch(&self.controllers[self.controller_of(number)].unprogrammed, unit as usize),
+        }
     }
 
     /// Writes the first `bytes` as if long ago: once from begin to end, then over again at random, so many times over.

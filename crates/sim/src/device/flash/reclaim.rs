@@ -3,6 +3,7 @@
 use super::die::{Kind, NONE, Pending};
 use super::ftl::{Frontier, Step};
 use super::{Flash, Nanos};
+use crate::near::prefetch;
 
 /// Relocated program units that wait until what goes into them has been sensed.
 #[derive(Debug, Default)]
@@ -35,6 +36,12 @@ impl Relocations {
                 (self.list.len() - 1) as u32
             }
         }
+    }
+
+    /// Brings a relocation nearer to the processor.
+    #[inline]
+    pub(super) fn prefetch(&self, relocation: u32) {
+        prefetch(&self.list, relocation as usize);
     }
 
     /// One more sense must be over.
@@ -87,6 +94,7 @@ impl Flash {
     }
 
     /// Sends a program unit, and the parity of its stripe if it is the last, to their dies.
+    #[inline(always)]
     fn program(&mut self, number: usize, unit: u32, pending: Pending, at: Nanos) {
         let (place, page) = self.place(number, unit);
         let controller = &mut self.controllers[number];
@@ -178,12 +186,12 @@ impl Flash {
             // One sense brings every plane's page; about half of it is still valid and crosses the channel.
             let frees = self.layout.program_units.div_ceil(2) as u16;
             let tag = relocation;
-            let sense = Pending { kind: Kind::Sense, page, frees, unit: source, tag, renews, epoch: 0, ready: at };
+            let sense = || Pending { kind: Kind::Sense, page, frees, unit: source, tag, renews, epoch: 0, ready: at };
             if self.dies[die as usize].dead {
-                self.sense_others(number, sense, at);
+                self.sense_others(number, sense(), at);
             } else {
                 self.relocations.expect(relocation);
-                self.enqueue(die, sense, at);
+                self.enqueue(die, sense(), at);
             }
         }
         if !self.separate {
