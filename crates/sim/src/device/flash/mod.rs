@@ -146,9 +146,11 @@ struct Times {
     program: [Nanos; 4],
     erase: Nanos,
     suspend: Option<Nanos>,
-    channel: Pace,
-    /// One mapping unit on a channel.
+    /// One mapping unit on a channel, and a whole program unit.
     unit_transfer: Nanos,
+    program_transfer: Nanos,
+    /// What is sensed to be moved: about half of every plane's page is still valid.
+    moved_transfer: Nanos,
     link: [Pace; 2],
     half_duplex: bool,
     /// What the electronics move both ways together, where that is less than the link carries.
@@ -239,7 +241,7 @@ impl Flash {
             return Err("more dies or more commands at once than can be simulated".into());
         }
         Ok(Self {
-            times: Times::new(profile),
+            times: Times::new(profile, &layout),
             controllers: (0..controllers).map(of_number).collect::<Result<_, String>>()?,
             dies: (0..dies * controllers).map(|_| Die::new()).collect(),
             channels: vec![0; (layout.channels * controllers) as usize],
@@ -363,7 +365,7 @@ impl Flash {
     /// An idle die begins what waits for it.
     fn start_next(&mut self, number: u32, at: Nanos) {
         let die = &mut self.dies[number as usize];
-        let Some(&Pending { kind, page, frees, unit, tag, renews, ready, .. }) = die.take_next() else { return };
+        let Some(&Pending { kind, page, unit, tag, renews, ready, .. }) = die.take_next() else { return };
         if die.dead {
             return self.pass_over(number, at);
         }
@@ -386,8 +388,7 @@ impl Flash {
         let end = match kind {
             Kind::Erase => begin + work,
             kind => {
-                let units = if kind == Kind::Sense { u32::from(frees) } else { self.layout.program_units };
-                let transfer = times.channel.time(u64::from(units) * times.unit_bytes);
+                let transfer = if kind == Kind::Sense { times.moved_transfer } else { times.program_transfer };
                 let channel = &mut self.channels[self.layout.channel_of(number)];
                 *channel = at.max(*channel) + transfer;
                 self.busy[3] += transfer;
@@ -536,7 +537,7 @@ impl Times {
         }
     }
 
-    fn new(profile: &FlashProfile) -> Self {
+    fn new(profile: &FlashProfile, layout: &Layout) -> Self {
         let (nand, controller) = (&profile.nand, &profile.controller);
         let by_kind = |times: &[tameshi_base::Time]| {
             let mut all = [0; 4];
@@ -560,6 +561,7 @@ impl Times {
             Power { idle_mw: u64::from(power.idle_mw.value), takes_nj, limit }
         });
         let channel = Pace::per_second(controller.channel_rate.value);
+        let (unit, program_units) = (profile.mapping_unit.value.0, layout.program_units);
         Self {
             unit_bytes: profile.mapping_unit.value.0,
             unit_bits: profile.mapping_unit.value.0.is_power_of_two().then(|| profile.mapping_unit.value.0.ilog2()),
@@ -568,8 +570,9 @@ impl Times {
             program: by_kind(&nand.program_time.value),
             erase: nand.erase_time.value.0,
             suspend: nand.suspend_time.as_ref().map(|time| time.value.0),
-            channel,
-            unit_transfer: channel.time(profile.mapping_unit.value.0),
+            unit_transfer: channel.time(unit),
+            program_transfer: channel.time(u64::from(program_units) * unit),
+            moved_transfer: channel.time(u64::from(program_units.div_ceil(2)) * unit),
             link: [profile.link.read_rate.value, profile.link.write_rate.value].map(Pace::per_second),
             half_duplex: profile.link.half_duplex.value,
             transfer: controller.transfer_rate.as_ref().map(|rate| Pace::per_second(rate.value)),

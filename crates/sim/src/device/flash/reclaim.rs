@@ -183,10 +183,8 @@ impl Flash {
         if std::mem::replace(&mut controller.sensing[usize::from(renews)], source) != source {
             let (place, page) = self.place(number, source);
             let die = self.controllers[number].first_die + u32::from(place.die);
-            // One sense brings every plane's page; about half of it is still valid and crosses the channel.
-            let frees = self.layout.program_units.div_ceil(2) as u16;
-            let tag = relocation;
-            let sense = || Pending { kind: Kind::Sense, page, frees, unit: source, tag, renews, epoch: 0, ready: at };
+            let (kind, tag) = (Kind::Sense, relocation);
+            let sense = || Pending { kind, page, frees: 0, unit: source, tag, renews, epoch: 0, ready: at };
             if self.dies[die as usize].dead {
                 self.sense_others(number, sense(), at);
             } else {
