@@ -247,4 +247,4 @@ def _named(rows: Sequence[Validated]) -> str:
     if not names:
         return NOTHING
     more = [f"+{len(names) - MOST_NAMED}"] if len(names) > MOST_NAMED else []
-    return ", ".join([*names[:MOST_NAMED], *more])
+    return "; ".join([*names[:MOST_NAMED], *more])

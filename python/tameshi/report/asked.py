@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tameshi.report import summary
@@ -10,7 +11,7 @@ from tameshi.report.database import validated_on
 from tameshi.report.figures import Figure, Panel, Scale, Series
 from tameshi.report.points import View
 from tameshi.report.summary import LINES, Answer, Clause, Column, Row, Table
-from tameshi.report.text import Phrase, Shown, Text, format_value
+from tameshi.report.text import Phrase, Shown, Text, format_value, modelled
 
 WORLD = "simulated"
 Document = Mapping[str, Any]
@@ -54,8 +55,8 @@ def _named(configuration: Document, text: Text) -> dict[str, str]:
     return {
         "storage": configuration["storage"],
         "pool": configuration["buffer_pool"],
-        "qps": str(_shown(qps, "rate", text)),
-        "p99": str(_shown(p99, "latency", text)) if p99 else text("cell.none"),
+        "qps": str(replace(_shown(qps, "rate", text), model="")),
+        "p99": str(replace(_shown(p99, "latency", text), model="")),
         "kind": _kind(configuration["p99_of"], text),
     }
 
@@ -81,10 +82,10 @@ def _trust(asked: Document, text: Text) -> str:
         return ""
     model, sentences = told["qps"]["model"], []
     if model:
-        target = asked["target"]["qps"]
-        interval = "–".join(format_value("rate", model[end]) for end in ("low", "high"))
-        unsure = model["low"] < target <= model["high"]
-        sentences.append(text("asked.model_unsure" if unsure else "asked.model", interval=interval))
+        key = "asked.model_unsure" if _unsure(asked["target"], told) else "asked.model"
+        off = _model(told["qps"], "rate", text)
+        tail = _model(told["p99"], "latency", text)
+        sentences.append(text(key, qps=off, p99=tail or text("cell.unknown")))
         key = "asked.inside" if model["inside_range"] else "asked.outside"
         sentences.append(text(key, on=validated_on(model, text)))
     seconds = f"{(asked['lasts_ns'] - asked['ramp_ns']) / 1e9:.3g} s"
@@ -93,11 +94,20 @@ def _trust(asked: Document, text: Text) -> str:
     return " ".join(sentences)
 
 
+def _unsure(target: Document, told: Document) -> bool:
+    """Whether the model's bounds lie on either side of what is to be reached."""
+    rate, tail = told["qps"]["model"], (told["p99"] or {}).get("model")
+    limit = target["p99_ns"]
+    late = limit is not None and tail is not None and tail["low"] <= limit < tail["high"]
+    return late or bool(rate["low"] < target["qps"] <= rate["high"])
+
+
 def _hangs(asked: Document, text: Text) -> str:
     """The input that moves the answer most, and those that turn it over."""
     base = asked["best"] or asked["nearest"]
     most = asked["sensitivity"][0]
-    ends = {end: format_value("rate", most[end]["qps"]["value"]) for end in ("low", "high")}
+    shown = {end: _shown(most[end]["qps"], "rate", text) for end in ("low", "high")}
+    ends = {end: told.value + text.aside(told) for end, told in shown.items()}
     said = text(
         "asked.most",
         input=text.name(f"input.{most['input']}"),
@@ -122,8 +132,15 @@ def _hangs(asked: Document, text: Text) -> str:
 def _shown(figure: Document | None, kind: str, text: Text) -> Shown:
     if figure is None:
         return Shown(text("cell.none"))
-    sampling = figure["sampling"]
-    return text.shown(kind, figure["value"], sampling["low"], sampling["high"], sampling["runs"])
+    sampling, model, value = figure["sampling"], figure["model"], figure["value"]
+    told = text.shown(kind, value, sampling["low"], sampling["high"], sampling["runs"])
+    beyond = model is not None and not model["inside_range"]
+    return modelled(told, kind, value, _off(figure), beyond=beyond)
+
+
+def _alone(figure: Document | None, kind: str, text: Text) -> Shown:
+    """A figure without what chance does to it."""
+    return replace(_shown(figure, kind, text), interval="", note="")
 
 
 def tables(view: View, text: Text) -> list[Table]:
@@ -137,15 +154,13 @@ def tables(view: View, text: Text) -> list[Table]:
 def _configurations(asked: Document, text: Text) -> Table:
     priced = any(each["cost"] is not None for each in asked["configurations"])
     powered = any(each["watts"] is not None for each in asked["configurations"])
-    keys = ["pool", "meets", "qps", "model", "p99", "hit_ratio", "limit"]
+    keys = ["pool", "meets", "qps", "p99", "hit_ratio", "limit"]
     keys += ["watts"] if powered else []
     keys += ["cost"] if priced else []
     rows = []
     for each in asked["configurations"]:
         cells = [_meets(each["meets"], text), _shown(each["qps"], "rate", text)]
-        cells += [_model(each["qps"], text), _shown(each["p99"], "latency", text)]
-        hits = each["hit_ratio"]
-        cells.append(Shown(format_value("share", hits["value"]) if hits else text("cell.none")))
+        cells += [_shown(each["p99"], "latency", text), _alone(each["hit_ratio"], "share", text)]
         cells.append(Shown(_limit(each["limit"], text)))
         if powered:
             known = each["watts"] is not None
@@ -171,12 +186,10 @@ def _limit(name: str | None, text: Text) -> str:
     return text(f"asked.limit_{name}") if name else text("cell.none")
 
 
-def _model(figure: Document | None, text: Text) -> Shown:
-    if not figure or not figure["model"]:
-        return Shown(text("cell.unknown"))
-    model = figure["model"]
-    ends = (format_value("rate", model[end]) for end in ("low", "high"))
-    return Shown("–".join(ends), at="" if model["inside_range"] else text("asked.beyond"))
+def _model(figure: Document | None, kind: str, text: Text) -> str:
+    """How far the model may be off, each end with its unit; empty where that is not known."""
+    model = figure and figure["model"]
+    return "–".join(format_value(kind, model[end]) for end in ("low", "high")) if model else ""
 
 
 def _inputs(asked: Document, text: Text) -> Table:
@@ -237,6 +250,7 @@ def figures(view: View) -> list[Figure]:
                 low=tuple(min(value, middle) for value in reached),
                 high=tuple(max(value, middle) for value in reached),
                 style=style,
+                models=tuple(_off(row[end]["qps"]) for row in rows),
             )
         )
     names = tuple((f"input.{row['input']}", _ends(row)) for row in rows)
@@ -252,6 +266,11 @@ def figures(view: View) -> list[Figure]:
             (Panel((), tuple(series), marks=tuple(marks)),),
         )
     ]
+
+
+def _off(figure: Document) -> tuple[float, float] | None:
+    model = figure["model"]
+    return (model["low"], model["high"]) if model else None
 
 
 def _ends(row: Mapping[str, Any]) -> str:

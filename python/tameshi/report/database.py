@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tameshi.model_error import NOTHING
@@ -67,12 +68,12 @@ def _whole(points: Sequence[Point]) -> dict[str, Point]:
 def _beside(view: View, text: Text, point: Point | None, base: Point | None) -> Shown:
     if point is None:
         return Shown(text("cell.none"))
-    value = shown(text, point).value
+    told = replace(shown(text, point), interval="", note="")
     if base is None or point is base or point.measure == "hit_ratio" or not base.value:
-        return Shown(value)
+        return told
     ratio = ratio_of(view, point, base)
-    told = text.shown("ratio", ratio.value, None, None, ratio.runs).value if ratio else ""
-    return Shown(value, note=told)
+    times = text.shown("ratio", ratio.value, None, None, ratio.runs).value if ratio else ""
+    return replace(told, note=times)
 
 
 def _times(view: View, text: Text, cells: Sequence[dict[str, Any]]) -> Table:
@@ -85,9 +86,9 @@ def _times(view: View, text: Text, cells: Sequence[dict[str, Any]]) -> Table:
                 by_subject.setdefault(point.subject, {})[point.measure] = point
         for subject, points in by_subject.items():
             found = [points.get("rate"), *(points.get(f"latency.{time}") for time in TIMES)]
-            values = [shown(text, p).value if p else text("cell.none") for p in found]
-            row = Row(text.name(subject), tuple(Shown(v) for v in values), cell_name(text, cell))
-            rows.append(row)
+            values = (shown(text, p) if p else Shown(text("cell.none")) for p in found)
+            row = tuple(replace(value, interval="", note="") for value in values)
+            rows.append(Row(text.name(subject), row, cell_name(text, cell)))
     measures = ["transaction.rate", *(f"latency.{time}" for time in TIMES)]
     columns = [Column(text("column.type")), *(Column(text.measure(m)) for m in measures)]
     return Table("database-times", text("table.times"), tuple(columns), tuple(rows), numeric=True)
@@ -113,7 +114,7 @@ def _model(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
     keys = ("cell", "statements", "model", "inside", "validated_on")
     columns = tuple(Column(text(f"modelled.{key}")) for key in keys)
     note = text("note.model")
-    return Table("database-model", text("table.model"), columns, tuple(rows), note, numeric=True)
+    return Table("database-model", text("table.model"), columns, tuple(rows), note)
 
 
 PROFILED = ("ns", "cpu_user_ns", "cpu_system_ns", "blocks_in", "major_faults", "minor_faults")

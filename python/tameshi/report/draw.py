@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from tameshi.report.figures import Figure, Panel, Scale, Series
-from tameshi.report.text import Text, format_tick
+from tameshi.report.text import Text, format_tick, modelled
 
 # Markers and dashes repeat at other lengths than colours do, so that pairs stay distinct for long.
 COLOURS = 7
@@ -21,32 +21,32 @@ _MEASURE_DASHES = ("solid", "dot", "dash")
 _CURVE_DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
 _PANEL_HEIGHT = {1: 300, 2: 240}
 _BAND = 0.13
-_BAND_OPACITY = 0.2
+_BAND_OPACITY = 0.3
+# How far a model may be off is drawn broad and pale, what chance does narrow and strong.
+_MODEL_WIDTH, _MODEL_OPACITY, _MODEL_BAND_OPACITY = 9, 0.28, 0.13
+_BAR_GAP = 0.35
 # Kinds whose categories stand below each other, and the height of one in pixels.
 _FLAT = ("bar", "dot", "stack", "range")
 _BAR_STEP, _STACK_STEP = 46, 26
+_MANY_BARS = 12
+# What a plot of a grid takes besides its categories: ticks and the label below them.
+_BELOW_GRID = 86
 _DECADES_WITH_STEPS = 2.5
 
 
 def draw(figure: Figure, text: Text) -> dict[str, Any]:
     """The figure as plotly's `{"data": [...], "layout": {...}}`, ready for JSON."""
     rows = math.ceil(len(figure.panels) / figure.columns)
-    plot = make_subplots(
-        rows=rows,
-        cols=figure.columns,
-        shared_xaxes="all",
-        shared_yaxes="all" if figure.common else False,
-        horizontal_spacing=0.03 if figure.common else 0.09,
-        vertical_spacing=0.2 / rows if rows > 1 else 0,
-        subplot_titles=[_title(panel, text) for panel in figure.panels],
-    )
+    plot = _subplots(figure, rows, text)
     listed: set[str] = set()
     for place, panel in enumerate(figure.panels):
         where = {"row": place // figure.columns + 1, "col": place % figure.columns + 1}
-        for series in panel.series:
+        for number, series in enumerate(panel.series):
             for edge in _band(figure, series, text):
                 plot.add_trace(edge, **where)
-            trace = _trace(figure, series, text, len(panel.series))
+            for edge in _model(figure, series, text, number, len(panel.series)):
+                plot.add_trace(edge, **where)
+            trace = _trace(figure, panel, number, text)
             name = str(trace.name)
             trace.update(legendgroup=name, showlegend=name not in listed and series.dash == 0)
             listed |= {name} if series.dash == 0 else set()
@@ -57,6 +57,33 @@ def draw(figure: Figure, text: Text) -> dict[str, Any]:
     drawn: dict[str, Any] = plot.to_plotly_json()
     drawn["layout"].pop("template", None)
     return {"data": drawn["data"], "layout": drawn["layout"]}
+
+
+def _subplots(figure: Figure, rows: int, text: Text) -> Any:
+    """The grid; its places without a panel stay empty."""
+    flat = figure.kind in _FLAT
+    places = range(rows * figure.columns)
+    cells: list[dict[str, Any] | None] = [{} if i < len(figure.panels) else None for i in places]
+    spacing = 0.2 / rows if rows > 1 else 0
+    if flat and rows > 1:
+        spacing = _BELOW_GRID / (rows * (_body(figure) + _BELOW_GRID))
+    return make_subplots(
+        rows=rows,
+        cols=figure.columns,
+        specs=[cells[i : i + figure.columns] for i in places[:: figure.columns]],
+        shared_xaxes=False if flat else "all",
+        shared_yaxes="all" if figure.common or flat else False,
+        horizontal_spacing=0.03 if figure.common or flat else 0.09,
+        vertical_spacing=spacing,
+        subplot_titles=[_title(panel, text) for panel in figure.panels],
+    )
+
+
+def _body(figure: Figure) -> int:
+    """Height of a flat plot's categories, in pixels."""
+    count = len(figure.x.categories)
+    narrow = figure.kind == "stack" or count > _MANY_BARS
+    return (_STACK_STEP if narrow else _BAR_STEP) * count
 
 
 def _lines(plot: Any, figure: Figure, panel: Panel, text: Text, where: dict[str, int]) -> None:
@@ -101,8 +128,9 @@ def _title(panel: Panel, text: Text) -> str:
 
 def _layout(plot: Any, figure: Figure, rows: int, single: bool) -> None:
     flat = figure.kind in _FLAT
-    step = _STACK_STEP if figure.kind == "stack" else _BAR_STEP
-    body = step * len(figure.x.categories) + 30 if flat else rows * _PANEL_HEIGHT.get(rows, 210)
+    body = rows * _PANEL_HEIGHT.get(rows, 210)
+    if flat:
+        body = rows * _body(figure) + (rows - 1) * _BELOW_GRID + 30
     font = {"family": "var(--font)", "size": 13, "color": "var(--ink)"}
     plot.update_layout(
         template=None,
@@ -124,7 +152,7 @@ def _layout(plot: Any, figure: Figure, rows: int, single: bool) -> None:
         },
         hovermode="closest",
         barmode={"stack": "stack", "range": "overlay"}.get(figure.kind, "group"),
-        bargap=0.35,
+        bargap=_BAR_GAP,
         showlegend=not single,
         legend={
             "orientation": "h",
@@ -142,8 +170,12 @@ def _layout(plot: Any, figure: Figure, rows: int, single: bool) -> None:
 def _axes(plot: Any, figure: Figure, rows: int, text: Text) -> None:
     places = _place_axis(figure.x, text)
     if figure.kind in _FLAT:
-        plot.update_xaxes(**_value_axis(figure, figure.panels, text))
-        plot.update_yaxes(**(places | {"autorange": "reversed"}))
+        plot.update_yaxes(**(places | {"range": [len(figure.x.categories) - 0.5, -0.5]}))
+        for i, panel in enumerate(figure.panels):
+            row, col = i // figure.columns + 1, i % figure.columns + 1
+            plot.update_xaxes(**_value_axis(figure, (panel,), text), row=row, col=col)
+            if col > 1:
+                plot.update_yaxes(showticklabels=False, row=row, col=col)
         return
     plot.update_xaxes(**places)
     for i, panel in enumerate(figure.panels):
@@ -193,7 +225,8 @@ def _place_axis(scale: Scale, text: Text) -> dict[str, Any]:
 
 def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[str, Any]:
     """The axis of values, with ticks in the report's own units."""
-    scale, axis = figure.y, _axis(figure.y, text)
+    scale = panels[0].y or figure.y
+    axis = _axis(scale, text)
     low, high = _span(panels, scale.log)
     if figure.kind == "stack":
         high = max(_heights(panels), default=high)
@@ -205,6 +238,11 @@ def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[s
     else:
         ticks = linear_ticks(high)
         axis["range"] = [0, high * 1.08 or 1]
+    if figure.kind == "dot" and scale.kind == "share" and high > low:
+        # Shares of nearly the whole would all lie at the edge.
+        edge = 0.08 * (high - low)
+        ticks = [tick for tick in linear_ticks(high, low) if tick >= low - edge]
+        axis["range"] = [low - edge, high + edge]
     if figure.kind == "range":
         marked = [at for panel in panels for at, _ in panel.marks]
         axis["range"] = [min([low, *marked]) * 0.95, max([high, *marked]) * 1.05]
@@ -217,7 +255,10 @@ def _span(panels: tuple[Panel, ...], log: bool) -> tuple[float, float]:
         value
         for panel in panels
         for s in panel.series
-        for value in (*s.y, *s.low, *s.high, *(at for at, _ in panel.bounds))
+        for value in (
+            *(*s.y, *s.low, *s.high, *(at for at, _ in panel.bounds)),
+            *(end for model in s.models if model for end in model),
+        )
         if value is not None and (value > 0 or not log)
     ]
     return (min(values), max(values)) if values else (1.0, 10.0)
@@ -240,18 +281,19 @@ def log_ticks(low: float, high: float) -> list[float]:
     return [step * 10.0**power for power in range(first, last + 1) for step in steps]
 
 
-def linear_ticks(high: float) -> list[float]:
-    """About five round ticks from zero."""
-    if high <= 0:
+def linear_ticks(high: float, low: float = 0.0) -> list[float]:
+    """Round ticks from zero, about five of them above `low`."""
+    if high <= low:
         return []
-    rough = high / 5
+    rough = (high - low) / 5
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough)
     return [step * i for i in range(math.ceil(high / step - 1e-9) + 1)]
 
 
-def _trace(figure: Figure, series: Series, text: Text, together: int) -> Any:
-    hover = list(_hover(figure, series, text))
+def _trace(figure: Figure, panel: Panel, number: int, text: Text) -> Any:
+    series, together = panel.series[number], len(panel.series)
+    hover = list(_hover(figure, panel.y or figure.y, series, text))
     # Measures of one series share its legend entry; their dashes tell them apart.
     name = series.name[:-1] if series.dash or _has_twin(figure, series) else series.name
     common: dict[str, Any] = {
@@ -283,8 +325,7 @@ def _trace(figure: Figure, series: Series, text: Text, together: int) -> Any:
         "size": 9 if figure.kind == "dot" else 6,
     }
     if figure.kind == "dot":
-        offset = (series.style - (together - 1) / 2) * _BAND * 2
-        shifted = [x + offset for x in series.x]
+        shifted = [x + _offset(figure, number, together) for x in series.x]
         whiskers = _whiskers(series, colour)
         return go.Scatter(
             **common, x=series.y, y=shifted, mode="markers", marker=marker, error_x=whiskers
@@ -303,7 +344,7 @@ def _lengths(figure: Figure, series: Series) -> dict[str, Any]:
 def _line_trace(
     figure: Figure, series: Series, common: dict[str, Any], marker: dict[str, Any], colour: str
 ) -> Any:
-    smooth = not series.low or figure.kind == "step"
+    smooth = _smooth(figure, series)
     return go.Scatter(
         **common,
         x=series.x,
@@ -320,23 +361,66 @@ def _line_trace(
     )
 
 
+def _smooth(figure: Figure, series: Series) -> bool:
+    return not series.low or figure.kind == "step"
+
+
 def _band(figure: Figure, series: Series, text: Text) -> Iterator[Any]:
     """The edges between which steps of several runs lie, filled, below their line."""
-    if figure.kind != "step" or not series.low:
+    if figure.kind == "step" and series.low:
+        yield from _filled(figure, series, (series.low, series.high), _BAND_OPACITY, text)
+
+
+def _model(figure: Figure, series: Series, text: Text, number: int, together: int) -> Iterator[Any]:
+    """How far a model may be off: a band along a line, a broad stroke at a point."""
+    if not series.modelled:
         return
-    group = escape(text.names(series.name), quote=False)
-    for values, fill in ((series.low, None), (series.high, "tonexty")):
+    ends = [model or (None, None) for model in series.models]
+    if figure.kind not in _FLAT and _smooth(figure, series):
+        edges = tuple(low for low, _ in ends), tuple(high for _, high in ends)
+        yield from _filled(figure, series, edges, _MODEL_BAND_OPACITY, text)
+        return
+    places = [place for x in series.x for place in [x + _offset(figure, number, together)] * 3]
+    along = [value for low, high in ends for value in (low, high, None)]
+    flat = figure.kind in _FLAT
+    dot = figure.kind == "dot" or not flat
+    yield go.Scatter(
+        x=along if flat else places,
+        y=places if flat else along,
+        mode="lines",
+        line={"width": _MODEL_WIDTH, "color": _colour(series) if dot else "var(--ink)"},
+        opacity=_MODEL_OPACITY,
+        hoverinfo="skip",
+        showlegend=False,
+        legendgroup=escape(text.names(series.name), quote=False),
+    )
+
+
+def _offset(figure: Figure, number: int, together: int) -> float:
+    """Where in its category one of several series lies."""
+    step = {"dot": 2 * _BAND, "bar": (1 - _BAR_GAP) / together, "range": 2 * _BAND}
+    return (number - (together - 1) / 2) * step.get(figure.kind, 0.0)
+
+
+def _filled(
+    figure: Figure,
+    series: Series,
+    edges: tuple[tuple[float | None, ...], tuple[float | None, ...]],
+    opacity: float,
+    text: Text,
+) -> Iterator[Any]:
+    for values, fill in zip(edges, (None, "tonexty"), strict=True):
         yield go.Scatter(
             x=series.x,
             y=values,
             mode="lines",
-            line={"width": 0, "shape": "vh"},
+            line={"width": 0, "shape": "vh" if figure.kind == "step" else "linear"},
             fill=fill,
             fillcolor=_colour(series),
-            opacity=_BAND_OPACITY,
+            opacity=opacity,
             hoverinfo="skip",
             showlegend=False,
-            legendgroup=group,
+            legendgroup=escape(text.names(series.name), quote=False),
         )
 
 
@@ -376,7 +460,7 @@ def _whiskers(series: Series, colour: str) -> dict[str, Any] | None:
     }
 
 
-def _hover(figure: Figure, series: Series, text: Text) -> Iterator[str]:
+def _hover(figure: Figure, scale: Scale, series: Series, text: Text) -> Iterator[str]:
     labels = dict(figure.x.ticks)
     name = escape(text.names(series.name), quote=False)
     for i, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
@@ -384,14 +468,16 @@ def _hover(figure: Figure, series: Series, text: Text) -> Iterator[str]:
             place = text.names(figure.x.categories[int(x)])
         else:
             place = f"{text.phrase(figure.x.label)} {labels.get(x, f'{x:.4g}')}"
-        value = format_hover(figure.y.kind, series, i, y, text, ranged=figure.kind == "range")
+        value = format_hover(scale.kind, series, i, y, text, ranged=figure.kind == "range")
         yield f"<b>{name}</b><br>{escape(place, quote=False)}<br>{escape(value, quote=False)}"
 
 
 def format_hover(
     kind: str, series: Series, i: int, value: float, text: Text, *, ranged: bool = False
 ) -> str:
-    """A value with its interval; series without any (curves, time) show the value alone."""
-    if ranged or not series.low:
-        return text.shown(kind, value, value, value, 0).value
-    return str(text.shown(kind, value, series.low[i], series.high[i], 0))
+    """A value with its intervals; series without any (curves, time) show the value alone."""
+    bare = ranged or not series.low
+    low, high = (value, value) if bare else (series.low[i], series.high[i])
+    told = text.shown(kind, value, low, high, 0)
+    told = modelled(told, kind, value, series.models[i] if series.models else None)
+    return told.value + text.aside(told, bare=bare)

@@ -16,6 +16,7 @@ from tameshi.report.points import (
     View,
     family_of,
     freeze,
+    is_kind,
     level_on,
     lowest_level,
     moves_large_blocks,
@@ -39,6 +40,7 @@ class Ratio:
     low: float | None
     high: float | None
     runs: int
+    model: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Effect:
     """What one level of an axis does to a program's rate, beside the axis's first level.
 
     `ratio` is the geometric mean over the cells that differ in nothing else, `low` and `high` the
-    least and the greatest of them.
+    least and the greatest of them; `model` how far models leave it open, off alike in all cells.
     """
 
     phase: str
@@ -69,6 +71,7 @@ class Effect:
     ratio: float
     low: float
     high: float
+    model: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ class Company:
 def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
     """The study's own ratio where it holds one, either way up, else one from the two estimates."""
     metric = f"{top.operation}.{top.measure}"
+    model = _model_of(top, bottom)
     for entry in view.ratios:
         if (entry["metric"], entry.get("subject", "")) != (metric, top.subject):
             continue
@@ -91,15 +95,23 @@ def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
         low, high = sampling.get("low"), sampling.get("high")
         runs = int(sampling.get("runs") or 0)
         if _sides(entry, top, bottom):
-            return Ratio(entry["value"], low, high, runs)
+            return Ratio(entry["value"], low, high, runs, model)
         if _sides(entry, bottom, top) and entry["value"] > 0:
-            return Ratio(
-                1 / entry["value"], 1 / high if high else None, 1 / low if low else None, runs
-            )
+            low, high = (1 / high if high else None, 1 / low if low else None)
+            return Ratio(1 / entry["value"], low, high, runs, model)
     value, interval = ratios.of(_side(top), _side(bottom), paired=False)
     if value is None or value <= 0:
         return None
-    return Ratio(value, interval.low, interval.high, interval.runs)
+    return Ratio(value, interval.low, interval.high, interval.runs, model)
+
+
+def _model_of(top: Point, bottom: Point) -> tuple[float, float] | None:
+    """How far models leave a ratio open."""
+    sides = []
+    for point in (top, bottom):
+        low, high = point.model or (None, None)
+        sides.append(ratios.Side(point.value, Interval(low, high, 0, "")))
+    return ratios.of_models(*sides)
 
 
 def _sides(entry: Mapping[str, Any], top: Point, bottom: Point) -> bool:
@@ -123,7 +135,7 @@ def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:
     by_series = series_of(points, axis)
     peaks, floors = [], []
     for key, name in series_names(points, axis).items():
-        if _is_kind(key):
+        if is_kind(key):
             continue
         name = _program(name, key)
         series = by_series[key]
@@ -151,7 +163,7 @@ def plain_facts(view: View, phase: str) -> list[Fact]:
     facts = []
     for key, name in series_names(points, None).items():
         _, subject, operation = key
-        if key not in kept or _is_kind(key):
+        if key not in kept or is_kind(key):
             continue
         name = _program(name, key)
         series = [p for p in points if p.key == key]
@@ -170,11 +182,6 @@ def plain_facts(view: View, phase: str) -> list[Fact]:
     return facts
 
 
-def _is_kind(key: Series) -> bool:
-    """Whether it is one kind of transactions: their program speaks for all of them."""
-    return key[2] == "transaction" and "." in key[1]
-
-
 def _program(name: Name, key: Series) -> Name:
     """A program that is alone is called by its own name, and not a transaction."""
     return (key[1],) if name == ("transaction",) else name
@@ -185,10 +192,10 @@ def effects(view: View, world: str) -> list[Effect]:
     found = []
     for phase in view.phases:
         rates = {
-            point.levels: point.value
+            point.levels: point
             for point in view.in_phase(phase)
             if point.world == world and point.operation == "transaction" and point.value > 0
-            if family_of(point.measure) == "rate" and not _is_kind(point.key)
+            if family_of(point.measure) == "rate" and not is_kind(point.key)
         }
         for axis in view.axes:
             there = [lv for lv in axis.levels if any((axis.name, lv) in levels for levels in rates)]
@@ -196,19 +203,35 @@ def effects(view: View, world: str) -> list[Effect]:
                 there = sorted(there, key=lambda level: number(level) or 0.0)
                 there = [*there[:1], *there[1:][-1:]]
             for level in there[1:]:
-                factors = _factors(rates, axis, there[0], level)
-                if factors:
-                    mean = math.exp(math.fsum(map(math.log, factors)) / len(factors))
-                    ends = (min(factors), max(factors))
-                    found.append(Effect(phase, axis.name, there[0], level, mean, *ends))
+                pairs = _alike(rates, axis, there[0], level)
+                if pairs:
+                    found.append(_effect(phase, axis.name, there[0], level, pairs))
     return found
 
 
-def _factors(rates: Mapping[Levels, float], axis: Axis, first: str, level: str) -> list[float]:
-    """The ratios of the cells that differ in this axis alone."""
+def _effect(
+    phase: str, axis: str, first: str, level: str, pairs: Sequence[tuple[Point, Point]]
+) -> Effect:
+    factors = [top.value / bottom.value for top, bottom in pairs]
+    models = [model for pair in pairs if (model := _model_of(*pair))]
+    model = None
+    if len(models) == len(pairs):
+        model = _mean([low for low, _ in models]), _mean([high for _, high in models])
+    return Effect(phase, axis, first, level, _mean(factors), min(factors), max(factors), model)
+
+
+def _mean(factors: Sequence[float]) -> float:
+    """Their geometric mean."""
+    return math.exp(math.fsum(map(math.log, factors)) / len(factors))
+
+
+def _alike(
+    rates: Mapping[Levels, Point], axis: Axis, first: str, level: str
+) -> list[tuple[Point, Point]]:
+    """The cells that differ in this axis alone, those of the level above."""
     base = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == first}
     there = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == level}
-    return [rate / base[other] for other, rate in there.items() if other in base]
+    return [(rate, base[other]) for other, rate in there.items() if other in base]
 
 
 def companies(view: View) -> list[Company]:

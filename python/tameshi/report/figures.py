@@ -15,6 +15,7 @@ from tameshi.report.points import (
     View,
     family_of,
     freeze,
+    is_kind,
     kind_of,
     level_on,
     moves_large_blocks,
@@ -30,8 +31,9 @@ from tameshi.report.text import Phrase, format_value
 # Bars start at zero; where values differ by more than this, points on a logarithmic axis tell more.
 _BAR_RANGE = 20.0
 _LOG_RANGE = 8.0
-BANDED = "modelled"
-"""Key of lines over time whose bounds tell how far a model may be off."""
+Bounds = tuple[float, float] | None
+MODELS = "models"
+"""Key of lines over time: by name how far a model may be off at each time."""
 # The axis of the rates that a search runs: the planner's name for it.
 _RATE_AXIS = "rate"
 
@@ -51,6 +53,7 @@ class Scale:
 class Series:
     """One line, bar or row of points; `low` and `high` bound each value where it has an interval.
 
+    `models` bounds each value by how far a model may be off, None where no model made it.
     `style` picks colour and marker, `dash` the line's dashes; `ramp`, between 0 and 1, replaces the
     colour by one of an ordered scale.
     """
@@ -63,11 +66,17 @@ class Series:
     style: int = 0
     dash: int = 0
     ramp: float | None = None
+    models: tuple[Bounds, ...] = ()
+
+    @property
+    def modelled(self) -> bool:
+        """Whether a model made any of its values."""
+        return any(self.models)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One plot of a grid."""
+    """One plot of a grid; `y` is its own scale of values, where the figure's is not for all."""
 
     name: Name
     series: tuple[Series, ...]
@@ -75,6 +84,7 @@ class Panel:
     """Where on the x axis something happened or lies, and what."""
     bounds: tuple[tuple[float, Phrase], ...] = ()
     """Limits on the y axis."""
+    y: Scale | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,11 @@ class Figure:
     panels: tuple[Panel, ...]
     columns: int = 1
     common: bool = True
+
+    @property
+    def modelled(self) -> bool:
+        """Whether a model made any of its values."""
+        return any(series.modelled for panel in self.panels for series in panel.series)
 
 
 def figures(
@@ -120,7 +135,14 @@ def _sweep_scale(axis: Axis) -> Scale:
 
 
 def _line(points: Sequence[Point], axis: Axis, name: Name, style: int, dash: int = 0) -> Series:
-    placed = sorted((number(level_on(p.levels, axis)) or 0.0, p) for p in points)
+    placed = [(number(level_on(p.levels, axis)) or 0.0, p) for p in points]
+    return of_points(name, sorted(placed, key=lambda place: place[0]), style, dash)
+
+
+def of_points(
+    name: Name, placed: Sequence[tuple[float, Point]], style: int = 0, dash: int = 0
+) -> Series:
+    """Points at their places, with both intervals."""
     return Series(
         name,
         tuple(x for x, _ in placed),
@@ -129,6 +151,7 @@ def _line(points: Sequence[Point], axis: Axis, name: Name, style: int, dash: int
         tuple(p.high for _, p in placed),
         style,
         dash,
+        models=tuple(p.model for _, p in placed),
     )
 
 
@@ -245,15 +268,22 @@ _PERCENTILE = Scale(
 )
 
 
-def _curve(entry: Mapping[str, Any], name: Name, style: int, ramp: float | None = None) -> Series:
-    """A latency distribution with its fractions spread by nines: x = 1 / (1 - q)."""
+def _curve(
+    view: View, entry: Mapping[str, Any], name: Name, style: int, ramp: float | None = None
+) -> Series:
+    """A latency distribution with its fractions spread by nines: x = 1 / (1 - q).
+
+    A model's latencies are off by one factor, whatever their share.
+    """
     pairs = [(float(q), float(ns)) for q, ns in entry["percentiles"]]
     if any(q < 0 or q > 1 for q, _ in pairs):
         raise ValueError("percentiles are fractions between 0 and 1")
     kept = [(1 / (1 - q), ns) for q, ns in pairs if q < 1 and ns > 0]
-    return Series(
-        name, tuple(x for x, _ in kept), tuple(y for _, y in kept), (), (), style, 0, ramp
-    )
+    place = (freeze(entry["levels"]), str(entry.get("stream", "")), str(entry["operation"]))
+    off = view.latency_models.get((entry["world"], entry["phase"], place))
+    models = tuple((ns * off[0], ns * off[1]) for _, ns in kept) if off else ()
+    x, y = tuple(x for x, _ in kept), tuple(y for _, y in kept)
+    return Series(name, x, y, (), (), style, 0, ramp, models)
 
 
 def percentile_grid(
@@ -273,7 +303,7 @@ def percentile_grid(
             }
             last = max(len(axis.levels) - 1, 1)
             lines = tuple(
-                _curve(mine[level], (axis.name, level), i, i / last)
+                _curve(view, mine[level], (axis.name, level), i, i / last)
                 for i, level in enumerate(axis.levels)
                 if level in mine
             )
@@ -295,7 +325,7 @@ def percentile_lines(
     for world in view.worlds:
         entries = {(e["phase"], _entry_key(e, None)): e for e in percentiles if e["world"] == world}
         lines = tuple(
-            _curve(entries[place], name, style)
+            _curve(view, entries[place], name, style)
             for style, (place, name) in enumerate(keys.items())
             if place in entries
         )
@@ -328,7 +358,11 @@ def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
     """Time series: runs of one name and unit share a figure, one panel a world."""
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     order = {world: place for place, world in enumerate(view.worlds)}
-    for entry in sorted(series, key=lambda e: order.get(e["world"], len(order))):
+
+    def place(entry: Mapping[str, Any]) -> tuple[int, int]:
+        return int(entry.get("part", 0)), order.get(entry["world"], len(order))
+
+    for entry in sorted(series, key=place):
         group = (str(entry["name"]), str(entry["unit_key"]), str(entry.get("over", "time")))
         groups.setdefault(group, []).append(entry)
     return [
@@ -340,17 +374,21 @@ def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
             Scale(Phrase(f"axis.{over}"), "number"),
             _time_scale(unit),
             tuple(_time_panel(entry) for entry in entries),
-            min(len(entries), max(len(view.worlds), 1)),
+            _time_columns(view, entries),
             common=False,
         )
         for i, ((name, unit, over), entries) in enumerate(groups.items())
     ]
 
 
+def _time_columns(view: View, entries: Sequence[Mapping[str, Any]]) -> int:
+    """Worlds beside each other; of one world the parts of what is split."""
+    parts = len(view.worlds) == 1 and any(entry.get("part") for entry in entries)
+    return 2 if parts else min(len(entries), max(len(view.worlds), 1))
+
+
 def _time_hint(entries: Sequence[Mapping[str, Any]]) -> Phrase:
     """Whether lines are of all repetitions or of the first, and what a band is."""
-    if any(entry.get(BANDED) for entry in entries):
-        return Phrase("hint.series_modelled")
     runs = [entry["runs"] for entry in entries if "runs" in entry]
     return Phrase("hint.series_runs", {"runs": str(max(runs))}) if runs else Phrase("hint.series")
 
@@ -377,25 +415,30 @@ def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
     ends = [float(t) for t in entry["t_s"]]
     # A commit is a write and its sync: their lines would lie on each other.
     committing = {n.removesuffix(" commit") for n in entry["values"] if n.endswith(" commit")}
-    lows, highs = entry.get("low", {}), entry.get("high", {})
-    kept: dict[str, list[tuple[float, ...]]] = {}
-    for name, values in entry["values"].items():
-        wide = entry.get("runs", 1) > 1 or entry.get(BANDED)
-        bounds = [lows.get(name, ()), highs.get(name, ())] if wide else []
-        rows = zip(ends, values, *bounds, strict=True)
-        told = [tuple(map(float, row)) for row in rows if row[1] is not None]
-        if told and name.removesuffix(" write") not in committing:
-            kept[str(name)] = told
-    return tuple(
-        _steps(tuple(name.split()), told, style) for style, (name, told) in enumerate(kept.items())
-    )
+    kept = [n for n in entry["values"] if n.removesuffix(" write") not in committing]
+    found: list[Series] = []
+    for name in kept:
+        places = [i for i, value in enumerate(entry["values"][name]) if value is not None]
+        if places:
+            found.append(_steps(entry, name, ends, places, len(found)))
+    return tuple(found)
 
 
-def _steps(name: Name, told: Sequence[tuple[float, ...]], style: int) -> Series:
-    """Times, values, and where there are several runs their bounds."""
-    times, *columns = zip(*told, strict=True)
-    values, low, high = [*((column[0], *column) for column in columns), (), ()][:3]
-    return Series(name, (0.0, *times), values, low, high, style)
+def _steps(
+    entry: Mapping[str, Any], name: str, ends: Sequence[float], places: Sequence[int], style: int
+) -> Series:
+    """Times, values, where there are several runs their bounds, and a model's."""
+
+    def of(key: str, wanted: bool) -> tuple[Any, ...]:
+        column = entry.get(key, {}).get(name) if wanted else None
+        told = [column[i] for i in places] if column else []
+        return (*told[:1], *told)
+
+    several = entry.get("runs", 1) > 1
+    words = entry["names"][name] if "names" in entry else tuple(name.split())
+    bounds = of("low", several), of("high", several)
+    times = (0.0, *(ends[i] for i in places))
+    return Series(words, times, of("values", True), *bounds, style, models=of(MODELS, True))
 
 
 def _time_scale(unit: str) -> Scale:
@@ -409,7 +452,10 @@ def bars(view: View, phases: Sequence[str]) -> list[Figure]:
     """Phases without a numeric axis: rates, bandwidth of large transfers, and tail latency."""
     points = without_parts(p for phase in phases for p in view.in_phase(phase))
     rates = [
-        p for p in points if family_of(p.measure) == "rate" and not moves_large_blocks(view, p)
+        p
+        for p in points
+        if family_of(p.measure) == "rate" and not moves_large_blocks(view, p)
+        if not is_kind(p.key)
     ]
     wide = [p for p in points if p.measure == "bandwidth" and moves_large_blocks(view, p)]
     tails = [p for p in points if p.measure == P99]
@@ -432,16 +478,7 @@ def _bar_figure(view: View, name: str, points: list[Point]) -> Figure:
         mine = {(p.phase, p.key): p for p in points if p.world == world}
         shown = [(i, mine[place]) for i, place in enumerate(places) if place in mine]
         if shown:
-            series.append(
-                Series(
-                    (world,),
-                    tuple(float(i) for i, _ in shown),
-                    tuple(p.value for _, p in shown),
-                    tuple(p.low for _, p in shown),
-                    tuple(p.high for _, p in shown),
-                    style,
-                )
-            )
+            series.append(of_points((world,), [(float(i), p) for i, p in shown], style))
     return Figure(
         f"bars-{name}",
         Phrase(f"figure.bars_{name}"),

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ from tameshi.report.draw import draw
 from tameshi.report.figures import Figure, figures
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.points import View, at_worst, read_results
-from tameshi.report.summary import Column, Row, matrices, overview
+from tameshi.report.summary import Column, Row, matrices, overview, with_models
 from tameshi.report.text import Text
 
 
@@ -94,9 +95,16 @@ def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
     return {
         "id": figure.id,
         "title": text.phrase(figure.title),
-        "hint": text.phrase(figure.hint),
+        "hint": " ".join(_hints(figure, text)),
         "plot": draw(figure, text),
     }
+
+
+def _hints(figure: Figure, text: Text) -> Iterator[str]:
+    """How a figure is read."""
+    yield text.phrase(figure.hint)
+    if figure.modelled:
+        yield text("hint.model")
 
 
 def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
@@ -106,10 +114,10 @@ def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
     }
     return {
         "answers": answers(view, text),
-        "asked": asked.tables(view, text),
-        "overview": overview(view, text),
-        "matrices": matrices(view, text),
-        "database": database.tables(view, text),
+        "asked": with_models(asked.tables(view, text), text),
+        "overview": with_models([overview(view, text)], text)[0],
+        "matrices": with_models(matrices(view, text), text),
+        "database": with_models(database.tables(view, text), text),
         "limits": limits.table(view, text),
         "interference": interference.tables(view, text),
         "timeline": timeline.tables(view, text),
@@ -144,7 +152,8 @@ def sentence(said: str) -> Markup:
     """A sentence whose values do not break across lines and whose intervals stand back."""
     safe = re.sub(r"(?<=\d) (?=([kMG]|[kMG]?B/s|[nµm]?s|×)(?!\w))", "\u00a0", str(escape(said)))
     safe = re.sub(r"(?<=\d)–(?=\d)", "\u2060–\u2060", safe)
-    return Markup(re.sub(r"\((?=\d)[^()]*\)", r'<span class="interval">\g<0></span>', safe))
+    aside = r"\((?=\d|model |モデル)[^()]*\)"
+    return Markup(re.sub(aside, r'<span class="interval">\g<0></span>', safe))
 
 
 def grouped(rows: tuple[Row, ...]) -> list[dict[str, Any]]:

@@ -1,95 +1,150 @@
-"""How far the model of a simulated database may be off, in plots: whiskers of cells, bands."""
+"""How far the model of a simulated database may be off, in plots: of each cell, and over time."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tameshi.report.figures import BANDED, Figure, Panel, Scale, Series
-from tameshi.report.points import View, freeze
+from tameshi.report.figures import MODELS, Figure, Panel, Scale, of_points
+from tameshi.report.points import Levels, Point, View, freeze, is_kind, kind_of
 from tameshi.report.text import Phrase
 
 WORLD = "simulated"
-RATE, HITS = "statement.rate", "server.hit_ratio"
 METRICS = {
-    "statements": RATE,
-    "hit_ratio": HITS,
+    "statements": "statement.rate",
+    "hit_ratio": "server.hit_ratio",
     "reads": "server.read_rate",
     "writes": "server.write_rate",
 }
 """The estimate whose interval belongs to a quantity over time."""
-MOST_BANDS = 4
-"""More bands in one plot would hide each other."""
+TAIL = "latency.p99"
+COLUMNS = 3
+MOST_LINES = 4
+"""More bands in one plot would hide each other: then it is split."""
 _LOG_RANGE = 8.0
+
+Place = tuple[str, Levels]
 
 
 def figures(view: View) -> list[Figure]:
-    """Of each simulated cell of databases the statements a second, in the model's interval."""
-    told = [(cell, estimate) for cell in view.cells if (estimate := _estimate(cell, RATE))]
-    if not told:
+    """Of each simulated cell of databases what its tables begin with, in both intervals."""
+    panels = [panel for metric, points in _plotted(view) if (panel := _panel(view, metric, points))]
+    if not any(series.modelled for panel in panels for series in panel.series):
         return []
-    phases = len({cell["phase"] for cell, _ in told}) > 1
-    names = [
-        (*([cell["phase"]] if phases else []), *(level for _, level in freeze(cell["levels"])))
-        for cell, _ in told
-    ]
-    lows, highs = (tuple(estimate["model"][end] for _, estimate in told) for end in ("low", "high"))
-    series = Series(
-        (WORLD,),
-        tuple(float(place) for place in range(len(told))),
-        tuple(estimate["value"] for _, estimate in told),
-        lows,
-        highs,
-    )
-    log = max(highs) > _LOG_RANGE * min(lows) > 0
-    categories = tuple(
-        name or (cell["phase"],) for name, (cell, _) in zip(names, told, strict=True)
-    )
     return [
         Figure(
             "modelled",
             Phrase("figure.modelled"),
             Phrase("hint.modelled"),
             "dot",
-            Scale(Phrase("axis.none"), "number", categories=categories),
-            Scale(Phrase("axis.rate"), "rate", log),
-            (Panel((), (series,)),),
+            Scale(Phrase("axis.none"), "number", categories=tuple(_names(view).values())),
+            Scale(Phrase("axis.none"), "number"),
+            tuple(panels),
+            min(COLUMNS, len(panels)),
+            common=False,
         )
     ]
 
 
+def _names(view: View) -> dict[Place, tuple[str, ...]]:
+    """The simulated cells of databases: their phase where there are several, and their levels."""
+    cells = [
+        cell
+        for cell in view.cells
+        if cell["world"] == WORLD and _estimate(cell, METRICS["statements"])
+    ]
+    phases = len({cell["phase"] for cell in cells}) > 1
+    found = {}
+    for cell in cells:
+        levels = freeze(cell["levels"])
+        name = (*([cell["phase"]] if phases else []), *(level for _, level in levels))
+        found[cell["phase"], levels] = name or (cell["phase"],)
+    return found
+
+
+def _plotted(view: View) -> Iterator[tuple[Phrase, list[Point]]]:
+    """What is plotted: statements, the p99 of the most frequent transaction, and the server's."""
+    by_metric: dict[str, list[Point]] = {}
+    for point in view.points:
+        if point.world == WORLD and (point.phase, point.levels) in _names(view):
+            by_metric.setdefault(f"{point.operation}.{point.measure}", []).append(point)
+    for metric in METRICS.values():
+        of = by_metric.get(metric, [])
+        yield Phrase(f"measure.{metric}"), [p for p in of if "." not in p.subject] or of
+        if metric == METRICS["statements"]:
+            tails = by_metric.get(f"transaction.{TAIL}", [])
+            chief = _chief(by_metric.get("transaction.rate", []))
+            tails = [p for p in tails if p.subject == chief]
+            yield Phrase("axis.p99_of", {"name": chief}), tails
+
+
+def _chief(rates: Sequence[Point]) -> str:
+    """The kind of transaction that there are most of; the program where it has no kinds."""
+    kinds = [p for p in rates if is_kind(p.key)] or rates
+    sums: dict[str, float] = {}
+    for point in kinds:
+        sums[point.subject] = sums.get(point.subject, 0.0) + point.value
+    return max(sums, key=lambda subject: sums[subject], default="")
+
+
+def _panel(view: View, label: Phrase, points: Sequence[Point]) -> Panel | None:
+    places = {place: float(i) for i, place in enumerate(_names(view))}
+    placed = [(places[p.phase, p.levels], p) for p in points]
+    if not placed:
+        return None
+    values = [value for p in points for value in (p.value, *(p.model or ()))]
+    log = min(values) > 0 and max(values) > _LOG_RANGE * min(values)
+    scale = Scale(label, kind_of(points[0].measure), log)
+    return Panel((), (of_points((WORLD,), placed),), y=scale)
+
+
 def banded(view: View, series: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Lines over time of simulated databases with bounds as far off as the model may be.
-
-    The bounds of several runs are widened by it. Plots of many lines stay as they are.
-    """
-    return [_banded(view, entry) for entry in series]
+    """Lines over time of databases, split where there are many, with the model's bounds."""
+    return [part for entry in series for part in _banded(view, entry)]
 
 
-def _banded(view: View, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+def _banded(view: View, entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     quantity = entry.get("quantity")
-    if entry["world"] != WORLD or quantity is None or len(entry["values"]) > MOST_BANDS:
-        return entry
+    if quantity is None:
+        yield entry
+        return
     phase = str(entry["name"]).removesuffix(f", {quantity}")
-    by_name = {
+    cells = {
         " ".join(level for _, level in freeze(cell["levels"])) or phase: cell
         for cell in view.cells
-        if cell["world"] == WORLD and cell["phase"] == phase
+        if cell["world"] == entry["world"] and cell["phase"] == phase
     }
-    lows, highs = {}, {}
-    for name in entry["values"]:
-        estimate = _estimate(by_name.get(name), METRICS[quantity])
-        if estimate is None:
-            return entry
-        lows[name], highs[name] = (
-            [
-                _moved(value, estimate, end, share=quantity == "hit_ratio")
-                for value in entry[end][name]
-            ]
-            for end in ("low", "high")
-        )
-    return {**entry, "low": lows, "high": highs, BANDED: True}
+    models = {
+        name: [_bounds(value, estimate, share=quantity == "hit_ratio") for value in values]
+        for name, values in entry["values"].items()
+        if (estimate := _estimate(cells.get(name), METRICS[quantity]))
+    }
+    yield from _parts({**entry, MODELS: models}, cells)
+
+
+def _parts(
+    entry: Mapping[str, Any], cells: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Mapping[str, Any]]:
+    """By the first levels of its lines, as few of them as leave few lines in each part."""
+    levels = {
+        name: tuple(level for _, level in freeze(cells[name]["levels"])) if name in cells else ()
+        for name in entry["values"]
+    }
+    for depth in range(max(map(len, levels.values()), default=0) + 1):
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for name, of in levels.items():
+            groups.setdefault(of[:depth], []).append(name)
+        if max(map(len, groups.values()), default=0) <= MOST_LINES:
+            break
+    for part, (of, names) in enumerate(groups.items()):
+        kept = {
+            key: {name: entry[key][name] for name in names if name in entry[key]}
+            for key in ("values", "low", "high", MODELS)
+            if key in entry
+        }
+        told = {name: levels[name][depth:] or (name,) for name in names}
+        yield {**entry, **kept, "names": told, "levels": of, "part": part}
 
 
 def _estimate(cell: Mapping[str, Any] | None, metric: str) -> Mapping[str, Any] | None:
@@ -101,18 +156,22 @@ def _estimate(cell: Mapping[str, Any] | None, metric: str) -> Mapping[str, Any] 
     return next(iter(whole or found), None)
 
 
-def _moved(
-    value: float | None, estimate: Mapping[str, Any], end: str, *, share: bool
-) -> float | None:
-    """A value as far off as the model's bound is off the estimate; a share by its odds."""
+def _bounds(
+    value: float | None, estimate: Mapping[str, Any], *, share: bool
+) -> tuple[float, float] | None:
+    """As far around a value as the model's bounds are off the estimate; a share by its odds."""
     if value is None:
         return None
-    bound, middle = estimate["model"][end], estimate["value"]
+    middle, model = estimate["value"], estimate["model"]
     if not share:
-        return float(value * bound / middle)
+        return value * model["low"] / middle, value * model["high"] / middle
     if not 0 < value < 1:
-        return float(value)
-    return 1 / (1 + math.exp(-(_odds(value) + _odds(bound) - _odds(middle))))
+        return float(value), float(value)
+    low, high = (
+        1 / (1 + math.exp(-(_odds(value) + _odds(model[end]) - _odds(middle))))
+        for end in ("low", "high")
+    )
+    return low, high
 
 
 def _odds(share: float) -> float:

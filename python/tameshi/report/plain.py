@@ -24,7 +24,7 @@ from tameshi.report import (
 from tameshi.report.asked import answers
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.points import View, at_worst, read_results
-from tameshi.report.summary import Answer, Table, matrices, overview
+from tameshi.report.summary import Answer, Table, matrices, overview, with_models
 from tameshi.report.text import Text
 
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " "})
@@ -44,6 +44,11 @@ def _line(answer: Answer, text: Text) -> str:
 
 def sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str, list[Table]]]:
     """Every table of the report, by the section it stands in, in the order of the page."""
+    for section, tables in _sections(view, inputs, text):
+        yield section, with_models(tables, text)
+
+
+def _sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str, list[Table]]]:
     yield "answer", [overview(view, text)]
     yield "asked", asked.tables(view, text)
     yield "database", database.tables(view, text)

@@ -39,6 +39,8 @@ class Point:
     scale: float | None
     operations: int | None
     """Of a standard deviation or a maximum, over how many operations it was taken."""
+    model: tuple[float, float] | None
+    """How far the model of a simulated database may be off (90 %)."""
     outside_model: bool
     sound: bool
     """Whether its cell's verdict lets it be believed."""
@@ -99,6 +101,15 @@ class View:
             for about, told in values.items()
             if told.get("iops") and told.get("bandwidth", 0.0) / told["iops"] >= LARGE_TRANSFER
         )
+
+    @cached_property
+    def latency_models(self) -> dict[tuple[str, str, Series], tuple[float, float]]:
+        """World, phase and key of modelled latencies: by which factors they may be off."""
+        return {
+            (p.world, p.phase, p.key): (p.model[0] / p.value, p.model[1] / p.value)
+            for p in self.points
+            if p.model and p.measure.startswith(LATENCY)
+        }
 
     def in_phase(self, phase: str) -> tuple[Point, ...]:
         """The points of one phase, without what tells of a database beside its transactions."""
@@ -195,6 +206,7 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
             degrees=sampling.get("degrees"),
             scale=estimate.get("scale"),
             operations=estimate.get("operations"),
+            model=(float(model["low"]), float(model["high"])) if model else None,
             outside_model=model.get("inside_range") is False,
             sound=(cell.get("verdict") or {}).get("level") != "invalid",
         )
@@ -212,6 +224,11 @@ def is_side_metric(point: Point) -> bool:
         and not rate
         and (point.measure.endswith("_rate") or point.measure == "tpmc")
     )
+
+
+def is_kind(key: Series) -> bool:
+    """Whether it is one kind of transactions: their program speaks for all of them."""
+    return key[2] == "transaction" and "." in key[1]
 
 
 def unique(items: Iterable[str]) -> tuple[str, ...]:

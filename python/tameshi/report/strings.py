@@ -69,13 +69,13 @@ TEXT: dict[str, tuple[str, str]] = {
         "どの構成もシミュレーションできなかった。",
     ),
     "asked.model": (
-        "The model itself may be off: {interval} statements a second (90 %).",
-        "モデル自体の誤差を含めると毎秒{interval}文（90 %）。",
+        "The model itself may be off: {qps} statements a second, p99 {p99} (90 %).",
+        "モデル自体の誤差を含めると毎秒{qps}文、p99は{p99}（90 %）。",
     ),
     "asked.model_unsure": (
-        "The model itself may be off: {interval} statements a second (90 %), which lies on either "
-        "side of the target.",
-        "モデル自体の誤差を含めると毎秒{interval}文（90 %）で、目標の両側にまたがる。",
+        "The model itself may be off: {qps} statements a second, p99 {p99} (90 %), which lies on "
+        "either side of the target.",
+        "モデル自体の誤差を含めると毎秒{qps}文、p99は{p99}（90 %）で、目標の両側にまたがる。",
     ),
     "asked.inside": (
         "The question lies inside what was validated ({on}).",
@@ -106,7 +106,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "asked.yes": ("yes", "はい"),
     "asked.no": ("no", "いいえ"),
     "asked.failed": ("failed", "失敗"),
-    "asked.beyond": ("outside what was validated:", "検証範囲外："),
     "asked.limit_processor": ("processors", "プロセッサ"),
     "asked.limit_page_reads": ("page reads", "ページの読み出し"),
     "asked.limit_free_pages": ("free pages", "空きページ"),
@@ -117,7 +116,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "asked.column.pool": ("Buffer pool", "バッファプール"),
     "asked.column.meets": ("Reaches the target", "目標に届くか"),
     "asked.column.qps": ("Statements a second", "毎秒の文"),
-    "asked.column.model": ("With the model's own error", "モデルの誤差込み"),
     "asked.column.p99": ("p99", "p99"),
     "asked.column.hit_ratio": ("Hit ratio", "ヒット率"),
     "asked.column.limit": ("Most time goes into", "最も時間を使うもの"),
@@ -126,9 +124,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "asked.column.value": ("Value", "値"),
     "table.asked": ("What reaches {target}", "{target}に達する構成"),
     "note.asked": (
-        "In brackets the 95 % interval of chance within the runs; the model's own error is a 90 % "
-        "interval, apart from it.",
-        "括弧内は実行内の偶然による95 %区間。モデルの誤差は別に90 %区間で示す。",
+        "In parentheses: the 95 % interval of chance within the runs.",
+        "括弧内は実行内の偶然による95 %区間。",
     ),
     "table.sensitivity": (
         "{storage} with {pool}, with other values of what is not known",
@@ -410,8 +407,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "{axis}を{first}から{level}にするとトランザクションは{ratio}{aside}",
     ),
     "item.effect_range": (
-        " ({low} to {high}, depending on the rest)",
-        "（他の条件により{low}～{high}）",
+        "{low} to {high}, depending on the rest",
+        "他の条件により{low}～{high}",
     ),
     "item.tail_first": ("{name} has a p99 of {value}{aside}", "p99は{name} {value}{aside}"),
     "item.tail": ("{name} {value}{aside}", "{name} {value}{aside}"),
@@ -431,6 +428,12 @@ TEXT: dict[str, tuple[str, str]] = {
     "list.short": (", ", "、"),
     "answer.none": ("No cell has a result yet.", "まだ結果がありません。"),
     "answer.clause": (" — {world}: {sentence}", " — {world}：{sentence}"),
+    "aside.model": ("model {interval}", "モデル{interval}"),
+    "note.modelled": (
+        "In square brackets: how far the model of the database may be off (90 %).",
+        "角括弧内はデータベースのモデルの誤差の範囲（90 %）。",
+    ),
+    "note.beyond": ("{sign} Outside what was validated.", "{sign}検証済みの範囲外。"),
     "note.one_run": ("one run, no interval", "1回のみ、区間なし"),
     "note.no_interval": ("no interval", "区間なし"),
     "note.of_a_part": (
@@ -616,20 +619,17 @@ TEXT: dict[str, tuple[str, str]] = {
         "least to the greatest of them.",
         "各セルの全実行（最大{runs}回）の平均を区間ごとに表示。帯は最小から最大まで。",
     ),
-    "hint.series_modelled": (
-        "Each cell's mean over its runs, interval by interval; the band tells how far the model "
-        "may be off (90 %).",
-        "各セルの全実行の平均を区間ごとに表示。帯はモデルの誤差の範囲（90 %）。",
+    "hint.model": (
+        "Broad and pale: how far the model of the database may be off (90 %).",
+        "太く淡い部分はデータベースのモデルの誤差の範囲（90 %）。",
     ),
     "figure.modelled": (
-        "Statements a second, and how far the model may be off",
-        "毎秒の文の数とモデルの誤差の範囲",
+        "The cells, and how far the model may be off",
+        "各セルの値とモデルの誤差の範囲",
     ),
     "hint.modelled": (
-        "Whiskers: 90 % intervals of the model, from what was validated and what its parameters "
-        "leave open. Cells share most of an error: their order is surer than each figure.",
-        "ひげはモデルの90 %区間（検証結果とパラメータの不確かさによる）。"
-        "誤差の多くは全セルに共通で、順序は個々の値より確か。",
+        "Whiskers: 95 % intervals of chance within the runs.",
+        "ひげは実行内の偶然による95 %区間。",
     ),
     "hint.bars": ("Whiskers: 95 % intervals.", "ひげは95 %区間。"),
     "hint.dots": (
@@ -641,6 +641,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "axis.rate": ("operations / s", "操作数 / 秒"),
     "axis.bandwidth": ("bandwidth", "帯域"),
     "axis.latency": ("latency", "レイテンシ"),
+    "axis.p99_of": ("p99 of {name}", "{name}のp99"),
     "axis.percentile": ("percentile", "パーセンタイル"),
     "axis.time": ("time (s)", "時間（秒）"),
     "axis.written": ("written (GB)", "書き込み量（GB）"),

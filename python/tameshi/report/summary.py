@@ -35,7 +35,7 @@ from tameshi.report.points import (
     unique,
     without,
 )
-from tameshi.report.text import Shown, Text, format_value
+from tameshi.report.text import BEYOND, Shown, Text, format_value, modelled
 
 LINES = 5
 # More than this in one sentence and nobody reads it: then only the best and the worst are told.
@@ -122,7 +122,8 @@ def _effect_answer(view: View, text: Text) -> list[Answer]:
 
     def item(effect: Effect) -> str:
         low, high = (format_value("ratio", end) for end in (effect.low, effect.high))
-        aside = text("item.effect_range", low=low, high=high) if low != high else ""
+        over = text("item.effect_range", low=low, high=high) if low != high else ""
+        told = modelled(Shown("", interval=over), "ratio", effect.ratio, effect.model)
         names = (effect.phase, effect.axis) if several else (effect.axis,)
         return text(
             "item.effect",
@@ -130,7 +131,7 @@ def _effect_answer(view: View, text: Text) -> list[Answer]:
             first=text.name(effect.first),
             level=text.name(effect.level),
             ratio=format_value("ratio", effect.ratio),
-            aside=aside,
+            aside=text.aside(told, bare=not over),
         )
 
     def say(world: str) -> str:
@@ -191,19 +192,21 @@ def _sentence(
 def _item(text: Text, key: str, first: bool, point: Point, bare: bool, **fields: str) -> str:
     """One item; the first of a list has the verb. The interval stands after the unit's word."""
     told = shown(text, point)
-    aside = "" if bare else f" ({told.interval or told.note})"
+    aside = text.aside(told, bare=bare)
     key = f"{key}_first" if first else key
     return text(f"item.{key}", value=told.value, aside=aside, **fields)
 
 
 def _value(text: Text, point: Point, bare: bool = False) -> str:
     told = shown(text, point)
-    return told.value if bare else str(told)
+    return told.value + text.aside(told, bare=bare)
 
 
 def shown(text: Text, point: Point) -> Shown:
     """A point's value as tables and sentences print it."""
-    return text.shown(kind_of(point.measure), point.value, point.low, point.high, point.runs)
+    kind = kind_of(point.measure)
+    told = text.shown(kind, point.value, point.low, point.high, point.runs)
+    return modelled(told, kind, point.value, point.model, beyond=point.outside_model)
 
 
 def _sweep_answers(view: View, text: Text, facts: list[Fact], axis: Axis) -> list[Answer]:
@@ -361,7 +364,7 @@ def _company_answer(view: View, text: Text, pairs: list[Company]) -> list[Answer
             second=text.name(pair.second),
             before=_value(text, before, bare),
             after=_value(text, after, bare),
-            ratio=ratio.value if bare else str(ratio),
+            ratio=ratio.value + text.aside(ratio, bare=bare),
         )
 
     def say(world: str) -> str:
@@ -378,7 +381,8 @@ def _shown_ratio(view: View, text: Text, top: Point, bottom: Point) -> Shown:
     ratio = ratio_of(view, top, bottom)
     if ratio is None:
         return Shown(text("cell.none"))
-    return text.shown("ratio", ratio.value, ratio.low, ratio.high, ratio.runs)
+    told = text.shown("ratio", ratio.value, ratio.low, ratio.high, ratio.runs)
+    return modelled(told, "ratio", ratio.value, ratio.model)
 
 
 def overview(view: View, text: Text) -> Table:
@@ -574,6 +578,20 @@ def with_marks(rows: Sequence[Row]) -> tuple[tuple[Row, ...], str]:
         for row in rows
     )
     return told, " ".join(f"{mark} {note}".strip() for note, mark in marks.items())
+
+
+def with_models(tables: Iterable[Table], text: Text) -> list[Table]:
+    """Tables; below those that tell how far models may be off, what their signs mean."""
+    return [_with_models(table, text) for table in tables]
+
+
+def _with_models(table: Table, text: Text) -> Table:
+    cells = [cell for row in table.rows for cell in row.cells if cell.model]
+    if not cells:
+        return table
+    said = [table.note, text("note.modelled")]
+    said += [text("note.beyond", sign=BEYOND)] if any(cell.beyond for cell in cells) else []
+    return replace(table, note=" ".join(part for part in said if part))
 
 
 def cell_name(text: Text, cell: dict[str, Any]) -> str:

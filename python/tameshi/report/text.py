@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tameshi.report.strings import LANGUAGES, SAID, TEXT
@@ -24,6 +24,8 @@ _SCALES: dict[str, tuple[tuple[float, float, str], ...]] = {
     "share": ((0, 0.01, " %"),),
 }
 _DIGITS = 3
+BEYOND = "*"
+"""The sign of a value outside what was validated."""
 _HASH_DIGITS = 12
 _SWITCHES = ("device.rotational", "device.iostats")
 
@@ -48,7 +50,8 @@ class Phrase:
 class Shown:
     """A value ready to print: the number with unit, its interval, or why there is none.
 
-    `mark` is a sign in the note's place; what it means then stands below the table.
+    `mark` is a sign in the note's place; what it means then stands below the table. `model` is how
+    far a model may be off, and `beyond` whether the value lies outside what was validated.
     """
 
     value: str
@@ -56,11 +59,18 @@ class Shown:
     note: str = ""
     at: str = ""
     mark: str = ""
+    model: str = ""
+    beyond: bool = False
+
+    @property
+    def bounds(self) -> str:
+        """The model's bounds as tables print them."""
+        return f"[{self.model}]{BEYOND if self.beyond else ''}" if self.model else ""
 
     def __str__(self) -> str:
         aside = self.interval or self.note
         told = f"{self.value} ({aside})" if aside else f"{self.value}{self.mark}"
-        return f"{told} {self.at}" if self.at else told
+        return " ".join(part for part in (told, self.bounds, self.at) if part)
 
 
 def _scaled(kind: str, value: float) -> tuple[float, str, int]:
@@ -190,3 +200,18 @@ class Text:
             note = self("note.one_run" if runs == 1 else "note.no_interval")
             return Shown(format_value(kind, value), note=note)
         return Shown(format_value(kind, value), interval=format_interval(kind, value, low, high))
+
+    def aside(self, told: Shown, *, bare: bool = False) -> str:
+        """What stands behind a value in a sentence: its interval, and the model's."""
+        parts = [] if bare else [told.interval or told.note]
+        parts += [self("aside.model", interval=told.model)] if told.model else []
+        return f" ({'; '.join(parts)})" if parts else ""
+
+
+def modelled(
+    told: Shown, kind: str, value: float, model: tuple[float, float] | None, *, beyond: bool = False
+) -> Shown:
+    """A value that is shown, with how far a model may be off."""
+    if model is None:
+        return told
+    return replace(told, model=format_interval(kind, value, *model), beyond=beyond)

@@ -83,6 +83,21 @@ def _welch(top: Side, bottom: Side, runs: int) -> Interval:
     return around(ratio, math.sqrt(total), degrees, 0.0, runs, WELCH)
 
 
+def of_models(top: Side, bottom: Side) -> tuple[float, float] | None:
+    """How far a ratio may be off: as far as that of its sides that may be off furthest.
+
+    `sampling` of the sides holds the models' bounds. None where neither side has any, and where one
+    is not above zero.
+    """
+    if top.value <= 0 or bottom.value <= 0:
+        return None
+    ratio, factors = top.value / bottom.value, []
+    for value, low, high in ((s.value, s.sampling.low, s.sampling.high) for s in (top, bottom)):
+        if low and high:
+            factors += [low / value, value / low, high / value, value / high]
+    return (ratio * min(factors), ratio * max(factors)) if factors else None
+
+
 def mover(top: Side, bottom: Side) -> tuple[float, float]:
     """Bounds of a ratio from any bounds of its two sides (Donner and Zou 2012), all positive."""
     (a_low, a, a_high), (b_low, b, b_high) = (
