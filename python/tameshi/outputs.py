@@ -111,9 +111,12 @@ def report_inputs(
 def _shown_over_time(
     usable: Sequence[SealedRun], first: Mapping[str, SealedRun]
 ) -> list[SealedRun]:
-    """The first run of each world, and of each cell in which something happens."""
+    """The first run of each world, and of each cell in which something happens.
+
+    Databases have plots over time of all cells.
+    """
     eventful = [run for run in usable if run.spec.events and not run.spec.repetition]
-    others = [run for run in first.values() if run not in eventful]
+    others = [run for run in first.values() if run not in eventful and not run.spec.database]
     return others + eventful
 
 
@@ -242,6 +245,7 @@ def _series(run: SealedRun) -> Iterable[dict[str, Any]]:
             cell = tuple(run.spec.cell.values()) if marked else ()
             yield {
                 "levels": (*cell, *window["levels"].values()),
+                "cell": {**run.spec.cell, **window["levels"]},
                 "world": run.spec.world.value,
                 "name": window["name"],
                 "unit_key": "iops",

@@ -576,19 +576,8 @@ def _ratios_of(
                 "denominator": _place(base, cell),
                 "value": digits(value),
                 "sampling": sampling.as_json(),
-                "model": _model_of(above, other),
+                "model": ratios.models_of(above, other),
             }
-
-
-def _model_of(above: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any] | None:
-    """How far the models leave a ratio open."""
-    sides = []
-    for estimate in (above, other):
-        model = estimate.get("model") or {"low": None, "high": None}
-        bounds = Interval(model["low"], model["high"], 0, "")
-        sides.append(ratios.Side(estimate["value"], bounds))
-    found = ratios.of_models(*sides)
-    return found and {"low": digits(found[0]), "high": digits(found[1])}
 
 
 def _steady(cell: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:

@@ -15,23 +15,27 @@ from tameshi.report.points import read_results
 from tameshi.report.text import Text
 
 
+def off(value: float, inside: bool = False) -> dict[str, Any]:
+    bounds = {"low": value / 2, "high": value * 2}
+    return {**bounds, "validated_on": "S2-0025", "inside_range": inside}
+
+
 def figure(value: float, model: dict[str, Any] | None = None) -> dict[str, Any]:
     sampling = {"low": 0.98 * value, "high": 1.02 * value, "runs": 1}
     return {"value": value, "sampling": sampling, "model": model}
 
 
 def configuration(storage: str, rate: float, meets: bool, cost: float | None) -> dict[str, Any]:
-    model = {"low": rate / 2, "high": rate * 2, "validated_on": "S2-0025", "inside_range": False}
     return {
         "storage": storage,
         "buffer_pool": "8 GiB",
         "pool_bytes": 8 << 30,
         "watts": 90.0,
         "cost": cost,
-        "qps": figure(rate, model),
-        "p99": figure(4e6),
+        "qps": figure(rate, off(rate)),
+        "p99": figure(4e6, off(4e6)),
         "p99_of": "tpcc.new_order",
-        "hit_ratio": figure(0.97),
+        "hit_ratio": figure(0.97, {**off(0.97, True), "low": 0.95, "high": 0.98}),
         "limit": "page_reads",
         "meets": meets,
     }
@@ -41,7 +45,7 @@ def document(meets: bool = True, cost: float | None = 2000.0) -> dict[str, Any]:
     good = configuration("card", 25_000, meets, cost)
     ends = {"low": (15_000, False, "1 GiB"), "high": (28_000, True, "4 GiB")}
     row = {
-        end: {"label": label, "qps": figure(rate), "p99": figure(5e6), "meets": reaches}
+        end: {"label": label, "qps": figure(rate, off(rate)), "p99": figure(5e6), "meets": reaches}
         for end, (rate, reaches, label) in ends.items()
     }
     return {
@@ -75,10 +79,24 @@ def test_the_first_sentence_is_the_answer_with_both_intervals_apart() -> None:
     said = sentences(view())
     assert said[0].startswith("The cheapest that reaches 20.0 k statements a second is card")
     assert "25.0 k (24.5–25.5) statements a second, p99 of New-Order 4.00 ms" in said[0]
-    assert "12.5 k–50.0 k statements a second (90 %), which lies on either side" in said[1]
+    both = "12.5 k–50.0 k statements a second, p99 2.00 ms–8.00 ms (90 %), which lies on either"
+    assert both in said[1]
     assert "outside what was validated (S2-0025)" in said[1] and "1/4 of the size" in said[1]
-    assert "redo log does most: 15.0 k" in said[2].replace("Redo", "redo")
+    assert said[2].startswith("Redo log does most: 15.0 k (14.7–15.3; model 7.5–30.0) statements")
     assert said[2].endswith("It misses the target with redo log 1 GiB.")
+
+
+@pytest.mark.parametrize(
+    ("target", "limit_ms", "unsure"), [(20_000, None, True), (12_000, 9, False), (12_000, 5, True)]
+)
+def test_a_target_between_the_models_bounds_of_either_figure_is_told(
+    target: float, limit_ms: float | None, unsure: bool
+) -> None:
+    asked = document()
+    limit = None if limit_ms is None else limit_ms * 1e6
+    asked["target"] = {"qps": float(target), "p99_ns": limit}
+    found = read_results({**first_look.results(), "asked": asked})
+    assert ("either side of the target" in sentences(found)[1]) == unsure
 
 
 def test_without_prices_it_is_the_smallest_and_without_any_the_nearest() -> None:
@@ -91,12 +109,15 @@ def test_without_prices_it_is_the_smallest_and_without_any_the_nearest() -> None
 def test_the_tornado_goes_from_the_answer_to_either_end() -> None:
     (tornado,) = figures(view())
     drawn = draw(tornado, Text())
-    bars = [(bar["base"][0], bar["base"][0] + bar["x"][0]) for bar in drawn["data"]]
-    assert bars == [(15_000, 25_000), (25_000, 28_000)]
+    bars = [bar for bar in drawn["data"] if bar["type"] == "bar"]
+    ends = [(bar["base"][0], bar["base"][0] + bar["x"][0]) for bar in bars]
+    assert ends == [(15_000, 25_000), (25_000, 28_000)]
+    models = [list(line["x"]) for line in drawn["data"] if line["type"] == "scatter"]
+    assert models == [[7_500, 30_000, None], [14_000, 56_000, None]]
     marked = [shape["x0"] for shape in drawn["layout"]["shapes"]]
     assert marked == [25_000, 20_000]
     low, high = drawn["layout"]["xaxis"]["range"]
-    assert 0 < low < 15_000 and high > 28_000
+    assert low < 7_500 and high > 56_000
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
@@ -105,10 +126,12 @@ def test_it_stands_in_every_form_of_the_report(lang: str) -> None:
     page, plain = render(inputs, lang), markdown(inputs, lang)
     heading = Text(lang)("section.asked")
     assert heading in page and 'id="sensitivity-plot"' in page
-    assert f"## {heading}" in plain and "12.5 k–50.0 k" in plain
+    assert f"## {heading}" in plain
+    beside = (r"25.0 k (24.5–25.5) \[12.5–50.0\]!", r"4.00 ms (3.92–4.08) \[2.00–8.00\]!")
+    assert all(said in plain for said in (*beside, r"97.0 % \[95.0–98.0\]"))
+    assert Text(lang)("note.beyond", sign="!") in page and Text(lang)("hint.model") in page
     ids = [table.id for table in tables(read_results(inputs.results), Text(lang))]
     assert ids == ["asked", "sensitivity", "assumed"]
-    assert "12.5 k–50.0 k" in page
 
 
 def test_nothing_asked_shows_nothing() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tameshi.report import ReportInputs, terminal_summary
+from tameshi.report import ReportInputs, markdown, terminal_summary
 from tameshi.report.database import _ledger
 from tameshi.report.points import read_results
 from tameshi.report.summary import answers
@@ -46,6 +46,31 @@ def test_a_study_of_databases_begins_with_what_each_axis_does() -> None:
         "transactions of small (1.00 × to 4.00 ×, depending on the rest); size 4 makes 0.250 × "
         "the transactions of 1."
     )
+
+
+def modelled(results: dict[str, Any], factor: float = 2.0) -> dict[str, Any]:
+    """The same from a model that may be off by a factor."""
+    for cell in results["cells"]:
+        cell |= {"world": "simulated", "database": []}
+        for found in cell["estimates"]:
+            value = found["value"]
+            bounds = {"low": value / factor, "high": value * factor}
+            found["model"] = {**bounds, "validated_on": "x", "inside_range": False}
+    return results
+
+
+def test_how_far_a_model_may_be_off_stands_beside_every_figure_and_ratio() -> None:
+    found = modelled(matrix(("1", "2")))
+    said = terminal_summary(ReportInputs(found))
+    # What is known of several cells was off unequally: of a ratio, too, by the factor.
+    assert "(2.00 × to 8.00 ×, depending on the rest; model 2.00–8.00)" in said[0]
+    assert any("flash · small · TPC-C 80.0 (model 40.0–160.0)" in line for line in said)
+    plain = markdown(ReportInputs(found))
+    rates = r"80.0 (8.00 ×) \[40.0–160.0\]!", r"12.5 ms \[6.2–25.0\]!"
+    assert all(told in plain for told in rates)
+    measured = markdown(ReportInputs(matrix(("1", "2"))))
+    assert "model " not in " ".join(terminal_summary(ReportInputs(matrix(("1",)))))
+    assert Text()("note.modelled") in plain and Text()("note.modelled") not in measured
 
 
 @pytest.mark.parametrize("sizes", [("1", "2", "4"), ("1",)])

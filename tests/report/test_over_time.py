@@ -9,10 +9,11 @@ import polars as pl
 import pytest
 
 from tameshi.report.draw import draw
-from tameshi.report.figures import over_time
+from tameshi.report.figures import MODELS, over_time
+from tameshi.report.figures import figures as plots
 from tameshi.report.modelled import banded, figures
 from tameshi.report.over_time import RunWindow, database_series, over_written
-from tameshi.report.points import Point, View, moves_large_blocks
+from tameshi.report.points import Point, View, moves_large_blocks, read_results
 from tameshi.report.text import Text
 
 SECOND = 1_000_000_000
@@ -96,7 +97,7 @@ def test_a_drive_that_fills_is_shown_against_the_bytes_written_since_its_phase_b
 def point(block: str, measure: str, value: float) -> Point:
     told = {"low": None, "high": None, "runs": 1, "method": "", "degrees": None, "scale": None}
     of = {"levels": (("block", block),), "subject": "s", "operation": "write"}
-    rest = {"operations": None, "outside_model": False, "sound": True}
+    rest = {"operations": None, "model": None, "outside_model": False, "sound": True}
     return Point("measured", "cell", measure=measure, value=value, **of, **told, **rest)
 
 
@@ -126,13 +127,18 @@ def view_of(*cells: dict[str, Any]) -> View:
 
 
 def test_lines_of_a_simulated_database_stand_in_a_band_as_wide_as_the_model_may_be_off() -> None:
-    run = replace(run_of([100.0, 200.0]), world="simulated")
+    several = [
+        replace(run_of([100.0, 200.0]), world="simulated"),
+        replace(run_of([140.0, 220.0]), world="simulated"),
+    ]
     view = view_of(modelled("small", "statement.rate", 150.0, 75.0, 300.0))
-    (figure,) = over_time(view, banded(view, list(database_series([run]))))
-    low, high, line = draw(figure, Text("en"))["data"]
-    assert list(low["y"]) == [50.0, 50.0, 100.0] and list(high["y"]) == [200.0, 200.0, 400.0]
-    assert list(line["y"]) == [100.0, 100.0, 200.0]
-    assert "model" in Text("en").phrase(figure.hint) and "モデル" in Text("ja").phrase(figure.hint)
+    (figure,) = over_time(view, banded(view, list(database_series(several))))
+    least, most, low, high, line = draw(figure, Text("en"))["data"]
+    assert list(least["y"]) == [100.0, 100.0, 200.0] and list(most["y"]) == [140.0, 140.0, 220.0]
+    assert list(low["y"]) == [60.0, 60.0, 105.0] and list(high["y"]) == [240.0, 240.0, 420.0]
+    assert list(line["y"]) == [120.0, 120.0, 210.0]
+    # What chance does and what the model may be off are told apart.
+    assert most["fillcolor"] != high["fillcolor"] and figure.modelled
 
 
 def test_a_hit_ratio_in_its_band_stays_between_none_and_all() -> None:
@@ -143,29 +149,79 @@ def test_a_hit_ratio_in_its_band_stays_between_none_and_all() -> None:
     }
     view = view_of(modelled("small", "server.hit_ratio", 0.9, 0.8, 0.95))
     (told,) = banded(view, [entry])
-    lines = (told[key]["small"] for key in ("low", "values", "high"))
-    for low, value, high in zip(*lines, strict=True):
+    bounds, values = told[MODELS]["small"], told["values"]["small"]
+    for (low, high), value in zip(bounds, values, strict=True):
         assert 0 < low < value < high < 1
-    lowest = told["low"]["small"][0]
+    lowest = bounds[0][0]
     assert lowest / (1 - lowest) == pytest.approx((0.8 / 0.2) / (0.9 / 0.1))
 
 
-def test_many_lines_have_no_bands_and_what_was_measured_has_none() -> None:
+def test_many_lines_are_split_so_that_bands_do_not_hide_each_other() -> None:
     cells = [modelled(str(n), "statement.rate", 100.0, 50.0, 200.0) for n in range(9)]
     runs = [replace(run_of([100.0], str(n)), world="simulated") for n in range(9)]
-    many = list(database_series(runs))
-    assert banded(view_of(*cells), many) == many
+    parts = banded(view_of(*cells), list(database_series(runs)))
+    assert [len(part["values"]) for part in parts] == [4, 4, 1]
+    assert [name for part in parts for name in part["values"]] == [str(n) for n in range(9)]
+    assert all(part[MODELS].keys() == part["values"].keys() for part in parts)
+    (figure,) = over_time(view_of(*cells), parts)
+    assert len({line.style for panel in figure.panels for line in panel.series}) == 9
+
+
+def test_of_two_levels_the_first_tells_the_plots_apart_and_the_second_the_lines() -> None:
+    names = [(storage, pool) for storage in ("disk", "flash") for pool in "abcd"]
+    cells = []
+    for storage, pool in names:
+        cell = modelled(pool, "statement.rate", 100.0, 50.0, 200.0)
+        cells.append({**cell, "levels": {"storage": storage, "pool": pool}})
+    one = run_of([100.0])
+    runs = [replace(one, world="simulated", cell=name) for name in names]
+    view = view_of(*cells)
+    (figure,) = over_time(view, banded(view, list(database_series(runs))))
+    assert [panel.name for panel in figure.panels] == [
+        ("simulated", "disk"),
+        ("simulated", "flash"),
+    ]
+    for panel in figure.panels:
+        assert [(line.name, line.style) for line in panel.series] == [
+            ((pool,), style) for style, pool in enumerate("abcd")
+        ]
+
+
+def test_what_was_measured_has_no_band() -> None:
     measured = list(database_series([run_of([100.0], "0")]))
-    assert banded(view_of(*cells), measured) == measured
+    (told,) = banded(view_of(modelled("0", "statement.rate", 100.0, 50.0, 200.0)), measured)
+    assert told[MODELS] == {}
 
 
-def test_each_simulated_cell_is_a_point_with_whiskers_of_the_model() -> None:
+def cells_of(*cells: dict[str, Any]) -> View:
+    return read_results({"study": {"name": "s"}, "axes": [], "cells": list(cells)})
+
+
+def test_each_simulated_cell_is_a_point_in_both_of_its_intervals() -> None:
     one = modelled("small", "statement.rate", 100.0, 50.0, 200.0)
     other = modelled("large", "statement.rate", 1000.0, 700.0, 1500.0)
-    (figure,) = figures(view_of(one, other, {**one, "world": "measured"}))
-    (points,) = draw(figure, Text("en"))["data"]
+    one["estimates"][0]["sampling"] = {"low": 95.0, "high": 110.0, "runs": 1}
+    hits = modelled("small", "server.hit_ratio", 0.9, 0.8, 0.95)["estimates"]
+    one["estimates"] = [*one["estimates"], *({**hit, "subject": "server"} for hit in hits)]
+    (figure,) = figures(cells_of(one, other, {**one, "world": "measured"}))
+    assert figure.x.categories == (("small",), ("large",))
+    statements, ratios = figure.panels
+    assert statements.y is not None and statements.y.log
+    assert ratios.y is not None and (ratios.y.kind, ratios.y.log) == ("share", False)
+    model, points, *_ = draw(figure, Text("en"))["data"]
+    assert list(model["x"]) == [50.0, 200.0, None, 700.0, 1500.0, None]
     assert list(points["x"]) == [100.0, 1000.0]
-    assert list(points["error_x"]["array"]) == [100.0, 500.0]
-    assert list(points["error_x"]["arrayminus"]) == [50.0, 300.0]
-    assert figure.x.categories == (("small",), ("large",)) and figure.y.log
-    assert figures(view_of({**one, "estimates": [{**one["estimates"][0], "model": None}]})) == []
+    whiskers = points["error_x"]
+    assert list(whiskers["array"]) == [10.0, 0] and list(whiskers["arrayminus"]) == [5.0, 0]
+    unknown = {**one, "estimates": [{**one["estimates"][0], "model": None}]}
+    assert figures(cells_of(unknown)) == []
+
+
+def test_curves_of_a_simulated_database_are_off_by_one_factor() -> None:
+    cell = modelled("small", "transaction.latency.p99", 4e6, 2e6, 8e6)
+    place = {key: cell[key] for key in ("world", "phase", "levels")}
+    curve = {**place, "stream": "oltp", "operation": "transaction"}
+    entry = {**curve, "percentiles": [[0.5, 1e6], [0.99, 4e6]]}
+    found = [f for f in plots(cells_of(cell), [entry]) if f.id == "percentiles-plain"]
+    (line,) = found[0].panels[0].series
+    assert line.models == ((0.5e6, 2e6), (2e6, 8e6))

@@ -11,7 +11,7 @@ from scipy.stats import ttest_ind, ttest_rel
 
 from tameshi.stats import intervals, ratios
 from tameshi.stats.intervals import Interval
-from tameshi.stats.ratios import MOVER, PAIRED, WELCH, Side
+from tameshi.stats.ratios import MOVER, PAIRED, WELCH, Side, of_models
 
 RUNS = st.lists(st.floats(0.5, 2.0), min_size=3, max_size=6)
 
@@ -86,3 +86,12 @@ def test_equal_percentiles_are_no_surer_than_their_histogram() -> None:
     _, found = ratios.of(same, same, paired=True, resolution=0.001)
     assert (found.low, found.high) == pytest.approx((0.999, 1.001), abs=1e-6)
     assert ratios.of(same, same, paired=False)[1].low == 1.0
+
+
+def test_a_ratio_may_be_off_as_far_as_the_less_sure_of_its_sides() -> None:
+    sure, unsure = (100.0, (80.0, 125.0)), (50.0, (25.0, 100.0))
+    assert of_models(sure, unsure) == pytest.approx((1.0, 4.0))
+    assert of_models(unsure, sure) == pytest.approx((0.25, 1.0))
+    measured = (50.0, None)
+    assert of_models(sure, measured) == pytest.approx((1.6, 2.5))
+    assert of_models(measured, measured) is None and of_models((0.0, (0.0, 1.0)), sure) is None

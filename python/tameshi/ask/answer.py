@@ -24,6 +24,7 @@ from tameshi.ask.written import (
     value_label,
     watts_of,
 )
+from tameshi.stats import programs
 
 ASKED_VERSION = 1
 """Form of asked.json; history: 1, the first."""
@@ -76,7 +77,7 @@ def chief(cell: Mapping[str, Any], word: str) -> str:
         for estimate in cell["estimates"]
         if estimate["metric"] == "transaction.rate" and estimate["subject"] != word
     }
-    return max(rates, key=lambda kind: rates[kind], default=word)
+    return programs.chief(rates, word)
 
 
 def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,6 +44,8 @@ class Judgement:
     chance: float | None = None
     lone: bool = False
     firm: bool = False
+    models: Mapping[str, Any] | None = None
+    """How far the models of databases may be off: of `a`, of `b` and of their `ratio`."""
 
     def as_json(self) -> dict[str, Any]:
         """The form that `--format json` prints."""
@@ -61,6 +63,7 @@ class Judgement:
             "chance": digits(self.chance),
             "lone": self.lone,
             "firm": self.firm,
+            "models": self.models,
         }
 
 
@@ -149,8 +152,14 @@ def _judged(
         outcome=outcome,  # type: ignore[arg-type]
         why=why,
         chance=None if grounds.barred else chance(ratio, sampling),
+        models=_models(a, b),
         lone=grounds.real and sampling.runs < 2 and sampling.low is not None,
     )
+
+
+def _models(a: Mapping[str, Any], b: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    of = ratios.models_of(b, a)
+    return {"a": a.get("model"), "b": b.get("model"), "ratio": of} if of else None
 
 
 def _ratio(

@@ -10,10 +10,11 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text as RichText
 
+from tameshi.report.modelled import with_models
 from tameshi.report.plain import heading, markdown_table, markdown_text, rich_table
 from tameshi.report.points import family_of, freeze, kind_of, unique
 from tameshi.report.summary import Column, Row, Table, level_name, with_marks
-from tameshi.report.text import Shown, Text, format_value
+from tameshi.report.text import Shown, Text, format_value, modelled
 
 Data = Mapping[str, Any]
 
@@ -145,7 +146,7 @@ def tables(comparison: Data, text: Text) -> list[Table]:
         _ratios(comparison, text),
         _differences(comparison, text),
     ]
-    return [table for table in found if table.rows]
+    return with_models((table for table in found if table.rows), text)
 
 
 def _differences(comparison: Data, text: Text) -> Table:
@@ -182,8 +183,8 @@ def _changes(comparison: Data, text: Text) -> Table:
         measure = judgement["metric"].partition(".")[2]
         kind = kind_of(measure)
         where = (_group(comparison, cell, text), names[_key(cell, judgement)])
-        values = (format_value(kind, judgement[side]) for side in ("a", "b"))
-        told = [Shown(text.measure(measure)), *(Shown(value) for value in values)]
+        values = (_modelled(judgement, side, kind, judgement[side]) for side in ("a", "b"))
+        told = [Shown(text.measure(measure)), *values]
         told += [_ratio(text, judgement), Shown(_outcome(text, judgement))]
         rows.append(Row(" · ".join(part for part in where if part), tuple(told)))
     keys = ("cell", "metric", "a", "b", "b_to_a", "outcome")
@@ -270,7 +271,7 @@ def _series(comparison: Data, text: Text) -> dict[tuple[str, ...], str]:
 def _told(text: Text, judgement: Data) -> Shown:
     """`▲ better 1.14 × (1.05–1.24)`."""
     ratio = _ratio(text, judgement)
-    return Shown(f"{_outcome(text, judgement)} {ratio.value}", ratio.interval, ratio.note)
+    return replace(ratio, value=f"{_outcome(text, judgement)} {ratio.value}")
 
 
 def _outcome(text: Text, judgement: Data) -> str:
@@ -287,4 +288,15 @@ def _ratio(text: Text, judgement: Data) -> Shown:
     shown = text.shown("ratio", judgement["ratio"], *bounds, int(sampling["runs"] or 0))
     if judgement["why"] in _REASONS:
         return Shown(shown.value, note=text(f"why.{judgement['why']}"))
-    return shown
+    off = _modelled(judgement, "ratio", "ratio", judgement["ratio"])
+    return replace(shown, model=off.model, beyond=off.beyond)
+
+
+def _modelled(judgement: Data, of: str, kind: str, value: float) -> Shown:
+    """A value with how far the model of a database may be off; the sign stands at its figures."""
+    told = Shown(format_value(kind, value))
+    model = (judgement.get("models") or {}).get(of)
+    if not model:
+        return told
+    beyond = model.get("inside_range") is False
+    return modelled(told, kind, value, (model["low"], model["high"]), beyond=beyond)

@@ -100,18 +100,16 @@ def validated_on(model: Mapping[str, Any], text: Text) -> str:
 
 
 def _model(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
-    """How far the model may be off, of the statements of each simulated cell."""
+    """On what the model's intervals stand: of the statements of each simulated cell."""
     rows = []
     for cell in cells:
         told = [e for e in cell["estimates"] if e["metric"] == MODELLED and e["model"]]
         for estimate in told[:1]:
             model = estimate["model"]
-            low, high = (format_value("rate", model[end]) for end in ("low", "high"))
             inside = text("value.yes" if model["inside_range"] else "value.no")
-            values = (format_value("rate", estimate["value"]), f"{low}–{high}", inside)
-            cells_of = (*map(Shown, values), Shown(validated_on(model, text)))
-            rows.append(Row(cell_name(text, cell), cells_of))
-    keys = ("cell", "statements", "model", "inside", "validated_on")
+            values = Shown(inside), Shown(validated_on(model, text))
+            rows.append(Row(cell_name(text, cell), values))
+    keys = ("cell", "inside", "validated_on")
     columns = tuple(Column(text(f"modelled.{key}")) for key in keys)
     note = text("note.model")
     return Table("database-model", text("table.model"), columns, tuple(rows), note)

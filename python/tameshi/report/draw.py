@@ -25,12 +25,14 @@ _BAND_OPACITY = 0.3
 # How far a model may be off is drawn broad and pale, what chance does narrow and strong.
 _MODEL_WIDTH, _MODEL_OPACITY, _MODEL_BAND_OPACITY = 9, 0.28, 0.13
 _BAR_GAP = 0.35
+_LINE = 14
 # Kinds whose categories stand below each other, and the height of one in pixels.
 _FLAT = ("bar", "dot", "stack", "range")
 _BAR_STEP, _STACK_STEP = 46, 26
 _MANY_BARS = 12
 # What a plot of a grid takes besides its categories: ticks and the label below them.
 _BELOW_GRID = 86
+_GRID_TICKS = 5
 _DECADES_WITH_STEPS = 2.5
 
 
@@ -82,7 +84,7 @@ def _subplots(figure: Figure, rows: int, text: Text) -> Any:
 def _body(figure: Figure) -> int:
     """Height of a flat plot's categories, in pixels."""
     count = len(figure.x.categories)
-    narrow = figure.kind == "stack" or count > _MANY_BARS
+    narrow = figure.kind == "stack" or count > _MANY_BARS or figure.columns > 1
     return (_STACK_STEP if narrow else _BAR_STEP) * count
 
 
@@ -96,17 +98,20 @@ def _lines(plot: Any, figure: Figure, panel: Panel, text: Text, where: dict[str,
     def placed(scale: Scale, at: float) -> float:
         return math.log10(at) if scale.log else at
 
-    for at, label in panel.marks:
+    # Bars would hide what stands between them.
+    above = figure.kind == "range"
+    for number, (at, label) in enumerate(panel.marks):
         plot.add_vline(at, line=line, **where)
         plot.add_annotation(
             x=placed(figure.x, at),
             y=1,
             yref="y domain",
             text=escape(text.phrase(label), quote=False),
-            textangle=-90,
+            textangle=0 if above else -90,
             showarrow=False,
-            xshift=-8,
-            yanchor="top",
+            xshift=0 if above else -8,
+            yshift=_LINE * (number % 2) if above else 0,
+            yanchor="bottom" if above else "top",
             **where,
         )
     for at, label in panel.bounds:
@@ -138,7 +143,7 @@ def _layout(plot: Any, figure: Figure, rows: int, single: bool) -> None:
         margin={
             "l": 8,
             "r": 16,
-            "t": 34 if figure.panels[0].name else 8,
+            "t": 34 if figure.panels[0].name or figure.kind == "range" else 8,
             "b": 60 if single else 100,
         },
         font=font,
@@ -245,7 +250,10 @@ def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[s
         axis["range"] = [low - edge, high + edge]
     if figure.kind == "range":
         marked = [at for panel in panels for at, _ in panel.marks]
-        axis["range"] = [min([low, *marked]) * 0.95, max([high, *marked]) * 1.05]
+        low, high = min([low, *marked]), max([high, *marked])
+        axis["range"] = [low - 0.05 * (high - low), high + 0.05 * (high - low)]
+    if figure.kind == "dot" and figure.columns > 1:
+        ticks = _few([tick for tick in ticks if low <= tick <= high]) or ticks
     axis |= {"tickvals": ticks, "ticktext": [format_tick(scale.kind, v) for v in ticks]}
     return axis
 
@@ -272,6 +280,14 @@ def _heights(panels: tuple[Panel, ...]) -> Iterator[float]:
             for place, value in zip(series.x, series.y, strict=True):
                 totals[place] = totals.get(place, 0.0) + (value or 0.0)
         yield from totals.values()
+
+
+def _few(ticks: list[float]) -> list[float]:
+    """So few that their labels fit below a plot of a grid: powers of ten, where there are many."""
+    if len(ticks) > _GRID_TICKS:
+        tens = [tick for tick in ticks if tick > 0 and math.log10(tick).is_integer()]
+        ticks = tens if len(tens) > 1 else ticks
+    return ticks[:: math.ceil(len(ticks) / _GRID_TICKS) or 1]
 
 
 def log_ticks(low: float, high: float) -> list[float]:
@@ -382,13 +398,12 @@ def _model(figure: Figure, series: Series, text: Text, number: int, together: in
         return
     places = [place for x in series.x for place in [x + _offset(figure, number, together)] * 3]
     along = [value for low, high in ends for value in (low, high, None)]
-    flat = figure.kind in _FLAT
-    dot = figure.kind == "dot" or not flat
+    flat, plain = figure.kind in _FLAT, figure.kind == "bar"
     yield go.Scatter(
         x=along if flat else places,
         y=places if flat else along,
         mode="lines",
-        line={"width": _MODEL_WIDTH, "color": _colour(series) if dot else "var(--ink)"},
+        line={"width": _MODEL_WIDTH, "color": "var(--ink)" if plain else _colour(series)},
         opacity=_MODEL_OPACITY,
         hoverinfo="skip",
         showlegend=False,
@@ -416,8 +431,7 @@ def _filled(
             mode="lines",
             line={"width": 0, "shape": "vh" if figure.kind == "step" else "linear"},
             fill=fill,
-            fillcolor=_colour(series),
-            opacity=opacity,
+            fillcolor=f"{_colour(series)[:-1]}_{round(255 * opacity):02x})",
             hoverinfo="skip",
             showlegend=False,
             legendgroup=escape(text.names(series.name), quote=False),

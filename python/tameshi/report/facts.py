@@ -107,11 +107,7 @@ def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
 
 def _model_of(top: Point, bottom: Point) -> tuple[float, float] | None:
     """How far models leave a ratio open."""
-    sides = []
-    for point in (top, bottom):
-        low, high = point.model or (None, None)
-        sides.append(ratios.Side(point.value, Interval(low, high, 0, "")))
-    return ratios.of_models(*sides)
+    return ratios.of_models((top.value, top.model), (bottom.value, bottom.model))
 
 
 def _sides(entry: Mapping[str, Any], top: Point, bottom: Point) -> bool:

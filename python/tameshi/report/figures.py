@@ -390,7 +390,10 @@ def _time_columns(view: View, entries: Sequence[Mapping[str, Any]]) -> int:
 def _time_hint(entries: Sequence[Mapping[str, Any]]) -> Phrase:
     """Whether lines are of all repetitions or of the first, and what a band is."""
     runs = [entry["runs"] for entry in entries if "runs" in entry]
-    return Phrase("hint.series_runs", {"runs": str(max(runs))}) if runs else Phrase("hint.series")
+    if not runs:
+        return Phrase("hint.series")
+    several = max(runs) > 1
+    return Phrase("hint.series_runs", {"runs": str(max(runs))}) if several else Phrase("hint.cells")
 
 
 def _time_panel(entry: Mapping[str, Any]) -> Panel:
@@ -398,7 +401,18 @@ def _time_panel(entry: Mapping[str, Any]) -> Panel:
     marks = tuple(
         (float(mark["t_s"]), Phrase(f"mark.{mark['kind']}")) for mark in entry.get("marks", ())
     )
-    return Panel((entry["world"], *entry.get("levels", ())), _time_lines(entry), marks)
+    lines = _time_lines(entry)
+    name = (entry["world"], *entry.get("levels", ()))
+    return Panel(name, lines, marks, y=_wide_scale(entry, lines))
+
+
+def _wide_scale(entry: Mapping[str, Any], lines: Sequence[Series]) -> Scale | None:
+    """A logarithmic scale where a model leaves so much open that lines would lie at the bottom."""
+    ends = [end for line in lines for model in line.models if model for end in model]
+    scale = _time_scale(str(entry["unit_key"]))
+    wide = bool(ends) and scale.kind != "share" and max(ends) > _LOG_RANGE * min(ends) > 0
+    lowest = min((y for line in lines for y in line.y), default=0.0)
+    return replace(scale, log=True) if wide and lowest > 0 else None
 
 
 def _time_title(name: str, entry: Mapping[str, Any]) -> Phrase:
@@ -420,7 +434,8 @@ def _time_lines(entry: Mapping[str, Any]) -> tuple[Series, ...]:
     for name in kept:
         places = [i for i, value in enumerate(entry["values"][name]) if value is not None]
         if places:
-            found.append(_steps(entry, name, ends, places, len(found)))
+            style = entry.get("styles", {}).get(name, len(found))
+            found.append(_steps(entry, name, ends, places, style))
     return tuple(found)
 
 

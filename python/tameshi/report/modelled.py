@@ -1,14 +1,17 @@
-"""How far the model of a simulated database may be off, in plots: of each cell, and over time."""
+"""How far the model of a simulated database may be off: plots of cells, over time, below tables."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tameshi.report.figures import MODELS, Figure, Panel, Scale, of_points
 from tameshi.report.points import Levels, Point, View, freeze, is_kind, kind_of
-from tameshi.report.text import Phrase
+from tameshi.report.summary import Table
+from tameshi.report.text import BEYOND, Phrase, Text
+from tameshi.stats import programs
 
 WORLD = "simulated"
 METRICS = {
@@ -85,7 +88,7 @@ def _chief(rates: Sequence[Point]) -> str:
     sums: dict[str, float] = {}
     for point in kinds:
         sums[point.subject] = sums.get(point.subject, 0.0) + point.value
-    return max(sums, key=lambda subject: sums[subject], default="")
+    return programs.chief(sums, "")
 
 
 def _panel(view: View, label: Phrase, points: Sequence[Point]) -> Panel | None:
@@ -107,7 +110,7 @@ def banded(view: View, series: Sequence[Mapping[str, Any]]) -> list[Mapping[str,
 def _banded(view: View, entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     quantity = entry.get("quantity")
     if quantity is None:
-        yield entry
+        yield {**entry, MODELS: _models_of_kinds(view, entry)}
         return
     phase = str(entry["name"]).removesuffix(f", {quantity}")
     cells = {
@@ -121,6 +124,23 @@ def _banded(view: View, entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]
         if (estimate := _estimate(cells.get(name), METRICS[quantity]))
     }
     yield from _parts({**entry, MODELS: models}, cells)
+
+
+def _models_of_kinds(view: View, entry: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Of one run's lines, each a program's or kind's rate of transactions."""
+    place = entry["world"], entry["name"], freeze(entry.get("cell", {}))
+    cells = (c for c in view.cells if (c["world"], c["phase"], freeze(c["levels"])) == place)
+    told = {
+        f"{estimate['subject']} transaction": estimate
+        for cell in cells
+        for estimate in cell["estimates"]
+        if estimate["metric"] == "transaction.rate" and estimate.get("model")
+    }
+    return {
+        name: [_bounds(value, told[name], share=False) for value in values]
+        for name, values in entry["values"].items()
+        if name in told
+    }
 
 
 def _parts(
@@ -137,14 +157,21 @@ def _parts(
             groups.setdefault(of[:depth], []).append(name)
         if max(map(len, groups.values()), default=0) <= MOST_LINES:
             break
-    for part, (of, names) in enumerate(groups.items()):
+    parts = list(groups.items())
+    if len(parts) > MOST_LINES and len(parts) == len(levels):
+        # Names that share no level.
+        whole, depth = list(levels), 0
+        parts = [((), whole[i : i + MOST_LINES]) for i in range(0, len(whole), MOST_LINES)]
+    styles: dict[tuple[str, ...], int] = {}
+    for part, (of, names) in enumerate(parts):
         kept = {
             key: {name: entry[key][name] for name in names if name in entry[key]}
             for key in ("values", "low", "high", MODELS)
             if key in entry
         }
         told = {name: levels[name][depth:] or (name,) for name in names}
-        yield {**entry, **kept, "names": told, "levels": of, "part": part}
+        numbers = {name: styles.setdefault(told[name], len(styles)) for name in names}
+        yield {**entry, **kept, "names": told, "styles": numbers, "levels": of, "part": part}
 
 
 def _estimate(cell: Mapping[str, Any] | None, metric: str) -> Mapping[str, Any] | None:
@@ -177,3 +204,17 @@ def _bounds(
 def _odds(share: float) -> float:
     kept = min(max(share, 1e-6), 1 - 1e-6)
     return math.log(kept / (1 - kept))
+
+
+def with_models(tables: Iterable[Table], text: Text) -> list[Table]:
+    """Tables; below those that tell how far models may be off, what their signs mean."""
+    return [_with_models(table, text) for table in tables]
+
+
+def _with_models(table: Table, text: Text) -> Table:
+    cells = [cell for row in table.rows for cell in row.cells if cell.model]
+    if not cells:
+        return table
+    said = [table.note, text("note.modelled")]
+    said += [text("note.beyond", sign=BEYOND)] if any(cell.beyond for cell in cells) else []
+    return replace(table, note=" ".join(part for part in said if part))

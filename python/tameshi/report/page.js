@@ -1,6 +1,6 @@
 "use strict";
 // Draws the plots and switches the theme. Colours in the figures are names of CSS variables, so that
-// the style sheet stays the only palette.
+// the style sheet stays the only palette; what follows an underscore is how opaque one is.
 (() => {
   const root = document.documentElement;
   const button = document.getElementById("theme");
@@ -13,8 +13,8 @@
 
   const resolve = (value, styles) => {
     if (typeof value === "string") {
-      const name = /^var\((--[\w-]+)\)$/.exec(value);
-      return name ? styles.getPropertyValue(name[1]).trim() : value;
+      const name = /^var\((--[a-z]+\d?)(?:_(\w\w))?\)$/.exec(value);
+      return name ? styles.getPropertyValue(name[1]).trim() + (name[2] ?? "") : value;
     }
     if (Array.isArray(value)) return value.map((item) => resolve(item, styles));
     if (value && typeof value === "object") {

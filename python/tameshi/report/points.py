@@ -206,7 +206,7 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
             degrees=sampling.get("degrees"),
             scale=estimate.get("scale"),
             operations=estimate.get("operations"),
-            model=(float(model["low"]), float(model["high"])) if model else None,
+            model=(model["low"], model["high"]) if "low" in model else None,
             outside_model=model.get("inside_range") is False,
             sound=(cell.get("verdict") or {}).get("level") != "invalid",
         )

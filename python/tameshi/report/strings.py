@@ -164,15 +164,18 @@ TEXT: dict[str, tuple[str, str]] = {
         "棒は、一つの入力を変えたときの答えからの変化。",
     ),
     # how far the model of a database may be off
-    "table.model": ("How far the model itself may be off", "モデル自体の誤差"),
+    "table.model": (
+        "On what the intervals of the model stand: those of the statements a second",
+        "モデルの誤差の根拠（毎秒の文）",
+    ),
     "note.model": (
-        "A 90 % interval from comparable figures that are known and from what the parameters leave "
-        "open, apart from what chance does.",
-        "既知の比較対象とパラメーターの不確かさによる90 %区間。偶然によるばらつきとは別。",
+        "The interval comes from comparable figures that are known and from what the parameters "
+        "leave open, apart from what chance does. What is known of several cells was off "
+        "unequally: a ratio is no surer than the less sure of its two figures.",
+        "既知の比較対象とパラメーターの不確かさによる区間。偶然によるばらつきとは別。"
+        "既知のセルの誤差は一様でないため、比の誤差は両者のうち大きい方に等しいとする。",
     ),
     "modelled.cell": ("Cell", "セル"),
-    "modelled.statements": ("Statements a second", "毎秒の文"),
-    "modelled.model": ("It may be", "とりうる値"),
     "modelled.inside": ("Inside what was validated", "検証済みの範囲内か"),
     "modelled.nothing": ("nothing comparable is known", "比較対象なし"),
     "modelled.validated_on": ("Validated on", "検証の対象"),
@@ -613,6 +616,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "hint.series": (
         "The first run, interval by interval.",
         "最初の実行を区間ごとに表示。",
+    ),
+    "hint.cells": (
+        "Each cell, interval by interval.",
+        "各セルを区間ごとに表示。",
     ),
     "hint.series_runs": (
         "Each cell's mean over its runs (at most {runs}), interval by interval; the band spans the "

@@ -35,7 +35,7 @@ from tameshi.report.points import (
     unique,
     without,
 )
-from tameshi.report.text import BEYOND, Shown, Text, format_value, modelled
+from tameshi.report.text import Shown, Text, format_value, modelled
 
 LINES = 5
 # More than this in one sentence and nobody reads it: then only the best and the worst are told.
@@ -578,20 +578,6 @@ def with_marks(rows: Sequence[Row]) -> tuple[tuple[Row, ...], str]:
         for row in rows
     )
     return told, " ".join(f"{mark} {note}".strip() for note, mark in marks.items())
-
-
-def with_models(tables: Iterable[Table], text: Text) -> list[Table]:
-    """Tables; below those that tell how far models may be off, what their signs mean."""
-    return [_with_models(table, text) for table in tables]
-
-
-def _with_models(table: Table, text: Text) -> Table:
-    cells = [cell for row in table.rows for cell in row.cells if cell.model]
-    if not cells:
-        return table
-    said = [table.note, text("note.modelled")]
-    said += [text("note.beyond", sign=BEYOND)] if any(cell.beyond for cell in cells) else []
-    return replace(table, note=" ".join(part for part in said if part))
 
 
 def cell_name(text: Text, cell: dict[str, Any]) -> str:

@@ -24,7 +24,7 @@ _SCALES: dict[str, tuple[tuple[float, float, str], ...]] = {
     "share": ((0, 0.01, " %"),),
 }
 _DIGITS = 3
-BEYOND = "*"
+BEYOND = "!"
 """The sign of a value outside what was validated."""
 _HASH_DIGITS = 12
 _SWITCHES = ("device.rotational", "device.iostats")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tameshi.stats import intervals
 from tameshi.stats.estimates import NANOSECONDS, Estimate, WindowData
@@ -63,6 +63,16 @@ CLIENT_TIMES = (
 )
 """What the clients of a simulated server wait for: shares of all their time."""
 GAUGES = ("server.dirty_bytes", "server.checkpoint_age_bytes", "server.threads_running")
+
+
+ALIKE = 0.95
+"""Kinds of transactions with so much of the greatest rate are equally frequent: chance decides."""
+
+
+def chief(rates: Mapping[str, float], default: str) -> str:
+    """The kind of transaction that there are most of; the first of those that are alike."""
+    most = max(rates.values(), default=0.0)
+    return next((kind for kind, rate in rates.items() if rate >= ALIKE * most), default)
 
 
 def of_client(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:

@@ -6,12 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import stdev
+from typing import Any
 
-from tameshi.stats.intervals import Interval, around, none, quantile
+from tameshi.stats.intervals import Interval, around, digits, none, quantile
 
 PAIRED = "paired t on logarithms, by repetition"
 WELCH = "Welch's t on logarithms, of the two sides' intervals"
 MOVER = "MOVER on logarithms, of the two sides' intervals"
+Modelled = tuple[float, tuple[float, float] | None]
+"""A value, and how far its model may be off; None where it was measured."""
 
 
 @dataclass(frozen=True)
@@ -83,19 +86,32 @@ def _welch(top: Side, bottom: Side, runs: int) -> Interval:
     return around(ratio, math.sqrt(total), degrees, 0.0, runs, WELCH)
 
 
-def of_models(top: Side, bottom: Side) -> tuple[float, float] | None:
+def of_models(top: Modelled, bottom: Modelled) -> tuple[float, float] | None:
     """How far a ratio may be off: as far as that of its sides that may be off furthest.
 
-    `sampling` of the sides holds the models' bounds. None where neither side has any, and where one
-    is not above zero.
+    None where no model made either side, and where one is not above zero.
     """
-    if top.value <= 0 or bottom.value <= 0:
+    factors = [
+        factor
+        for value, bounds in (top, bottom)
+        for bound in bounds or ()
+        if value > 0 and bound > 0
+        for factor in (bound / value, value / bound)
+    ]
+    if not factors or top[0] <= 0 or bottom[0] <= 0:
         return None
-    ratio, factors = top.value / bottom.value, []
-    for value, low, high in ((s.value, s.sampling.low, s.sampling.high) for s in (top, bottom)):
-        if low and high:
-            factors += [low / value, value / low, high / value, value / high]
-    return (ratio * min(factors), ratio * max(factors)) if factors else None
+    return top[0] / bottom[0] * min(factors), top[0] / bottom[0] * max(factors)
+
+
+def models_of(above: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The same of two figures of results.json, in its form."""
+
+    def side(figure: Mapping[str, Any]) -> Modelled:
+        model = figure.get("model")
+        return figure["value"], (model["low"], model["high"]) if model else None
+
+    found = of_models(side(above), side(other))
+    return found and {"low": digits(found[0]), "high": digits(found[1])}
 
 
 def mover(top: Side, bottom: Side) -> tuple[float, float]:
