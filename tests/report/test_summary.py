@@ -108,7 +108,14 @@ def test_a_study_without_numeric_axis_or_company() -> None:
     ]
     view = read_results(first_look.results() | {"axes": axes, "cells": cells})
     lines = answers(view, TEXT)
-    assert [line.topic for line in lines] == ["Throughput", "Tail latency"]
+    topics = ["What each change does", "Throughput", "Tail latency"]
+    assert [line.topic for line in lines] == topics
+    # Disk 1000 and 2000, flash 3000 and 4000: the mean of 3 and 2, and of 2 and 4/3.
+    assert lines.pop(0).clauses[0].sentence == (
+        "Storage flash makes 2.45 × the operations of disk (2.00 × to 3.00 ×, depending on the "
+        "rest); pool large makes 1.63 × the operations of small (1.33 × to 2.00 ×, depending on "
+        "the rest)."
+    )
     assert lines[0].clauses[0].sentence.startswith("Disk · small runs at 1.00 k")
 
 

@@ -83,7 +83,7 @@ def test_every_key_is_used() -> None:
 def test_unknown_names_are_prose_and_known_ones_are_translated() -> None:
     text = Text("ja")
     assert text.name("random_read") == "ランダム読み出し"
-    assert text.name("buffer_pool") == "buffer pool"
+    assert text.name("some_pool") == "some pool"
     assert text.names(("depth", "64")) == "深度 64"
     assert text.names(("commit", "commit")) == "コミット"
     assert text.phrase(Phrase("axis.name", {"name": "depth"})) == "深度"
@@ -134,3 +134,14 @@ def test_facts_of_an_environment_read_as_people_say_them() -> None:
     }
     for key, (value, told) in values.items():
         assert text.fact_value(key, value) == told
+
+
+def test_a_reason_that_streams_have_in_common_is_told_once() -> None:
+    said = ["drift within a run: reader read and log write", "x", "drift within a run: log sync"]
+    assert Text("en").reasons(said) == ["drift within a run: reader read, log write, log sync", "x"]
+    drift, other = Text("ja").reasons(said)
+    assert drift.count("、") >= 2 and "drift" not in drift and other == "x"
+
+
+def test_a_number_in_a_name_belongs_to_the_word_before_it_even_where_it_comes_twice() -> None:
+    assert Text("en").names(("drives", "4", "jobs", "4")) == "drives 4 · jobs 4"

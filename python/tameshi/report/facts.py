@@ -17,6 +17,7 @@ from tameshi.report.points import (
     family_of,
     freeze,
     is_kind,
+    is_side_metric,
     level_on,
     lowest_level,
     moves_large_blocks,
@@ -29,6 +30,7 @@ from tameshi.report.points import (
 from tameshi.stats import ratios
 from tameshi.stats.intervals import Interval
 
+FEW_LEVELS = 3
 MEDIAN, MEAN, P99 = "latency.p50", "latency.mean", "latency.p99"
 
 
@@ -203,6 +205,59 @@ def effects(view: View, world: str) -> list[Effect]:
                 if pairs:
                     found.append(_effect(phase, axis.name, there[0], level, pairs))
     return found
+
+
+def work_effects(view: View, world: str) -> list[Effect]:
+    """What each axis across runs does to operations of storages, over all phases; what phases do.
+
+    Numbers from end to end; of many names the one that does most and the one that does least.
+    """
+    rates = [
+        (point.levels, point.phase, point)
+        for point in view.points
+        if point.world == world and point.value > 0 and point.measure == "iops"
+        if point.operation in ("read", "write") and not is_side_metric(point)
+    ]
+    found = []
+    for axis in (axis for axis in view.axes if axis.varies == "across"):
+        there = [lv for lv in axis.levels if any((axis.name, lv) in of for of, _, _ in rates)]
+        if axis.numeric:
+            there = sorted(there, key=lambda level: number(level) or 0.0)
+            there = [*there[:1], *there[1:][-1:]]
+        here = []
+        for level in there[1:]:
+            keyed = {
+                lv: {
+                    (phase, point.key[1:], without(of, axis)): point
+                    for of, phase, point in rates
+                    if level_on(of, axis) == lv
+                }
+                for lv in (there[0], level)
+            }
+            pairs = _paired(keyed[level], keyed[there[0]])
+            if pairs:
+                here.append(_effect("", axis.name, there[0], level, pairs))
+        here.sort(key=lambda effect: effect.ratio)
+        found += here if len(here) <= FEW_LEVELS else [here[-1], here[0]]
+    return found + _phase_effects(view, rates)
+
+
+def _phase_effects(view: View, rates: Sequence[tuple[Levels, str, Point]]) -> list[Effect]:
+    """The first phase beside each later one with the same stream in the same cells."""
+    by_phase: dict[str, dict[Any, Point]] = {phase: {} for phase in view.phases}
+    for levels, phase, point in rates:
+        by_phase[phase][point.key[1:], levels] = point
+    phases = [phase for phase in view.phases if view.sweep_axis(phase) is None and by_phase[phase]]
+    found = []
+    for later in phases[1:]:
+        pairs = _paired(by_phase[later], by_phase[phases[0]])
+        if pairs and len(pairs) == len(by_phase[later]):
+            found.append(_effect("", "phase", phases[0], later, pairs))
+    return found
+
+
+def _paired(above: Mapping[Any, Point], below: Mapping[Any, Point]) -> list[tuple[Point, Point]]:
+    return [(point, below[key]) for key, point in above.items() if key in below]
 
 
 def _effect(

@@ -215,6 +215,6 @@ def _with_models(table: Table, text: Text) -> Table:
     cells = [cell for row in table.rows for cell in row.cells if cell.model]
     if not cells:
         return table
-    said = [table.note, text("note.modelled")]
+    said = [text.sentence(table.note), text("note.modelled")]
     said += [text("note.beyond", sign=BEYOND)] if any(cell.beyond for cell in cells) else []
     return replace(table, note=" ".join(part for part in said if part))

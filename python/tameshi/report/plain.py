@@ -94,7 +94,7 @@ def terminal(inputs: ReportInputs, lang: str = "en") -> RenderableType:
 def _standing(view: View, text: Text) -> list[str]:
     """The verdict of the study, and its reasons."""
     said = text.study_verdict(view.verdict["level"], at_worst(view))
-    return [said, *(text.said(reason) for reason in view.verdict.get("reasons", []))]
+    return [said, *text.reasons(view.verdict.get("reasons", []))]
 
 
 def _more(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str, list[str]]]:

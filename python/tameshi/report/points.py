@@ -277,6 +277,15 @@ def series_of(points: Iterable[Point], axis: Axis | None) -> dict[Series, list[P
     return found
 
 
+def level_words(levels: Levels) -> Name:
+    """The labels of levels; a bare number comes after its axis."""
+    return tuple(
+        word
+        for axis, label in levels
+        for word in ((label,) if number(label) is None else (axis, label))
+    )
+
+
 def series_names(points: Iterable[Point], axis: Axis | None) -> dict[Series, Name]:
     """The shortest names that tell the series of a phase apart: levels, stream, operation."""
     keys = list(series_of(points, axis))
@@ -284,7 +293,7 @@ def series_names(points: Iterable[Point], axis: Axis | None) -> dict[Series, Nam
     operations = Counter(key[:2] for key in keys)
     names: dict[Series, Name] = {}
     for levels, subject, operation in keys:
-        name = tuple(label for _, label in levels)
+        name = level_words(levels)
         if subjects:
             name += (subject,)
         if operations[levels, subject] > 1 or not name:

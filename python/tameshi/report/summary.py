@@ -18,6 +18,7 @@ from tameshi.report.facts import (
     plain_facts,
     ratio_of,
     sweep_facts,
+    work_effects,
 )
 from tameshi.report.points import (
     Axis,
@@ -124,9 +125,9 @@ def _effect_answer(view: View, text: Text) -> list[Answer]:
         low, high = (format_value("ratio", end) for end in (effect.low, effect.high))
         over = text("item.effect_range", low=low, high=high) if low != high else ""
         told = modelled(Shown("", interval=over), "ratio", effect.ratio, effect.model)
-        names = (effect.phase, effect.axis) if several else (effect.axis,)
+        names = (effect.phase, effect.axis) if several and effect.phase else (effect.axis,)
         return text(
-            "item.effect",
+            "item.effect" if effect.phase else "item.effect_operations",
             axis=text.names(names),
             first=text.name(effect.first),
             level=text.name(effect.level),
@@ -135,7 +136,7 @@ def _effect_answer(view: View, text: Text) -> list[Answer]:
         )
 
     def say(world: str) -> str:
-        here = effects(view, world)[:MOST_ITEMS]
+        here = (effects(view, world) or work_effects(view, world))[:MOST_ITEMS]
         said = text("list.separator").join(map(item, here))
         return text("sentence.effect", items=said[:1].upper() + said[1:]) if here else ""
 

@@ -128,6 +128,16 @@ class Text:
                 return japanese.format(**fields)
         return words
 
+    def reasons(self, said: Iterable[str]) -> list[str]:
+        """Reasons of a verdict; one that several streams have in common is told once."""
+        of: dict[str, dict[str, None]] = {}
+        for words in said:
+            reason, _, streams = words.partition(": ")
+            of.setdefault(reason, {}).update(dict.fromkeys(streams.split(" and ")))
+        joint = ", " if self.lang == "en" else " and "
+        whole = (": ".join(filter(None, (reason, joint.join(each)))) for reason, each in of.items())
+        return [self.said(words) for words in whole]
+
     def _listed(self, value: str) -> str:
         """Names that a record joined by `and`."""
         return self("list.short").join(self.name(part) for part in value.split(" and "))
@@ -164,12 +174,18 @@ class Text:
     def names(self, identifiers: Iterable[str]) -> str:
         """A composed name: `random read · p99`; a number belongs to the word before it."""
         parts: list[str] = []
-        for name in dict.fromkeys(self.name(i) for i in identifiers):
+        for name in map(self.name, identifiers):
             if parts and name.replace(".", "", 1).isdigit():
                 parts[-1] += f" {name}"
             else:
                 parts.append(name)
-        return " · ".join(parts)
+        return " · ".join(dict.fromkeys(parts))
+
+    def sentence(self, words: str) -> str:
+        """Words as a sentence of their own."""
+        if not words or words.endswith((".", "。")):
+            return words
+        return f"{words[:1].upper()}{words[1:]}{self('list.end')}"
 
     def measure(self, measure: str) -> str:
         """A measure's label; unknown ones are printed as written."""
