@@ -18,6 +18,8 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tameshi.validation_page import lettered
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "validation"
 PAGE, ANSWERS, HELD = "drives.md", "known-answers.csv", "calibration-tests.csv"
@@ -201,10 +203,10 @@ def published() -> Iterable[str]:
     yield "### Not within 5 %"
     yield ""
     told = sorted({row["id"] for row in missed})
-    yield from table(
-        ("figure", "off", "why"),
-        ((of, offs(missed, of), reasons.get(of, "**no reason is written down**")) for of in told),
-    )
+    why, notes = lettered([reasons.get(of, "**no reason is written down**") for of in told])
+    rows = zip(told, (offs(missed, of) for of in told), why, strict=True)
+    yield from table(("figure", "off", "why"), rows)
+    yield from [*notes[1:], ""] if notes else []
     yield "### Figures that no drive gives"
     yield ""
     shown = {row["id"] for row in ours}

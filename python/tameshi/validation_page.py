@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
+from string import ascii_lowercase
 
 from tameshi.model_error import ODDS, Validated, family_of, validated
 from tameshi.predictions import Prediction, read
@@ -72,6 +74,7 @@ def _told(rows: Sequence[Validated], known: Sequence[dict[str, str]]) -> Iterato
     if known:
         yield "As whole studies (`make predictions`):"
         yield ""
+        reasons, notes = lettered([row["reason"] for row in known])
         yield from _table(
             ("figure", "published", "ours", "error", "why it is off"),
             (
@@ -80,11 +83,12 @@ def _told(rows: Sequence[Validated], known: Sequence[dict[str, str]]) -> Iterato
                     f"{float(row['published']):,.6g} {row['unit']}",
                     _amount(float(row["ours"])),
                     f"{row['deviation_percent']} %",
-                    row["reason"],
+                    reason,
                 )
-                for row in known
+                for row, reason in zip(known, reasons, strict=True)
             ),
         )
+        yield from notes
     if rows:
         if known:
             yield ""
@@ -93,6 +97,17 @@ def _told(rows: Sequence[Validated], known: Sequence[dict[str, str]]) -> Iterato
         yield from _compared(rows)
     if not rows and not known:
         yield "None has been run."
+
+
+def lettered(reasons: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Reasons that stand several times as a letter each, and the lines that tell them once."""
+    shared = [reason for reason, times in Counter(reasons).items() if reason and times > 1]
+    letters = {
+        reason: f"({letter})" for reason, letter in zip(shared, ascii_lowercase, strict=False)
+    }
+    told = [letters.get(reason, reason) for reason in reasons]
+    notes = [line for reason, letter in letters.items() for line in ("", f"{letter} {reason}")]
+    return told, notes
 
 
 def _compared(rows: Sequence[Validated]) -> Iterator[str]:

@@ -37,6 +37,17 @@ def test_cells_of_whole_studies_stand_with_the_reason_of_their_error():
     assert "10,915 query/s | 42,000 | +284.8 % | not known" in told
 
 
+def test_a_reason_that_several_figures_share_is_told_once():
+    known = {"published": "1", "unit": "s", "ours": "2", "deviation_percent": "+100.0"}
+    why = ["shared", "own", "", "shared", ""]
+    rows = [{**known, "id": f"S2-{i}", "reason": reason} for i, reason in enumerate(why)]
+    told = page([], rows, [])
+    assert [line.split(" | ")[-1] for line in told.splitlines() if line.startswith("| S2-")] == [
+        *("(a) |", "own |", " |", "(a) |", " |")
+    ]
+    assert told.count("shared") == 1 and "\n\n(a) shared\n" in told
+
+
 def test_predictions_stand_with_their_bounds_and_without_a_score():
     blind = Prediction("S2-0033", "40000", "30000", "50000", "mysql-disk-or-flash", "a=b", "d")
     told = page([], [], [blind])

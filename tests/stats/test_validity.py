@@ -28,6 +28,12 @@ def scheduled(**fields: Any) -> Load:
     return replace(usual, **{"latency_ns": 0.1 * SECOND, "service_ns": 0.1 * SECOND} | fields)
 
 
+def fallen_behind(started: float, **fields: Any) -> Load:
+    """An open loop whose every request waited half a second for its turn."""
+    waited = {"late": started, "latency_ns": 0.5 * SECOND * started, "service_ns": SECOND}
+    return scheduled(started=started, **waited, **fields)
+
+
 def codes(load: Load, machine: Machine | None = QUIET) -> list[str]:
     return [finding.code for finding in judge([load], machine)]
 
@@ -73,16 +79,8 @@ def test_an_open_loop_that_spins_on_time_is_no_limit() -> None:
 
 def test_a_rate_that_the_generator_cannot_issue_makes_the_figures_invalid() -> None:
     """Measured at 3 million /s from the page cache."""
-    behind = scheduled(
-        cpu_ns=0.98 * SECOND,
-        away_ns=0.94 * SECOND,
-        started=859_408.0,
-        late=859_408.0,
-        unserved=2_573_165.0,
-        slip_ns=0.5 * SECOND * 859_408,
-        latency_ns=0.5 * SECOND * 859_408,
-        service_ns=SECOND,
-    )
+    own = {"cpu_ns": 0.98 * SECOND, "away_ns": 0.94 * SECOND, "slip_ns": 0.5 * SECOND * 859_408}
+    behind = fallen_behind(859_408.0, unserved=2_573_165.0, **own)
     (limit,) = judge([behind], replace(QUIET, idle=0.49, own=1.0, device_ns=0.15 * SECOND))
     assert (limit.code, limit.level) == ("generator", "invalid")
 
@@ -92,15 +90,8 @@ def test_a_rate_that_nobody_kept_is_not_the_disks_fault_where_memory_answered(
     own: float, code: str
 ) -> None:
     """At 20 million /s from the page cache CI once saw 97 % unserved and 2 % at the disk."""
-    behind = scheduled(
-        cpu_ns=0.8 * SECOND,
-        away_ns=0.79 * SECOND,
-        started=660_000.0,
-        late=660_000.0,
-        unserved=19_340_000.0,
-        latency_ns=0.5 * SECOND * 660_000,
-        service_ns=SECOND,
-    )
+    times = {"cpu_ns": 0.8 * SECOND, "away_ns": 0.79 * SECOND}
+    behind = fallen_behind(660_000.0, unserved=19_340_000.0, **times)
     machine = replace(QUIET, idle=0.08, own=own, device_ns=0.017 * SECOND)
     assert codes(behind, machine) == [code, "memory"]
 
