@@ -21,8 +21,9 @@ from tameshi.report import (
 )
 from tameshi.report.facts import ratio_of
 from tameshi.report.html import render
+from tameshi.report.matrices import matrices
 from tameshi.report.points import read_results
-from tameshi.report.summary import answers, matrices, overview
+from tameshi.report.summary import answers, overview
 from tameshi.report.text import Text
 
 TEXT = Text()

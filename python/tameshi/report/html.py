@@ -35,9 +35,10 @@ from tameshi.report.asked import answers
 from tameshi.report.draw import draw
 from tameshi.report.figures import Figure, figures
 from tameshi.report.inputs import ReportInputs
+from tameshi.report.matrices import matrices
 from tameshi.report.modelled import with_models
 from tameshi.report.points import View, at_worst, read_results
-from tameshi.report.summary import Column, Row, matrices, overview
+from tameshi.report.summary import Column, Row, overview
 from tameshi.report.text import Text
 
 

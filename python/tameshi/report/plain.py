@@ -23,9 +23,10 @@ from tameshi.report import (
 )
 from tameshi.report.asked import answers
 from tameshi.report.inputs import ReportInputs
+from tameshi.report.matrices import matrices
 from tameshi.report.modelled import with_models
 from tameshi.report.points import View, at_worst, read_results
-from tameshi.report.summary import Answer, Table, matrices, overview
+from tameshi.report.summary import Answer, Table, overview
 from tameshi.report.text import Text
 
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " "})

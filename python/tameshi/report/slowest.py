@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tameshi.report.points import freeze, level_words
 from tameshi.report.summary import Column, Row, Table
 from tameshi.report.text import Shown, Text, format_value
 
@@ -35,7 +36,7 @@ def _table(world: str, told: Sequence[Mapping[str, Any]], text: Text, several: b
 
 
 def _row(stream: str, each: Mapping[str, Any], text: Text) -> Row:
-    levels = text.names(f"{axis} {level}" for axis, level in each["levels"].items())
+    levels = text.names(level_words(freeze(each["levels"])))
     phase = text.name(each["phase"]) + (f": {levels}" if levels else "")
     sync = each["operation"] == "sync"
     cells = (

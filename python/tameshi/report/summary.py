@@ -22,7 +22,6 @@ from tameshi.report.facts import (
 )
 from tameshi.report.points import (
     Axis,
-    Levels,
     Name,
     Point,
     View,
@@ -32,9 +31,6 @@ from tameshi.report.points import (
     level_on,
     lowest_level,
     number,
-    series_names,
-    unique,
-    without,
 )
 from tameshi.report.text import Shown, Text, format_value, modelled
 
@@ -402,7 +398,7 @@ def overview(view: View, text: Text) -> Table:
         columns.append(Column(text("column.ratio", top=top, bottom=bottom)))
     bare = not any(cell.interval for row in rows for cell in row.cells)
     caption = text("table.overview_bare" if bare else "table.overview")
-    return _table("overview", caption, columns, rows)
+    return estimates_table("overview", caption, columns, rows)
 
 
 def _fact_row(view: View, text: Text, fact: Fact, axis: Axis | None, two: bool) -> Row:
@@ -410,7 +406,7 @@ def _fact_row(view: View, text: Text, fact: Fact, axis: Axis | None, two: bool) 
     if fact.kind == "floor" and axis:
         point = next(iter(fact.found.values()))
         fields |= {"axis": text.name(axis.name), "level": level_on(point.levels, axis)}
-    cells = [_cell(text, fact.found.get(world)) for world in view.worlds]
+    cells = [value_cell(text, fact.found.get(world)) for world in view.worlds]
     if fact.kind == "peak" and axis:
         cells = [
             _at(text, cell, axis, fact.found.get(world))
@@ -418,7 +414,9 @@ def _fact_row(view: View, text: Text, fact: Fact, axis: Axis | None, two: bool) 
         ]
     if two:
         top, bottom = (fact.found.get(w) for w in reversed(view.worlds))
-        cells.append(_shown_ratio(view, text, top, bottom) if top and bottom else _cell(text, None))
+        cells.append(
+            _shown_ratio(view, text, top, bottom) if top and bottom else value_cell(text, None)
+        )
     return Row(text(f"row.{fact.kind}", **fields), tuple(cells), group=text.name(fact.phase))
 
 
@@ -426,7 +424,7 @@ def _company_row(view: View, text: Text, pair: Company, two: bool) -> Row:
     cells = [
         _shown_ratio(view, text, *reversed(pair.found[world]))
         if world in pair.found
-        else _cell(text, None)
+        else value_cell(text, None)
         for world in view.worlds
     ]
     head = text(
@@ -438,7 +436,7 @@ def _company_row(view: View, text: Text, pair: Company, two: bool) -> Row:
     return Row(head, (*cells, *([Shown("")] if two else [])), group=text.name(pair.second))
 
 
-def _cell(text: Text, point: Point | None) -> Shown:
+def value_cell(text: Text, point: Point | None) -> Shown:
     """A point in a table; what depends on how many operations it was taken over says so."""
     if point is None:
         return Shown(text("cell.none"))
@@ -458,101 +456,7 @@ def _at(text: Text, cell: Shown, axis: Axis, point: Point | None) -> Shown:
     return replace(cell, at=at)
 
 
-def matrices(view: View, text: Text) -> list[Table]:
-    """A phase over two axes, or a swept one: one table per measure; another phase: one table with
-    every measure."""
-    found = []
-    for phase in view.phases:
-        axis = view.table_axis(phase)
-        families = unique(family_of(p.measure) for p in view.in_phase(phase))
-        if axis:
-            for family in families:
-                found += _totals(view, text, phase, axis, family)
-                found.append(_matrix(view, text, phase, axis, family))
-        elif families:
-            found.append(_plain_table(view, text, phase))
-    return found
-
-
-def _matrix(view: View, text: Text, phase: str, axis: Axis, family: str) -> Table:
-    """Levels of the axis down, series across, worlds beside each other."""
-    points = [p for p in view.in_phase(phase) if family_of(p.measure) == family]
-    names = series_names(view.in_phase(phase), axis)
-    cells = {
-        (p.world, (without(p.levels, axis), *p.key[1:]), level_on(p.levels, axis)): p
-        for p in points
-    }
-    present = {place[:2] for place in cells}
-    levels = {level for _, _, level in cells}
-    series = [(world, key) for world in view.worlds for key in names if (world, key) in present]
-    columns = [Column(text.names(names[key]), text.world(world)) for world, key in series]
-    rows = [
-        Row(level, tuple(_cell(text, cells.get((*place, level))) for place in series))
-        for level in axis.levels
-        if level in levels
-    ]
-    label = text.measure(points[0].measure)
-    caption = text("table.matrix", phase=text.name(phase), measure=label)
-    corner = Column(text.name(axis.name))
-    return _table(f"matrix-{phase}-{family}", caption, [corner, *columns], rows)
-
-
-def _totals(view: View, text: Text, phase: str, axis: Axis, family: str) -> list[Table]:
-    """What adds up, over reads and writes, where cells have both; by the levels of other axes."""
-    if family not in ("rate", "bandwidth"):
-        return []
-    cells: dict[tuple[str, Levels, str, str], list[Point]] = {}
-    for p in view.in_phase(phase):
-        if family_of(p.measure) == family and p.operation in ("read", "write"):
-            others = without(p.levels, axis)
-            place = (p.world, others, p.subject, level_on(p.levels, axis))
-            cells.setdefault(place, []).append(p)
-    if not any(len(points) > 1 for points in cells.values()):
-        return []
-    subjects = {subject for _, _, subject, _ in cells}
-    places = list(dict.fromkeys(place[:3] for place in cells))
-    order = {world: number for number, world in enumerate(view.worlds)}
-    places.sort(key=lambda place: order[place[0]])
-
-    def cell(points: list[Point] | None) -> Shown:
-        if not points:
-            return Shown(text("cell.none"))
-        total = sum(p.value for p in points)
-        return text.shown(kind_of(points[0].measure), total, None, None, 0)
-
-    def name(others: Levels, subject: str) -> str:
-        labels = tuple(label for _, label in others) + ((subject,) if len(subjects) > 1 else ())
-        return text.names(labels or (subject,))
-
-    rows = [
-        Row(level, tuple(replace(cell(cells.get((*place, level))), note="") for place in places))
-        for level in axis.levels
-        if any(place[3] == level for place in cells)
-    ]
-    columns = [Column(name(others, subject), text.world(w)) for w, others, subject in places]
-    measure = text.measure(next(iter(cells.values()))[0].measure)
-    caption = text("table.total", phase=text.name(phase), measure=measure)
-    corner = Column(text.name(axis.name))
-    return [_table(f"total-{phase}-{family}", caption, [corner, *columns], rows)]
-
-
-def _plain_table(view: View, text: Text, phase: str) -> Table:
-    """Measures down, in a group for each series; worlds across."""
-    points = {(p.world, p.key, p.measure): p for p in view.in_phase(phase)}
-    rows = [
-        Row(
-            text.measure(measure),
-            tuple(_cell(text, points.get((world, key, measure))) for world in view.worlds),
-            group=text.names(name),
-        )
-        for key, name in series_names(view.in_phase(phase), None).items()
-        for measure in unique(m for _, k, m in points if k == key)
-    ]
-    columns = [Column(text("column.quantity")), *(Column(text.world(w)) for w in view.worlds)]
-    return _table(f"matrix-{phase}", text("table.plain", phase=text.name(phase)), columns, rows)
-
-
-def _table(
+def estimates_table(
     table_id: str,
     caption: str,
     columns: Sequence[Column],

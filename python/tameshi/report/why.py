@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tameshi.report.figures import Figure, Panel, Scale, Series
-from tameshi.report.points import Levels, Name, View, freeze
+from tameshi.report.points import Levels, Name, View, freeze, level_words
 from tameshi.report.summary import Column, Row, Table
 from tameshi.report.text import Phrase, Shown, Text, format_value
 from tameshi.stats.why import PARTS
@@ -64,9 +64,7 @@ def _names(entries: list[Entry]) -> list[Name]:
     several = len({entry.subject for entry in entries}) > 1
     names: list[Name] = []
     for entry in entries:
-        name: Name = ()
-        for axis, level in entry.levels:
-            name += (axis, level) if level.replace(".", "", 1).isdigit() else (level,)
+        name = level_words(entry.levels)
         names.append(name + ((entry.subject,) if several or not name else ()))
     return names
 
