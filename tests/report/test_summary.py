@@ -20,6 +20,7 @@ from tameshi.report import (
     terminal_summary,
 )
 from tameshi.report.facts import ratio_of
+from tameshi.report.figures import figures
 from tameshi.report.html import render
 from tameshi.report.matrices import matrices
 from tameshi.report.points import read_results
@@ -263,11 +264,41 @@ def test_published_figures() -> None:
     table = standing.published(read_results(first_look.blemished()), TEXT)
     assert table is not None
     assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)", "0.986 ×"]
-    assert [str(c) for c in table.rows[1].cells[2:]] == [
-        "not known",
-        "187 MB/s (no interval)",
-        "not known",
+    assert [str(c) for c in table.rows[1].cells[2:]] == ["not known", "187 MB/s", "not known"]
+    assert "90 %" in table.note
+
+
+def test_a_published_figure_tells_its_phase_and_which_operation_it_is_of() -> None:
+    of = {"metric": "read.iops", "window": "burst", "cell": {"drive": "a", "queue": "4"}}
+    entry = {**of, "id": "S1-1", "unit": "IOPS", "published": 10.0, "predicted": 11.0}
+    table = standing.published(read_results({"published": [entry]}), TEXT)
+    assert table is not None and table.note == ""
+    assert [str(c) for c in table.rows[0].cells[:2]] == ["burst, a, queue 4", "read IOPS"]
+
+
+def test_many_series_of_few_levels_stand_below_each_other() -> None:
+    names = [f"drive {letter}" for letter in "abcdefghi"]
+    cells = [
+        first_look.cell(
+            "simulated",
+            "sweep",
+            {"drive": name, "threads": threads},
+            [first_look.estimate("read.iops", "s", 1000.0 * int(threads) + place)],
+        )
+        for place, name in enumerate(names)
+        for threads in ("2", "4")
     ]
+    axes = [
+        {"name": "drive", "varies": "across", "levels": names},
+        {"name": "threads", "varies": "within", "levels": ["2", "4"]},
+    ]
+    view = read_results({"axes": axes, "cells": cells})
+    (table,) = matrices(view, TEXT)
+    assert [column.label for column in table.columns[1:]] == ["threads 2", "threads 4"]
+    assert [row.head for row in table.rows] == names
+    assert [cell.value for cell in table.rows[2].cells] == ["2.00 k", "4.00 k"]
+    (rates,) = figures(view)
+    assert [panel.name for panel in rates.panels] == [("simulated", name) for name in names]
 
 
 def test_markdown_escapes_and_holds_every_table() -> None:

@@ -190,7 +190,7 @@ def _axes(plot: Any, figure: Figure, rows: int, text: Text) -> None:
         # A grid labels its outer edge only.
         if col > 1:
             plot.update_yaxes(title=None, showticklabels=not figure.common, row=row, col=col)
-        if row < rows:
+        if i + figure.columns < len(figure.panels):
             plot.update_xaxes(title=None, showticklabels=False, row=row, col=col)
 
 

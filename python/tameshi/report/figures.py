@@ -18,6 +18,7 @@ from tameshi.report.points import (
     is_kind,
     kind_of,
     level_on,
+    level_words,
     moves_large_blocks,
     number,
     series_names,
@@ -26,12 +27,17 @@ from tameshi.report.points import (
     without,
     without_parts,
 )
+from tameshi.report.points import Series as SeriesKey
 from tameshi.report.text import Phrase, format_value
 
 # Bars start at zero; where values differ by more than this, points on a logarithmic axis tell more.
 _BAR_RANGE = 20.0
 _LOG_RANGE = 8.0
 Bounds = tuple[float, float] | None
+MOST_LINES = 8
+"""More lines of a sweep in one plot cannot be told apart."""
+MOST_ROWS = 120
+"""With more of them a plot takes many screens, and the tables below tell as much."""
 MODELS = "models"
 """Key of lines over time: by name how far a model may be off at each time."""
 # The axis of the rates that a search runs: the planner's name for it.
@@ -187,24 +193,40 @@ def _bounds(view: View, world: str) -> tuple[tuple[float, Phrase], ...]:
 
 
 def _sweep_panels(view: View, phase: str, axis: Axis, measures: Sequence[str]) -> tuple[Panel, ...]:
-    """One panel a world; a colour for each series, a dash for each measure."""
+    """A panel for each world and, of many series, each of their first levels; a colour for each
+    series, a dash for each measure."""
     points = view.in_phase(phase)
-    names = series_names(points, axis)
     by_series = series_of(points, axis)
     panels = []
-    for world in view.worlds:
-        lines = []
-        for style, (key, name) in enumerate(names.items()):
-            for dash, measure in enumerate(measures):
-                chosen = [
-                    p for p in by_series[key] if (p.world, family_of(p.measure)) == (world, measure)
-                ]
-                suffix = (measure.rpartition(".")[2],) if len(measures) > 1 else ()
-                if chosen:
-                    lines.append(_line(chosen, axis, name + suffix, style, dash))
-        if lines:
-            panels.append(Panel((world,), tuple(lines)))
+    for of, names in _grouped(series_names(points, axis)):
+        for world in view.worlds:
+            lines = []
+            for style, (key, name) in enumerate(names.items()):
+                for dash, measure in enumerate(measures):
+                    wanted = (world, measure)
+                    chosen = [
+                        p for p in by_series[key] if (p.world, family_of(p.measure)) == wanted
+                    ]
+                    suffix = (measure.rpartition(".")[2],) if len(measures) > 1 else ()
+                    if chosen:
+                        lines.append(_line(chosen, axis, name + suffix, style, dash))
+            if lines:
+                panels.append(Panel((world, *of), tuple(lines)))
     return tuple(panels)
+
+
+def _grouped(names: Mapping[SeriesKey, Name]) -> list[tuple[Name, dict[SeriesKey, Name]]]:
+    """Series by as few of their first levels as leave few in each group, without those levels."""
+    depth = 0
+    while True:
+        groups: dict[Name, dict[SeriesKey, Name]] = {}
+        for key, name in names.items():
+            of = level_words(key[0][:depth])
+            groups.setdefault(of, {})[key] = name[len(of) :] or name
+        deepest = max((len(key[0]) for key in names), default=0)
+        if depth >= deepest or all(len(group) <= MOST_LINES for group in groups.values()):
+            return list(groups.items())
+        depth += 1
 
 
 def rate_sweep(view: View, phase: str, axis: Axis) -> Figure | None:
@@ -251,7 +273,7 @@ def _sweep_figure(
         x,
         y,
         panels,
-        len(panels),
+        min(len(panels), max(len({panel.name[0] for panel in panels}), 2)),
     )
 
 
@@ -476,7 +498,8 @@ def bars(view: View, phases: Sequence[str]) -> list[Figure]:
     tails = [p for p in points if p.measure == P99]
     means = [p for p in points if p.measure == MEAN] if not tails else []
     chosen = (("rate", rates), ("bandwidth", wide), ("p99", tails), ("mean", means))
-    return [_bar_figure(view, name, group) for name, group in chosen if group]
+    told = [_bar_figure(view, name, group) for name, group in chosen if group]
+    return [figure for figure in told if len(figure.x.categories) <= MOST_ROWS]
 
 
 def _bar_figure(view: View, name: str, points: list[Point]) -> Figure:

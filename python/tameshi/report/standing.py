@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from tameshi.published import UNITS
@@ -14,6 +15,7 @@ MODELLED = ("simulated", "emulated")
 _WORST_FIRST = ("invalid", "warning", "valid")
 # So many cells are named in a row of verdicts; of more, their number is told.
 _NAMED = 4
+MOVING = ("read", "write", "trim", "sync", "commit", "all")
 
 
 def verdicts(view: View, text: Text) -> Table:
@@ -71,23 +73,29 @@ def published(view: View, text: Text) -> Table | None:
         )
         where = entry.get("cell") or {}
         levels = (
-            text("list.short").join(level_name(text, *pair) for pair in freeze(dict(where)))
+            [level_name(text, *pair) for pair in freeze(dict(where))]
             if isinstance(where, Mapping)
-            else str(where)
+            else [str(where)]
         )
+        window = [text.name(str(entry["window"]))] if entry.get("window") else []
+        place = text("list.short").join([*window, *levels])
+        operation = metric.partition(".")[0]
+        moved = f"{text.name(operation)} " if operation in MOVING else ""
         kind = kind_of(measure)
         unknown = Shown(text("cell.unknown"))
         cells = (
-            Shown(levels or text("cell.none")),
-            Shown(text.measure(measure)),
+            Shown(place or text("cell.none")),
+            Shown(f"{moved}{text.measure(measure)}"),
             Shown(format_value(kind, known)) if known is not None else unknown,
-            text.shown(kind, ours, low, high, 0) if ours is not None else unknown,
+            replace(text.shown(kind, ours, low, high, 0), note="") if ours is not None else unknown,
             Shown(format_value("ratio", ours / known)) if known and ours is not None else unknown,
         )
         rows.append(Row(str(entry["id"]), cells))
     keys = ("id", "cell", "metric", "published", "ours", "ours_to_published")
     columns = tuple(Column(text(f"column.{key}")) for key in keys)
-    return Table("published", text("table.published"), columns, tuple(rows))
+    bounded = any(cell.interval for row in rows for cell in row.cells)
+    note = text("note.published") if bounded else ""
+    return Table("published", text("table.published"), columns, tuple(rows), note)
 
 
 def method(view: View, text: Text) -> Table | None:

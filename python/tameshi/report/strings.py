@@ -526,6 +526,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "SNIA PTSの2つの基準（区間内の変動幅と傾き）によるラウンドの判定",
     ),
     "table.published": ("Published figures and ours", "公表値と今回の値"),
+    "note.published": (
+        "In parentheses: how far ours may be off (90 %), where the published figure is not known.",
+        "括弧内は、公表値が不明な場合の今回の値の誤差の範囲（90 %）。",
+    ),
     "table.environment": ("Environment: {world}", "環境：{world}"),
     "column.mean": ("Mean latency", "平均レイテンシ"),
     "column.amplification": ("Write amplification", "書き込み増幅"),

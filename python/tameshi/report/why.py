@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tameshi.report.figures import Figure, Panel, Scale, Series
+from tameshi.report.figures import MOST_ROWS, Figure, Panel, Scale, Series
 from tameshi.report.points import Levels, Name, View, freeze, level_words
 from tameshi.report.summary import Column, Row, Table
 from tameshi.report.text import Phrase, Shown, Text, format_value
@@ -32,8 +32,9 @@ def tables(view: View, text: Text) -> list[Table]:
 
 
 def figures(view: View) -> list[Figure]:
-    """One figure for each phase: each stream's latency as a bar of its parts."""
-    return [_figure(phase, entries) for phase, entries in _by_phase(view)]
+    """One figure for each phase that has not too many: each stream's latency as a bar of parts."""
+    phases = _by_phase(view)
+    return [_figure(phase, entries) for phase, entries in phases if len(entries) <= MOST_ROWS]
 
 
 def _by_phase(view: View) -> Iterator[tuple[str, list[Entry]]]:
