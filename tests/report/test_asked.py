@@ -8,7 +8,7 @@ import first_look
 import pytest
 
 from tameshi.report import markdown
-from tameshi.report.asked import answers, figures, tables
+from tameshi.report.asked import answers, figures, tables, worded
 from tameshi.report.draw import draw
 from tameshi.report.html import render
 from tameshi.report.points import read_results
@@ -132,6 +132,15 @@ def test_it_stands_in_every_form_of_the_report(lang: str) -> None:
     assert Text(lang)("note.beyond", sign="!") in page and Text(lang)("hint.model") in page
     ids = [table.id for table in tables(read_results(inputs.results), Text(lang))]
     assert ids == ["asked", "sensitivity", "assumed"]
+
+
+def test_the_question_is_asked_in_the_language_of_the_report() -> None:
+    found = view()
+    assert worded(found, Text("en")) == found
+    asked = worded(found, Text("ja"))
+    assert asked.question.startswith("22.4 GiBのTPC-Cで毎秒20.0 k文に達する")
+    own = read_results(first_look.results())
+    assert worded(own, Text("ja")) == own
 
 
 def test_nothing_asked_shows_nothing() -> None:

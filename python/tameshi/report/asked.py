@@ -17,6 +17,16 @@ WORLD = "simulated"
 Document = Mapping[str, Any]
 
 
+def worded(view: View, text: Text) -> View:
+    """What was asked in the report's language: studies that were written by hand keep their own."""
+    if view.asked is None or text.lang == "en":
+        return view
+    target = _target(view.asked, text)
+    size = format_value("bytes", view.asked["database_bytes"])
+    of = {"target": target, "size": size, "workload": text.name(view.asked["workload"])}
+    return replace(view, title=target, question=text("asked.question", **of))
+
+
 def answers(view: View, text: Text) -> list[Answer]:
     """The study's answers; where something was asked, what was asked comes first."""
     asked = view.asked

@@ -190,8 +190,10 @@ def _axes(plot: Any, figure: Figure, rows: int, text: Text) -> None:
         # A grid labels its outer edge only.
         if col > 1:
             plot.update_yaxes(title=None, showticklabels=not figure.common, row=row, col=col)
-        if i + figure.columns < len(figure.panels):
-            plot.update_xaxes(title=None, showticklabels=False, row=row, col=col)
+        below = i + figure.columns < len(figure.panels)
+        plot.update_xaxes(showticklabels=not below, row=row, col=col)
+        if below:
+            plot.update_xaxes(title=None, row=row, col=col)
 
 
 def _axis(scale: Scale, text: Text) -> dict[str, Any]:

@@ -58,7 +58,8 @@ def write_report(path: Path, inputs: ReportInputs, lang: str = "en") -> None:
 
 def render(inputs: ReportInputs, lang: str = "en") -> str:
     """The page as a string."""
-    text, view = Text(lang), read_results(inputs.results)
+    text = Text(lang)
+    view = asked.worded(read_results(inputs.results), text)
     scripts = {"plotly": get_plotlyjs(), "page": asset("page.js")}
     series = modelled.banded(view, inputs.series)
     drawn = [_drawn(figure, text) for figure in figures(view, inputs.percentiles, series)]
@@ -154,7 +155,7 @@ def sentence(said: str) -> Markup:
     """A sentence whose values do not break across lines and whose intervals stand back."""
     safe = re.sub(r"(?<=\d) (?=([kMG]|[kMG]?B/s|[nµm]?s|×)(?!\w))", "\u00a0", str(escape(said)))
     safe = re.sub(r"(?<=\d)–(?=\d)", "\u2060–\u2060", safe)
-    aside = r"\((?=\d|model |モデル)[^()]*\)"
+    aside = r"\((?=\d|model |モデル|他の)[^()]*\)"
     return Markup(re.sub(aside, r'<span class="interval">\g<0></span>', safe))
 
 

@@ -75,7 +75,8 @@ def _sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[st
 
 def terminal(inputs: ReportInputs, lang: str = "en") -> RenderableType:
     """The whole report except its plots, for a `rich` console."""
-    text, view = Text(lang), read_results(inputs.results)
+    text = Text(lang)
+    view = asked.worded(read_results(inputs.results), text)
     parts: list[RenderableType] = [RichText(view.question, style="bold"), RichText(view.title)]
     parts += [RichText(line) for line in _standing(view, text)]
     for section, found in sections(view, inputs, text):
@@ -145,7 +146,8 @@ def _rich_cell(said: str, styles: Mapping[str, str]) -> RichText:
 
 def markdown(inputs: ReportInputs, lang: str = "en") -> str:
     """The whole report except its plots."""
-    text, view = Text(lang), read_results(inputs.results)
+    text = Text(lang)
+    view = asked.worded(read_results(inputs.results), text)
     parts = [f"# {markdown_text(view.question)}", markdown_text(view.title)]
     parts += [markdown_text(line) for line in _standing(view, text)]
     for section, found in sections(view, inputs, text):

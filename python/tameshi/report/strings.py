@@ -41,6 +41,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "asked.topic": ("What is enough", "必要な構成"),
     "asked.trust": ("How far to trust it", "信頼できる範囲"),
     "asked.hangs": ("What it hangs on", "結果を左右するもの"),
+    "asked.question": (
+        "Which storage and which buffer pool reach {target} on {size} of {workload}?",
+        "{size}の{workload}で{target}に達するストレージとバッファプールはどれか？",
+    ),
     "asked.target": ("{rate} statements a second", "毎秒{rate}文"),
     "asked.target_limit": (
         "{rate} statements a second with a p99 below {limit}",
@@ -979,6 +983,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "name.fill": ("fill", "充填"),
     "name.burst": ("burst", "バースト"),
     "name.steady": ("steady", "定常"),
+    "name.run": ("run", "実行"),
     "name.scan": ("scan", "スキャン"),
     "name.pattern": ("pattern", "パターン"),
     "name.depth": ("depth", "深度"),
