@@ -123,7 +123,7 @@ def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
         "database": with_models(database.tables(view, text), text),
         "limits": limits.table(view, text),
         "interference": interference.tables(view, text),
-        "timeline": timeline.tables(view, text),
+        "timeline": with_models(timeline.tables(view, text), text),
         "why": why.tables(view, text),
         "endurance": endurance.tables(view, text),
         "power": power.tables(view, text),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tameshi.report.points import View, freeze
+from tameshi.report.points import View, freeze, kind_of
 from tameshi.report.summary import Column, Row, Table, level_name
-from tameshi.report.text import Shown, Text, format_value
+from tameshi.report.text import Shown, Text, format_value, modelled
 
 NANOSECONDS = 1e9
 
@@ -48,7 +48,7 @@ def _table(
         levels = freeze(dict(cell["levels"]))
         group = text("list.short").join(level_name(text, *pair) for pair in levels)
         for stretch in (s for s in cell["timeline"] if s["repetition"] == first):
-            shown = _row(stretch, list(places), text)
+            shown = _row(stretch, list(places), _off(cell), text)
             shown += [Shown(str(_failed(stretch)))] if failures else []
             shown += [Shown(_rebuild(stretch, text))] if rebuilds else []
             rows.append(Row(_span(stretch), tuple(shown), group=group))
@@ -71,7 +71,24 @@ def _span(stretch: Mapping[str, Any]) -> str:
     return f"{begin:.3f}–{end:.3f} s"
 
 
-def _row(stretch: Mapping[str, Any], places: Sequence[tuple[str, str]], text: Text) -> list[Shown]:
+def _off(cell: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, float]]:
+    """By subject and metric of a simulated database: by which factors its model may be off."""
+    return {
+        (e["subject"], e["metric"]): (
+            e["model"]["low"] / e["value"],
+            e["model"]["high"] / e["value"],
+        )
+        for e in cell["estimates"]
+        if e.get("model")
+    }
+
+
+def _row(
+    stretch: Mapping[str, Any],
+    places: Sequence[tuple[str, str]],
+    off: Mapping[tuple[str, str], tuple[float, float]],
+    text: Text,
+) -> list[Shown]:
     happened = text("list.separator").join(happening(event, text) for event in stretch["happened"])
     cells = [Shown(happened or text("cell.none"))]
     served = {
@@ -87,8 +104,13 @@ def _row(stretch: Mapping[str, Any], places: Sequence[tuple[str, str]], text: Te
             cells += [Shown("0" if whole.get(place[0]) else text("cell.none"))]
             cells += [Shown(text("cell.none"))]
         else:
-            cells += [Shown(format_value("rate", told["rate"]))]
-            cells += [Shown(format_value("latency", told["latency_ns_mean"]))]
+            subject, operation = place
+            means = {"rate": told["rate"], "latency.mean": told["latency_ns_mean"]}
+            for measure, value in means.items():
+                kind = kind_of(measure)
+                bounds = off.get((subject, f"{operation}.{measure}"))
+                model = (value * bounds[0], value * bounds[1]) if bounds else None
+                cells.append(modelled(Shown(format_value(kind, value)), kind, value, model))
     return cells
 
 
