@@ -101,6 +101,17 @@ def test_each_stretch_tells_what_happened_and_the_service_after_it():
     assert [str(cell) for cell in all_dead.cells] == ["array fails as a whole", "0", "–", "77"]
 
 
+def test_service_of_a_simulated_database_tells_how_far_its_model_may_be_off():
+    found = with_timeline()
+    model = {"low": 500.0, "high": 2000.0, "validated_on": "x", "inside_range": True}
+    rate = {"subject": "mix", "metric": "read.rate", "value": 1000.0, "model": model}
+    found["cells"][0] = {**found["cells"][0], "estimates": [rate]}
+    (table,) = tables(read_results(found), Text("en"))
+    assert [str(row.cells[1]) for row in table.rows[:2]] == [
+        *("2.00 k [1.00–4.00]", "1.00 k [0.50–2.00]")
+    ]
+
+
 @pytest.mark.parametrize(
     ("event", "en", "ja"),
     [
