@@ -510,7 +510,8 @@ def _bar_figure(view: View, name: str, points: list[Point]) -> Figure:
     }
     places = list(dict.fromkeys((p.phase, p.key) for p in points))
     kind = kind_of(points[0].measure)
-    log = max(p.value for p in points) > _BAR_RANGE * min(p.value for p in points) > 0
+    ends = [end for p in points for end in (p.value, *(p.model or ()))]
+    log = max(ends) > _BAR_RANGE * min(ends) > 0
     series = []
     for style, world in enumerate(view.worlds):
         mine = {(p.phase, p.key): p for p in points if p.world == world}

@@ -45,7 +45,8 @@ def database_series(runs: Iterable[RunWindow]) -> Iterator[dict[str, Any]]:
                 lines.setdefault(" ".join(run.cell) or name, []).append(values)
     for (world, phase, quantity), lines in groups.items():
         times = sorted({t for runs in lines.values() for values in runs for t in values})
-        if times:
+        # What never happens needs no plot.
+        if any(value for runs in lines.values() for values in runs for value in values.values()):
             yield {
                 "world": world,
                 "name": f"{phase}, {quantity}",
