@@ -126,8 +126,7 @@ impl Pool {
     /// Whether who changes a page has to wait: for the page, or until it is written.
     #[inline]
     pub(in super::super) fn keeps_from_changing(&self, page: u32) -> bool {
-        let at = self.frame_of[page as usize];
-        at == NONE || self.is_latched(at)
+        self.frame_or_coming(page).is_none_or(|at| self.latches && self.is_latched(at))
     }
 
     /// Whether a frame is in the old part of the list.
