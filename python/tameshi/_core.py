@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tameshi import _tameshi
 from tameshi.errors import RunFailed, StudyError
-from tameshi.spec_types import Plan, RunSpec, Time
+
+if TYPE_CHECKING:
+    from tameshi.spec_types import Plan, RunSpec, Time
 
 Rates = Mapping[tuple[tuple[str, str], ...], Sequence[float]]
 Profiles = Mapping[str, Sequence[tuple[str, str, str]]]
@@ -56,6 +58,8 @@ def plan(
 
     `rates`: those of a search so far (1/s), by the levels of a cell.
     """
+    from tameshi.spec_types import Plan
+
     told = [
         {"cell": dict(cell), "rates": [f"{rate:.3f} /s" for rate in of]}
         for cell, of in (rates or {}).items()
@@ -119,7 +123,7 @@ def schema(form: str) -> dict[str, Any]:
 def nanoseconds(time: Time | str) -> int:
     """A time such as `250 ms` in nanoseconds."""
     with _translated():
-        return int(_tameshi.nanoseconds(time.root if isinstance(time, Time) else time))
+        return int(_tameshi.nanoseconds(time if isinstance(time, str) else time.root))
 
 
 def size_bytes(size: str) -> int:
@@ -145,9 +149,11 @@ BACKENDS: Sequence[str] = _tameshi.backends()
 class Execution:
     """One run in the core: `run` blocks one thread while others watch or stop it."""
 
-    def __init__(self, spec: RunSpec, folder: Path) -> None:
+    def __init__(self, spec: RunSpec | str, folder: Path) -> None:
+        """Of a spec, or of the JSON that `to_json` made of it."""
         with _translated():
-            self._inner = _tameshi.Execution(to_json(spec), str(folder))
+            text = spec if isinstance(spec, str) else to_json(spec)
+            self._inner = _tameshi.Execution(text, str(folder))
 
     def lay_out(self, target: Target, seed: int) -> bool:
         """Write the target's whole payload once, so that no read meets a hole; False if stopped."""

@@ -179,7 +179,7 @@ def test_a_table_that_is_there_already_is_neither_overwritten_nor_dropped(
 
 def test_no_process_shows_the_secret() -> None:
     """What a worker is told on its command line says where the secret is, not what it is."""
-    from tameshi.run.work import _database
+    from tameshi.run.database_work import _database
 
     os.environ["TAMESHI_TEST_SECRET"] = SECRET
     try:

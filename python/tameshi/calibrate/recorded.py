@@ -126,7 +126,9 @@ def _cell(
     if not any(kind in operations for kind in KINDS):
         return None
     size = _core.size_bytes(str(runs[0][0].spec.storage[stream.storage].size))
-    findings = tuple(found["verdict"]["reasons"]) if found["verdict"]["level"] != "valid" else ()
+    reasons = found["verdict"]["reasons"] if found["verdict"]["level"] != "valid" else ()
+    # The cell says where it is already.
+    findings = tuple(reason.removesuffix(f": {stream.name}") for reason in reasons)
     return Cell(name, told, size, operations, findings=findings)
 
 

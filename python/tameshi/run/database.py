@@ -14,7 +14,7 @@ from tameshi._core import Oltp
 from tameshi.errors import RunFailed
 from tameshi.events import append_event
 from tameshi.guard import Volume
-from tameshi.run.work import loads_of
+from tameshi.run.database_work import loads_of
 from tameshi.servers import states
 from tameshi.servers.datasets import DataSets, Facts
 from tameshi.servers.dsn import RunningServer, secret_name, where_it_is

@@ -14,13 +14,13 @@ import json
 import signal
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from tameshi.errors import TameshiError
-from tameshi.run.work import DatabaseWork, LoadWork, StreamWork, Work
-from tameshi.spec_types import RunSpec
+from tameshi.run.work import StreamWork, Work
 
 PROGRESS_SECONDS = 0.25
 _speaking = threading.Lock()
@@ -40,9 +40,9 @@ class Worker:
     """One run: its work is done in a thread of its own, standard input is heard in another."""
 
     def __init__(self, folder: Path, targets: list[dict[str, Any]]) -> None:
-        spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
-        self.work = _work(spec, folder, targets)
-        self.loads = isinstance(self.work, LoadWork)
+        database = next((target["database"] for target in targets if "database" in target), None)
+        self.loads = bool(database and database["load"])
+        self.work = _work(folder, targets, database)
         self.go = threading.Event()
         self.stopped = False
         self.t0_ns = 0
@@ -63,7 +63,7 @@ class Worker:
                 self.go.set()
             elif message["kind"] == "stop":
                 self.stop()
-            elif isinstance(self.work, DatabaseWork):
+            else:
                 self.work.befall(message["kind"])
                 if message["kind"] == "power_cut":
                     say("let_go")
@@ -112,10 +112,15 @@ class Worker:
         return 0
 
 
-def _work(spec: RunSpec, folder: Path, targets: list[dict[str, Any]]) -> Work:
-    database = next((target["database"] for target in targets if "database" in target), None)
+def _work(folder: Path, targets: list[dict[str, Any]], database: Mapping[str, Any] | None) -> Work:
+    spec_json = (folder / "spec.json").read_text()
     if database is None:
-        return StreamWork(spec, folder, targets, say)
+        return StreamWork(spec_json, folder, targets, say)
+    # Only here: the spec's types take longer to import than a short simulated run takes.
+    from tameshi.run.database_work import DatabaseWork, LoadWork
+    from tameshi.spec_types import RunSpec
+
+    spec = RunSpec.model_validate_json(spec_json)
     if database["load"]:
         return LoadWork(spec, folder, database, say)
     return DatabaseWork(spec, folder, database)

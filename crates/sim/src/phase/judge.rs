@@ -20,10 +20,10 @@ const WINDOW_TRANSACTIONS: u64 = 3000;
 /// How far rates of two windows may be apart, and what a change of the pages that come in would do to them.
 const APART: f64 = 0.015;
 /// Standard error of a window's rate, as its blocks tell it; with more the window lasts whole turns of the log, for flushing for
-/// its sake comes in bursts.
+/// its sake comes in bursts. Until that has turned once it lasts as long as chance needs.
 const ERROR: f64 = 0.007;
-/// Blocks whose rates differ by more, as their standard deviation tells, are of strong bursts: of two turns at least, and half of
-/// the phase is simulated.
+/// Blocks whose rates differ by more, as their standard deviation tells less that of counting their transactions, are of strong
+/// bursts: of two turns at least, and half of the phase is simulated.
 const UNREST: f64 = 0.03;
 const RESTLESS_SHARE: f64 = 0.5;
 const RESTLESS_TURNS: f64 = 2.0;
@@ -69,12 +69,19 @@ impl Judge {
         let turn = turn_of_the_log(latest(blocks, least)?);
         let mut window = latest(blocks, least.max(turn))?;
         let unrest = unrest(window);
-        let is_restless = unrest > UNREST;
+        let is_restless = unrest * unrest - chance(window) > UNREST * UNREST;
         if is_restless && passed < RESTLESS_SHARE * all {
             return None;
         }
         if is_restless || unrest > ERROR * (window.len() as f64).sqrt() {
-            window = whole_turns(blocks, least, turn, if is_restless { RESTLESS_TURNS } else { 1.0 })?;
+            window = if turn > 0.0 {
+                whole_turns(blocks, least, turn, if is_restless { RESTLESS_TURNS } else { 1.0 })?
+            } else if is_restless {
+                return None;
+            } else {
+                let enough = (unrest * unrest / (ERROR * ERROR)).ceil() as usize;
+                &blocks[blocks.len().checked_sub(enough)?..]
+            };
         }
         let before =
             blocks.get((blocks.len() - window.len()).checked_sub(window.len())?..blocks.len() - window.len())?;
@@ -94,11 +101,8 @@ fn latest(blocks: &[Stretch], length: f64) -> Option<&[Stretch]> {
 }
 
 /// The latest blocks that last nearly as long as the turns within a time, so many at least: bursts come once a turn, and part
-/// of one would count for a whole. None before the log has turned.
+/// of one would count for a whole.
 fn whole_turns(blocks: &[Stretch], least: f64, turn: f64, turns: f64) -> Option<&[Stretch]> {
-    if turn == 0.0 {
-        return None;
-    }
     let length = turn * (least / turn).floor().max(turns);
     let window = latest(blocks, length)?;
     let over: f64 = window.iter().map(|block| block.length as f64).sum::<f64>() - length;
@@ -150,6 +154,11 @@ fn turn_of_the_log(window: &[Stretch]) -> f64 {
 /// Standard deviation of the rates of blocks from one another, relative.
 fn unrest(blocks: &[Stretch]) -> f64 {
     deviation(&blocks.iter().map(Stretch::rate).collect::<Vec<f64>>())
+}
+
+/// Variance of the rates of blocks, relative, that counting transactions makes where each comes by chance.
+fn chance(blocks: &[Stretch]) -> f64 {
+    blocks.len() as f64 / Sums::of(blocks).transactions
 }
 
 fn deviation(rates: &[f64]) -> f64 {
@@ -225,7 +234,7 @@ mod tests {
             [(0.0, 22.0), (0.0, 23.0), (60.0, 17.0), (35.0, 12.0)].map(|of| turns(of.0, of.1)),
             [4, 5, 5, 3].map(Some)
         );
-        assert_eq!((turns(41.0, 0.0), turns(0.0, 31.0)), (None, None), "no turn yet; two turns are more than there is");
+        assert_eq!(turns(0.0, 31.0), None, "two turns are more than there is");
         assert_eq!(whole_turns(&blocks, 0.0, 31.0, 1.0).map(<[Stretch]>::len), Some(3));
     }
 

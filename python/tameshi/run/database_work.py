@@ -1,0 +1,200 @@
+"""What a worker does with a database: programs on it, and the loading of what they need."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tameshi._core import Oltp, database_target
+from tameshi.events import append_event
+from tameshi.run.work import Say
+from tameshi.spec_types import RunSpec
+
+JOURNAL = "journal"
+"""The folder of the clients' journals in a run folder, where a ledger is kept."""
+
+
+class DatabaseWork:
+    """Programs on a database that the dispatcher has started, from a data set that is there."""
+
+    def __init__(self, spec: RunSpec, folder: Path, database: Mapping[str, Any]) -> None:
+        self._folder = folder
+        self._checks = "tpcc" in words_of(spec) or database["ledger"]
+        self._ran = False
+        self._t0_ns = 0
+        self._settled = threading.Event()
+        if not database["crashes"]:
+            self._settled.set()
+        if database["ledger"]:
+            (folder / JOURNAL).mkdir(exist_ok=True)
+        ledger = folder / JOURNAL if database["ledger"] else None
+        self._oltp = Oltp(oltp_spec(spec, database["address"], ledger))
+
+    def prepare(self) -> dict[str, Any]:
+        """Nothing: to look at the data would warm caches that are to be cold."""
+        return {}
+
+    def measure(self, t0_ns: int, backend: str) -> dict[str, Any]:
+        """All phases of the spec."""
+        self._t0_ns = t0_ns
+        done = self._oltp.execute(self._folder, t0_ns)
+        self._ran = done["status"] == "complete"
+        return done
+
+    def finish(self) -> dict[str, Any]:
+        """The conditions of consistency and the ledger, where there is one."""
+        self._settled.wait()
+        if not (self._ran and self._checks):
+            return {}
+        found = self._oltp.check(fresh=False)
+        note_check(self._folder, time.monotonic_ns() - self._t0_ns, found)
+        return {"checked": found["holds"]}
+
+    def progress(self) -> dict[str, Any]:
+        """That of the driver."""
+        return self._oltp.progress()
+
+    def befall(self, word: str) -> None:
+        """What befalls the database, as the dispatcher makes it happen."""
+        match word:
+            case "power_cut":
+                self._oltp.fail_power()
+            case "back":
+                self._oltp.restore_power()
+            case "settled":
+                self._settled.set()
+            case "gone":
+                self.stop()
+
+    def stop(self) -> None:
+        """Clients end after their transactions."""
+        self._oltp.stop()
+        self._settled.set()
+
+
+class LoadWork:
+    """Loading of all that the programs of a run need, and a check that it is whole."""
+
+    def __init__(self, spec: RunSpec, folder: Path, database: Mapping[str, Any], say: Say) -> None:
+        self._say = say
+        self._stopped = False
+        first, specs = loads_of(spec, folder, database["address"])
+        self._words = list(first)
+        self._loads = [Oltp(one) for one in specs]
+        self._specs = specs
+
+    def prepare(self) -> dict[str, Any]:
+        """Load, and check TPC-C's conditions."""
+        holds = True
+        checks: dict[str, Any] = {}
+        for word, load, spec in zip(self._words, self._loads, self._specs, strict=True):
+            if self._stopped:
+                return {"status": "stopped"}
+            load.load()
+            if word == "tpcc":
+                checks = Oltp(spec | {"ledger": None}).check(fresh=True)
+                holds = holds and checks["holds"]
+        self._say("loaded", holds=holds, conditions=checks.get("conditions", []))
+        return {"status": "loaded"}
+
+    def measure(self, t0_ns: int, backend: str) -> dict[str, Any]:
+        """Nothing."""
+        return {"status": "loaded"}
+
+    def finish(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    def progress(self) -> dict[str, Any]:
+        """Rows so far."""
+        return {"rows": sum(load.loaded() for load in self._loads)}
+
+    def befall(self, word: str) -> None:
+        """Nothing."""
+
+    def stop(self) -> None:
+        """What was begun is loaded to its end, unless the dispatcher kills the worker."""
+        self._stopped = True
+
+
+def loads_of(
+    spec: RunSpec, folder: Path, address: Mapping[str, Any]
+) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
+    """The programs of a run, each once by its word, and what loads them, in this order."""
+    first: dict[str, dict[str, Any]] = {}
+    for phase in spec.phases:
+        for program in phase.programs or ():
+            made = program.model_dump(mode="json", exclude_none=True)
+            first.setdefault(next(iter(made)), made)
+    # The first of them makes the ledger's table.
+    ledgers = [folder / JOURNAL, *[None] * len(first)]
+    specs = [
+        oltp_spec(spec, address, ledger) | {"program": program, "phases": []}
+        for program, ledger in zip(first.values(), ledgers, strict=False)
+    ]
+    return first, specs
+
+
+def words_of(spec: RunSpec) -> list[str]:
+    """The programs of a run, each once."""
+    found = (p for phase in spec.phases for p in phase.programs or ())
+    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in found))
+
+
+def oltp_spec(spec: RunSpec, address: Mapping[str, Any], ledger: Path | None) -> dict[str, Any]:
+    """A run's spec as the driver of databases reads it."""
+    assert spec.database
+    phases = []
+    for phase in spec.phases:
+        assert phase.until.time
+        (program,) = phase.programs or []
+        phases.append(
+            {
+                "name": phase.name,
+                "program": program.model_dump(mode="json", exclude_none=True),
+                "ramp": phase.ramp,
+                "time": phase.until.time.root,
+            }
+        )
+    return {
+        "target": _database(address),
+        "program": phases[0]["program"],
+        "data_seed": spec.database.seed,
+        "seed": spec.seed,
+        "interval": spec.interval,
+        "phases": phases,
+        "ledger": {"journal": str(ledger)} if ledger else None,
+        "loaders": max(2, os.cpu_count() or 1),
+    }
+
+
+def _database(address: Mapping[str, Any]) -> dict[str, Any]:
+    """The database, with its secret where the environment holds one: no command line shows it."""
+    ((product, where),) = database_target(address).items()
+    secret = os.environ.get(address.get("secret_in", ""), "")
+    return {product: {**where, **({"password": secret} if secret else {})}}
+
+
+def note_check(folder: Path, t_ns: int, found: Mapping[str, Any]) -> None:
+    """What a check found, as an event, and as a finding where something does not hold."""
+    append_event(folder, t_ns, "check", **found)
+    broken = [c for c in found["conditions"] if c["broken"]]
+    reasons = [
+        f"the database is not consistent: condition {c['number']} of TPC-C's clause 3.3.2 is "
+        f"broken by {c['broken']} rows"
+        for c in broken
+    ]
+    ledger = found.get("ledger") or {}
+    reasons += [
+        f"{ledger[key]} acknowledged commits {what}"
+        for key, what in (("lost", "are not there"), ("twice", "are there twice"))
+        if ledger.get(key)
+    ]
+    if ledger.get("phantom"):
+        reasons.append(f"{ledger['phantom']} commits are there that nobody sent")
+    if reasons:
+        append_event(folder, t_ns, "finding", level="invalid", reasons=reasons)
