@@ -68,9 +68,10 @@ def _names(view: View) -> dict[Place, tuple[str, ...]]:
 
 def _plotted(view: View) -> Iterator[tuple[Phrase, list[Point]]]:
     """What is plotted: statements, the p99 of the most frequent transaction, and the server's."""
+    names = _names(view)
     by_metric: dict[str, list[Point]] = {}
     for point in view.points:
-        if point.world == WORLD and (point.phase, point.levels) in _names(view):
+        if point.world == WORLD and (point.phase, point.levels) in names:
             by_metric.setdefault(f"{point.operation}.{point.measure}", []).append(point)
     for metric in METRICS.values():
         of = by_metric.get(metric, [])

@@ -69,7 +69,7 @@ impl Judge {
         let turn = turn_of_the_log(latest(blocks, least)?);
         let mut window = latest(blocks, least.max(turn))?;
         let unrest = unrest(window);
-        let is_restless = unrest * unrest - chance(window) > UNREST * UNREST;
+        let is_restless = has_bursts(window);
         if is_restless && passed < RESTLESS_SHARE * all {
             return None;
         }
@@ -161,6 +161,12 @@ fn chance(blocks: &[Stretch]) -> f64 {
     blocks.len() as f64 / Sums::of(blocks).transactions
 }
 
+/// Whether rates are so far apart that neither chance nor a calm server explains it.
+fn has_bursts(blocks: &[Stretch]) -> bool {
+    let unrest = unrest(blocks);
+    unrest * unrest - chance(blocks) > UNREST * UNREST
+}
+
 fn deviation(rates: &[f64]) -> f64 {
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
     let squares: f64 = rates.iter().map(|rate| (rate - mean) * (rate - mean)).sum();
@@ -215,17 +221,21 @@ fn flash_fills_up(first: &Stretch, last: &Stretch, ahead: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tameshi_record::OpStats;
 
-    #[test]
-    fn the_latest_blocks_last_as_long_as_asked_for_or_whole_turns_and_are_three_at_least() {
-        let block = Stretch {
+    fn block(transactions: u64) -> Stretch {
+        Stretch {
             length: 10,
-            kinds: Vec::new(),
+            kinds: vec![OpStats { count: transactions, ..Default::default() }],
             counted: crate::engine::Counted::nothing(0),
             standing: Default::default(),
             used: Default::default(),
-        };
-        let blocks = vec![block; 6];
+        }
+    }
+
+    #[test]
+    fn the_latest_blocks_last_as_long_as_asked_for_or_whole_turns_and_are_three_at_least() {
+        let blocks = vec![block(0); 6];
         let count = |length: f64| latest(&blocks, length).map(<[Stretch]>::len);
         assert_eq!([0.0, 10.0, 40.0, 41.0, 60.0].map(count), [3, 3, 4, 5, 6].map(Some));
         assert_eq!((count(61.0), latest(&blocks[..2], 10.0).is_none()), (None, true));
@@ -236,6 +246,14 @@ mod tests {
         );
         assert_eq!(turns(0.0, 31.0), None, "two turns are more than there is");
         assert_eq!(whole_turns(&blocks, 0.0, 31.0, 1.0).map(<[Stretch]>::len), Some(3));
+    }
+
+    #[test]
+    fn what_counting_few_transactions_makes_is_no_burst() {
+        let bursts = |counts: [u64; 4]| has_bursts(&counts.map(block));
+        assert!(!bursts([100, 108, 94, 98]), "a hundred may be off by a tenth");
+        assert!(bursts([100, 140, 60, 100]));
+        assert!(bursts([100_000, 108_000, 94_000, 98_000]));
     }
 
     #[test]
