@@ -47,7 +47,7 @@ lint: $(PACKAGES) ## formats, lints and types
 	$(BIN)/mypy
 
 predictions: setup ## runs the studies of published figures, and writes what we predict
-	$(BIN)/tameshi predictions --without mysql-disk-or-flash
+	$(BIN)/tameshi predictions
 
 setup: $(PROJECT) ## the virtual environment with the project in it
 

@@ -22,7 +22,7 @@ from tameshi.spec_types import Plan, Summary, World
 from tameshi.store import SealedRun
 from tameshi.study import StudyFile, plan
 
-REST = 4
+REST = 19
 """While runs end, results rest for so many times as long as they took to make."""
 
 

@@ -20,7 +20,7 @@ STUDIES = (
     *("pcie-ssd-mysql", "pcie-ssd-mysql-failure", "pcie-ssd-mysql-atomic"),
     "flash-card-review-applications",
 )
-"""Studies whose published figures are of databases."""
+"""Studies of published figures of databases; one is gone, and made first predictions."""
 NEAR, FAR = 0.05, 0.25
 HEAD = """# Simulated databases beside what is known
 

@@ -124,7 +124,6 @@ def test_what_the_model_does_not_know_is_refused_by_name(study, tmp_path):
         ("mysql-disk-or-flash", "transaction.tpmc"),
         ("pcie-ssd-mysql", "transaction.rate"),
         ("key-update", "transaction.rate"),
-        ("mysql-disk-or-flash-short", "transaction.tpmc"),
         ("pcie-ssd-mysql-failure", "transaction.tpmc"),
         ("mirrored-ha", "transaction.rate"),
         ("pcie-ssd-mysql-atomic", "transaction.tpmc"),

@@ -113,6 +113,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "asked.limit_processor": ("processors", "プロセッサ"),
     "asked.limit_page_reads": ("page reads", "ページの読み出し"),
     "asked.limit_free_pages": ("free pages", "空きページ"),
+    "asked.limit_pool_mutex": ("the buffer pool's mutex", "バッファプールのミューテックス"),
     "asked.limit_row_locks": ("row locks", "行ロック"),
     "asked.limit_log": ("the log", "ログ"),
     "asked.limit_log_space": ("room in the log", "ログの空き"),

@@ -55,6 +55,7 @@ CLIENT_TIMES = (
     "processor",
     "page_reads",
     "free_pages",
+    "pool_mutex",
     "row_locks",
     "log",
     "log_space",

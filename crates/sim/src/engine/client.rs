@@ -4,6 +4,7 @@ use super::counters::{Count, Told, Why};
 use super::locks::Asked;
 use super::plan::{Op, Plan};
 use super::pool::Found;
+use super::pool_mutex::Computing;
 use super::stage::{After, End, Stage};
 use super::{Alarm, Engine, Logic, NONE, Purpose, REQUEST};
 use tameshi_base::{CommandKind, Nanos};
@@ -51,6 +52,7 @@ pub(super) struct Seat {
     pub(super) owed: Nanos,
     /// When it owes so much, it works it off.
     pub(super) piece: Nanos,
+    pub(super) computing: Computing,
     /// It waited for a row in its transaction.
     pub(super) contends: bool,
     gets: u64,
@@ -83,6 +85,7 @@ impl Seat {
             cpu: 0,
             owed: 0,
             piece: 0,
+            computing: Computing::default(),
             contends: false,
             gets: 0,
             undo: Vec::new(),
@@ -133,6 +136,7 @@ impl Engine {
             Stage::Typing => self.started(client),
             Stage::Away => self.committed(client),
             Stage::Waiting => self.make_ready(client),
+            Stage::HeldUp(after) => self.is_let_in(client, after),
             _ => {}
         }
     }
@@ -313,14 +317,35 @@ impl Engine {
 
     pub(super) fn begin_work(&mut self, client: u32, time: Nanos, after: After) {
         self.turns(client, Stage::Working(after), Why::Processor);
+        self.note_mutex(client, time);
         self.work(client, time);
     }
 
     /// A client's work on a processor is done.
     pub(super) fn client_worked(&mut self, client: u32) {
         let stage = self.clients[client as usize].stage;
-        let after = if let Stage::Working(after) = stage { Some(after) } else { Self::works_alone(stage) };
-        let Some(after) = after else { return };
+        if let Stage::Working(after) = stage {
+            self.has_computed(client, after);
+        } else if let Some(after) = Self::works_alone(stage) {
+            self.goes_on_after(client, after);
+        }
+    }
+
+    /// A client's work lies behind it, if nobody held it up.
+    fn has_computed(&mut self, client: u32, after: After) {
+        if !self.stands_still(client, after) {
+            self.goes_on_after(client, after);
+        }
+    }
+
+    /// The pool's mutex, which a client waited for, is free, unless somebody else has come before it.
+    fn is_let_in(&mut self, client: u32, after: After) {
+        if !self.is_kept_out(client, after) && !self.computes_again(client, after) {
+            self.goes_on_after(client, after);
+        }
+    }
+
+    fn goes_on_after(&mut self, client: u32, after: After) {
         match after {
             After::Statement => {
                 let away = self.settings.cpu.round_trip;

@@ -36,6 +36,7 @@ pub(super) enum Count {
     TimeProcessor,
     TimePageReads,
     TimeFreePages,
+    TimePoolMutex,
     TimeRowLocks,
     TimeLog,
     TimeLogSpace,
@@ -43,7 +44,7 @@ pub(super) enum Count {
     TimeThinking,
 }
 
-pub(super) const COUNTS: usize = 35;
+pub(super) const COUNTS: usize = 36;
 /// Names in the order of [`Count`].
 const NAMES: [&str; COUNTS] = [
     "server.statements",
@@ -76,6 +77,7 @@ const NAMES: [&str; COUNTS] = [
     "server.time_processor_ns",
     "server.time_page_reads_ns",
     "server.time_free_pages_ns",
+    "server.time_pool_mutex_ns",
     "server.time_row_locks_ns",
     "server.time_log_ns",
     "server.time_log_space_ns",
@@ -112,6 +114,8 @@ pub(super) enum Why {
     PageRead,
     /// A free frame for a page.
     FreePage,
+    /// The pool's mutex, which others hold for long.
+    PoolMutex,
     /// A row's lock.
     RowLock,
     /// The log to be durable.
@@ -154,6 +158,7 @@ impl Counters {
             Why::Processor => Count::TimeProcessor,
             Why::PageRead => Count::TimePageReads,
             Why::FreePage => Count::TimeFreePages,
+            Why::PoolMutex => Count::TimePoolMutex,
             Why::RowLock => Count::TimeRowLocks,
             Why::Log => Count::TimeLog,
             Why::LogSpace => Count::TimeLogSpace,

@@ -345,7 +345,9 @@ impl Engine {
         let undo = !seat.undo.is_empty();
         match seat.stage {
             Stage::Thinking | Stage::Typing | Stage::Idle | Stage::Ended => return,
-            Stage::Log | Stage::Working(After::Commit) if seat.stage == Stage::Log || seat.wrote => {
+            Stage::Log | Stage::Working(After::Commit) | Stage::HeldUp(After::Commit)
+                if seat.stage == Stage::Log || seat.wrote =>
+            {
                 seat.undo.clear();
                 seat.forget();
                 self.told[Told::Ambiguous as usize] += 1;

@@ -109,31 +109,40 @@ impl Engine {
         let quota = if self.is_hasty() { most as u64 } else { self.batches[LIST].quota };
         let most = most.min(quota as usize);
         let scratch: Vec<u32> = self.pool.oldest_changes().take(most * 2).collect();
-        for frame in scratch {
+        let mut looked = 0;
+        for (passed, frame) in scratch.into_iter().enumerate() {
             if pages.len() >= most {
                 break;
             }
-            self.take_for_batch(frame, (most, false), pages);
+            looked += self.take_for_batch(frame, (most, false), pages).map_or(0, |around| around + passed as u64);
         }
+        self.batches[LIST].looked = looked;
     }
 
     /// Takes a page into a batch, with its dirty neighbours where they are flushed along: all, or those in the old part of
-    /// the list.
-    pub(super) fn take_for_batch(&mut self, frame: u32, (most, old): (usize, bool), pages: &mut Vec<(u32, u64)>) {
+    /// the list; how many pages were looked at for that.
+    pub(super) fn take_for_batch(
+        &mut self,
+        frame: u32,
+        (most, old): (usize, bool),
+        pages: &mut Vec<(u32, u64)>,
+    ) -> Option<u64> {
         let page = self.pool.page(frame);
         if page == NONE || self.pool.writable(page).is_none() {
-            return;
+            return None;
         }
-        let along = self.flushed_along(page);
         pages.push((frame, self.pool.begin_write(frame)));
-        for other in along {
+        let mut looked = 1;
+        for other in self.flushed_along(page).filter(|&other| other != page) {
             if pages.len() >= most {
-                return;
+                break;
             }
+            looked += 1;
             if let Some(frame) = self.pool.writable(other).filter(|&frame| !old || self.pool.is_old(frame)) {
                 pages.push((frame, self.pool.begin_write(frame)));
             }
         }
+        Some(looked)
     }
 
     /// A dirty page's neighbours, with itself, that are flushed along if they are dirty, too.
@@ -142,7 +151,8 @@ impl Engine {
             return page..page + 1;
         }
         let area = NEIGHBOURS.min((self.pool.frames() / 16).max(1));
-        let all = page - page % area..page - page % area + area;
+        let first = page - page % area;
+        let all = first..(first + area).min(self.layout.next).max(page + 1);
         if self.settings.free_pages == FreePages::PageCleaner { self.dirty_around(page, all) } else { all }
     }
 
@@ -150,9 +160,10 @@ impl Engine {
         self.batches[batch].step = Step::Copying;
         let looked = std::mem::take(&mut self.batches[batch].looked);
         let pages = self.batches[batch].pages.len() as u64;
-        let time = pages * self.cost_of_write() + looked * self.settings.cpu.pool_look;
+        let looks = looked * self.settings.cpu.pool_look;
+        let held = self.mutex.hold(self.now, looks) - self.now;
         let thread = self.thread_of(Who::Batch(batch));
-        self.work(thread, time);
+        self.work(thread, pages * self.cost_of_write() + held);
     }
 
     pub(super) fn batch_worked(&mut self, batch: usize) {

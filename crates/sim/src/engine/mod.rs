@@ -29,6 +29,7 @@ mod outlook;
 mod page_cache;
 mod plan;
 mod pool;
+mod pool_mutex;
 mod purge;
 mod recovery;
 mod redo;
@@ -55,6 +56,7 @@ use locks::Locks;
 use page_cache::PageCache;
 use plan::Planner;
 use pool::{NONE, Pool};
+use pool_mutex::PoolMutex;
 use purge::Purge;
 use redo::Redo;
 use settings::Settings;
@@ -209,8 +211,7 @@ pub(crate) struct Engine {
     purge: Purge,
     ahead_free: Vec<u32>,
     reads_pending: u32,
-    /// When the pool's mutex is free of those who look for pages.
-    pool_free: Nanos,
+    mutex: PoolMutex,
     /// Changes buffered per leaf of the data set, by page.
     buffered: Vec<u8>,
     buffered_all: u64,
@@ -315,7 +316,7 @@ impl Engine {
             single_queue: VecDeque::new(),
             ahead_free: Vec::new(),
             reads_pending: 0,
-            pool_free: 0,
+            mutex: PoolMutex::default(),
             buffered_all: 0,
             merge_at: 0,
             deliveries: VecDeque::new(),

@@ -147,6 +147,8 @@ pub(super) struct Costs {
     pub(super) page_copy: Nanos,
     /// Looking at a page of the LRU list.
     pub(super) pool_look: Nanos,
+    /// How much longer work takes while the other thread of a core works, in millionths.
+    pub(super) sibling_penalty: u64,
     /// No processor's time.
     pub(super) round_trip: Nanos,
 }
@@ -172,6 +174,9 @@ impl Costs {
             page_copy: if cached > 0 { here(costs.page_copy.value) } else { 0 },
             pool_look: pool.look.as_ref().map_or(0, |look| here(look.value)),
             round_trip: costs.round_trip.value.0,
+            sibling_penalty: host
+                .and_then(|host| host.model.sibling_penalty.as_ref())
+                .map_or(0, |share| share.value.0.into()),
         }
     }
 }

@@ -9,6 +9,8 @@ pub(super) enum Stage {
     Planned,
     /// It works on a processor; then comes this.
     Working(After),
+    /// It has worked, and stood still meanwhile: that is still before it; then comes this.
+    HeldUp(After),
     /// It waits for a page, a frame, a lock or room in the log; then it goes on with the plan.
     Waiting,
     /// It waits for room in the log before its statement.

@@ -46,8 +46,7 @@ impl Engine {
         if time == 0 {
             return 0;
         }
-        self.pool_free = self.pool_free.max(self.now) + time;
-        self.pool_free - self.now
+        self.mutex.hold(self.now, time) - self.now
     }
 
     /// The dirty pages nearest to the LRU list's end, as many as the batch shall have, with their old neighbours.
@@ -62,10 +61,8 @@ impl Engine {
         let (mut at, mut passed, mut looked) = (self.pool.end(), 0, 0);
         while at != NONE && pages.len() < most {
             passed += 1;
-            let taken = pages.len();
-            self.take_for_batch(at, (most, true), pages);
-            if pages.len() > taken {
-                looked += passed;
+            if let Some(around) = self.take_for_batch(at, (most, true), pages) {
+                looked += passed + around;
             }
             at = self.pool.before(at);
         }

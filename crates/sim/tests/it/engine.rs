@@ -433,6 +433,21 @@ fn in_5_5_all_wait_for_the_thread_that_flushes_and_longer_if_looking_for_pages_c
 }
 
 #[test]
+fn in_5_5_who_flushes_for_a_small_log_keeps_everybody_out_of_the_pool_that_holds_all_pages() {
+    let with = |look: Option<u64>, mebibytes: u64| {
+        let mut spec = spec(MYSQL_55, drive(), "200 MiB", TPCC, 1500);
+        (spec.start, spec.engines["mysql"].redo_log) = (Start::Warm, Some(Size(mebibytes << 20)));
+        model(&mut spec).pool.look = look.map(|nanos| sourced(Time(nanos)));
+        let left = run(&spec);
+        (left.of("transaction.count"), left.of("server.time_pool_mutex_ns") / left.of("server.time_processor_ns"))
+    };
+    let [free, costly, large] = [with(None, 4), with(Some(50_000), 4), with(Some(50_000), 256)];
+    assert_eq!(free.1, 0.0, "who looks at pages in no time keeps nobody out");
+    assert!(costly.0 < free.0 * 0.95 && costly.1 > 0.05, "{costly:?} against {free:?}");
+    assert!(large.1 < costly.1 / 2.0, "{large:?} against {costly:?}");
+}
+
+#[test]
 fn what_is_not_simulated_is_said_before_anything_runs() {
     let mut odd = spec(MYSQL_57, drive(), "6 MiB", KEYS, 100);
     odd.engines["mysql"].flush_method = None;
