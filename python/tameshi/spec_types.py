@@ -1072,6 +1072,23 @@ class FlushMethod(StrEnum):
     O_DIRECT_NO_FSYNC = 'O_DIRECT_NO_FSYNC'
 
 
+class Undo(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    segments: Annotated[
+        Sourced3,
+        Field(description='How many there are (innodb_rollback_segments), in all tablespaces.'),
+    ]
+    one_log: Annotated[
+        Sourced9 | None,
+        Field(
+            description='Whether rows that were put in are noted beside those that were changed; absent: each kind has a log of its own.'
+        ),
+    ] = None
+
+
 class ReadAhead(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2881,6 +2898,10 @@ class Innodb(BaseModel):
             description="Redo besides the model's own count of bytes, as a share of a change's first KiB: page splits, space management, undo pages."
         ),
     ]
+    undo: Annotated[
+        Undo | None,
+        Field(description='Rollback segments and their undo logs; absent: one for each client.'),
+    ] = None
     read_ahead: Annotated[
         ReadAhead | None, Field(description='Linear read-ahead; absent: none.')
     ] = None

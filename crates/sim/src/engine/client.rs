@@ -6,14 +6,12 @@ use super::plan::{Op, Plan};
 use super::pool::Found;
 use super::pool_mutex::Computing;
 use super::stage::{After, End, Stage};
+use super::undo::Noted;
 use super::{Alarm, Engine, Logic, NONE, Purpose, REQUEST};
 use tameshi_base::{CommandKind, Nanos};
 use tameshi_spec::profile::FreePages;
 use tameshi_workload::Schedule;
 use tameshi_workload::program::{Client, Outcome, Reply, Shape, Statement, Step, Transaction};
-
-/// Redo of an undo record.
-const UNDO: u16 = 60;
 
 /// Redo of a merged change besides the change itself.
 const REDO_MERGE: u64 = 40;
@@ -57,6 +55,7 @@ pub(super) struct Seat {
     pub(super) contends: bool,
     gets: u64,
     pub(super) undo: Vec<super::tpcc::Undo>,
+    pub(super) noted: Noted,
     /// Pages that its transaction has gone through to the rows it changed, for those who purge.
     pub(super) changed: Vec<super::purge::Visit>,
 }
@@ -89,6 +88,7 @@ impl Seat {
             contends: false,
             gets: 0,
             undo: Vec::new(),
+            noted: Noted::NOWHERE,
             changed: Vec::new(),
         }
     }
@@ -102,6 +102,7 @@ impl Seat {
     pub(super) fn forget(&mut self) {
         (self.wrote, self.waited, self.tries, self.gets, self.scan) = (false, false, 0, 0, NONE);
         (self.cpu, self.owed, self.contends) = (0, 0, false);
+        self.noted = Noted::NOWHERE;
         self.changed.clear();
     }
 }
@@ -213,9 +214,7 @@ impl Engine {
         seat.asks_locks = seat.plan.ops.iter().any(|op| matches!(op, Op::Lock(_)));
         (seat.at, seat.scan, seat.waited, seat.gets) = (0, NONE, false, 0);
         if seat.plan.changed > 0 {
-            let page = self.undo_page(client);
-            let seat = &mut self.clients[client as usize];
-            seat.plan.ops.push(Op::Change(page, UNDO));
+            self.plan_undo(client);
         }
         self.pool.grow(self.layout.next + 1);
         self.go_through(client);
@@ -438,11 +437,6 @@ impl Engine {
     pub(super) fn logged(&self, redo: u16) -> u64 {
         let extra = u64::from(self.settings.model.redo_extra.value.0);
         u64::from(redo) + u64::from(redo).min(EXTRA_OF) * extra / 1_000_000
-    }
-
-    /// The page of a client's own that its undo records go to.
-    pub(super) fn undo_page(&self, client: u32) -> u32 {
-        self.layout.undo.0 + client * 4 % self.layout.undo.1
     }
 
     fn frame_for_change(&mut self, client: u32, page: u32) -> Option<u32> {

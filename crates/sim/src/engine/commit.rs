@@ -4,11 +4,12 @@ use super::counters::{Count, Told, Why};
 use super::redo::Need;
 use super::settings::Commit;
 use super::stage::{After, End, Stage};
+use super::undo::Noted;
 use super::{Engine, Logic, Purpose, REQUEST, Who};
 use tameshi_base::CommandKind;
 
 /// Redo of a commit: the transaction's state in its undo segment.
-pub(super) const REDO_COMMIT: u64 = 120;
+pub(super) const REDO_COMMIT: u64 = 80;
 
 impl Engine {
     /// Ends a client's transaction, when what its statements owe is worked off.
@@ -42,6 +43,7 @@ impl Engine {
         self.release_locks(client);
         self.clients[client as usize].undo.clear();
         self.hand_to_purge(client);
+        self.clients[client as usize].noted = Noted::NOWHERE;
         let wrote = std::mem::take(&mut self.clients[client as usize].wrote);
         if !wrote {
             return self.committed(client);
@@ -148,7 +150,7 @@ impl Engine {
         if let Logic::Tpcc(state) = &mut self.logic {
             state.roll_back(&mut seat.undo);
         }
-        seat.wrote = false;
+        (seat.wrote, seat.noted) = (false, Noted::NOWHERE);
         seat.changed.clear();
         let cpu = &self.settings.cpu;
         let time = cpu.commit + undone * cpu.change;

@@ -442,6 +442,9 @@ impl Engine {
 
     fn single_done(&mut self, client: u32) {
         let Stage::Single(frame, lsn) = self.clients[client as usize].stage else { return };
+        if self.settings.latched_writes {
+            self.unlatch(frame);
+        }
         if self.pool.written(frame, lsn) {
             self.pool.release(frame);
         }
@@ -481,7 +484,8 @@ impl Engine {
     /// The area to read ahead at the first use of a page; empty where none is.
     pub(super) fn area_to_read(&self, page: u32) -> Range<u32> {
         let (area, skipped) = self.settings.area;
-        if !(page + 1).is_multiple_of(area) {
+        // Pages of the system are not in a row: they name no neighbours.
+        if !(page + 1).is_multiple_of(area) || self.layout.file(page) == 0 {
             return 0..0;
         }
         let unused = (page + 1 - area..=page).filter(|&page| !self.pool.was_used(page)).count() as u32;

@@ -175,7 +175,7 @@ pub(super) struct Placed {
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
     pub(super) tables: Vec<Placed>,
-    /// Pages of undo logs, one for each client in turn.
+    /// Pages of rollback segments.
     pub(super) undo: (u32, u32),
     /// Pages of the change buffer's tree.
     pub(super) change_buffer: (u32, u32),
@@ -186,12 +186,13 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Lays out tables; `groups` tells into how many groups a table's rows are cut.
-    pub(super) fn new(tables: &[Table], clients: u32, change_buffer: u32, groups: impl Fn(usize) -> u64) -> Self {
-        // Page zero and its kin: headers of the tablespace and of the rollback segments.
+    /// Lays out tables beside so many pages of undo logs and of the change buffer; `groups` tells into how many groups a table's
+    /// rows are cut.
+    pub(super) fn new(tables: &[Table], (undo, change_buffer): (u32, u32), groups: impl Fn(usize) -> u64) -> Self {
+        // Page zero and its kin: headers of the tablespace.
         let mut next = 8;
         let placed = place(tables, &mut next, groups);
-        let undo = (next, clients.max(1) * 4);
+        let undo = (next, undo);
         let change_buffer = (undo.0 + undo.1, change_buffer.max(1));
         let next = change_buffer.0 + change_buffer.1;
         Self { tables: placed, undo, change_buffer, next, loaded: next }
@@ -252,7 +253,7 @@ mod tests {
     fn pages_per_warehouse_are_near_those_of_a_loaded_server() {
         let program = tpcc();
         let tables = &program.catalogue().tables;
-        let layout = Layout::new(tables, 1, 1, |_| 1);
+        let layout = Layout::new(tables, (1, 1), |_| 1);
         // Modelling facts, section 3: stock 2128, customer 1200 (25 rows a page), orders 100 or more.
         let pages = |name: &str| {
             let number = tables.iter().position(|table| table.name == name).expect("a table");
@@ -266,7 +267,7 @@ mod tests {
     #[test]
     fn no_two_trees_share_a_page_and_every_row_has_one() {
         let program = tpcc();
-        let layout = Layout::new(&program.catalogue().tables, 4, 16, |_| 10);
+        let layout = Layout::new(&program.catalogue().tables, (4, 16), |_| 10);
         let other = layout.beside(&program.catalogue().tables, |_| 10);
         let tables = layout.tables.iter().chain(&other.tables);
         let trees = tables.flat_map(|table| [&table.clustered].into_iter().chain(&table.secondary));
@@ -287,7 +288,7 @@ mod tests {
     fn every_table_has_a_file_and_so_have_the_system_and_what_is_new() {
         let program = tpcc();
         let tables = &program.catalogue().tables;
-        let layout = Layout::new(tables, 3, 5, |_| 10);
+        let layout = Layout::new(tables, (3, 5), |_| 10);
         let other = layout.beside(tables, |_| 10);
         for layout in [&layout, &other] {
             for (number, placed) in layout.tables.iter().enumerate() {
@@ -305,7 +306,7 @@ mod tests {
     #[test]
     fn what_is_appended_to_a_group_is_found_there_again() {
         let program = tpcc();
-        let mut layout = Layout::new(&program.catalogue().tables, 1, 1, |_| 100);
+        let mut layout = Layout::new(&program.catalogue().tables, (1, 1), |_| 100);
         let (tree, next) = (&mut layout.tables[5].clustered, &mut layout.next);
         let (loaded, mut pages) = (tree.group, Vec::new());
         for index in loaded..loaded + 5 * tree.per_leaf {

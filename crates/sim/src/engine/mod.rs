@@ -43,6 +43,7 @@ mod standing;
 mod stock;
 mod together;
 mod tpcc;
+mod undo;
 mod user_flush;
 mod warm;
 
@@ -66,6 +67,7 @@ use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_spec::run::{PhaseSpec, RunSpec, Start};
 use tameshi_workload::program::tpcc::QueuedDelivery;
 use tameshi_workload::program::{Catalogue, Program, ProgramSpec, Seeds};
+use undo::Segments;
 
 pub(crate) use crash::{Blow, How};
 pub(crate) use settings::unsupported;
@@ -209,6 +211,7 @@ pub(crate) struct Engine {
     single_queue: VecDeque<u32>,
     cleaner: Cleaner,
     purge: Purge,
+    segments: Segments,
     ahead_free: Vec<u32>,
     reads_pending: u32,
     mutex: PoolMutex,
@@ -275,7 +278,9 @@ impl Engine {
         let catalogue = program.catalogue().clone();
         let most = spec.phases.iter().flat_map(|phase| &phase.programs).map(ProgramSpec::clients).max()?;
         let buffer_pages = (settings.buffered.0 / 200) as u32;
-        let mut layout = Layout::new(&catalogue.tables, most, buffer_pages, |table| groups(&program, table));
+        let segments = Segments::new(settings.model.undo.as_ref(), most);
+        let pages = (segments.pages(), buffer_pages);
+        let mut layout = Layout::new(&catalogue.tables, pages, |table| groups(&program, table));
         let idle = other_data_sets(spec, database.seed, first, &layout);
         layout.next = idle.last().map_or(layout.next, |set| set.layout.next);
         let storage = spec.storage.get_index_of(&database.storage)?;
@@ -291,6 +296,7 @@ impl Engine {
             buffered: vec![0; layout.next as usize],
             cleaner: Cleaner::default(),
             purge: Purge::new(settings.purge.0),
+            segments,
             pool: stock::empty_pool(&settings, layout.next + 1),
             settings,
             drives: first.clone(),

@@ -70,13 +70,16 @@ impl Engine {
         if self.settings.purge.0 == 0 {
             return;
         }
-        let undo = self.undo_page(client);
+        let (first, pages) = self.layout.undo;
+        let undo = first..first + pages;
         let Seat { plan, changed, statement, .. } = &mut self.clients[client as usize];
         let inserts = matches!(self.catalogue.shapes[statement.shape as usize], Shape::Insert { .. });
         for op in &plan.ops {
             let (page, changes) = match *op {
                 Op::Get(page) => (page, false),
-                Op::Change(page, _) | Op::Create(page, _) | Op::Secondary(page, _) if page != undo => (page, true),
+                Op::Change(page, _) | Op::Create(page, _) | Op::Secondary(page, _) if !undo.contains(&page) => {
+                    (page, true)
+                }
                 _ => continue,
             };
             match changed.last_mut() {

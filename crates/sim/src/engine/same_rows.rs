@@ -71,7 +71,7 @@ fn tpcc_in_either_manner_touches_the_same_rows_as_the_reference() {
             program.populate(chunk, 1_000_000_000, |row| memory.load(chunk.table, row));
         }
         let mut state = State::new(&tpcc);
-        let mut layout = Layout::new(&catalogue.tables, 1, 1, |table| groups(&tpcc, table));
+        let mut layout = Layout::new(&catalogue.tables, (1, 1), |table| groups(&tpcc, table));
         let (mut plan, mut undo) = (Plan::default(), Vec::new());
         let seeds = Seeds { data: 7, run: 3 };
         let mut pair = [(); 2].map(|()| program.client(0, 1, seeds, &program.shared()));

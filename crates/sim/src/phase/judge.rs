@@ -10,7 +10,7 @@ const SECOND: Nanos = 1_000_000_000;
 /// A block lasts a hundredth of the phase, and twice that where intervals are long.
 const BLOCKS: Nanos = 100;
 /// So much of a phase is simulated at least, or so many transactions: where these take long, simulating them is cheap.
-const LEAST_SHARE: f64 = 0.25;
+const LEAST_SHARE: f64 = 0.2;
 const LEAST_TRANSACTIONS: u64 = 100_000;
 /// A window lasts so much of what is simulated, so long, so many blocks and transactions, at least.
 const WINDOW: f64 = 0.25;
@@ -18,7 +18,7 @@ const WINDOW_TIME: Nanos = 2 * SECOND;
 const WINDOW_BLOCKS: usize = 3;
 const WINDOW_TRANSACTIONS: u64 = 3000;
 /// How far rates of two windows may be apart, and what a change of the pages that come in would do to them.
-const APART: f64 = 0.015;
+const APART: f64 = 0.02;
 /// Standard error of a window's rate, as its blocks tell it; with more the window lasts whole turns of the log, for flushing for
 /// its sake comes in bursts. Until that has turned once it lasts as long as chance needs.
 const ERROR: f64 = 0.007;

@@ -128,9 +128,9 @@ fn a_client_on_storage_without_time_has_the_throughput_of_its_costs() {
     let mut spec = spec(MYSQL_57, null(), "256 MiB", &KEYS.replace("clients = 4", "clients = 1"), 1000);
     round_costs(&mut spec);
     let left = run(&spec);
-    // Gets: the root, the leaf, and the undo page; one row, one change; one commit.
-    assert_close(left.of("transaction.count"), 1e9 / (50_000.0 + 3_000.0 + 7_000.0 + 10_000.0), 0.001, "transactions");
-    assert_close(left.of("server.page_requests"), 3.0 * left.of("transaction.count"), 0.001, "gets");
+    // Gets: the root, the leaf, and of a rollback segment the log and the header; one row, one change; one commit.
+    assert_close(left.of("transaction.count"), 1e9 / (50_000.0 + 4_000.0 + 7_000.0 + 10_000.0), 0.001, "transactions");
+    assert_close(left.of("server.page_requests"), 4.0 * left.of("transaction.count"), 0.001, "gets");
 }
 
 #[test]
@@ -215,12 +215,14 @@ fn clients_that_commit_form_two_groups_of_which_one_flushes_while_the_other_work
 #[test]
 fn a_client_in_open_loop_has_the_wait_of_poisson_arrivals_at_a_constant_service() {
     for load in [0.3, 0.7] {
-        let service = 70_000.0;
+        let service = 71_000.0;
         let rate = load * 1e9 / service;
         let program = KEYS.replace("clients = 4", &format!("clients = 1, rate = \"{rate:.0} /s\""));
         let mut spec = spec(MYSQL_57, null(), "256 MiB", &program, 20_000);
         spec.interval = Time(5 * SECOND);
         round_costs(&mut spec);
+        // Who changes a page that is being written would wait.
+        model(&mut spec).flushing.latched_writes = None;
         let left = run(&spec);
         let (count, latency) = (left.of("transaction.count"), left.of("transaction.latency_sum"));
         assert_close(count, rate * 20.0, 0.01, "arrivals");
@@ -283,7 +285,9 @@ fn a_page_is_written_once_for_all_changes_between_two_checkpoints() {
     // Flushed at 7/8 of nine tenths of the log: the age then is that of the oldest change.
     let between = 8388608.0 * 0.9 * 0.875 / redo;
     let leaves = 20000.0 / (15240.0 / 420.0);
-    let expected = leaves / between * (1.0 - (-between / leaves).exp());
+    // Of each of 96 rollback segments a log and a header, changed in turn.
+    let segments = 2.0 * 96.0_f64.min(between);
+    let expected = (leaves * (1.0 - (-between / leaves).exp()) + segments) / between;
     let found = left.of("server.pages_written") / transactions;
     assert_close(found, expected, 0.2, "pages written for each transaction");
 }
@@ -408,11 +412,12 @@ fn statements_that_one_client_computes_in_one_piece_take_as_long_as_each_by_itse
 
 #[test]
 fn clients_that_compute_in_pieces_commit_and_read_and_flush_the_log_as_often_as_those_that_do_not() {
-    // 28 clients on one warehouse wait for its rows, a pool of 6 MiB has few of the pages, updates by key are for the log.
+    // 28 clients on one warehouse wait for its rows, which chance sets more apart than anything else; a pool of 6 MiB has few of
+    // the pages; updates by key are for the log.
     let crowd = TPCC.replace("clients = ", "clients = 2");
-    for (pool, program) in [("64 MiB", crowd.as_str()), ("6 MiB", TPCC), ("64 MiB", KEYS)] {
+    for (pool, program, seeds) in [("64 MiB", crowd.as_str(), 15), ("6 MiB", TPCC, 5), ("64 MiB", KEYS, 5)] {
         let [exact, fast] = [Mode::Exact, Mode::Fast].map(|mode| {
-            let several = (1..6).map(|seed| {
+            let several = (1..=seeds).map(|seed| {
                 let mut spec = spec(MYSQL_57, drive(), pool, program, 8000);
                 (spec.start, spec.seed) = (Start::Warm, seed);
                 let left = in_mode(&spec, mode);

@@ -41,10 +41,10 @@ fn at_once(spec: RunSpec) -> RunSpec {
     started_in(0, spec)
 }
 
-/// Leaves of the table of [`KEYS`], and the pages of undo, that so many updates change.
+/// Leaves of the table of [`KEYS`], and logs and headers of 96 rollback segments, that so many updates change.
 fn changed_by(updates: f64) -> f64 {
     let leaves: f64 = 20000.0 / (15240.0 / 420.0);
-    leaves * (1.0 - (-updates / leaves).exp()) + 4.0
+    leaves * (1.0 - (-updates / leaves).exp()) + 2.0 * updates.min(96.0)
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn with_what_comes_back_fewer_pages_miss() {
         left.of("server.page_misses")
     };
     let (without, with) = (misses("OFF"), misses("ON"));
-    assert!(without > 400.0 && with < without / 2.0, "{without} without, {with} with");
+    assert!(without > 400.0 && with < without * 0.65, "{without} without, {with} with");
     let mut of = with_dump_off(warm(MYSQL_57, 300));
     of.events.insert("crash".into(), restart(SECOND / 10, 0));
     let left = run(&of);
@@ -295,7 +295,7 @@ fn a_phase_that_ends_meanwhile_waits_for_the_server_and_pages_come_back_in_the_n
     let mut of = with(warm(MYSQL_57, 510), restart(SECOND / 2, SECOND));
     option(&mut of, "innodb_buffer_pool_dump_pct", "100");
     let mut second = of.phases[0].clone();
-    (second.name, second.until.time) = ("after".into(), Some(Time(3 * SECOND)));
+    (second.name, second.until.time) = ("after".into(), Some(Time(5 * SECOND)));
     of.phases.push(second);
     let left = run(&of);
     let ends = left.told("phase_end");

@@ -37,6 +37,9 @@ pub struct Innodb {
     pub redo_log: Sourced<Size>,
     /// Redo besides the model's own count of bytes, as a share of a change's first KiB: page splits, space management, undo pages.
     pub redo_extra: Sourced<Share>,
+    /// Rollback segments and their undo logs; absent: one for each client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<Undo>,
     /// Linear read-ahead; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<ReadAhead>,
@@ -180,6 +183,17 @@ pub enum Adaptive {
     /// By the log's growth and the pages of late once its age demands it, and the larger capacity when that is high
     /// (MariaDB from 10.5 on).
     Growth,
+}
+
+/// Rollback segments, which transactions that change something take in turn, and their undo logs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Undo {
+    /// How many there are (innodb_rollback_segments), in all tablespaces.
+    pub segments: Sourced<u32>,
+    /// Whether rows that were put in are noted beside those that were changed; absent: each kind has a log of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_log: Option<Sourced<bool>>,
 }
 
 /// Linear read-ahead.

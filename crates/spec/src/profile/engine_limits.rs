@@ -68,6 +68,9 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
         limits.push((u64::from(buffer.most.value.0), ["change_buffer", "most"], 0, whole / 2, share));
         limits.push((u64::from(buffer.per_leaf.value), ["change_buffer", "per_leaf"], 1, 250, count));
     }
+    if let Some(undo) = &innodb.undo {
+        limits.push((u64::from(undo.segments.value), ["undo", "segments"], 1, 127 * 128, count));
+    }
     if let Some(lock) = &innodb.tree_lock {
         limits.push((u64::from(lock.growing.value.0), ["tree_lock", "growing"], 0, whole, share));
     }
