@@ -22,7 +22,7 @@ from tameshi.spec_types import Plan, Summary, World
 from tameshi.store import SealedRun
 from tameshi.study import StudyFile, plan
 
-REST = 19
+REST = 49
 """While runs end, results rest for so many times as long as they took to make."""
 
 

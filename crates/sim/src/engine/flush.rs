@@ -108,12 +108,10 @@ impl Engine {
     fn collect_list(&mut self, most: usize, pages: &mut Vec<(u32, u64)>) {
         let quota = if self.is_hasty() { most as u64 } else { self.batches[LIST].quota };
         let most = most.min(quota as usize);
-        let scratch: Vec<u32> = self.pool.oldest_changes().take(most * 2).collect();
-        let mut looked = 0;
-        for (passed, frame) in scratch.into_iter().enumerate() {
-            if pages.len() >= most {
-                break;
-            }
+        let (mut looked, mut next) = (0, self.pool.oldest_changed());
+        for passed in 0..most * 2 {
+            let Some(frame) = next.filter(|_| pages.len() < most) else { break };
+            next = self.pool.changed_after(frame);
             looked += self.take_for_batch(frame, (most, false), pages).map_or(0, |around| around + passed as u64);
         }
         self.batches[LIST].looked = looked;

@@ -83,6 +83,8 @@ pub(super) struct Pool {
     /// Of each frame; apart, so that most gets and walks along the list touch little memory.
     states: Vec<u8>,
     links: Vec<Link>,
+    /// A bit for each page that is dirty and not being written: whoever flushes asks for sixty-four neighbours.
+    writable: Vec<u64>,
     free: Vec<u32>,
     newest: u32,
     oldest: u32,
@@ -120,6 +122,7 @@ impl Pool {
             frames: filled(EMPTY, frames),
             states: vec![0; frames as usize],
             links: filled(Link { newer: NONE, older: NONE }, frames),
+            writable: vec![0; pages.div_ceil(64) as usize],
             free: (0..frames).rev().collect(),
             newest: NONE,
             oldest: NONE,
@@ -146,7 +149,9 @@ impl Pool {
     /// There are pages up to this number now.
     pub(super) fn grow(&mut self, pages: u32) {
         if pages as usize > self.frame_of.len() {
-            self.frame_of.resize((pages as usize).next_multiple_of(1 << 14), NONE);
+            let pages = (pages as usize).next_multiple_of(1 << 14);
+            self.frame_of.resize(pages, NONE);
+            self.writable.resize(pages / 64, 0);
         }
     }
 
@@ -336,9 +341,8 @@ impl Pool {
 
     /// The frame of a page that is dirty and not being written.
     pub(super) fn writable(&self, page: u32) -> Option<u32> {
-        let at = *self.frame_of.get(page as usize)?;
-        let is_writable = at != NONE && self.states[(at & !FRESH) as usize] & (DIRTY | WRITING) == DIRTY;
-        is_writable.then_some(at & !FRESH)
+        let word = self.writable.get(page as usize / 64)?;
+        (word >> (page % 64) & 1 > 0).then(|| self.frame_of[page as usize] & !FRESH)
     }
 
     /// The page in a frame is changed by the log record that ends at `lsn` and begins at `begin`.
@@ -352,6 +356,7 @@ impl Pool {
         }
         self.set_state(at, self.states[at as usize] | DIRTY);
         let frame = &mut self.frames[at as usize];
+        self.writable[frame.page as usize / 64] |= 1 << (frame.page % 64);
         frame.oldest = begin.max(floor);
         (frame.dirty_older, frame.dirty_newer) = (newest, NONE);
         match newest {
@@ -367,7 +372,9 @@ impl Pool {
         debug_assert_eq!(self.states[at as usize] & (DIRTY | WRITING), DIRTY);
         let latch = if self.latches { LATCHED } else { 0 };
         self.set_state(at, self.states[at as usize] | WRITING | latch);
-        self.frames[at as usize].newest
+        let Frame { page, newest, .. } = self.frames[at as usize];
+        self.writable[page as usize / 64] &= !(1 << (page % 64));
+        newest
     }
 
     /// A page that was written up to `lsn` is clean, unless it was changed meanwhile: then the rest is dirty from there.

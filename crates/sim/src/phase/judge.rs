@@ -8,7 +8,7 @@ use tameshi_base::Nanos;
 
 const SECOND: Nanos = 1_000_000_000;
 /// A block lasts a hundredth of the phase, and twice that where intervals are long.
-const BLOCKS: Nanos = 100;
+const BLOCKS: Nanos = 200;
 /// So much of a phase is simulated at least, or so many transactions: where these take long, simulating them is cheap.
 const LEAST_SHARE: f64 = 0.2;
 const LEAST_TRANSACTIONS: u64 = 100_000;

@@ -175,7 +175,17 @@ impl Pool {
 
     /// Visits dirty frames, the one that is dirty for longest first.
     pub(in super::super) fn oldest_changes(&self) -> impl Iterator<Item = u32> {
-        let step = |at: u32| (at != NONE).then_some(at);
-        std::iter::successors(step(self.dirty_oldest), move |&at| step(self.frames[at as usize].dirty_newer))
+        std::iter::successors(self.oldest_changed(), |&at| self.changed_after(at))
+    }
+
+    /// The frame that is dirty for longest.
+    pub(in super::super) fn oldest_changed(&self) -> Option<u32> {
+        (self.dirty_oldest != NONE).then_some(self.dirty_oldest)
+    }
+
+    /// The dirty frame that was changed next after this one.
+    pub(in super::super) fn changed_after(&self, at: u32) -> Option<u32> {
+        let newer = self.frames[at as usize].dirty_newer;
+        (newer != NONE).then_some(newer)
     }
 }
