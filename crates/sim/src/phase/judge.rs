@@ -7,7 +7,7 @@ use super::book::Stretch;
 use tameshi_base::Nanos;
 
 const SECOND: Nanos = 1_000_000_000;
-/// A block lasts a hundredth of the phase, and twice that where intervals are long.
+/// A block lasts a two-hundredth of the phase, and twice that where intervals are long.
 const BLOCKS: Nanos = 200;
 /// So much of a phase is simulated at least, or so many transactions: where these take long, simulating them is cheap.
 const LEAST_SHARE: f64 = 0.2;
