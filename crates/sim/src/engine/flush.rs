@@ -218,6 +218,7 @@ impl Engine {
         self.begin_writing(batch, count);
         for at in 0..count {
             let (frame, _) = self.batches[batch].pages[at as usize];
+            self.latch(frame);
             let offset = self.page_offset(self.pool.page(frame));
             let purpose = Purpose::PageWrite(Who::Batch(batch));
             self.command(thread, FIRST_ASYNC + at, CommandKind::Write, (offset, PAGE as u32), purpose);
@@ -432,6 +433,7 @@ impl Engine {
     fn write_single(&mut self, client: u32) {
         let Stage::Single(frame, _) = self.clients[client as usize].stage else { return };
         self.counters.one(Count::PagesWritten);
+        self.latch(frame);
         let offset = self.page_offset(self.pool.page(frame));
         self.caches(offset, PAGE);
         let purpose = Purpose::PageWrite(Who::Client(client));

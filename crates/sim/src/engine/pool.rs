@@ -95,7 +95,7 @@ pub(super) struct Pool {
     old_ms: u32,
     /// Frames of which a share tells how long a page at the head counts as young; none: the list's length does.
     young_of: Option<u32>,
-    /// A page keeps its latch while it is written.
+    /// A page that is chosen to be written keeps its latch until it is.
     latches: bool,
     evictions: u32,
     dirty_newest: u32,

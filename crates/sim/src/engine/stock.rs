@@ -19,8 +19,8 @@ const LEAST: u32 = 256;
 /// An empty pool by the rules of the version.
 pub(super) fn empty_pool(settings: &Settings, pages: u32) -> Pool {
     let mut pool = Pool::new(settings.frames, pages, settings.old_blocks_time);
-    if settings.latched_writes {
-        pool.latch_written();
+    if settings.latched_writes && settings.doublewrite {
+        pool.latch_for_doublewrite();
     }
     if settings.free_pages == FreePages::PageCleaner {
         pool.keep_young_by_frames();
@@ -127,6 +127,13 @@ impl Engine {
         if self.settings.latched_writes {
             let frames: Vec<u32> = self.frames_of(batch).collect();
             frames.into_iter().for_each(|frame| self.unlatch(frame));
+        }
+    }
+
+    /// A page goes to the drive.
+    pub(super) fn latch(&mut self, frame: u32) {
+        if self.settings.latched_writes {
+            self.pool.latch(frame);
         }
     }
 

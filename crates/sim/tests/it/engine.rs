@@ -313,6 +313,24 @@ fn a_batch_ends_with_a_sync_of_each_file_that_it_wrote() {
 }
 
 #[test]
+fn who_changes_a_page_waits_for_its_doublewrite_too_or_for_its_own_write_alone() {
+    // All pages are in the pool and flushed for a small log again and again: nobody waits for free pages, but for latches.
+    let waits = |doublewrite: Doublewrite, latched: bool| {
+        let mut spec = spec(MYSQL_57, whole_pages(), "64 MiB", KEYS, 2000);
+        let engine = &mut spec.engines["mysql"];
+        // Nor for the log.
+        (engine.redo_log, engine.commit) = (Some(Size(4 << 20)), Some("0".into()));
+        (engine.doublewrite, spec.start) = (Some(doublewrite), Start::Warm);
+        model(&mut spec).flushing.latched_writes = latched.then(|| sourced(true));
+        let left = run(&spec);
+        left.of("server.time_free_pages_ns") / left.of("server.pages_written")
+    };
+    assert_eq!([Doublewrite::On, Doublewrite::Atomic].map(|mode| waits(mode, false)), [0.0; 2]);
+    let [twice, once] = [Doublewrite::On, Doublewrite::Atomic].map(|mode| waits(mode, true));
+    assert!(once > 0.0 && twice > 3.0 * once, "{twice} ns a page with a doublewrite, {once} without");
+}
+
+#[test]
 fn atomic_writes_halve_what_is_written_and_settings_of_the_commit_count() {
     let twice = spec(MYSQL_57, whole_pages(), "5 MiB", OLTP, 300);
     let mut once = twice.clone();

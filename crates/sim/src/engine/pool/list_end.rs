@@ -102,9 +102,14 @@ impl Pool {
         self.length
     }
 
-    /// A page keeps its latch from now on while it is written.
-    pub(in super::super) fn latch_written(&mut self) {
+    /// From now on a page keeps its latch from being chosen to be written on: until then it lies in the doublewrite buffer.
+    pub(in super::super) fn latch_for_doublewrite(&mut self) {
         self.latches = true;
+    }
+
+    /// A page that is not written twice goes to the drive: nobody may change it.
+    pub(in super::super) fn latch(&mut self, at: u32) {
+        self.states[at as usize] |= LATCHED;
     }
 
     /// A page that was put to the head counts as young for a share of all frames, however many of them are kept free.
@@ -126,7 +131,7 @@ impl Pool {
     /// Whether who changes a page has to wait: for the page, or until it is written.
     #[inline]
     pub(in super::super) fn keeps_from_changing(&self, page: u32) -> bool {
-        self.frame_or_coming(page).is_none_or(|at| self.latches && self.is_latched(at))
+        self.frame_or_coming(page).is_none_or(|at| self.is_latched(at))
     }
 
     /// Whether a frame is in the old part of the list.
