@@ -269,6 +269,13 @@ fn other_data_sets(spec: &RunSpec, seed: u64, first: &ProgramSpec, layout: &Layo
     sets
 }
 
+/// The pages of a program's tables and of the system, for so many clients.
+fn laid_out(settings: &Settings, program: &Program, clients: u32) -> (Segments, Layout) {
+    let segments = Segments::new(settings.model.undo.as_ref(), clients);
+    let system = (segments.pages(), (settings.buffered.0 / 200) as u32);
+    (segments, Layout::new(&program.catalogue().tables, system, |table| groups(program, table)))
+}
+
 impl Engine {
     /// The engine of a run, after its data sets were loaded and the server was started: with an empty pool, or warm.
     pub(crate) fn new(spec: &RunSpec, places: &[(usize, u64)]) -> Option<Self> {
@@ -277,10 +284,7 @@ impl Engine {
         let program = Program::new(first, database.seed);
         let catalogue = program.catalogue().clone();
         let most = spec.phases.iter().flat_map(|phase| &phase.programs).map(ProgramSpec::clients).max()?;
-        let buffer_pages = (settings.buffered.0 / 200) as u32;
-        let segments = Segments::new(settings.model.undo.as_ref(), most);
-        let pages = (segments.pages(), buffer_pages);
-        let mut layout = Layout::new(&catalogue.tables, pages, |table| groups(&program, table));
+        let (segments, mut layout) = laid_out(&settings, &program, most);
         let idle = other_data_sets(spec, database.seed, first, &layout);
         layout.next = idle.last().map_or(layout.next, |set| set.layout.next);
         let storage = spec.storage.get_index_of(&database.storage)?;
