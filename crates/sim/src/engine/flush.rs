@@ -248,7 +248,7 @@ impl Engine {
     pub(super) fn page_written(&mut self, who: Who, slot: u32) {
         if let Who::Batch(batch) = who {
             self.batches[batch].outstanding -= 1;
-            if self.settings.latched_writes && !self.cache.is_there() {
+            if !self.cache.is_there() {
                 self.unlatch(self.batches[batch].pages[(slot - FIRST_ASYNC) as usize].0);
             }
             if self.batches[batch].outstanding > 0 {
@@ -442,9 +442,7 @@ impl Engine {
 
     fn single_done(&mut self, client: u32) {
         let Stage::Single(frame, lsn) = self.clients[client as usize].stage else { return };
-        if self.settings.latched_writes {
-            self.unlatch(frame);
-        }
+        self.unlatch(frame);
         if self.pool.written(frame, lsn) {
             self.pool.release(frame);
         }

@@ -139,6 +139,9 @@ impl Engine {
 
     /// A page is written: who wants to change it goes on.
     pub(super) fn unlatch(&mut self, frame: u32) {
+        if !self.settings.latched_writes {
+            return;
+        }
         self.pool.unlatch(frame);
         let mut at = 0;
         while at < self.page_waiters.len() {

@@ -152,12 +152,14 @@ fn with_what_comes_back_fewer_pages_miss() {
         option(&mut of, "innodb_buffer_pool_load_at_startup", load);
         option(&mut of, "innodb_buffer_pool_dump_pct", "100");
         option(&mut of, "innodb_io_capacity", "100000");
+        // Pages of rollback segments are asked for in turn, sooner than they come back.
+        model(&mut of).undo = None;
         let left = run(&of);
         assert_eq!(left.told("pool_loaded").len(), usize::from(load == "ON"));
         left.of("server.page_misses")
     };
     let (without, with) = (misses("OFF"), misses("ON"));
-    assert!(without > 400.0 && with < without * 0.65, "{without} without, {with} with");
+    assert!(without > 400.0 && with < without / 2.0, "{without} without, {with} with");
     let mut of = with_dump_off(warm(MYSQL_57, 300));
     of.events.insert("crash".into(), restart(SECOND / 10, 0));
     let left = run(&of);
@@ -294,8 +296,9 @@ fn whatever_befalls_a_server_at_whatever_time_it_comes_back_and_nothing_acknowle
 fn a_phase_that_ends_meanwhile_waits_for_the_server_and_pages_come_back_in_the_next_one() {
     let mut of = with(warm(MYSQL_57, 510), restart(SECOND / 2, SECOND));
     option(&mut of, "innodb_buffer_pool_dump_pct", "100");
+    model(&mut of).undo = None;
     let mut second = of.phases[0].clone();
-    (second.name, second.until.time) = ("after".into(), Some(Time(5 * SECOND)));
+    (second.name, second.until.time) = ("after".into(), Some(Time(3 * SECOND)));
     of.phases.push(second);
     let left = run(&of);
     let ends = left.told("phase_end");
