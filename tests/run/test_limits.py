@@ -100,11 +100,10 @@ def found(run: SealedRun) -> Mapping[str, validity.Finding]:
     return {finding.code: finding for finding in judged}
 
 
-def test_reading_memory_in_a_closed_loop_is_invalid(measured, own_disk):
+def test_reading_memory_in_a_closed_loop_is_said_to_be_memory(measured, own_disk):
+    # Whether the one thread was busy enough to be the limit is the machine's affair: tests/stats.
     codes = found(measured(MEMORY + "queue_depth = 8", own_disk))
-    # On a machine that others keep busy too, it is the processors rather than the one thread.
-    assert {"generator", "processors", "others"} & set(codes)
-    assert "memory" in codes
+    assert codes["memory"].figures["at_device"] < 0.5
 
 
 def test_a_rate_beyond_the_generator_is_invalid(measured):
