@@ -100,10 +100,15 @@ def found(run: SealedRun) -> Mapping[str, validity.Finding]:
     return {finding.code: finding for finding in judged}
 
 
-def test_reading_memory_in_a_closed_loop_is_said_to_be_memory(measured, own_disk):
-    # Whether the one thread was busy enough to be the limit is the machine's affair: tests/stats.
-    codes = found(measured(MEMORY + "queue_depth = 8", own_disk))
-    assert codes["memory"].figures["at_device"] < 0.5
+def test_reading_memory_in_a_closed_loop_is_invalid(measured, own_disk):
+    # A machine that stands still for a moment leaves no one busy: then another run tells.
+    for _ in range(3):
+        codes = found(measured(MEMORY + "queue_depth = 8", own_disk))
+        assert "memory" in codes
+        # On a machine that others keep busy too, it is the processors rather than the one thread.
+        if {"generator", "processors", "others"} & set(codes):
+            return
+    pytest.fail(f"nothing was the limit in any of three runs: {codes}")
 
 
 def test_a_rate_beyond_the_generator_is_invalid(measured):
