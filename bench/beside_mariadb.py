@@ -62,9 +62,9 @@ PUBLISHED_METRIC = "statement.rate"
 LARGE = 'engine.mysql.buffer_pool = "40 GiB"'
 SMALL = 'engine.mysql.buffer_pool = "256 MiB"'
 PUBLISHED = {
-    "S2-0023": (SMALL, 90, 10, 40),
-    "S2-0025": (LARGE, 90, 30, 60),
-    "S2-0041": (LARGE, 270, 30, 60),
+    "S2-0023": (SMALL, 80, 10, 40),
+    "S2-0025": (LARGE, 80, 30, 60),
+    "S2-0041": (LARGE, 240, 30, 60),
 }
 """Calibration figures of MySQL 5.5 on two cards: the study's settings, warehouses, and for how many
 seconds: the ramp, until the log has come round, and all."""
@@ -145,7 +145,7 @@ raid0 = { members = 2, device = "fusionio-iodrive-duo-320-slc" }
 profile = "2x-xeon-e5620-rhel5"
 [engine.mysql]
 version = "5.5"
-redo_log = "20 MiB"
+redo_log = "52 MiB"
 flush_method = "O_DIRECT"
 [workload.tpcc]
 clients = 20

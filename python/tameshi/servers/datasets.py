@@ -22,7 +22,7 @@ from typing import Any
 from tameshi import guard
 from tameshi.errors import GuardRefusal, RunFailed
 
-FORM = 1
+FORM = 2
 """Version of what is kept; another one is another key."""
 KEY_DIGITS = 16
 _MANIFEST = "dataset.json"

@@ -28,15 +28,19 @@ pub(super) fn record_bytes(table: &Table) -> u64 {
     let variable = |kind: Kind| matches!(kind, Kind::Text(_) | Kind::Json);
     let lengths: u64 = table.columns.iter().map(|column| u64::from(variable(column.kind))).sum();
     let nulls = u64::from(table.columns.iter().any(|column| column.null));
-    let hidden = if table.primary.is_empty() { 6 } else { 0 };
-    table.mean_row_bytes() + lengths + nulls + hidden + CLUSTERED_EXTRA
+    table.mean_row_bytes() + lengths + nulls + hidden_bytes(table) + CLUSTERED_EXTRA
 }
 
 /// Bytes of an entry of a secondary index: its columns, and those of the primary key that it doesn't have.
 fn entry_bytes(table: &Table, columns: &[usize]) -> u64 {
     let key = table.primary.iter().filter(|column| !columns.contains(column));
     let all = columns.iter().chain(key);
-    all.map(|&column| u64::from(table.columns[column].mean_bytes)).sum::<u64>() + SECONDARY_EXTRA
+    all.map(|&column| u64::from(table.columns[column].mean_bytes)).sum::<u64>() + hidden_bytes(table) + SECONDARY_EXTRA
+}
+
+/// The row's number that stands for a primary key where there is none.
+fn hidden_bytes(table: &Table) -> u64 {
+    if table.primary.is_empty() { 6 } else { 0 }
 }
 
 fn key_bytes(table: &Table, columns: &[usize]) -> u64 {
@@ -235,13 +239,13 @@ fn place(tables: &[Table], next: &mut u32, groups: impl Fn(usize) -> u64) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tameshi_workload::program::{Program, ProgramSpec, Tpcc};
+    use tameshi_workload::program::{Manner, Program, ProgramSpec, Tpcc};
 
-    fn tpcc() -> Program {
+    fn tpcc(manner: Manner) -> Program {
         let spec = Tpcc {
             warehouses: Some(10),
             clients: 1,
-            manner: Default::default(),
+            manner,
             waits: Default::default(),
             delivery: Default::default(),
             rate: None,
@@ -251,7 +255,7 @@ mod tests {
 
     #[test]
     fn pages_per_warehouse_are_near_those_of_a_loaded_server() {
-        let program = tpcc();
+        let program = tpcc(Manner::TpccMysql);
         let tables = &program.catalogue().tables;
         let layout = Layout::new(tables, (1, 1), |_| 1);
         // Modelling facts, section 3: stock 2128, customer 1200 (25 rows a page), orders 100 or more.
@@ -262,11 +266,17 @@ mod tests {
         assert!((pages("stock") / 2128.0 - 1.0).abs() < 0.03, "{}", pages("stock"));
         assert!((pages("customer") / 1200.0 - 1.0).abs() < 0.05, "{}", pages("customer"));
         assert!((pages("item") / 54.0 - 1.0).abs() < 0.25, "{}", pages("item"));
+        let index_pages = f64::from(layout.tables[6].secondary[0].leaves) / 10.0;
+        assert!((index_pages / 540.0 - 1.0).abs() < 0.1, "{index_pages}");
+        // 1000 warehouses are 100 GB in tpcc-mysql's manner: the same facts, W23.
+        let trees = layout.tables.iter().flat_map(|table| [&table.clustered].into_iter().chain(&table.secondary));
+        let bytes = trees.map(|tree| u64::from(tree.leaves) * PAGE).sum::<u64>() as f64 / 10.0;
+        assert!((bytes / 100e6 - 1.0).abs() < 0.03, "{bytes}");
     }
 
     #[test]
     fn no_two_trees_share_a_page_and_every_row_has_one() {
-        let program = tpcc();
+        let program = tpcc(Manner::TpccMysql);
         let layout = Layout::new(&program.catalogue().tables, (4, 16), |_| 10);
         let other = layout.beside(&program.catalogue().tables, |_| 10);
         let tables = layout.tables.iter().chain(&other.tables);
@@ -286,7 +296,7 @@ mod tests {
 
     #[test]
     fn every_table_has_a_file_and_so_have_the_system_and_what_is_new() {
-        let program = tpcc();
+        let program = tpcc(Manner::TpccMysql);
         let tables = &program.catalogue().tables;
         let layout = Layout::new(tables, (3, 5), |_| 10);
         let other = layout.beside(tables, |_| 10);
@@ -305,7 +315,7 @@ mod tests {
 
     #[test]
     fn what_is_appended_to_a_group_is_found_there_again() {
-        let program = tpcc();
+        let program = tpcc(Manner::TpccMysql);
         let mut layout = Layout::new(&program.catalogue().tables, (1, 1), |_| 100);
         let (tree, next) = (&mut layout.tables[5].clustered, &mut layout.next);
         let (loaded, mut pages) = (tree.group, Vec::new());

@@ -2,7 +2,7 @@
 //! statement.
 
 use super::layout::Layout;
-use super::plan::Plan;
+use super::plan::{Op, Plan};
 use super::tpcc::{State, groups};
 use std::sync::Arc;
 use tameshi_workload::program::relation::Set;
@@ -94,6 +94,56 @@ fn tpcc_in_either_manner_touches_the_same_rows_as_the_reference() {
                 Step::Begin { .. } | Step::Done(_) => {}
             });
             assert_eq!(found, expected, "{manner:?}, transaction {number}");
+        }
+    }
+}
+
+/// What an insert enters into the indexes of its table: of each the key, as far as the statement tells it, and the page.
+fn entries(catalogue: &Catalogue, statement: &Statement, plan: &Plan) -> Option<(usize, Vec<(Vec<i64>, u32)>)> {
+    let Shape::Insert { table, columns } = &catalogue.shapes[statement.shape as usize] else { return None };
+    let values: Vec<Value<'_>> = statement.parameters.iter().collect();
+    let value = |column: &usize| match values[columns.iter().position(|of| of == column).expect("a value")] {
+        Value::Int(value) => value,
+        _ => panic!("keys are numbers"),
+    };
+    let pages = plan.ops.iter().filter_map(|op| if let Op::Secondary(page, _) = op { Some(*page) } else { None });
+    let keys = catalogue.tables[*table].indexes.iter().map(|index| index.columns.iter().map(value).collect());
+    let (keys, pages): (Vec<_>, Vec<_>) = (keys.collect(), pages.collect());
+    assert_eq!(keys.len(), pages.len(), "an entry in each index of {}", catalogue.tables[*table].name);
+    Some((*table, keys.into_iter().zip(pages).collect()))
+}
+
+#[test]
+fn what_is_inserted_enters_every_index_of_its_table_where_its_key_lies() {
+    for (manner, expected) in [(Manner::Specification, 1), (Manner::TpccMysql, 4)] {
+        let (program, tpcc) = program(manner);
+        let catalogue = program.catalogue().clone();
+        let mut state = State::new(&tpcc);
+        let mut layout = Layout::new(&catalogue.tables, (1, 1), |table| groups(&tpcc, table));
+        let (mut plan, mut undo) = (Plan::default(), Vec::new());
+        let mut client = program.client(0, 1, Seeds { data: 7, run: 3 }, &program.shared());
+        let mut found = std::collections::BTreeMap::<(usize, usize), Vec<(Vec<i64>, u32)>>::new();
+        for _ in 0..500 {
+            transaction(&mut client, &catalogue, |step, statement, reply| match step {
+                Step::Run => {
+                    plan.clear();
+                    state.statement(&mut layout, statement, (&mut plan, reply), &mut undo);
+                    let Some((table, entries)) = entries(&catalogue, statement, &plan) else { return };
+                    entries.into_iter().enumerate().for_each(|(n, entry)| {
+                        found.entry((table, n)).or_default().push(entry);
+                    });
+                }
+                Step::Commit => undo.clear(),
+                Step::Rollback => state.roll_back(&mut undo),
+                Step::Begin { .. } | Step::Done(_) => {}
+            });
+        }
+        assert_eq!(found.len(), expected);
+        for ((table, index), mut entries) in found {
+            entries.sort_unstable();
+            assert!(entries.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{manner:?}: {table}.{index}");
+            let (first, leaves) = layout.tables[table].secondary[index].leaves();
+            assert!(entries.iter().all(|(_, page)| (first..first + leaves).contains(page)));
         }
     }
 }

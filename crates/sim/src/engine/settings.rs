@@ -452,7 +452,9 @@ pub(super) fn watched(spec: &RunSpec) -> bool {
 /// Whether two programs work on the same tables.
 pub(super) fn same_data(one: &ProgramSpec, other: &ProgramSpec) -> bool {
     match (one, other) {
-        (ProgramSpec::Tpcc(one), ProgramSpec::Tpcc(other)) => one.warehouses == other.warehouses,
+        (ProgramSpec::Tpcc(one), ProgramSpec::Tpcc(other)) => {
+            (one.warehouses, one.manner) == (other.warehouses, other.manner)
+        }
         (ProgramSpec::Oltp(one), ProgramSpec::Oltp(other)) => {
             let data = |of: &Oltp| (of.tables, of.rows, of.create_secondary);
             data(one) == data(other)

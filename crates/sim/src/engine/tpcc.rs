@@ -13,7 +13,7 @@ use crate::near::prefetch;
 use districts::{District, LINES, Names, Order, RECENT};
 use std::sync::Arc;
 use tameshi_workload::program::tpcc::schema::{sql, table};
-use tameshi_workload::program::tpcc::{Tpcc, last_name};
+use tameshi_workload::program::tpcc::{Sizes, Tpcc, last_name};
 use tameshi_workload::program::{Reply, Statement, Value};
 
 /// Mean lines of an order: positions of lines are counted in it.
@@ -246,8 +246,17 @@ impl State {
                 self.district(number).items[o as usize % RECENT][(line - 1) as usize % LINES] = work.int(4) as u32;
                 let index = (o - 1) as u64 * MEAN_LINES + (line - 1) as u64;
                 work.append(table::ORDER_LINE, number as u64, index);
+                self.line_by_stock(work, self.stock(work.int(5), work.int(4)));
             }
         }
+    }
+
+    /// Enters an order line into the index by supplying warehouse and item, where there is one.
+    fn line_by_stock(&self, work: &mut Work<'_>, stock: u64) {
+        let Tpcc { warehouses, sizes, .. } = &*self.tpcc;
+        let lines = warehouses * sizes.districts * sizes.customers * MEAN_LINES;
+        let Placed { secondary, .. } = &work.layout.tables[table::ORDER_LINE];
+        secondary.iter().for_each(|tree| work.plan.entry(tree, stock * lines / (warehouses * sizes.items)));
     }
 
     fn insert_order(&mut self, work: &mut Work<'_>) {
@@ -309,12 +318,19 @@ impl State {
                 let bytes = if shape == sql::PAY_CUSTOMER { 32 } else { 32 + 800 };
                 work.changed_locked(table::CUSTOMER, self.customer(number, work.int(from + 2)), bytes);
             }
-            _ => {
-                let index = self.tpcc.warehouses * self.tpcc.sizes.districts * self.tpcc.sizes.customers + self.history;
-                self.history += 1;
-                work.append(table::HISTORY, 0, index);
-            }
+            _ => self.insert_history(work),
         }
+    }
+
+    fn insert_history(&mut self, work: &mut Work<'_>) {
+        let Sizes { districts, customers, .. } = self.tpcc.sizes;
+        let index = self.tpcc.warehouses * districts * customers + self.history;
+        self.history += 1;
+        work.append(table::HISTORY, 0, index);
+        let customer = self.customer(self.number(work.int(2), work.int(1)), work.int(0));
+        let end_of_district = (self.number(work.int(4), work.int(3)) as u64 + 1) * customers - 1;
+        let Placed { secondary, .. } = &work.layout.tables[table::HISTORY];
+        secondary.iter().zip([customer, end_of_district]).for_each(|(tree, at)| work.plan.entry(tree, at));
     }
 
     fn by_name(&mut self, work: &mut Work<'_>) {

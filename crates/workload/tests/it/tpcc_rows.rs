@@ -37,6 +37,35 @@ fn sums<'m, K: Ord>(
     sums
 }
 
+#[test]
+fn tpcc_mysqls_manner_has_the_indexes_of_its_foreign_keys() {
+    let indexes = |manner| {
+        let program = program(1, manner);
+        let told = program.catalogue().tables.iter().flat_map(|table| {
+            table.indexes.iter().map(|index| {
+                let columns: Vec<&str> = index.columns.iter().map(|&column| table.columns[column].name).collect();
+                format!("{} {}", table.name, columns.join(","))
+            })
+        });
+        told.collect::<Vec<_>>()
+    };
+    let specification =
+        ["customer c_w_id,c_d_id,c_last,c_first", "orders o_w_id,o_d_id,o_c_id,o_id"].map(str::to_owned);
+    assert_eq!(indexes(Manner::Specification), specification);
+    // What add_fkey_idx.sql makes, and InnoDB for each foreign key whose columns begin no other index.
+    let added = [
+        "history h_c_w_id,h_c_d_id,h_c_id",
+        "history h_w_id,h_d_id",
+        "order_line ol_supply_w_id,ol_i_id",
+        "stock s_i_id",
+    ];
+    let mut all: Vec<String> = specification.into_iter().chain(added.map(str::to_owned)).collect();
+    all.sort_unstable();
+    let mut found = indexes(Manner::TpccMysql);
+    found.sort_unstable();
+    assert_eq!(found, all);
+}
+
 /// By district the least and the largest number of its new orders, and how many there are.
 fn open_orders(new_orders: &[BTreeMap<&'static str, &Cell>]) -> BTreeMap<Key, (i64, i64, i64)> {
     let mut open: BTreeMap<Key, (i64, i64, i64)> = BTreeMap::new();

@@ -75,7 +75,7 @@ impl Tpcc {
     pub fn new(spec: &spec::Tpcc, sizes: Sizes, data_seed: u64) -> Self {
         let warehouses = u64::from(spec.warehouses.unwrap_or(1).max(1));
         Self {
-            catalogue: schema::catalogue(warehouses, sizes),
+            catalogue: schema::catalogue(warehouses, sizes, spec.manner),
             warehouses,
             sizes,
             manner: spec.manner,

@@ -4,6 +4,7 @@ use super::super::relation::{
     Bounds, By, Catalogue, Column, CountJoined, Kind, Limit, Lookup, Read, Set, Shape, Table, Take, column, nullable,
     text,
 };
+use super::super::spec::Manner;
 use super::Sizes;
 
 /// The numbers of the tables in the catalogue.
@@ -118,8 +119,11 @@ const DISTRICTS: [&str; 10] = [
 ];
 
 /// The catalogue for so many warehouses.
-pub(super) fn catalogue(warehouses: u64, sizes: Sizes) -> Catalogue {
-    let tables = tables(warehouses, sizes);
+pub(super) fn catalogue(warehouses: u64, sizes: Sizes, manner: Manner) -> Catalogue {
+    let mut tables = tables(warehouses, sizes);
+    if manner == Manner::TpccMysql {
+        tables = tables.into_iter().map(with_foreign_key_indexes).collect();
+    }
     let shapes = shapes(&tables);
     Catalogue { tables, shapes, transactions: vec!["new_order", "payment", "order_status", "delivery", "stock_level"] }
 }
@@ -200,6 +204,18 @@ fn tables(warehouses: u64, sizes: Sizes) -> Vec<Table> {
         Table::new("item", item, &["i_id"], sizes.items),
         Table::new("stock", stock, &["s_w_id", "s_i_id"], warehouses * sizes.items),
     ]
+}
+
+/// The indexes that tpcc-mysql's `add_fkey_idx.sql` makes, itself or by a foreign key that no other index serves.
+fn with_foreign_key_indexes(table: Table) -> Table {
+    match table.name.as_str() {
+        "history" => table
+            .with_index("fkey_history_1", &["h_c_w_id", "h_c_d_id", "h_c_id"])
+            .with_index("fkey_history_2", &["h_w_id", "h_d_id"]),
+        "order_line" => table.with_index("fkey_order_line_2", &["ol_supply_w_id", "ol_i_id"]),
+        "stock" => table.with_index("fkey_stock_2", &["s_i_id"]),
+        _ => table,
+    }
 }
 
 fn customer() -> Vec<Column> {
