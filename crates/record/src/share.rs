@@ -31,8 +31,8 @@ impl Share {
 }
 
 impl OpStats {
-    /// Adds a share of another's operations, each latency as often as it came there.
-    pub fn add_share(&mut self, other: &Self, share: Share) {
+    /// Adds a share of another's operations, each latency as often as it came there, and of the time that they took.
+    pub fn add_share(&mut self, other: &Self, share: Share, time: Share) {
         if share == Share::ALL {
             return self.add(other);
         }
@@ -45,7 +45,7 @@ impl OpStats {
             }
         }
         self.bytes += share.of(other.bytes);
-        self.latency_ns_sum += share.of(other.latency_ns_sum);
+        self.latency_ns_sum += time.of(other.latency_ns_sum);
     }
 }
 
@@ -100,9 +100,10 @@ mod tests {
             window.latency_ns_sum += latency * count;
         }
         for from in 0..50 {
-            after.add_share(&window, Share { from, to: from + 1, whole: 10 });
+            let time = Share { from, to: from + 1, whole: 10 };
+            after.add_share(&window, time, Share { whole: 5, ..time });
         }
-        assert_eq!((after.count, after.latency_ns_sum), (5 * window.count, 5 * window.latency_ns_sum));
+        assert_eq!((after.count, after.latency_ns_sum), (5 * window.count, 10 * window.latency_ns_sum));
         assert_eq!(after.latency.value_at_quantile(0.75), window.latency.value_at_quantile(0.75));
     }
 

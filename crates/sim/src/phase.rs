@@ -12,6 +12,7 @@ mod entries;
 mod fast;
 mod judge;
 mod straight;
+mod trend;
 
 use crate::check;
 use crate::device::{Device, DeviceCompletion};
@@ -23,6 +24,7 @@ use crate::run::{SimError, World, places};
 use crate::seats::{Seat, Seats};
 use ahead::look_ahead;
 use entries::{engines, entry, spent};
+use fast::Rest;
 use serde_json::json;
 use tameshi_base::{Command, Nanos};
 use tameshi_record::ledger::depth_class;
@@ -139,7 +141,7 @@ impl<'a> Phase<'a> {
             self.write_rest(ended_by, world, writer)?;
             if world.engine.is_some() && !self.spec.programs.is_empty() {
                 let length = world.now - self.begin;
-                self.tell_simulated(run, (length, length, 0), (world, writer))?;
+                self.tell_simulated(run, (length, length, Rest::NONE), (world, writer))?;
             }
             ended_by
         };

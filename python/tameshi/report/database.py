@@ -227,11 +227,13 @@ def _simulated(text: Text, event: Mapping[str, Any]) -> str:
     whole = f"{event['whole_ns'] / 1e9:,.0f} s"
     if event["simulated_ns"] == event["whole_ns"]:
         return text(f"check.whole_{event['mode']}", whole=whole)
+    pace = f"{event['pace']:.1%}"
     return text(
-        "check.simulated_part",
+        "check.simulated_part" if pace == "100.0%" else "check.simulated_trend",
         simulated=f"{event['simulated_ns'] / 1e9:,.0f} s",
         whole=whole,
         like=f"{event['like_last_ns'] / 1e9:,.0f} s",
+        pace=pace,
     )
 
 

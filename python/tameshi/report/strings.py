@@ -766,6 +766,12 @@ TEXT: dict[str, tuple[str, str]] = {
         "the last {like} of them",
         "高速モード：{whole}のうち最初の{simulated}をシミュレーション。残りはその最後の{like}と同じとして記録",
     ),
+    "check.simulated_trend": (
+        "fast mode: the first {simulated} of {whole} were simulated; the rest is written as like "
+        "the last {like} of them, at {pace} of their pace, as it went on changing",
+        "高速モード：{whole}のうち最初の{simulated}をシミュレーション。残りはその最後の{like}と同じで、"
+        "変化の傾向を延長した{pace}の速さとして記録",
+    ),
     "check.errors": ("errors by code: {codes}", "コード別エラー：{codes}"),
     "name.tpcc.new_order": ("New-Order", "New-Order"),
     "name.tpcc.payment": ("Payment", "Payment"),

@@ -63,8 +63,9 @@ pub(super) struct Tree {
     /// Root first.
     inner: [Level; 3],
     depth: usize,
-    /// Rows of a group when it was loaded.
+    /// Rows of a group when it was loaded, and how many more have room on its last leaf.
     group: u64,
+    spare: u64,
     /// Pages that each group got since.
     grown: Vec<Vec<u32>>,
     /// Bytes of a record.
@@ -96,6 +97,7 @@ impl Tree {
             inner,
             depth,
             group: rows / groups,
+            spare: (ROOM - filled) / record,
             grown: vec![Vec::new(); groups as usize],
             record,
         }
@@ -120,20 +122,20 @@ impl Tree {
     /// The leaf of row `index` of a group, which must be there.
     #[inline]
     pub(super) fn leaf_in(&self, group: u64, index: u64) -> u32 {
-        if index < self.group {
-            return self.leaf(group * self.group + index);
-        }
+        let Some(more) = index.checked_sub(self.group + self.spare) else {
+            return self.leaf(group * self.group + index.min(self.group.saturating_sub(1)));
+        };
         let grown = &self.grown[group as usize];
-        let at = ((index - self.group) / self.per_leaf) as usize;
+        let at = (more / self.per_leaf) as usize;
         grown.get(at).or(grown.last()).copied().unwrap_or_else(|| self.leaf((group + 1) * self.group - 1))
     }
 
     /// The leaf on which row `index` of a group is put, and whether it is a new one.
     pub(super) fn append(&mut self, group: u64, index: u64, next: &mut u32) -> (u32, bool) {
-        if index < self.group {
-            return (self.leaf(group * self.group + index), false);
-        }
-        let at = ((index - self.group) / self.per_leaf) as usize;
+        let Some(more) = index.checked_sub(self.group + self.spare) else {
+            return (self.leaf_in(group, index), false);
+        };
+        let at = (more / self.per_leaf) as usize;
         let grown = &mut self.grown[group as usize];
         let is_new = at >= grown.len();
         while at >= grown.len() {
@@ -318,15 +320,19 @@ mod tests {
         let program = tpcc(Manner::TpccMysql);
         let mut layout = Layout::new(&program.catalogue().tables, (1, 1), |_| 100);
         let (tree, next) = (&mut layout.tables[5].clustered, &mut layout.next);
-        let (loaded, mut pages) = (tree.group, Vec::new());
-        for index in loaded..loaded + 5 * tree.per_leaf {
+        let loaded = tree.group;
+        let last = tree.leaf_in(7, loaded - 1);
+        let mut pages = vec![last];
+        for index in loaded..loaded + tree.spare + 5 * tree.per_leaf {
             let (page, is_new) = tree.append(7, index, next);
             assert_eq!(is_new, pages.last() != Some(&page));
             pages.push(page);
             assert_eq!(tree.leaf_in(7, index), page);
         }
+        assert_eq!(pages.iter().filter(|&&page| page == last).count() as u64, 1 + tree.spare);
+        assert!(tree.spare * tree.record <= ROOM / 16 + 1, "a load leaves a sixteenth");
         pages.dedup();
-        assert_eq!(pages.len(), 5);
+        assert_eq!(pages.len(), 6);
         assert_eq!(tree.leaf_in(7, 0), tree.leaf(7 * loaded));
     }
 }

@@ -107,6 +107,15 @@ impl Plan {
         self.ops.push(if is_new { Op::Create(page, redo) } else { Op::Change(page, redo) });
     }
 
+    /// A record finds no room on the last page of its group, and a new one comes behind that, under the lock of its table's
+    /// tree and with both neighbours of the page that splits (btr_cur_pessimistic_insert).
+    pub(super) fn split(&mut self, table: usize, (full, new): (u32, u32), bytes: u64) {
+        self.ops.push(Op::Enter(table as u8));
+        (full - 1..=full + 1).for_each(|page| self.get(page));
+        self.insert(new, true, bytes);
+        self.ops.push(Op::Leave(table as u8));
+    }
+
     /// An entry comes into or goes out of a secondary index.
     #[inline]
     pub(super) fn entry(&mut self, tree: &Tree, position: u64) {

@@ -147,3 +147,33 @@ fn what_is_inserted_enters_every_index_of_its_table_where_its_key_lies() {
         }
     }
 }
+
+#[test]
+fn a_row_that_needs_a_new_page_has_its_table_s_tree_to_itself_and_both_neighbours_of_the_full_one() {
+    let (program, tpcc) = program(Manner::TpccMysql);
+    let catalogue = program.catalogue().clone();
+    let mut state = State::new(&tpcc);
+    let mut layout = Layout::new(&catalogue.tables, (1, 1), |table| groups(&tpcc, table));
+    let (mut plan, mut undo, mut splits) = (Plan::default(), Vec::new(), 0);
+    let mut client = program.client(0, 1, Seeds { data: 7, run: 3 }, &program.shared());
+    for _ in 0..500 {
+        transaction(&mut client, &catalogue, |step, statement, reply| {
+            match step {
+                Step::Run => plan.clear(),
+                Step::Rollback => return state.roll_back(&mut undo),
+                _ => return undo.clear(),
+            }
+            state.statement(&mut layout, statement, (&mut plan, reply), &mut undo);
+            for at in 0..plan.ops.len() {
+                let Op::Create(new, _) = plan.ops[at] else { continue };
+                let [Op::Enter(table), Op::Get(left), Op::Get(full), Op::Get(right)] = plan.ops[at - 4..at] else {
+                    panic!("{:?}", plan.ops)
+                };
+                assert_eq!((left + 1, right), (full, full + 1));
+                assert!(new > full && plan.ops[at + 1] == Op::Leave(table));
+                splits += 1;
+            }
+        });
+    }
+    assert!(splits > 10, "{splits}");
+}

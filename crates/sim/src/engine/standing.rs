@@ -22,12 +22,14 @@ impl Counted {
         Self { values: [0; COUNTS], told: [0; TOLD], clients: vec![(0, 0); clients] }
     }
 
-    /// Adds what of a stretch's counts falls into a share of it.
-    pub(crate) fn add(&mut self, other: &Self, share: Share) {
-        let mine = self.values.iter_mut().chain(&mut self.told);
-        mine.zip(other.values.iter().chain(&other.told)).for_each(|(mine, other)| *mine += share.of(*other));
+    /// Adds what of a stretch's counts falls into a share of it, and what of its clients' time.
+    pub(crate) fn add(&mut self, other: &Self, share: Share, time: Share) {
+        for (at, (mine, other)) in self.values.iter_mut().zip(&other.values).enumerate() {
+            *mine += if at >= Count::TimeProcessor as usize { time.of(*other) } else { share.of(*other) };
+        }
+        self.told.iter_mut().zip(&other.told).for_each(|(mine, other)| *mine += share.of(*other));
         for (mine, other) in self.clients.iter_mut().zip(&other.clients) {
-            *mine = (mine.0 + share.of(other.0), mine.1 + share.of(other.1));
+            *mine = (mine.0 + share.of(other.0), mine.1 + time.of(other.1));
         }
     }
 

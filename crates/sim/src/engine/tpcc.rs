@@ -569,10 +569,12 @@ impl Work<'_> {
         let tree = &mut self.layout.tables[table].clustered;
         tree.descend_in(group, index, self.plan);
         let (page, is_new) = tree.append(group, index, &mut self.layout.next);
-        if !is_new {
+        if is_new {
+            self.plan.split(table, (tree.leaf_in(group, index - 1), page), tree.record);
+        } else {
             self.plan.get(page);
+            self.plan.insert(page, false, tree.record);
         }
-        self.plan.insert(page, is_new, tree.record);
         self.reply.affected = 1;
     }
 }

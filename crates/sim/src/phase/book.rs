@@ -24,7 +24,7 @@ impl Stretch {
     pub(super) fn append(&mut self, later: &Self) {
         self.length += later.length;
         self.kinds.iter_mut().zip(&later.kinds).for_each(|(mine, theirs)| mine.add(theirs));
-        self.counted.add(&later.counted, Share::ALL);
+        self.counted.add(&later.counted, Share::ALL, Share::ALL);
         self.used.1.clone_from(&later.used.1);
         self.standing.1 = later.standing.1;
     }
@@ -89,12 +89,13 @@ impl Book {
         &self.whole
     }
 
-    fn add(&mut self, stretch: &Stretch, share: Share) {
+    /// Adds a share of what a stretch did, and of the time that it took.
+    fn add(&mut self, stretch: &Stretch, share: Share, time: Share) {
         for (stats, kind) in self.stats.iter_mut().zip(&stretch.kinds) {
-            stats.operations[TRANSACTION].add_share(kind, share);
+            stats.operations[TRANSACTION].add_share(kind, share, time);
         }
-        self.counted.add(&stretch.counted, share);
-        self.whole.add(&stretch.counted, share);
+        self.counted.add(&stretch.counted, share, time);
+        self.whole.add(&stretch.counted, share, time);
         for (used, (begin, end)) in self.used.iter_mut().zip(stretch.used.0.iter().zip(&stretch.used.1)) {
             *used = used.after((begin, end), share);
         }
@@ -107,23 +108,24 @@ impl Book {
         world: &mut World,
         writer: &mut Writer,
     ) -> Result<(), SimError> {
-        self.add(stretch, Share::ALL);
+        self.add(stretch, Share::ALL, Share::ALL);
         self.standing = stretch.standing.1;
         self.at += stretch.length;
         self.write_at_boundary(world, writer)
     }
 
-    /// From here to `end` everything goes on as in a stretch.
+    /// From here to `end` everything goes on as in a stretch, at a pace: of how much time there its work up to a time is.
     pub(super) fn rest(
         &mut self,
         end: Nanos,
-        like: &Stretch,
+        (like, worth): (&Stretch, impl Fn(Nanos) -> Nanos),
         (world, writer): (&mut World, &mut Writer),
     ) -> Result<(), SimError> {
-        let begin = self.at;
+        let (begin, whole) = (self.at, like.length);
         while self.at < end {
             let to = self.boundary_after(self.at).min(end);
-            self.add(like, Share { from: self.at - begin, to: to - begin, whole: like.length });
+            let time = Share { from: self.at - begin, to: to - begin, whole };
+            self.add(like, Share { from: worth(self.at), to: worth(to), whole }, time);
             self.at = to;
             self.write_at_boundary(world, writer)?;
         }
@@ -152,5 +154,21 @@ impl Book {
         }
         self.began = self.at;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A stretch of so many transactions of one kind.
+    pub(in super::super) fn block(length: Nanos, transactions: u64) -> Stretch {
+        Stretch {
+            length,
+            kinds: vec![OpStats { count: transactions, ..Default::default() }],
+            counted: Counted::nothing(0),
+            standing: Default::default(),
+            used: Default::default(),
+        }
     }
 }

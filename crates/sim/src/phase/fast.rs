@@ -25,14 +25,27 @@ fn may_leave_out(run: &RunSpec) -> bool {
     is_fast && alone && run.events.is_empty() && run.rounds.is_empty()
 }
 
+/// What the rest of a phase is like that was simulated so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rest {
+    /// How much of what was simulated; none where there is no rest.
+    like: Nanos,
+    /// Its mean pace, as a share of that.
+    pace: f64,
+}
+
+impl Rest {
+    /// There is none.
+    pub(super) const NONE: Self = Self { like: 0, pace: 1.0 };
+}
+
 /// A phase that may not be simulated to its end.
 pub(super) struct Parts {
     book: Book,
     judge: Judge,
     /// Its end in the record.
     end: Nanos,
-    /// How much of what was simulated the rest is like; none where there is no rest.
-    like: Nanos,
+    rest: Rest,
 }
 
 impl Phase<'_> {
@@ -60,7 +73,7 @@ impl Phase<'_> {
             engine.set_done_by_clients(parts.book.whole());
         }
         let whole = parts.book.at - begin;
-        self.tell_simulated(run, (world.now - self.begin, whole, parts.like), (world, writer))?;
+        self.tell_simulated(run, (world.now - self.begin, whole, parts.rest), (world, writer))?;
         ended_by
     }
 
@@ -76,7 +89,7 @@ impl Phase<'_> {
             book: Book::new(clock, (self.index, word), (begin, stats), (clients, used)),
             judge: Judge::new(clock.ramped(), end),
             end,
-            like: 0,
+            rest: Rest::NONE,
         }
     }
 
@@ -97,11 +110,13 @@ impl Phase<'_> {
             if began >= parts.judge.begin {
                 blocks.push(block);
             }
-            if let Some(latest) = parts.judge.lasting(&blocks) {
-                let mut lasting = blocks[blocks.len() - latest].clone();
-                blocks[blocks.len() - latest + 1..].iter().for_each(|block| lasting.append(block));
-                parts.like = lasting.length;
-                parts.book.rest(parts.end, &lasting, (world, writer))?;
+            if let Some(lasting) = parts.judge.lasting(&blocks) {
+                let (first, later) = blocks[blocks.len() - lasting.blocks..].split_first().expect("a block");
+                let mut like = first.clone();
+                later.iter().for_each(|block| like.append(block));
+                let now = parts.book.at;
+                parts.rest = Rest { like: like.length, pace: lasting.pace((parts.end - now) as f64) };
+                parts.book.rest(parts.end, (&like, |at| lasting.worth(at - now)), (world, writer))?;
             }
         }
         Ok(EndedBy::Time)
@@ -169,7 +184,7 @@ impl Phase<'_> {
     pub(super) fn tell_simulated(
         &self,
         run: &RunSpec,
-        (simulated, whole, like): (Nanos, Nanos, Nanos),
+        (simulated, whole, rest): (Nanos, Nanos, Rest),
         (world, writer): (&World, &mut Writer),
     ) -> Result<(), SimError> {
         let Some(mode) = run.database.as_ref().and_then(|database| database.mode) else { return Ok(()) };
@@ -178,7 +193,8 @@ impl Phase<'_> {
             "mode": mode,
             "simulated_ns": simulated,
             "whole_ns": whole,
-            "like_last_ns": like,
+            "like_last_ns": rest.like,
+            "pace": rest.pace,
         });
         Ok(writer.event(world.now, "simulated", fields)?)
     }

@@ -4,6 +4,7 @@
 //! pages nor erased flash come to a limit before the phase's end. docs/simulated-databases.md gives the rules.
 
 use super::book::Stretch;
+use super::trend::{inverse, slope};
 use tameshi_base::Nanos;
 
 const SECOND: Nanos = 1_000_000_000;
@@ -11,14 +12,17 @@ const SECOND: Nanos = 1_000_000_000;
 const BLOCKS: Nanos = 200;
 /// So much of a phase is simulated at least, or so many transactions: where these take long, simulating them is cheap.
 const LEAST_SHARE: f64 = 0.2;
-const LEAST_TRANSACTIONS: u64 = 100_000;
+const LEAST_TRANSACTIONS: u64 = 150_000;
 /// A window lasts so much of what is simulated, so long, so many blocks and transactions, at least.
 const WINDOW: f64 = 0.25;
 const WINDOW_TIME: Nanos = 2 * SECOND;
 const WINDOW_BLOCKS: usize = 3;
 const WINDOW_TRANSACTIONS: u64 = 3000;
-/// How far rates of two windows may be apart, and what a change of the pages that come in would do to them.
-const APART: f64 = 0.02;
+/// How far the rate of a window may be from what the ones before it let expect, and what a change of the pages that come in
+/// would do to it.
+const APART: f64 = 0.015;
+/// By how much at most the rest may be slower or faster than the window, as its pace goes on changing.
+const DRIFT: f64 = 0.05;
 /// Standard error of a window's rate, as its blocks tell it; with more the window lasts whole turns of the log, for flushing for
 /// its sake comes in bursts. Until that has turned once it lasts as long as chance needs.
 const ERROR: f64 = 0.007;
@@ -36,6 +40,29 @@ const LOG_TURNS: f64 = 1.25;
 const GROWTH: f64 = 1.1;
 /// Less than this share of a phase is not worth leaving out.
 const LITTLE: f64 = 0.05;
+
+/// What the rest of a phase is like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Lasting {
+    /// So many of the latest blocks.
+    pub(super) blocks: usize,
+    /// By how much their pace changes with the inverse of the time since the judge's begin, in nanoseconds; that inverse now.
+    drift: f64,
+    at: f64,
+    passed: f64,
+}
+
+impl Lasting {
+    /// How much of the blocks' time the work of so much of the rest takes.
+    pub(super) fn worth(&self, time: Nanos) -> Nanos {
+        (time as f64 * self.pace(time as f64)).round() as Nanos
+    }
+
+    /// The mean pace until so much of the rest has passed, as a share of that of the blocks.
+    pub(super) fn pace(&self, time: f64) -> f64 {
+        1.0 + self.drift * (inverse(self.passed, self.passed + time) - self.at)
+    }
+}
 
 /// Judges a phase from the end of its ramp to its end.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +82,8 @@ impl Judge {
         (least, 2 * least)
     }
 
-    /// How many of the latest blocks the rest of the phase is like; none while that is not known. The blocks follow one another
-    /// from the ramp's end on.
-    pub(super) fn lasting(&self, blocks: &[Stretch]) -> Option<usize> {
+    /// What the rest of the phase is like; none while that is not known. The blocks follow one another from the ramp's end on.
+    pub(super) fn lasting(&self, blocks: &[Stretch]) -> Option<Lasting> {
         let all = (self.end - self.begin) as f64;
         let simulated = Sums::of(blocks);
         let (passed, left) = (simulated.length, all - simulated.length);
@@ -83,10 +109,63 @@ impl Judge {
                 &blocks[blocks.len().checked_sub(enough)?..]
             };
         }
-        let before =
-            blocks.get((blocks.len() - window.len()).checked_sub(window.len())?..blocks.len() - window.len())?;
-        (is_level(before, window) && !fills_up(before, window) && !comes_to_a_limit(window, left))
-            .then_some(window.len())
+        let windows = Windows::ending_now(blocks, window.len())?;
+        let (before, lasting) = (windows.before, windows.lasting());
+        let is_steady = windows.is_as_expected() && (lasting.pace(left) - 1.0).abs() <= DRIFT;
+        (is_steady && is_enough_to_tell(before, window) && !fills_up(before, window) && !comes_to_a_limit(window, left))
+            .then_some(lasting)
+    }
+}
+
+/// Windows of equal length behind one another, the last one of which ends now.
+struct Windows<'a> {
+    /// As many blocks as there are of one before the two.
+    earlier: usize,
+    before: &'a [Stretch],
+    window: &'a [Stretch],
+    all: &'a [Stretch],
+}
+
+impl<'a> Windows<'a> {
+    fn ending_now(all: &'a [Stretch], length: usize) -> Option<Self> {
+        let rest = &all[..all.len() - length];
+        let before = rest.len().checked_sub(length)?;
+        Some(Self { earlier: length.min(before), before: &rest[before..], window: &all[rest.len()..], all })
+    }
+
+    /// When the last so many blocks began.
+    fn began(&self, blocks: usize) -> f64 {
+        self.all[..self.all.len() - blocks].iter().map(|block| block.length as f64).sum::<f64>().max(1.0)
+    }
+
+    /// The mean of `1 / t` in the last window, and by how much it is more in the one before.
+    fn inverses(&self) -> (f64, f64) {
+        let length = self.window.len();
+        let [first, last, now] = [2 * length, length, 0].map(|blocks| self.began(blocks));
+        (inverse(last, now), inverse(first, last) - inverse(last, now))
+    }
+
+    /// The slope of the rates of the last so many blocks but for so many: where all pages in the pool have been replaced, nothing
+    /// comes in more seldom than before, and there is none.
+    fn slope(&self, blocks: usize, but: usize) -> f64 {
+        let until = &self.all[..self.all.len() - but];
+        let is_filling = self.window[self.window.len() - 1].standing.1.turned_over < 1.0;
+        if is_filling { slope(&until[until.len() + but - blocks..], self.began(blocks)) } else { 0.0 }
+    }
+
+    /// Whether the last one's rate is that of the one before, or goes on from there as it had changed until then.
+    fn is_as_expected(&self) -> bool {
+        let length = self.window.len();
+        let slope = self.slope(2 * length + self.earlier, length);
+        let expected = Sums::of(self.before).rate() - slope * self.inverses().1;
+        (Sums::of(self.window).rate() / expected - 1.0).abs() <= APART
+    }
+
+    fn lasting(&self) -> Lasting {
+        let blocks = self.window.len();
+        let slope = self.slope(2 * blocks, 0);
+        let drift = slope / Sums::of(self.window).rate();
+        Lasting { blocks, drift, at: self.inverses().0, passed: self.began(0) }
     }
 }
 
@@ -173,14 +252,13 @@ fn deviation(rates: &[f64]) -> f64 {
     (squares / (rates.len() - 1) as f64).sqrt() / mean
 }
 
-/// Whether two windows have the same rate, and as many of the pages asked for come in.
-fn is_level(before: &[Stretch], window: &[Stretch]) -> bool {
+/// Whether enough was done in two windows, and the pages that come in would not change their rates by much.
+fn is_enough_to_tell(before: &[Stretch], window: &[Stretch]) -> bool {
     let (before, now) = (Sums::of(before), Sums::of(window));
     let is_enough = now.transactions.min(before.transactions) >= WINDOW_TRANSACTIONS as f64;
     let share = |sums: &Sums| sums.read / sums.asked;
     let change = if before.read > 0.0 { share(&now) / share(&before) - 1.0 } else { 0.0 };
-    let matters = change.abs() * now.waited / now.length;
-    is_enough && (now.rate() / before.rate() - 1.0).abs() <= APART && matters <= APART
+    is_enough && change.abs() * now.waited / now.length <= APART
 }
 
 /// Whether dirty pages or the log still grow: flushing may begin at any of a version's marks.
@@ -221,21 +299,15 @@ fn flash_fills_up(first: &Stretch, last: &Stretch, ahead: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tameshi_record::OpStats;
+    use crate::phase::book::tests::block;
 
-    fn block(transactions: u64) -> Stretch {
-        Stretch {
-            length: 10,
-            kinds: vec![OpStats { count: transactions, ..Default::default() }],
-            counted: crate::engine::Counted::nothing(0),
-            standing: Default::default(),
-            used: Default::default(),
-        }
+    fn short(transactions: u64) -> Stretch {
+        block(10, transactions)
     }
 
     #[test]
     fn the_latest_blocks_last_as_long_as_asked_for_or_whole_turns_and_are_three_at_least() {
-        let blocks = vec![block(0); 6];
+        let blocks = vec![short(0); 6];
         let count = |length: f64| latest(&blocks, length).map(<[Stretch]>::len);
         assert_eq!([0.0, 10.0, 40.0, 41.0, 60.0].map(count), [3, 3, 4, 5, 6].map(Some));
         assert_eq!((count(61.0), latest(&blocks[..2], 10.0).is_none()), (None, true));
@@ -250,7 +322,7 @@ mod tests {
 
     #[test]
     fn what_counting_few_transactions_makes_is_no_burst() {
-        let bursts = |counts: [u64; 4]| has_bursts(&counts.map(block));
+        let bursts = |counts: [u64; 4]| has_bursts(&counts.map(short));
         assert!(!bursts([100, 108, 94, 98]), "a hundred may be off by a tenth");
         assert!(bursts([100, 140, 60, 100]));
         assert!(bursts([100_000, 108_000, 94_000, 98_000]));
@@ -261,5 +333,37 @@ mod tests {
         assert!(deviation(&[1.0, 1.01, 0.99, 1.0]) < UNREST);
         assert!(deviation(&[1.0, 1.0, 0.7, 1.0]) > UNREST);
         assert!((deviation(&[1.0, 3.0]) - 0.5f64.sqrt()).abs() < 1e-12);
+    }
+
+    /// Blocks whose rate goes down towards a thousand a block with the inverse of time, faster at the begin by a share.
+    fn slowing(count: u64, share: f64) -> Vec<Stretch> {
+        let mean = |n: f64| inverse(n.max(0.01), n + 1.0);
+        (0..count).map(|n| block(1_000_000, (1e5 * (1.0 + share * mean(n as f64))).round() as u64)).collect()
+    }
+
+    #[test]
+    fn the_rest_goes_on_slowing_down_as_the_blocks_did() {
+        let blocks = slowing(40, 2.0);
+        let windows = Windows::ending_now(&blocks, 10).expect("two windows and some");
+        assert!(windows.is_as_expected());
+        let (lasting, whole) = (windows.lasting(), slowing(200, 2.0));
+        let exact = Sums::of(&whole[40..]).transactions;
+        let like = Sums::of(&blocks[30..]).transactions / 10.0;
+        let rest = lasting.worth(160_000_000) as f64 / 1e6 * like;
+        assert!((rest / exact - 1.0).abs() < 0.002, "{rest} {exact}");
+        assert!((like * 160.0 / exact - 1.0) > 0.02, "without its trend it would be off");
+        let halves = [0, 80_000_000, 160_000_000].map(|time| lasting.worth(time));
+        assert!(halves[0] == 0 && halves[1] > halves[2] - halves[1], "{halves:?}");
+    }
+
+    #[test]
+    fn a_rate_that_turns_is_not_as_expected() {
+        let turning = |n: u64| block(1_000_000, if n < 20 { 90_000 + 1000 * n } else { 110_000 - 800 * (n - 20) });
+        let blocks: Vec<Stretch> = (0..40).map(turning).collect();
+        assert!(!Windows::ending_now(&blocks, 10).expect("windows").is_as_expected());
+        let level: Vec<Stretch> = (0..40).map(|n| block(1_000_000, 100_000 + 300 * (n % 3))).collect();
+        let windows = Windows::ending_now(&level, 10).expect("windows");
+        assert!(windows.is_as_expected());
+        assert_eq!(windows.lasting().worth(160_000_000), 160_000_000, "what is level goes on as it is");
     }
 }

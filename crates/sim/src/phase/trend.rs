@@ -1,0 +1,73 @@
+//! How the pace of a phase goes on changing. What a pool still lacks comes in ever more seldom: a rate that changes with it
+//! does so with `1 / t`, the inverse of the time that has passed.
+
+use super::book::Stretch;
+
+/// Of a slope's square so many times that of its standard error are taken for chance.
+const CHANCE: f64 = 4.0;
+
+/// The mean of `1 / t` between two times.
+pub(super) fn inverse(from: f64, to: f64) -> f64 {
+    if to > from { (to / from).ln() / (to - from) } else { 1.0 / from }
+}
+
+/// By how much the rate of blocks that follow one another from a time on changes with `1 / t`, in transactions: the line
+/// nearest to their rates, level as far as chance explains it.
+pub(super) fn slope(blocks: &[Stretch], from: f64) -> f64 {
+    let mut to = from;
+    let points: Vec<(f64, f64)> = blocks
+        .iter()
+        .map(|block| {
+            let from = to;
+            to += block.length as f64;
+            (inverse(from, to), block.rate())
+        })
+        .collect();
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
+    let slope = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>() / spread;
+    let off: f64 = points.iter().map(|point| (point.1 - y - slope * (point.0 - x)).powi(2)).sum();
+    let error = off / (count - 2.0) / spread;
+    if points.len() < 3 || slope == 0.0 { 0.0 } else { slope * (1.0 - CHANCE * error / (slope * slope)).max(0.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phase::book::tests::block;
+
+    const LENGTH: f64 = 1000.0;
+
+    /// Blocks behind so many others, with so many transactions each as their mean `1 / t` tells.
+    fn blocks(skipped: u64, count: u64, transactions: impl Fn(u64, f64) -> f64) -> Vec<Stretch> {
+        let made = (skipped..skipped + count).map(|n| {
+            let from = n as f64 * LENGTH;
+            block(LENGTH as u64, transactions(n, inverse(from, from + LENGTH)).round() as u64)
+        });
+        made.collect()
+    }
+
+    #[test]
+    fn the_mean_of_the_inverse_is_that_of_its_integral() {
+        assert!((inverse(2.0, 6.0) - 3f64.ln() / 4.0).abs() < 1e-15);
+        assert_eq!(inverse(4.0, 4.0), 0.25);
+    }
+
+    #[test]
+    fn a_rate_that_changes_with_the_inverse_of_time_has_its_slope() {
+        for slope_each in [1e9, -1e9] {
+            let found = slope(&blocks(10, 40, |_, x| 5e6 + slope_each * x), 10.0 * LENGTH);
+            assert!((found * LENGTH / slope_each - 1.0).abs() < 0.01, "{found}");
+        }
+    }
+
+    #[test]
+    fn what_chance_explains_is_level() {
+        let up_and_down = |n: u64, _| if n % 2 == 0 { 5.1e6 } else { 4.9e6 };
+        assert_eq!(slope(&blocks(10, 41, up_and_down), 10.0 * LENGTH), 0.0);
+        assert_eq!(slope(&blocks(10, 40, |_, _| 5e6), 10.0 * LENGTH), 0.0);
+        assert_eq!(slope(&blocks(10, 2, |n, _| n as f64), 10.0 * LENGTH), 0.0, "two blocks tell no error");
+    }
+}
