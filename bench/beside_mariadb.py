@@ -145,7 +145,7 @@ raid0 = { members = 2, device = "fusionio-iodrive-duo-320-slc" }
 profile = "2x-xeon-e5620-rhel5"
 [engine.mysql]
 version = "5.5"
-redo_log = "52 MiB"
+redo_log = "56 MiB"
 flush_method = "O_DIRECT"
 [workload.tpcc]
 clients = 20

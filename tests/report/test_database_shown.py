@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tameshi.report import ReportInputs, markdown, terminal_summary
-from tameshi.report.database import _ledger
+from tameshi.report.database import _ledger, _simulated
 from tameshi.report.points import read_results
 from tameshi.report.summary import answers
 from tameshi.report.text import Text
@@ -104,3 +104,14 @@ def test_what_was_not_looked_for_in_a_ledger_is_not_told(lang: str) -> None:
     text = Text(lang)
     assert _ledger(text, measured).count("0") > _ledger(text, simulated).count("0")
     assert "4,000" in _ledger(text, simulated) and "3" in _ledger(text, simulated)
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a_rest_that_goes_on_changing_tells_its_pace_and_a_level_one_none(lang: str) -> None:
+    text = Text(lang)
+    event = {"mode": "fast", "simulated_ns": 708e9, "whole_ns": 5400e9, "like_last_ns": 192e9}
+    slowing, level = (_simulated(text, event | {"pace": pace}) for pace in (0.9502, 1.0002))
+    assert "95.0%" in slowing
+    assert "%" not in level
+    for told in (slowing, level):
+        assert all(time in told for time in ("708 s", "5,400 s", "192 s"))

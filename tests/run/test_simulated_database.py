@@ -104,6 +104,8 @@ def test_the_record_names_the_mode_and_the_command_line_has_all_of_it_simulated(
         assert ("of 120 s were simulated" in report) == (mode == "fast")
     assert told["exact"]["simulated_ns"] == 120e9 == told["exact"]["whole_ns"]
     assert told["fast"]["simulated_ns"] < 80e9
+    assert told["exact"]["pace"] == 1
+    assert 0.95 <= told["fast"]["pace"] <= 1.05
 
 
 def test_what_the_model_does_not_know_is_refused_by_name(study, tmp_path):

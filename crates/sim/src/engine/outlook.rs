@@ -13,7 +13,7 @@ impl Engine {
         for op in &plan.ops {
             match *op {
                 Op::Get(page) => pool.expect(page),
-                Op::Change(page, _) => pool.expect_change(page),
+                Op::Change(page, _) | Op::Secondary(page, _) => pool.expect_change(page),
                 _ => {}
             }
         }
@@ -32,6 +32,9 @@ impl Engine {
                 self.pool.bring(state.customer_page(&self.layout, (w, d), c));
                 for line in &lines[..count] {
                     self.pool.bring(state.stock_page(&self.layout, line.supply, line.item));
+                    for page in state.line_by_stock_pages(&self.layout, line.supply, line.item) {
+                        self.pool.bring(page);
+                    }
                 }
             }
             Input::Payment { c_w, c_d, customer, .. } => {

@@ -253,10 +253,20 @@ impl State {
 
     /// Enters an order line into the index by supplying warehouse and item, where there is one.
     fn line_by_stock(&self, work: &mut Work<'_>, stock: u64) {
-        let Tpcc { warehouses, sizes, .. } = &*self.tpcc;
-        let lines = warehouses * sizes.districts * sizes.customers * MEAN_LINES;
         let Placed { secondary, .. } = &work.layout.tables[table::ORDER_LINE];
-        secondary.iter().for_each(|tree| work.plan.entry(tree, stock * lines / (warehouses * sizes.items)));
+        secondary.iter().for_each(|tree| work.plan.entry(tree, self.among_lines(stock)));
+    }
+
+    /// Where a stock's lines stand among all lines, in the order of supplying warehouse and item.
+    fn among_lines(&self, stock: u64) -> u64 {
+        let Sizes { districts, customers, items } = self.tpcc.sizes;
+        stock * districts * customers * MEAN_LINES / items
+    }
+
+    /// The pages of that index that a line of a stock goes into.
+    pub(super) fn line_by_stock_pages(&self, layout: &Layout, w: i64, item: i64) -> impl Iterator<Item = u32> {
+        let at = self.among_lines(self.stock(w, item));
+        layout.tables[table::ORDER_LINE].secondary.iter().map(move |tree| tree.leaf(at))
     }
 
     fn insert_order(&mut self, work: &mut Work<'_>) {

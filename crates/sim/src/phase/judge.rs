@@ -12,7 +12,7 @@ const SECOND: Nanos = 1_000_000_000;
 const BLOCKS: Nanos = 200;
 /// So much of a phase is simulated at least, or so many transactions: where these take long, simulating them is cheap.
 const LEAST_SHARE: f64 = 0.2;
-const LEAST_TRANSACTIONS: u64 = 150_000;
+const LEAST_TRANSACTIONS: u64 = 130_000;
 /// A window lasts so much of what is simulated, so long, so many blocks and transactions, at least.
 const WINDOW: f64 = 0.25;
 const WINDOW_TIME: Nanos = 2 * SECOND;
@@ -20,7 +20,7 @@ const WINDOW_BLOCKS: usize = 3;
 const WINDOW_TRANSACTIONS: u64 = 3000;
 /// How far the rate of a window may be from what the ones before it let expect, and what a change of the pages that come in
 /// would do to it.
-const APART: f64 = 0.015;
+const APART: f64 = 0.02;
 /// By how much at most the rest may be slower or faster than the window, as its pace goes on changing.
 const DRIFT: f64 = 0.05;
 /// Standard error of a window's rate, as its blocks tell it; with more the window lasts whole turns of the log, for flushing for
