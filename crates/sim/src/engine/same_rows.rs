@@ -98,8 +98,11 @@ fn tpcc_in_either_manner_touches_the_same_rows_as_the_reference() {
     }
 }
 
-/// What an insert enters into the indexes of its table: of each the key, as far as the statement tells it, and the page.
-fn entries(catalogue: &Catalogue, statement: &Statement, plan: &Plan) -> Option<(usize, Vec<(Vec<i64>, u32)>)> {
+/// A key, as far as a statement tells it, and the page that its entry goes into.
+type Entry = (Vec<i64>, u32);
+
+/// What an insert enters into the indexes of its table.
+fn entries(catalogue: &Catalogue, statement: &Statement, plan: &Plan) -> Option<(usize, Vec<Entry>)> {
     let Shape::Insert { table, columns } = &catalogue.shapes[statement.shape as usize] else { return None };
     let values: Vec<Value<'_>> = statement.parameters.iter().collect();
     let value = |column: &usize| match values[columns.iter().position(|of| of == column).expect("a value")] {
@@ -122,7 +125,7 @@ fn what_is_inserted_enters_every_index_of_its_table_where_its_key_lies() {
         let mut layout = Layout::new(&catalogue.tables, (1, 1), |table| groups(&tpcc, table));
         let (mut plan, mut undo) = (Plan::default(), Vec::new());
         let mut client = program.client(0, 1, Seeds { data: 7, run: 3 }, &program.shared());
-        let mut found = std::collections::BTreeMap::<(usize, usize), Vec<(Vec<i64>, u32)>>::new();
+        let mut found = std::collections::BTreeMap::<(usize, usize), Vec<Entry>>::new();
         for _ in 0..500 {
             transaction(&mut client, &catalogue, |step, statement, reply| match step {
                 Step::Run => {

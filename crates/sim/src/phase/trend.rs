@@ -8,7 +8,7 @@ const CHANCE: f64 = 4.0;
 
 /// The mean of `1 / t` between two times.
 pub(super) fn inverse(from: f64, to: f64) -> f64 {
-    if to > from { (to / from).ln() / (to - from) } else { 1.0 / from }
+    if to > from { libm::log(to / from) / (to - from) } else { 1.0 / from }
 }
 
 /// By how much the rate of blocks that follow one another from a time on changes with `1 / t`, in transactions: the line
@@ -26,10 +26,10 @@ pub(super) fn slope(blocks: &[Stretch], from: f64) -> f64 {
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
+    let squares = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(|point| of(point) * of(point)).sum::<f64>();
+    let spread = squares(&|point| point.0 - x);
     let slope = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>() / spread;
-    let off: f64 = points.iter().map(|point| (point.1 - y - slope * (point.0 - x)).powi(2)).sum();
-    let error = off / (count - 2.0) / spread;
+    let error = squares(&|point| point.1 - y - slope * (point.0 - x)) / (count - 2.0) / spread;
     if points.len() < 3 || slope == 0.0 { 0.0 } else { slope * (1.0 - CHANCE * error / (slope * slope)).max(0.0) }
 }
 
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn the_mean_of_the_inverse_is_that_of_its_integral() {
-        assert!((inverse(2.0, 6.0) - 3f64.ln() / 4.0).abs() < 1e-15);
+        assert!((inverse(2.0, 6.0) - libm::log(3.0) / 4.0).abs() < 1e-15);
         assert_eq!(inverse(4.0, 4.0), 0.25);
     }
 
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn what_chance_explains_is_level() {
-        let up_and_down = |n: u64, _| if n % 2 == 0 { 5.1e6 } else { 4.9e6 };
+        let up_and_down = |n: u64, _| if n.is_multiple_of(2) { 5.1e6 } else { 4.9e6 };
         assert_eq!(slope(&blocks(10, 41, up_and_down), 10.0 * LENGTH), 0.0);
         assert_eq!(slope(&blocks(10, 40, |_, _| 5e6), 10.0 * LENGTH), 0.0);
         assert_eq!(slope(&blocks(10, 2, |n, _| n as f64), 10.0 * LENGTH), 0.0, "two blocks tell no error");
