@@ -2,10 +2,10 @@
 
 use crate::bench::*;
 use std::fs::{File, OpenOptions};
-use tameshi_base::{Rate, Share, Size};
+use tameshi_base::{Rate, Share, Size, Time};
 use tameshi_blockio::{Backend, BlockError, Target, unsupported};
 use tameshi_spec::run::PhaseStream;
-use tameshi_workload::spec::Access;
+use tameshi_workload::spec::{Access, Gaps, RatePoint, Shape};
 use tameshi_workload::{Arrivals, StreamSpec};
 
 const PAYLOAD: u64 = 1 << 20;
@@ -108,6 +108,12 @@ fn writing_to_what_is_open_for_reading_fails_with_the_systems_words() {
     }
 }
 
+/// The first request is due after 400 ms.
+fn late() -> Arrivals {
+    let point = |ms: u64, rate| RatePoint { at: Time(ms * 1_000_000), rate: Rate(rate) };
+    Arrivals::Ramp { points: vec![point(0, 0), point(399, 0), point(400, 1000)], shape: Shape::Lines, gaps: Gaps::Even }
+}
+
 #[test]
 fn a_full_device_stops_the_other_streams_too() {
     for backend in backends() {
@@ -115,14 +121,17 @@ fn a_full_device_stops_the_other_streams_too() {
         let full = OpenOptions::new().read(true).write(true).open("/dev/full").expect("a full device");
         let full = Target { fd: full.into(), data_offset: 0, data_bytes: PAYLOAD, direct: false, buffered: None };
         let mut phases = vec![phase(by_time(600_000), vec![("endless", StreamSpec { jobs: 2, ..writes() })])];
-        phases[0].streams.push(PhaseStream { name: "doomed".into(), storage: "full".into(), stream: writes() });
+        // Its first write is due once the others have done something.
+        let doomed = StreamSpec { arrivals: late(), ..writes() };
+        phases[0].streams.push(PhaseStream { name: "doomed".into(), storage: "full".into(), stream: doomed });
         let targets = vec![("disk".to_string(), bench.target()), ("full".to_string(), full)];
         let text = failure(&bench, bench.run_on(phases, backend, targets, now()));
         assert!(text.ends_with(" of storage `full` failed: No space left on device (os error 28)"), "{text}");
         let events = bench.events();
-        let kinds = ["run_begin", "phase_begin", "phase_ramped", "stream_end", "phase_end", "phase_drained", "error"];
-        assert_eq!(bench.kinds(), kinds);
-        assert_eq!(events[4]["ended_by"], "stopped");
+        let kinds = ["run_begin", "phase_begin", "phase_ramped", "stream_end", "stream_end", "phase_end"];
+        assert_eq!(bench.kinds(), [&kinds[..], &["phase_drained", "error"]].concat());
+        assert_eq!([3, 4].map(|at| events[at]["stream"].clone()), ["endless", "doomed"]);
+        assert_eq!(events[5]["ended_by"], "stopped");
     }
 }
 
