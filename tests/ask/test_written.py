@@ -28,22 +28,22 @@ def planned(asked, written):
 
 def test_data_pool_log_and_drives_are_scaled_alike():
     asked = question()
-    assert scale_of(asked) == 4, "more would leave too few warehouses for 20 clients"
+    assert scale_of(asked) == 2, "more would leave too few warehouses for 20 clients"
     written = asked_study(asked, rungs(*asked.pools), OUT)
     runs = planned(asked, written).runs
     assert len(runs) == 8
     for run in runs:
         (program,) = run.phases[0].programs
-        assert program.model_dump()["tpcc"]["warehouses"] == round(24 * GB / 4 / 89.8e6)
+        assert program.model_dump()["tpcc"]["warehouses"] == round(24 * GB / 2 / 100.8e6)
         pool = run.engines["mysql"].buffer_pool.root
         label = run.cell["buffer_pool"]
-        assert _core.size_bytes(pool) * 4 == _core.size_bytes(label)
-        assert run.engines["mysql"].redo_log.root == "512 MiB"
+        assert _core.size_bytes(pool) * 2 == _core.size_bytes(label)
+        assert run.engines["mysql"].redo_log.root == "1 GiB"
         (storage,) = run.storage.values()
-        assert storage.scale in (4, None, 1)
+        assert storage.scale in (2, None, 1)
     sizes = {next(iter(r.storage)): next(iter(r.storage.values())) for r in runs}
-    assert sizes["card"].scale == 4
-    assert _core.size_bytes(sizes["card"].size) > 24 * GB / 4
+    assert sizes["card"].scale == 2
+    assert _core.size_bytes(sizes["card"].size) > 24 * GB / 2
 
 
 def test_a_disk_at_a_scale_has_the_same_seeks_over_less_data():
@@ -53,10 +53,10 @@ def test_a_disk_at_a_scale_has_the_same_seeks_over_less_data():
         (Path(__file__).resolve().parents[2] / "profiles/devices/sas-15k-146gb.toml").read_text()
     )
     small, large = tomllib.loads(text)["device"]["hdd"], whole["device"]["hdd"]
-    assert name == "sas-15k-146gb-1-in-4"
+    assert name == "sas-15k-146gb-1-in-2"
     capacities = [_core.size_bytes(each["capacity"]["value"]) for each in (small, large)]
-    assert capacities[0] * 4 == capacities[1]
-    assert small["cylinders"]["value"] == large["cylinders"]["value"] // 4
+    assert capacities[0] * 2 == capacities[1]
+    assert small["cylinders"]["value"] == large["cylinders"]["value"] // 2
     left = {key: value for key, value in small.items() if key not in ("capacity", "cylinders")}
     assert left == {key: large[key] for key in left}
 
@@ -89,9 +89,9 @@ def test_each_unknown_input_has_a_run_at_either_end():
         "row_size × 0.8",
         "row_size × 1.25",
     ]
-    assert [run.engines["mysql"].redo_log.root for run in runs[:2]] == ["256 MiB", "1 GiB"]
+    assert [run.engines["mysql"].redo_log.root for run in runs[:2]] == ["512 MiB", "2 GiB"]
     houses = [run.phases[0].programs[0].model_dump()["tpcc"]["warehouses"] for run in runs[2:]]
-    assert houses == [53, 84]
+    assert houses == [95, 149]
     assert all(_core.unsupported(run) == [] for run in runs)
 
 
