@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from tameshi.calibrate.cells import Cell, with_held_out
+from tameshi.calibrate.cells import Cell, Figures, with_held_out
 from tameshi.calibrate.simulate import Simulator
 
 CAPACITY = 64 << 30
@@ -61,3 +61,12 @@ def answered(device: dict[str, Any], cells: list[Cell], operations: int = 20_000
     found = Simulator(cells, operations).figures(device)
     told = [replace(c, operations=each) for c, each in zip(cells, found, strict=True)]
     return with_held_out(told)
+
+
+def slowed(of: Cell, times: float) -> Cell:
+    """The cell on a device that takes so many times as long for everything."""
+    operations = {
+        kind: Figures(f.rate / times, f.mean_ns * times, [(s, v * times) for s, v in f.quantiles])
+        for kind, f in of.operations.items()
+    }
+    return replace(of, operations=operations)

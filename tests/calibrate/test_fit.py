@@ -4,7 +4,7 @@ import tomllib
 from dataclasses import replace
 
 import pytest
-from known import CAPACITY, GRID, SYNC, answered, cell, volume
+from known import CAPACITY, GRID, SYNC, answered, cell, slowed, volume
 
 from tameshi import _core
 from tameshi.calibrate.cells import Cell, Figures
@@ -107,7 +107,7 @@ def test_a_disk_that_was_stuck_becomes_a_profile_all_the_same_and_its_error_is_t
     lengths = (4, 16, 64)
     grid = [cell(reads, kib, depth) for reads in (100, 0) for kib in lengths for depth in (1, 4)]
     grid.append(cell(0, 4, 1, **SYNC))
-    cells = [_slowed(each, 20_000) for each in answered(volume(rounds=False), grid)]
+    cells = [slowed(each, 20_000) for each in answered(volume(rounds=False), grid)]
     for name in VARIANTS:
         best = fitted(cells, names=(name,))[0]
         text = profile_text(best, "a test", "these cells", "nothing")
@@ -150,15 +150,7 @@ def _latencies_times(of: Cell, times: float) -> Cell:
 
 
 def _doubled(of: Cell) -> Cell:
-    return _slowed(of, 0.5)
-
-
-def _slowed(of: Cell, times: float) -> Cell:
-    operations = {
-        kind: Figures(f.rate / times, f.mean_ns * times, [(s, v * times) for s, v in f.quantiles])
-        for kind, f in of.operations.items()
-    }
-    return replace(of, operations=operations)
+    return slowed(of, 0.5)
 
 
 def test_a_profile_says_of_each_value_where_it_comes_from():

@@ -36,37 +36,59 @@ def _set(table: dict[str, Any], key: str, value: Any) -> None:
     table[last] = (value, key)
 
 
+Free = tuple[str, str, float, float]
+"""A value that is fitted: its place, its unit, and the least and the most that a profile takes, in
+ns or per second; of a factor, what each of the times that it stretches may be."""
+
+FREE_OF_FLASH: Sequence[Free] = (
+    ("nand.read_time", "factor", 2e3, 1e6),
+    ("nand.program_time", "factor", 40e3, 20e6),
+    ("controller.read_overhead", "time", 500, 400e3),
+    ("controller.write_overhead", "time", 500, 400e3),
+    ("controller.read_rate", "rate", 20e3, 15e6),
+    ("controller.write_rate", "rate", 20e3, 15e6),
+    ("link.read_rate", "rate", 100e6, 80e9),
+    ("link.write_rate", "rate", 100e6, 80e9),
+)
+FREE_OF_HARD_DISK: Sequence[Free] = (
+    ("seek_average", "time", 200e3, 100e6),
+    ("command_overhead", "time", 10e3, 5e6),
+    ("media_rate", "rate", 2e6, 1e9),
+)
+
+
+def _free(base: Mapping[str, Any], key: str, unit: str, least: float, most: float) -> Parameter:
+    """What may come out a fifteenth of the template's, or 15 times as much, within its bounds."""
+    if unit == "factor":
+        times = _times(base, key)
+        least, most, start = least / min(times), most / max(times), 1.0
+    else:
+        start = _number(_value(base, key), unit)
+    return Parameter(key, unit, start, max(start / 15, least), min(start * 15, most))
+
+
+def _times(base: Mapping[str, Any], key: str) -> list[int]:
+    return [_core.nanoseconds(each) for each in _value(base, key)]
+
+
+def _text(value: float, unit: str) -> str:
+    return time_text(value) if unit == "time" else rate_text(value)
+
+
 def flash(cells: Sequence[Cell], capacity: int, template: str = "nvme-tlc-3.84tb") -> Model:
     """A flash drive shaped like a profile of the project: times, rates and the link are free."""
     base = _template(template)["flash"]
     span = max(cell.size_bytes for cell in cells)
     whole = max(capacity, span)
-    keys = [
-        ("nand.read_time", "factor"),
-        ("nand.program_time", "factor"),
-        ("controller.read_overhead", "time"),
-        ("controller.write_overhead", "time"),
-        ("controller.read_rate", "rate"),
-        ("controller.write_rate", "rate"),
-        ("link.read_rate", "rate"),
-        ("link.write_rate", "rate"),
-    ]
-    parameters = []
-    for key, unit in keys:
-        value = _value(base, key)
-        start = 1.0 if unit == "factor" else _number(value, unit)
-        parameters.append(Parameter(key, unit, start, start / 15, start * 15))
+    parameters = [_free(base, *each) for each in FREE_OF_FLASH]
 
     def build(values: Values) -> dict[str, Any]:
         table = _leaves(base)
-        for key, unit in keys:
-            told = _value(base, key)
+        for key, unit, *_ in FREE_OF_FLASH:
             if unit == "factor":
-                times = [time_text(_core.nanoseconds(each) * values[key]) for each in told]
-                _set(table, key, times)
+                _set(table, key, [time_text(each * values[key]) for each in _times(base, key)])
             else:
-                text = time_text(values[key]) if unit == "time" else rate_text(values[key])
-                _set(table, key, text)
+                _set(table, key, _text(values[key], unit))
         table["capacity"] = (f"{whole} B", "")
         return table
 
@@ -84,17 +106,12 @@ def hard_disk(cells: Sequence[Cell], capacity: int, revolution_ms: float) -> Mod
     """A hard disk of a given speed: seeks, rate and overhead are free."""
     base = _template("sas-15k-146gb")["hdd"]
     whole = max(capacity, max(cell.size_bytes for cell in cells))
-    keys = [("seek_average", "time"), ("command_overhead", "time"), ("media_rate", "rate")]
-    parameters = []
-    for key, unit in keys:
-        start = _number(_value(base, key), unit)
-        parameters.append(Parameter(key, unit, start, start / 15, start * 15))
+    parameters = [_free(base, *each) for each in FREE_OF_HARD_DISK]
 
     def build(values: Values) -> dict[str, Any]:
         table = _leaves(base)
-        for key, unit in keys:
-            text = time_text(values[key]) if unit == "time" else rate_text(values[key])
-            _set(table, key, text)
+        for key, unit, *_ in FREE_OF_HARD_DISK:
+            _set(table, key, _text(values[key], unit))
         least = min(_number(_value(base, "seek_min"), "time"), values["seek_average"])
         table["seek_min"] = (time_text(least), "")
         table["revolution"] = (time_text(revolution_ms * 1e6), "revolution")

@@ -17,15 +17,18 @@ SHARES = (
     *(0.0, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95),
     *(0.98, 0.99, 0.995, 0.999, 0.9995, 0.9999, 1.0),
 )
-TYPICAL_NS, LONGEST_NS, COMMAND_NS = 200e6, 60e9, 100e6
-"""The longest that a profile lets half of all commands take, any command, and a command's time:
-what was measured on a disk that was stuck meanwhile becomes these, and the fit says how far off."""
+TYPICAL_NS, LONGEST_NS, COMMAND_NS = (1e3, 200e6), 60e9, (50, 100e6)
+"""The shortest, if any, and the longest that a profile lets half of all commands take; the longest
+of any command; and the same two of a command's time and of what a write takes longer after a flush.
+What was measured on a disk that was stuck, or that is none, becomes these, and the fit says how far
+off."""
 SLOWEST_BYTE_NS = 1_000
 """The longest that a profile lets a byte take."""
-SHORTEST_NS = 50
-"""The shortest that a profile lets a write take longer after a flush, if it takes longer."""
-LEAST_COMMANDS, LEAST_BYTES = 1.0, 2e5
-"""The least that a profile lets a volume's limit let through in a second."""
+COMMANDS, BYTES = (1.0, 1e8), (2e5, 250e9)
+"""The least and the most that a profile lets a volume's limits let through in a second."""
+LENGTHS = (1.002 * (1 << 9), 0.998 * (1 << 20))
+"""Bytes that both limits let through for each command: the least and the most, and room to round
+to four digits."""
 MOST_SERVICE = 0.9
 """Share of the median at rest that is service at most: some of it is latency."""
 
@@ -161,8 +164,8 @@ def _service(cells: Sequence[Cell], kind: str, told: Told, name: str) -> list[Pa
     """Start values of one kind's latency and service."""
     shape = told.shapes[kind]
     latency, command, byte = _terms(cells, kind)
-    latency = min(max(latency, 0.05 * shape.median_ns), TYPICAL_NS)
-    command = min(max(command, 0.005 * shape.median_ns), COMMAND_NS)
+    latency = max(latency, 0.05 * shape.median_ns)
+    command = max(command, 0.005 * shape.median_ns)
     rate = min(max(NS / byte if byte > 0 else 50e9, 2e6), 200e9)
     found = [_time(f"{kind}.latency", latency, 20, TYPICAL_NS)]
     depths, lengths = _varied(cells, kind)
@@ -178,23 +181,29 @@ def _service(cells: Sequence[Cell], kind: str, told: Told, name: str) -> list[Pa
     return found
 
 
-def _time(key: str, start: float, down: float, most: float) -> Parameter:
-    """A time that may come out so many times shorter, or 20 times longer up to what there is."""
-    return Parameter(key, "time", start, start / down, min(start * 20, most))
+def _time(key: str, start: float, down: float, bounds: tuple[float, float]) -> Parameter:
+    """A time that may come out so many times shorter, or 20 times longer, within its bounds."""
+    start = _within(start, bounds)
+    return Parameter(key, "time", start, max(start / down, bounds[0]), min(start * 20, bounds[1]))
 
 
 def _limits(cells: Sequence[Cell]) -> list[Parameter]:
-    commands = max(LEAST_COMMANDS, *(cell.rate for cell in cells))
-    moved = max(LEAST_BYTES, *(cell.rate * cell.block_bytes for cell in cells))
+    commands = max(cell.rate for cell in cells)
+    moved = max(cell.rate * cell.block_bytes for cell in cells)
     return [
-        _rate("limit.command_rate", commands, LEAST_COMMANDS),
-        _rate("limit.byte_rate", moved, LEAST_BYTES),
+        _rate("limit.command_rate", commands, COMMANDS),
+        _rate("limit.byte_rate", moved, BYTES),
     ]
 
 
-def _rate(key: str, start: float, least: float) -> Parameter:
-    """A rate that may come out ten times higher, or lower down to the least that there is."""
-    return Parameter(key, "rate", start, max(start / 10, least), start * 10)
+def _rate(key: str, start: float, bounds: tuple[float, float]) -> Parameter:
+    """A rate that may come out ten times higher or lower, within its bounds."""
+    start = _within(start, bounds)
+    return Parameter(key, "rate", start, max(start / 10, bounds[0]), min(start * 10, bounds[1]))
+
+
+def _within(value: float, bounds: tuple[float, float]) -> float:
+    return min(max(value, bounds[0]), bounds[1])
 
 
 def _flush_points(cells: Sequence[Cell]) -> list[tuple[float, float]]:
@@ -216,7 +225,7 @@ def _after_flush(cells: Sequence[Cell]) -> float | None:
             medians.setdefault((cell.syncs, cell.block_bytes), []).append(median)
     synced = [(each, medians.get((False, size))) for (is_, size), each in medians.items() if is_]
     longer = [geometric_mean(one) - geometric_mean(other) for one, other in synced if other]
-    return min(max(20 * SHORTEST_NS, *longer), COMMAND_NS) if longer else None
+    return max(20 * COMMAND_NS[0], *longer) if longer else None
 
 
 def _points(points: Sequence[tuple[float, float]]) -> list[dict[str, str]]:
@@ -224,7 +233,9 @@ def _points(points: Sequence[tuple[float, float]]) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
     highest = 0.0
     for share, ns in points:
-        highest = max(highest, min(ns, TYPICAL_NS if share <= 0.5 else LONGEST_NS))
+        highest = max(highest, min(ns, TYPICAL_NS[1] if share <= 0.5 else LONGEST_NS))
+        if highest > 0 and share >= 0.5:
+            highest = max(highest, TYPICAL_NS[0])
         text = f"{share * 100:.3f}".rstrip("0").rstrip(".")
         found.append({"share": f"{text} %", "time": time_text(highest)})
     found[0]["share"], found[-1]["share"] = "0 %", "100 %"
@@ -264,9 +275,11 @@ def _volume(name: str, told: Told) -> Callable[[Values], dict[str, Any]]:
             table["after_flush"] = (time_text(values["after_flush"]), "after_flush")
         table["read"], table["write"] = service("read", values), service("write", values)
         if LIMITS in name:
+            commands = round(values["limit.command_rate"])
+            lengths = _within(values["limit.byte_rate"] / commands, LENGTHS)
             table["limit"] = {
-                key: (rate_text(values[f"limit.{key}"]), f"limit.{key}")
-                for key in ("command_rate", "byte_rate")
+                "command_rate": (rate_text(commands), "limit.command_rate"),
+                "byte_rate": (rate_text(commands * lengths), "limit.byte_rate"),
             }
         return table
 

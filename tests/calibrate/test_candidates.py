@@ -1,0 +1,44 @@
+"""Whatever a fit may try can be written down: a candidate is a profile that is accepted."""
+
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from known import CAPACITY, SYNC, answered, cell, slowed, volume
+
+from tameshi import _core
+from tameshi.calibrate.cells import Cell
+from tameshi.calibrate.fit import Estimated, Fitted
+from tameshi.calibrate.models import candidates
+from tameshi.calibrate.parameters import Model
+from tameshi.calibrate.profile import profile_text
+
+
+@cache
+def _cells() -> list[Cell]:
+    grid = [cell(reads, kib, depth) for reads in (100, 0) for kib in (4, 128) for depth in (1, 4)]
+    return answered(volume(rounds=False), [*grid, cell(0, 4, 1, **SYNC)], 1_000)
+
+
+def _written(model: Model, places: list[float]) -> str:
+    """The profile with each parameter between its bounds: at place 0 lowest, at 1 highest."""
+    estimates = [
+        Estimated(p, p.low * (p.high / p.low) ** place, 0.1)
+        for p, place in zip(model.parameters, places, strict=False)
+    ]
+    return profile_text(Fitted(model, estimates, 0.0, 0.0, {}, 0), "a test", "no cells", "nothing")
+
+
+@pytest.mark.parametrize("kind", ["volume", "flash", "hdd"])
+@settings(deadline=None, max_examples=200)
+@given(
+    times=st.floats(-4.0, 5.0).map(lambda power: 10.0**power),
+    places=st.lists(st.floats(0.0, 1.0), min_size=10, max_size=10),
+)
+def test_every_candidate_of_a_fit_is_a_profile_that_is_accepted(kind, times, places):
+    models = candidates([slowed(each, times) for each in _cells()], CAPACITY, kind)
+    assert models
+    for model in models:
+        assert len(model.parameters) <= len(places)
+        _core.device_profile("candidate", "candidate.toml", _written(model, places))
