@@ -13,6 +13,9 @@ const BLOCKS: Nanos = 200;
 /// So much of a phase is simulated at least, or so many transactions: where these take long, simulating them is cheap.
 const LEAST_SHARE: f64 = 0.2;
 const LEAST_TRANSACTIONS: u64 = 130_000;
+/// A phase of fewer transactions is simulated whole: that is done in seconds, and a part of it has too few of each kind to tell
+/// what they take.
+const FEW_TRANSACTIONS: f64 = 50_000.0;
 /// A window lasts so much of what is simulated, so long, so many blocks and transactions, at least.
 const WINDOW: f64 = 0.25;
 const WINDOW_TIME: Nanos = 2 * SECOND;
@@ -88,7 +91,8 @@ impl Judge {
         let simulated = Sums::of(blocks);
         let (passed, left) = (simulated.length, all - simulated.length);
         let is_enough = passed >= LEAST_SHARE * all || simulated.transactions >= LEAST_TRANSACTIONS as f64;
-        if !is_enough || left < LITTLE * all {
+        let are_few = simulated.transactions * all < FEW_TRANSACTIONS * passed;
+        if !is_enough || are_few || left < LITTLE * all {
             return None;
         }
         let least = (WINDOW * passed).max(WINDOW_TIME as f64);
@@ -339,6 +343,14 @@ mod tests {
     fn slowing(count: u64, share: f64) -> Vec<Stretch> {
         let mean = |n: f64| inverse(n.max(0.01), n + 1.0);
         (0..count).map(|n| block(1_000_000, (1e5 * (1.0 + share * mean(n as f64))).round() as u64)).collect()
+    }
+
+    #[test]
+    fn a_phase_of_few_transactions_is_simulated_whole() {
+        let judge = Judge { begin: 0, end: 1000 * SECOND };
+        let lasting = |each: u64| judge.lasting(&vec![block(5 * SECOND, each); 60]);
+        assert_eq!([100, 249].map(|each| lasting(each).is_some()), [false; 2], "fewer than 50 000 in all");
+        assert_eq!([250, 1000].map(|each| lasting(each).is_some()), [true; 2]);
     }
 
     #[test]
