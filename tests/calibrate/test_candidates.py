@@ -31,7 +31,7 @@ def _written(model: Model, places: list[float]) -> str:
 
 
 @pytest.mark.parametrize("kind", ["volume", "flash", "hdd"])
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(
     times=st.floats(-4.0, 5.0).map(lambda power: 10.0**power),
     places=st.lists(st.floats(0.0, 1.0), min_size=10, max_size=10),

@@ -8,7 +8,14 @@ from typing import Any
 
 from tameshi import _core
 from tameshi.calibrate.cells import Cell
-from tameshi.calibrate.parameters import Model, Parameter, Values, rate_text, time_text
+from tameshi.calibrate.parameters import (
+    Model,
+    Parameter,
+    Values,
+    bounded,
+    rate_text,
+    time_text,
+)
 from tameshi.calibrate.volumes import shape_of, volumes
 from tameshi.paths import PROFILES
 from tameshi.study import read_text
@@ -64,7 +71,7 @@ def _free(base: Mapping[str, Any], key: str, unit: str, least: float, most: floa
         least, most, start = least / min(times), most / max(times), 1.0
     else:
         start = _number(_value(base, key), unit)
-    return Parameter(key, unit, start, max(start / 15, least), min(start * 15, most))
+    return bounded(key, unit, start, (15, 15), (least, most))
 
 
 def _times(base: Mapping[str, Any], key: str) -> list[int]:

@@ -25,6 +25,16 @@ class Parameter:
     high: float
 
 
+def bounded(
+    key: str, unit: str, start: float, times: tuple[float, float], bounds: tuple[float, float]
+) -> Parameter:
+    """What may come out so many times less or more than it starts with, within what is allowed."""
+    least, most = bounds
+    start = min(max(start, least), most)
+    low, high = max(start / times[0], least), min(start * times[1], most)
+    return Parameter(key, unit, start, low, high)
+
+
 @dataclass(frozen=True)
 class Model:
     """A kind of device with some of its values free."""

@@ -11,7 +11,15 @@ import numpy as np
 from scipy.optimize import nnls
 
 from tameshi.calibrate.cells import Cell
-from tameshi.calibrate.parameters import NS, Model, Parameter, Values, rate_text, time_text
+from tameshi.calibrate.parameters import (
+    NS,
+    Model,
+    Parameter,
+    Values,
+    bounded,
+    rate_text,
+    time_text,
+)
 
 SHARES = (
     *(0.0, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95),
@@ -22,8 +30,8 @@ TYPICAL_NS, LONGEST_NS, COMMAND_NS = (1e3, 200e6), 60e9, (50, 100e6)
 of any command; and the same two of a command's time and of what a write takes longer after a flush.
 What was measured on a disk that was stuck, or that is none, becomes these, and the fit says how far
 off."""
-SLOWEST_BYTE_NS = 1_000
-"""The longest that a profile lets a byte take."""
+TRANSFER = (1e6, 250e9)
+"""The least and the most bytes that a profile lets a volume move in a second."""
 COMMANDS, BYTES = (1.0, 1e8), (2e5, 250e9)
 """The least and the most that a profile lets a volume's limits let through in a second."""
 LENGTHS = (1.002 * (1 << 9), 0.998 * (1 << 20))
@@ -81,7 +89,9 @@ def volumes(cells: Sequence[Cell], capacity: int) -> list[Model]:
         if told.flush:
             parameters.append(Parameter("flush", "factor", 1.0, 0.02, 10.0))
         if AFTER_FLUSH in name and told.after_flush:
-            parameters.append(_time("after_flush", told.after_flush, 20, COMMAND_NS))
+            parameters.append(
+                bounded("after_flush", "time", told.after_flush, (20, 20), COMMAND_NS)
+            )
         found.append(Model(name, "volume", parameters, _volume(name, told), untold))
     return found
 
@@ -167,43 +177,22 @@ def _service(cells: Sequence[Cell], kind: str, told: Told, name: str) -> list[Pa
     latency = max(latency, 0.05 * shape.median_ns)
     command = max(command, 0.005 * shape.median_ns)
     rate = min(max(NS / byte if byte > 0 else 50e9, 2e6), 200e9)
-    found = [_time(f"{kind}.latency", latency, 20, TYPICAL_NS)]
+    found = [bounded(f"{kind}.latency", "time", latency, (20, 20), TYPICAL_NS)]
     depths, lengths = _varied(cells, kind)
     if LIMITS not in name and depths:
-        found.append(_time(f"{kind}.command_time", command, 50, COMMAND_NS))
+        found.append(bounded(f"{kind}.command_time", "time", command, (50, 20), COMMAND_NS))
     if LIMITS not in name and lengths:
-        key = f"{kind}.transfer_rate"
-        found.append(
-            Parameter(
-                key, "rate", rate, max(rate / 20, NS / SLOWEST_BYTE_NS), min(rate * 20, 250e9)
-            )
-        )
+        found.append(bounded(f"{kind}.transfer_rate", "rate", rate, (20, 20), TRANSFER))
     return found
-
-
-def _time(key: str, start: float, down: float, bounds: tuple[float, float]) -> Parameter:
-    """A time that may come out so many times shorter, or 20 times longer, within its bounds."""
-    start = _within(start, bounds)
-    return Parameter(key, "time", start, max(start / down, bounds[0]), min(start * 20, bounds[1]))
 
 
 def _limits(cells: Sequence[Cell]) -> list[Parameter]:
     commands = max(cell.rate for cell in cells)
     moved = max(cell.rate * cell.block_bytes for cell in cells)
     return [
-        _rate("limit.command_rate", commands, COMMANDS),
-        _rate("limit.byte_rate", moved, BYTES),
+        bounded("limit.command_rate", "rate", commands, (10, 10), COMMANDS),
+        bounded("limit.byte_rate", "rate", moved, (10, 10), BYTES),
     ]
-
-
-def _rate(key: str, start: float, bounds: tuple[float, float]) -> Parameter:
-    """A rate that may come out ten times higher or lower, within its bounds."""
-    start = _within(start, bounds)
-    return Parameter(key, "rate", start, max(start / 10, bounds[0]), min(start * 10, bounds[1]))
-
-
-def _within(value: float, bounds: tuple[float, float]) -> float:
-    return min(max(value, bounds[0]), bounds[1])
 
 
 def _flush_points(cells: Sequence[Cell]) -> list[tuple[float, float]]:
@@ -276,10 +265,10 @@ def _volume(name: str, told: Told) -> Callable[[Values], dict[str, Any]]:
         table["read"], table["write"] = service("read", values), service("write", values)
         if LIMITS in name:
             commands = round(values["limit.command_rate"])
-            lengths = _within(values["limit.byte_rate"] / commands, LENGTHS)
+            length = min(max(values["limit.byte_rate"] / commands, LENGTHS[0]), LENGTHS[1])
             table["limit"] = {
                 "command_rate": (rate_text(commands), "limit.command_rate"),
-                "byte_rate": (rate_text(commands * lengths), "limit.byte_rate"),
+                "byte_rate": (rate_text(commands * length), "limit.byte_rate"),
             }
         return table
 
