@@ -1117,6 +1117,12 @@ class ChangeBuffer(BaseModel):
     per_leaf: Annotated[
         Sourced3, Field(description='Changes that one leaf takes before it must be read.')
     ]
+    bitmap: Annotated[
+        Sourced3 | None,
+        Field(
+            description='Pages of which one page of a bitmap tells whether changes are buffered for them. Each leaf that comes in needs it, what is\nbuffered is marked in it, and who finds the buffer full merges some of it; absent: none of that is modelled.'
+        ),
+    ] = None
 
 
 class TreeLock(BaseModel):

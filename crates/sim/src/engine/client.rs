@@ -1,5 +1,6 @@
 //! Clients: each goes through the steps of its transactions, and waits where it must.
 
+use super::change_buffer::Contraction;
 use super::counters::{Count, Told, Why};
 use super::locks::Asked;
 use super::plan::{Op, Plan};
@@ -13,8 +14,6 @@ use tameshi_spec::profile::FreePages;
 use tameshi_workload::Schedule;
 use tameshi_workload::program::{Client, Outcome, Reply, Shape, Statement, Step, Transaction};
 
-/// Redo of a merged change besides the change itself.
-const REDO_MERGE: u64 = 40;
 /// Redo besides the model's own count goes with a change's first bytes: long values bring none along.
 const EXTRA_OF: u64 = 1024;
 /// A client of the engine.
@@ -42,6 +41,9 @@ pub(super) struct Seat {
     pub(super) waited: bool,
     /// It has looked for a free frame so often.
     pub(super) tries: u32,
+    /// How far it is with contracting the change buffer; the leaf whose bitmap it has asked.
+    pub(super) contraction: Contraction,
+    pub(super) asked: u32,
     /// Log position of its last change.
     pub(super) lsn: u64,
     /// Processor time that is due with its statement.
@@ -80,6 +82,8 @@ impl Seat {
             asks_locks: false,
             waited: false,
             tries: 0,
+            contraction: Contraction::NotYet,
+            asked: NONE,
             lsn: 0,
             cpu: 0,
             owed: 0,
@@ -102,6 +106,7 @@ impl Seat {
     pub(super) fn forget(&mut self) {
         (self.wrote, self.waited, self.tries, self.gets, self.scan) = (false, false, 0, 0, NONE);
         (self.cpu, self.owed, self.contends) = (0, 0, false);
+        (self.contraction, self.asked) = (Contraction::NotYet, NONE);
         self.noted = Noted::NOWHERE;
         self.changed.clear();
     }
@@ -287,6 +292,7 @@ impl Engine {
             }
             let seat = &mut self.clients[client as usize];
             (seat.at, seat.tries) = (seat.at + 1, 0);
+            (seat.contraction, seat.asked) = (Contraction::NotYet, NONE);
         }
     }
 
@@ -370,8 +376,7 @@ impl Engine {
     }
 
     /// Has the page in the pool; `None` while the client waits for it.
-    fn get(&mut self, client: u32, page: u32) -> Option<u32> {
-        let first_try = self.clients[client as usize].tries == 0;
+    pub(super) fn get(&mut self, client: u32, page: u32) -> Option<u32> {
         match self.pool.get(page, self.now) {
             Found::Here(frame, first_use) => {
                 self.clients[client as usize].gets += 1;
@@ -389,7 +394,10 @@ impl Engine {
                 None
             }
             Found::Missing => {
-                if first_try {
+                if !self.has_asked_bitmap(client, page) {
+                    return None;
+                }
+                if self.clients[client as usize].tries == 0 {
                     self.counters.one(Count::PageMisses);
                 }
                 self.read_page(client, page);
@@ -413,7 +421,7 @@ impl Engine {
         true
     }
 
-    fn change(&mut self, client: u32, page: u32, redo: u16) -> bool {
+    pub(super) fn change(&mut self, client: u32, page: u32, redo: u16) -> bool {
         // A page that was got by the step before is there still, as a rule: then this is no get of its own.
         let Some(frame) = self.frame_for_change(client, page) else { return false };
         if self.pool.is_latched(frame) {
@@ -449,50 +457,12 @@ impl Engine {
         }
     }
 
-    fn create(&mut self, client: u32, page: u32, redo: u16) -> bool {
+    pub(super) fn create(&mut self, client: u32, page: u32, redo: u16) -> bool {
         if !self.pool.holds(page) {
             let Some(frame) = self.free_frame(client) else { return false };
             self.pool.put(frame, page, false, self.now);
         }
         self.change(client, page, redo)
-    }
-
-    fn secondary(&mut self, client: u32, page: u32, redo: u16) -> bool {
-        if !self.is_bufferable(page) || self.clients[client as usize].tries > 0 {
-            return self.change(client, page, redo);
-        }
-        let (into, is_new) = self.buffer_page(page);
-        if is_new && !self.create(client, into, redo) {
-            return false;
-        }
-        if !self.change(client, into, redo) {
-            return false;
-        }
-        self.buffer(page);
-        true
-    }
-
-    /// Whether a change of a leaf that is not in the pool goes to the change buffer.
-    pub(super) fn is_bufferable(&self, page: u32) -> bool {
-        let (most, per_leaf) = self.settings.buffered;
-        !self.pool.holds(page)
-            && self.buffered_all < most
-            && u32::from(self.buffered[page as usize]) < per_leaf.min(250)
-    }
-
-    /// The page of the change buffer's tree, which is in the order of the pages that it stands for, and whether that has
-    /// to be made.
-    pub(super) fn buffer_page(&self, page: u32) -> (u32, bool) {
-        let (first, pages) = self.layout.change_buffer;
-        let used = ((self.buffered_all / 200) as u32 + 1).min(pages);
-        let into = first + (u64::from(page) * u64::from(used) / self.buffered.len() as u64) as u32;
-        (into, !self.pool.holds(into) && self.buffered_all < 200 * u64::from(used))
-    }
-
-    /// A change of a leaf is in the change buffer.
-    pub(super) fn buffer(&mut self, page: u32) {
-        self.buffered[page as usize] += 1;
-        self.buffered_all += 1;
     }
 
     /// Goes on with a scan; `true` when it is at its end.
@@ -557,17 +527,5 @@ impl Engine {
                 at += 1;
             }
         }
-    }
-
-    /// Changes that were buffered for the page in a frame are merged into it; bytes of log that makes.
-    pub(super) fn merge_into(&mut self, frame: u32) -> u64 {
-        let page = self.pool.page(frame) as usize;
-        let Some(buffered) = self.buffered.get_mut(page).filter(|buffered| **buffered > 0) else { return 0 };
-        let changes = u64::from(std::mem::take(buffered));
-        self.buffered_all -= changes;
-        let bytes = changes * (REDO_MERGE + super::plan::REDO_ENTRY);
-        let (begin, lsn) = self.redo.append(bytes);
-        self.pool.change(frame, begin, lsn);
-        bytes
     }
 }

@@ -506,43 +506,6 @@ impl Engine {
         false
     }
 
-    /// So many leaves with buffered changes are read, one after the other; whether there may be more of them.
-    pub(super) fn merge_changes(&mut self, most: u64) -> bool {
-        for _ in 0..most.min(self.buffered_all) {
-            let Some(page) = self.next_to_merge() else { return false };
-            let Some(slot) = self.ahead_free.pop() else { return true };
-            let Some(frame) = self.pool.take(self.settings.model.pool.search_depth.value) else {
-                self.ahead_free.push(slot);
-                return true;
-            };
-            self.read_in_background(slot, (frame, page), Purpose::PageRead(frame));
-        }
-        self.buffered_all > 0
-    }
-
-    /// Leaves to read in this second for the changes that are buffered for them: a twentieth of the capacity, or all of it when
-    /// the buffer is half full.
-    pub(super) fn to_merge(&self) -> u64 {
-        if self.buffered_all == 0 {
-            return 0;
-        }
-        let hurry = self.buffered_all * 2 > self.settings.buffered.0;
-        let most = if hurry { self.settings.io_capacity } else { self.settings.io_capacity / 20 };
-        most.min(u64::from(AHEAD) / 2)
-    }
-
-    /// The next leaf with buffered changes that is not in the pool.
-    pub(super) fn next_to_merge(&mut self) -> Option<u32> {
-        let pages = self.buffered.len() as u32;
-        let (begin, end) = (self.merge_at, self.merge_at + pages);
-        let next = (begin..end).find(|at| {
-            let page = at % pages;
-            self.buffered[page as usize] > 0 && !self.pool.holds(page)
-        });
-        self.merge_at = next.map_or(begin, |at| (at + 1) % pages);
-        next.map(|at| at % pages)
-    }
-
     /// What a client's work on a processor was for, when it flushes alone.
     pub(super) fn works_alone(stage: Stage) -> Option<After> {
         matches!(stage, Stage::Single(..)).then_some(After::Single)

@@ -6,6 +6,7 @@
 //! behind the loaded ones; rows that come in between take the place of rows that went.
 
 use super::plan::Plan;
+use std::num::NonZero;
 use tameshi_workload::program::{Kind, Table};
 
 /// Bytes of a page.
@@ -131,7 +132,7 @@ impl Tree {
     }
 
     /// The leaf on which row `index` of a group is put, and whether it is a new one.
-    pub(super) fn append(&mut self, group: u64, index: u64, next: &mut u32) -> (u32, bool) {
+    fn append(&mut self, group: u64, index: u64, next: &mut u32) -> (u32, bool) {
         let Some(more) = index.checked_sub(self.group + self.spare) else {
             return (self.leaf_in(group, index), false);
         };
@@ -175,6 +176,15 @@ impl Tree {
 pub(super) struct Placed {
     pub(super) clustered: Tree,
     pub(super) secondary: Vec<Tree>,
+    /// The first page of the bitmap that tells for which leaves changes are buffered; the others follow.
+    bitmaps: u32,
+}
+
+impl Placed {
+    fn has_leaf(&self, page: u32) -> bool {
+        let mut trees = std::iter::once(&self.clustered).chain(&self.secondary);
+        trees.any(|tree| (tree.first..tree.first + tree.leaves).contains(&page))
+    }
 }
 
 /// All tables of a catalogue, and the next free page.
@@ -185,44 +195,89 @@ pub(super) struct Layout {
     pub(super) undo: (u32, u32),
     /// Pages of the change buffer's tree.
     pub(super) change_buffer: (u32, u32),
+    /// Of how many pages one of a bitmap tells; none: there are no bitmaps.
+    per_bitmap: Option<NonZero<u32>>,
     /// The next page that nobody has.
     pub(super) next: u32,
     /// Pages from here on came after loading.
     loaded: u32,
+    /// Of those the first of each that its table got at once, and the table.
+    appended: Vec<(u32, u8)>,
 }
 
 impl Layout {
-    /// Lays out tables beside so many pages of undo logs and of the change buffer; `groups` tells into how many groups a table's
-    /// rows are cut.
-    pub(super) fn new(tables: &[Table], (undo, change_buffer): (u32, u32), groups: impl Fn(usize) -> u64) -> Self {
+    /// Lays out tables beside so many pages of undo logs and of the change buffer; one page of a bitmap tells of so many, of
+    /// none without bitmaps; `groups` tells into how many groups a table's rows are cut.
+    pub(super) fn new(
+        tables: &[Table],
+        (undo, change_buffer, per_bitmap): (u32, u32, u32),
+        groups: impl Fn(usize) -> u64,
+    ) -> Self {
+        let per_bitmap = NonZero::new(per_bitmap);
         // Page zero and its kin: headers of the tablespace.
         let mut next = 8;
-        let placed = place(tables, &mut next, groups);
+        let placed = place(tables, per_bitmap, &mut next, groups);
         let undo = (next, undo);
         let change_buffer = (undo.0 + undo.1, change_buffer.max(1));
         let next = change_buffer.0 + change_buffer.1;
-        Self { tables: placed, undo, change_buffer, next, loaded: next }
+        Self { tables: placed, undo, change_buffer, per_bitmap, next, loaded: next, appended: Vec::new() }
     }
 
     /// Lays out tables of another data set of the same server, behind all pages that there are.
     pub(super) fn beside(&self, tables: &[Table], groups: impl Fn(usize) -> u64) -> Self {
         let mut next = self.next;
-        let tables = place(tables, &mut next, groups);
-        Self { tables, undo: self.undo, change_buffer: self.change_buffer, next, loaded: next }
+        let tables = place(tables, self.per_bitmap, &mut next, groups);
+        Self { tables, next, loaded: next, appended: Vec::new(), ..*self }
     }
 
-    /// The data file of a page, by number: the system's is 0, each table has one, and what came after loading counts as one more.
+    /// The leaf on which row `index` of a group of a table is put, and whether it is a new one.
+    pub(super) fn append(&mut self, table: usize, group: u64, index: u64) -> (u32, bool) {
+        let behind = self.next;
+        let appended = self.tables[table].clustered.append(group, index, &mut self.next);
+        if self.next > behind {
+            self.appended.push((behind, table as u8));
+        }
+        appended
+    }
+
+    /// The table that got a page after loading; none: it is another data set's.
+    fn appended_to(&self, page: u32) -> Option<usize> {
+        let at = self.appended.partition_point(|(first, _)| *first <= page).checked_sub(1)?;
+        (page < self.next).then(|| usize::from(self.appended[at].1))
+    }
+
+    /// The page of its table's bitmap that tells of a leaf; none of other pages, or where there are no bitmaps. What came after
+    /// loading counts to the table's end.
+    pub(super) fn bitmap_of(&self, page: u32) -> Option<u32> {
+        let per_bitmap = self.per_bitmap?;
+        let (table, page) = if page >= self.loaded {
+            let table = &self.tables[self.appended_to(page)?];
+            (table, table.bitmaps - 1)
+        } else {
+            let behind = self.tables.partition_point(|table| table.clustered.first <= page);
+            let table = &self.tables[behind.checked_sub(1)?];
+            (table, table.has_leaf(page).then_some(page)?)
+        };
+        Some(table.bitmaps + (page - table.clustered.first) / per_bitmap)
+    }
+
+    /// The data file of a page, by number: the system's is 0, each table has one, and other data sets count as one more.
     pub(super) fn file(&self, page: u32) -> u32 {
         let system = self.undo.0..self.change_buffer.0 + self.change_buffer.1;
         match page {
-            page if page >= self.loaded => self.tables.len() as u32 + 1,
+            page if page >= self.loaded => self.appended_to(page).unwrap_or(self.tables.len()) as u32 + 1,
             page if system.contains(&page) => 0,
             page => self.tables.partition_point(|table| table.clustered.first <= page) as u32,
         }
     }
 }
 
-fn place(tables: &[Table], next: &mut u32, groups: impl Fn(usize) -> u64) -> Vec<Placed> {
+fn place(
+    tables: &[Table],
+    per_bitmap: Option<NonZero<u32>>,
+    next: &mut u32,
+    groups: impl Fn(usize) -> u64,
+) -> Vec<Placed> {
     let placed = tables.iter().enumerate().map(|(number, table)| {
         let groups = groups(number);
         let scattered = table.primary.first().is_some_and(|&key| matches!(table.columns[key].kind, Kind::Text(_)));
@@ -233,7 +288,10 @@ fn place(tables: &[Table], next: &mut u32, groups: impl Fn(usize) -> u64) -> Vec
             let sizes = (entry_bytes(table, &index.columns), key_bytes(table, &index.columns));
             Tree::new(next, table.rows, sizes, LOADED, groups)
         });
-        Placed { secondary: secondary.collect(), clustered }
+        let secondary = secondary.collect();
+        let bitmaps = *next;
+        *next += per_bitmap.map_or(0, |pages| (bitmaps - clustered.first).div_ceil(pages.get()));
+        Placed { clustered, secondary, bitmaps }
     });
     placed.collect()
 }
@@ -241,6 +299,7 @@ fn place(tables: &[Table], next: &mut u32, groups: impl Fn(usize) -> u64) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
     use tameshi_workload::program::{Manner, Program, ProgramSpec, Tpcc};
 
     fn tpcc(manner: Manner) -> Program {
@@ -259,7 +318,7 @@ mod tests {
     fn pages_per_warehouse_are_near_those_of_a_loaded_server() {
         let program = tpcc(Manner::TpccMysql);
         let tables = &program.catalogue().tables;
-        let layout = Layout::new(tables, (1, 1), |_| 1);
+        let layout = Layout::new(tables, (1, 1, 0), |_| 1);
         // Modelling facts, section 3: stock 2128, customer 1200 (25 rows a page), orders 100 or more.
         let pages = |name: &str| {
             let number = tables.iter().position(|table| table.name == name).expect("a table");
@@ -279,7 +338,7 @@ mod tests {
     #[test]
     fn no_two_trees_share_a_page_and_every_row_has_one() {
         let program = tpcc(Manner::TpccMysql);
-        let layout = Layout::new(&program.catalogue().tables, (4, 16), |_| 10);
+        let layout = Layout::new(&program.catalogue().tables, (4, 16, 0), |_| 10);
         let other = layout.beside(&program.catalogue().tables, |_| 10);
         let tables = layout.tables.iter().chain(&other.tables);
         let trees = tables.flat_map(|table| [&table.clustered].into_iter().chain(&table.secondary));
@@ -297,10 +356,10 @@ mod tests {
     }
 
     #[test]
-    fn every_table_has_a_file_and_so_have_the_system_and_what_is_new() {
+    fn every_table_has_a_file_and_so_have_the_system_and_other_data_sets() {
         let program = tpcc(Manner::TpccMysql);
         let tables = &program.catalogue().tables;
-        let layout = Layout::new(tables, (3, 5), |_| 10);
+        let layout = Layout::new(tables, (3, 5, 0), |_| 10);
         let other = layout.beside(tables, |_| 10);
         for layout in [&layout, &other] {
             for (number, placed) in layout.tables.iter().enumerate() {
@@ -316,18 +375,48 @@ mod tests {
     }
 
     #[test]
+    fn a_page_of_a_bitmap_tells_of_so_many_pages_of_its_table_and_lies_in_its_file() {
+        let program = tpcc(Manner::TpccMysql);
+        let tables = &program.catalogue().tables;
+        let layout = Layout::new(tables, (3, 5, 64), |_| 10);
+        let other = layout.beside(tables, |_| 10);
+        let mut told = BTreeMap::new();
+        for layout in [&layout, &other] {
+            for placed in &layout.tables {
+                let trees = [&placed.clustered].into_iter().chain(&placed.secondary);
+                for leaf in trees.clone().flat_map(|tree| tree.first..tree.first + tree.leaves) {
+                    let bitmap = layout.bitmap_of(leaf).expect("every leaf has one");
+                    assert_eq!(layout.file(bitmap), layout.file(leaf));
+                    *told.entry(bitmap).or_insert(0) += 1;
+                }
+                for root in trees.filter_map(|tree| tree.inner[..tree.depth].first()) {
+                    assert_eq!(layout.bitmap_of(root.first), None);
+                }
+            }
+            assert_eq!(layout.bitmap_of(layout.undo.0), None);
+        }
+        assert!(told.values().all(|leaves| *leaves <= 64));
+        // The last one of a table tells of fewer, and of those on which trees end.
+        let fewer = told.values().filter(|leaves| **leaves < 64).count();
+        assert!(fewer <= told.len() / 50, "{fewer} of {} tell of fewer", told.len());
+        let without = Layout::new(tables, (3, 5, 0), |_| 10);
+        assert_eq!(without.bitmap_of(without.tables[0].clustered.first), None);
+    }
+
+    #[test]
     fn what_is_appended_to_a_group_is_found_there_again() {
         let program = tpcc(Manner::TpccMysql);
-        let mut layout = Layout::new(&program.catalogue().tables, (1, 1), |_| 100);
-        let (tree, next) = (&mut layout.tables[5].clustered, &mut layout.next);
+        let mut layout = Layout::new(&program.catalogue().tables, (1, 1, 64), |_| 100);
+        let tree = layout.tables[5].clustered.clone();
         let loaded = tree.group;
         let last = tree.leaf_in(7, loaded - 1);
         let mut pages = vec![last];
         for index in loaded..loaded + tree.spare + 5 * tree.per_leaf {
-            let (page, is_new) = tree.append(7, index, next);
+            let (page, is_new) = layout.append(5, 7, index);
             assert_eq!(is_new, pages.last() != Some(&page));
             pages.push(page);
-            assert_eq!(tree.leaf_in(7, index), page);
+            assert_eq!(layout.tables[5].clustered.leaf_in(7, index), page);
+            assert_eq!([page, layout.bitmap_of(page).expect("a bitmap")].map(|page| layout.file(page)), [6; 2]);
         }
         assert_eq!(pages.iter().filter(|&&page| page == last).count() as u64, 1 + tree.spare);
         assert!(tree.spare * tree.record <= ROOM / 16 + 1, "a load leaves a sixteenth");

@@ -16,6 +16,7 @@
 //! they are; the binary log is off.
 
 mod arrivals;
+mod change_buffer;
 mod cleaner;
 mod client;
 mod commit;
@@ -48,6 +49,7 @@ mod user_flush;
 mod warm;
 
 use crate::device::DeviceCompletion;
+use change_buffer::{ChangeBuffer, PER_PAGE};
 use cleaner::Cleaner;
 use client::Seat;
 use counters::{Count, Counters, TOLD};
@@ -215,10 +217,7 @@ pub(crate) struct Engine {
     ahead_free: Vec<u32>,
     reads_pending: u32,
     mutex: PoolMutex,
-    /// Changes buffered per leaf of the data set, by page.
-    buffered: Vec<u8>,
-    buffered_all: u64,
-    merge_at: u32,
+    change_buffer: ChangeBuffer,
     /// Deliveries that wait for the background, and since when.
     deliveries: VecDeque<(QueuedDelivery, Nanos)>,
     ready: VecDeque<u32>,
@@ -272,7 +271,7 @@ fn other_data_sets(spec: &RunSpec, seed: u64, first: &ProgramSpec, layout: &Layo
 /// The pages of a program's tables and of the system, for so many clients.
 fn laid_out(settings: &Settings, program: &Program, clients: u32) -> (Segments, Layout) {
     let segments = Segments::new(settings.model.undo.as_ref(), clients);
-    let system = (segments.pages(), (settings.buffered.0 / 200) as u32);
+    let system = (segments.pages(), (settings.buffered.0 / PER_PAGE) as u32, settings.bitmap);
     (segments, Layout::new(&program.catalogue().tables, system, |table| groups(program, table)))
 }
 
@@ -297,7 +296,7 @@ impl Engine {
             seeds: Seeds { data: database.seed, run: spec.seed },
             redo: Redo::new(settings.log),
             cache: PageCache::new(settings.cached),
-            buffered: vec![0; layout.next as usize],
+            change_buffer: ChangeBuffer::new(layout.next),
             cleaner: Cleaner::default(),
             purge: Purge::new(settings.purge.0),
             segments,
@@ -327,8 +326,6 @@ impl Engine {
             ahead_free: Vec::new(),
             reads_pending: 0,
             mutex: PoolMutex::default(),
-            buffered_all: 0,
-            merge_at: 0,
             deliveries: VecDeque::new(),
             ready: VecDeque::new(),
             woken: Vec::new(),

@@ -314,7 +314,7 @@ impl Planner {
         };
         let lock = if textual { lock_key(key) } else { ordinal + 1 };
         plan.lock(table, lock);
-        let tree = &mut layout.tables[table].clustered;
+        let tree = &layout.tables[table].clustered;
         let bytes = tree.record;
         tree.descend_in(0, ordinal, plan);
         if ordinal < description.rows {
@@ -323,7 +323,7 @@ impl Planner {
             plan.insert(page, false, bytes);
         } else {
             self.appended[table] = self.appended[table].max(ordinal + 1 - description.rows);
-            let (page, is_new) = tree.append(0, ordinal, &mut layout.next);
+            let (page, is_new) = layout.append(table, 0, ordinal);
             if !is_new {
                 plan.get(page);
             }

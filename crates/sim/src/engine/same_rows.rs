@@ -71,7 +71,7 @@ fn tpcc_in_either_manner_touches_the_same_rows_as_the_reference() {
             program.populate(chunk, 1_000_000_000, |row| memory.load(chunk.table, row));
         }
         let mut state = State::new(&tpcc);
-        let mut layout = Layout::new(&catalogue.tables, (1, 1), |table| groups(&tpcc, table));
+        let mut layout = Layout::new(&catalogue.tables, (1, 1, 0), |table| groups(&tpcc, table));
         let (mut plan, mut undo) = (Plan::default(), Vec::new());
         let seeds = Seeds { data: 7, run: 3 };
         let mut pair = [(); 2].map(|()| program.client(0, 1, seeds, &program.shared()));
@@ -122,7 +122,7 @@ fn what_is_inserted_enters_every_index_of_its_table_where_its_key_lies() {
         let (program, tpcc) = program(manner);
         let catalogue = program.catalogue().clone();
         let mut state = State::new(&tpcc);
-        let mut layout = Layout::new(&catalogue.tables, (1, 1), |table| groups(&tpcc, table));
+        let mut layout = Layout::new(&catalogue.tables, (1, 1, 0), |table| groups(&tpcc, table));
         let (mut plan, mut undo) = (Plan::default(), Vec::new());
         let mut client = program.client(0, 1, Seeds { data: 7, run: 3 }, &program.shared());
         let mut found = std::collections::BTreeMap::<(usize, usize), Vec<Entry>>::new();
@@ -156,7 +156,7 @@ fn a_row_that_needs_a_new_page_has_its_table_s_tree_to_itself_and_both_neighbour
     let (program, tpcc) = program(Manner::TpccMysql);
     let catalogue = program.catalogue().clone();
     let mut state = State::new(&tpcc);
-    let mut layout = Layout::new(&catalogue.tables, (1, 1), |table| groups(&tpcc, table));
+    let mut layout = Layout::new(&catalogue.tables, (1, 1, 0), |table| groups(&tpcc, table));
     let (mut plan, mut undo, mut splits) = (Plan::default(), Vec::new(), 0);
     let mut client = program.client(0, 1, Seeds { data: 7, run: 3 }, &program.shared());
     for _ in 0..500 {

@@ -53,6 +53,8 @@ pub(super) struct Settings {
     pub(super) area: (u32, u32),
     /// Most changes that the change buffer holds, and on one leaf; zero: there is none.
     pub(super) buffered: (u64, u32),
+    /// Pages of which one of a bitmap tells whether changes are buffered for them; 0: none are asked.
+    pub(super) bitmap: u32,
     /// Share of the updates that make a row grow which need their tree's lock, in millionths.
     pub(super) growing: u64,
     /// Threads that change rows again after the commit, and the log of each of these changes.
@@ -226,6 +228,12 @@ const AT_SHUTDOWN: [&str; 4] = [
     "innodb_buffer_pool_dump_pct",
 ];
 
+/// Pages of which one of a bitmap tells; 0: none are asked.
+fn per_bitmap(model: &Innodb) -> u32 {
+    let bitmap = model.change_buffer.as_ref().and_then(|buffer| buffer.bitmap.as_ref());
+    bitmap.map_or(0, |pages| pages.value)
+}
+
 impl Settings {
     /// The settings of a run with a simulated database.
     pub(super) fn new(spec: &RunSpec) -> Option<Self> {
@@ -281,6 +289,7 @@ impl Settings {
                 .map_or(pool.old_blocks_time.value.0, |millis| millis * 1_000_000),
             area,
             buffered,
+            bitmap: per_bitmap(model),
             growing: model.tree_lock.as_ref().map_or(0, |lock| u64::from(lock.growing.value.0)),
             purge: model.purge.as_ref().map_or((0, 0), |of| (of.threads.value, of.redo.value.0 as u16)),
             cpu: Costs::new(model, spec.host.as_ref(), cached),

@@ -576,9 +576,9 @@ impl Work<'_> {
 
     /// A row comes to the end of a group.
     fn append(&mut self, table: usize, group: u64, index: u64) {
-        let tree = &mut self.layout.tables[table].clustered;
-        tree.descend_in(group, index, self.plan);
-        let (page, is_new) = tree.append(group, index, &mut self.layout.next);
+        self.layout.tables[table].clustered.descend_in(group, index, self.plan);
+        let (page, is_new) = self.layout.append(table, group, index);
+        let tree = &self.layout.tables[table].clustered;
         if is_new {
             self.plan.split(table, (tree.leaf_in(group, index - 1), page), tree.record);
         } else {

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests read files and start threads")]
 
 mod calibration;
+mod change_buffer;
 mod channels;
 mod crashes;
 mod deliveries;

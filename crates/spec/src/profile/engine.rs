@@ -274,4 +274,8 @@ pub struct ChangeBuffer {
     pub most: Sourced<Share>,
     /// Changes that one leaf takes before it must be read.
     pub per_leaf: Sourced<u32>,
+    /// Pages of which one page of a bitmap tells whether changes are buffered for them. Each leaf that comes in needs it, what is
+    /// buffered is marked in it, and who finds the buffer full merges some of it; absent: none of that is modelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bitmap: Option<Sourced<u32>>,
 }

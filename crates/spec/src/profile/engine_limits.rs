@@ -67,6 +67,8 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
     if let Some(buffer) = &innodb.change_buffer {
         limits.push((u64::from(buffer.most.value.0), ["change_buffer", "most"], 0, whole / 2, share));
         limits.push((u64::from(buffer.per_leaf.value), ["change_buffer", "per_leaf"], 1, 250, count));
+        let bitmap = buffer.bitmap.iter().map(|pages| u64::from(pages.value));
+        limits.extend(bitmap.map(|pages| (pages, ["change_buffer", "bitmap"], 64, 1 << 20, count)));
     }
     if let Some(undo) = &innodb.undo {
         limits.push((u64::from(undo.segments.value), ["undo", "segments"], 1, 127 * 128, count));
