@@ -46,6 +46,10 @@ PAIRED: Mapping[str, Callable[[float, float], float]] = {
 }
 """What is made of the values of two cells."""
 TOGETHER = ("read", "write")
+WHOLE = "all"
+"""The window of a phase with its ramp."""
+RAMPED = "ramp_included"
+"""How a figure is derived that the ramp is part of."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +170,9 @@ def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
     fitting = [cell for cell in cells if _fits(cell, figure.phase, levels)]
     if of is None:
         return next((v for c in fitting if (v := _value(c, figure)) is not None), _only(None))
+    if of == RAMPED:
+        ramped = (_ramp_included(cell, figure) for cell in fitting)
+        return next((found for found in ramped if found), _only(None))
     if of == "most":
         found = [v for c in fitting if (v := _value(c, figure)) is not None]
         return max(found, key=lambda v: v["value"] or 0.0, default=_only(None))
@@ -177,8 +184,6 @@ def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
         if len(values) < 2 or (kind != "more_than" and not values[1]):
             return _only(None)
         return _only(PAIRED[kind](*values))
-    if kind == "mean_over":
-        return _only(_mean_over(figure, cells, levels, given["phases"]))
     bound = _share(given["within" if kind == "same_up_to" else "beyond"])
     apart = _apart(study, figure, fitting, given["axis"], given["whatever"])
     if kind == "same_up_to":
@@ -187,20 +192,17 @@ def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:
     return _only(next((level for level, spread in apart if spread >= bound), None))
 
 
-def _mean_over(
-    figure: Published, cells: Sequence[Cell], levels: Mapping[str, str], phases: Mapping[str, str]
-) -> float | None:
-    """The mean over phases of a cell, each counted for its time; None unless all are there."""
-    times = {phase: _core.nanoseconds(time) for phase, time in phases.items()}
-    found = {
-        phase: next((v["value"] for c in fitting if (v := _value(c, figure))), None)
-        for phase in times
-        if (fitting := [cell for cell in cells if _fits(cell, phase, levels)])
-    }
-    values = [(times[phase], value) for phase, value in found.items() if value is not None]
-    if len(values) < len(times):
-        return None
-    return sum(time * value for time, value in values) / sum(times.values())
+def _ramp_included(cell: Cell, figure: Published) -> Found | None:
+    """The mean from the begin of the ramp on, by what completed after it; None where not told."""
+    rate, found = figure.metric.replace(".latency.mean", ".rate"), []
+    for window in (WHOLE, cell["phase"]):
+        told = {e["metric"]: e["value"] for e in _told(cell, figure.subject, window)}
+        seconds = cell.get("windows", {}).get(window)
+        if seconds is None or not told.keys() >= {rate, figure.metric}:
+            return None
+        found.append((told[figure.metric], told[rate] * seconds))
+    (mean, completed), (_, counted) = found
+    return _only(mean * completed / counted)
 
 
 def _before(apart: Sequence[tuple[float, float]], same: Sequence[float]) -> float | None:
@@ -240,14 +242,14 @@ def _fits(cell: Cell, phase: str | None, levels: Mapping[str, str]) -> bool:
 def _value(cell: Cell, figure: Published) -> Found | None:
     """A metric of a cell with its sampling interval; of `all` and `per` another, without."""
     window = figure.window or cell["phase"]
-    told = [e for e in cell["estimates"] if e["window"] == window]
     if figure.per:
+        told = _told(cell, None, window)
         parts = [
             next((e["value"] for e in told if e["metric"] == metric), None)
             for metric in (figure.metric, figure.per)
         ]
         return _only(parts[0] / parts[1]) if parts[0] is not None and parts[1] else None
-    told = [e for e in told if figure.subject in (None, e.get("subject"))]
+    told = _told(cell, figure.subject, window)
     found = {e["metric"]: e for e in told}
     operation, _, measure = figure.metric.partition(".")
     if operation != "all":
@@ -257,6 +259,12 @@ def _value(cell: Cell, figure: Published) -> Found | None:
         bounds = {key: estimate["sampling"].get(key) for key in ("low", "high")}
         return {"value": estimate["value"], **bounds}
     return _together(told, measure)
+
+
+def _told(cell: Cell, subject: str | None, window: str) -> list[Cell]:
+    """Estimates over a window, of one subject or of all."""
+    found = (e for e in cell["estimates"] if e["window"] == window)
+    return [e for e in found if subject in (None, e.get("subject"))]
 
 
 def _together(told: Sequence[Cell], measure: str) -> Found | None:

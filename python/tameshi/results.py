@@ -16,11 +16,12 @@ from tameshi import _core, searches
 from tameshi.deviations import ledger
 from tameshi.events import read_events
 from tameshi.model_error import facts_of, with_model
-from tameshi.published import published
+from tameshi.published import RAMPED, WHOLE, published
 from tameshi.spec_types import PhaseSpec, Summary, World
 from tameshi.stats import programs, ratios, timeline, why
 from tameshi.stats.endurance import endurance
 from tameshi.stats.estimates import (
+    NANOSECONDS,
     PERCENTILES,
     RESOLUTION,
     Estimate,
@@ -73,7 +74,10 @@ class Cell:
 
 def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     """The machine interface of a study, as docs/records.md describes it."""
-    asked = {figure.window for figure in study.published or () if figure.window}
+    figures = study.published or ()
+    asked = {figure.window for figure in figures if figure.window}
+    # What includes the ramp is made of the phase and of the whole.
+    asked |= {WHOLE for figure in figures if figure.model_dump(mode="json")["derived"] == RAMPED}
     frames = {run.folder: _Frames(run) for run in runs if run.outcome["status"] != "failed"}
     cells = [_cell(study, cell, frames, asked) for cell in _cells(runs)]
     axes = [
@@ -249,9 +253,16 @@ def _cell(
             for run in usable
             if (window := _window_of(cell, run)) and window["rounds"]
         ],
+        "windows": {name: _seconds(parts) for name, parts in by_name.items()},
         "estimates": found,
         **_database(cell, frames, usable),
     }
+
+
+def _seconds(parts: Sequence[tuple[SealedRun, Stretch]]) -> float:
+    """How long a window is, on the mean over runs."""
+    lengths = [part.length_ns for _, part in parts]
+    return digits(sum(lengths) / len(lengths) / NANOSECONDS)
 
 
 def _percentile_asked(study: Summary) -> list[str]:
@@ -478,8 +489,8 @@ def _stretches(study: Summary, cell: Cell, run: SealedRun, asked: set[str]) -> l
         return []
     visits = window["visits"]
     stretches = [Stretch(cell.phase, _real(window["spans"]), steady=True)]
-    if "all" in asked:
-        stretches.append(Stretch("all", _real(visits), steady=False))
+    if WHOLE in asked:
+        stretches.append(Stretch(WHOLE, _real(visits), steady=False))
     for name, defined in (study.windows or {}).items():
         if defined.phase in (None, cell.phase):
             cut = [

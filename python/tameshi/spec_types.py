@@ -66,6 +66,15 @@ class Derived3(BaseModel):
     gain_over: GainOver
 
 
+class Share(RootModel[str]):
+    model_config = ConfigDict(
+        frozen=True,
+    )
+    root: Annotated[
+        str, Field(description='a share from "0 %" to "100 %"', pattern='^[0-9._]+ ?%$')
+    ]
+
+
 class Time(RootModel[str]):
     model_config = ConfigDict(
         frozen=True,
@@ -77,34 +86,6 @@ class Time(RootModel[str]):
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ]
-
-
-class Share(RootModel[str]):
-    model_config = ConfigDict(
-        frozen=True,
-    )
-    root: Annotated[
-        str, Field(description='a share from "0 %" to "100 %"', pattern='^[0-9._]+ ?%$')
-    ]
-
-
-class Window(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    phase: Annotated[str | None, Field(description='The phase it lies in; absent: the run.')] = None
-    from_: Annotated[
-        str | None,
-        Field(
-            alias='from',
-            description='Its begin, from the begin of the phase or run.',
-            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
-        ),
-    ] = '0 ns'
-    to: Annotated[
-        Time | None, Field(description='Its end; absent: the end of the phase or run.')
-    ] = None
 
 
 class Method(BaseModel):
@@ -1264,22 +1245,6 @@ class AxisSummary(BaseModel):
     levels: Annotated[list[str], Field(description='Labels of its levels.')]
 
 
-class MeanOver(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    phases: Annotated[dict[str, Time], Field(description='Phases, and how long each counts.')]
-
-
-class Derived4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    mean_over: MeanOver
-
-
 class SameUpTo(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1296,7 +1261,7 @@ class SameUpTo(BaseModel):
     ]
 
 
-class Derived5(BaseModel):
+class Derived4(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1320,12 +1285,31 @@ class ApartFrom(BaseModel):
     ]
 
 
-class Derived6(BaseModel):
+class Derived5(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
     apart_from: ApartFrom
+
+
+class Window(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    phase: Annotated[str | None, Field(description='The phase it lies in; absent: the run.')] = None
+    from_: Annotated[
+        str | None,
+        Field(
+            alias='from',
+            description='Its begin, from the begin of the phase or run.',
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = '0 ns'
+    to: Annotated[
+        Time | None, Field(description='Its end; absent: the end of the phase or run.')
+    ] = None
 
 
 class Search(BaseModel):
@@ -2087,7 +2071,7 @@ class Published(BaseModel):
         str | None, Field(description='Window it is taken over; absent: the phase.')
     ] = None
     derived: Annotated[
-        Literal['most'] | Derived1 | Derived2 | Derived3 | Derived4 | Derived5 | Derived6 | None,
+        Literal['most'] | Derived1 | Derived2 | Derived3 | Literal['ramp_included'] | Derived4 | Derived5 | None,
         Field(
             description="What is made of several cells; absent: the figure is the metric's value in the one that `cell` names."
         ),

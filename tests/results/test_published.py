@@ -98,15 +98,16 @@ def test_of_several_subjects_the_one_that_is_named_is_taken(ours, monkeypatch):
     assert [row["predicted"] for row in ours({**of, "subject": "tpcc.ordering"})] == [None]
 
 
-def test_a_mean_over_phases_counts_each_for_its_time(ours, monkeypatch):
-    cold, steady = (cell("one", "1", **{"read.iops": rate}) for rate in (1_000.0, 5_000.0))
-    for phase, told in (("cold", cold), ("steady", steady)):
-        told["phase"] = told["estimates"][0]["window"] = phase
-    monkeypatch.setitem(globals(), "CELLS", [cold, steady])
-    over = {"phases": {"cold": "10 min", "steady": "30 min"}}
-    of = {"id": "known", "cell": {"drives": "one"}, "derived": {"mean_over": over}}
-    assert [row["predicted"] for row in ours(of)] == [4_000]
-    over["phases"]["later"] = "1 s"
+def test_a_mean_with_the_ramp_included_is_by_what_was_counted_after_it(ours, monkeypatch):
+    mean, rate = "transaction.latency.mean", "transaction.rate"
+    told = cell("one", "1", **{mean: 2e6, rate: 100.0})
+    ramped = cell("one", "1", **{mean: 3e6, rate: 90.0})["estimates"]
+    told["windows"] = {"p": 300.0, "all": 310.0}
+    told["estimates"] += [{**estimate, "window": "all"} for estimate in ramped]
+    monkeypatch.setitem(globals(), "CELLS", [told])
+    of = {"id": "slow", "cell": {"drives": "one"}, "metric": mean, "derived": "ramp_included"}
+    assert [row["predicted"] for row in ours(of)] == [pytest.approx(3 * 90 * 310 / (100 * 300))]
+    told["estimates"] = [e for e in told["estimates"] if e["window"] == "p"]
     assert [row["predicted"] for row in ours(of)] == [None]
 
 

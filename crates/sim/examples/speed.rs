@@ -35,7 +35,7 @@ const fn load(kind: &'static str, profile: &'static str, (queue_depth, jobs, mil
     Load { kind, profile, written: Written::Once, peers: false, read: "100 %", queue_depth, jobs, millions }
 }
 
-const LOADS: [Load; 12] = [
+const LOADS: [Load; 13] = [
     load("null", NULL, (256, 1, 20)),
     load("null-1", NULL, (1, 1, 20)),
     load("null-16x16", NULL, (16, 16, 20)),
@@ -44,6 +44,7 @@ const LOADS: [Load; 12] = [
     Load { written: Written::Never, read: "0 %", ..load("fresh-writes", FLASH, (256, 1, 7)) },
     Load { written: Written::Steady, read: "0 %", ..load("steady-writes", FLASH, (256, 1, 8)) },
     Load { written: Written::Steady, peers: true, read: "0 %", ..load("peers-writes", FLASH, (256, 1, 8)) },
+    Load { written: Written::Steady, peers: true, read: "0 %", ..load("peers-writes-1", FLASH, (1, 1, 8)) },
     Load { written: Written::Steady, read: "70 %", ..load("steady-mix", FLASH, (256, 1, 12)) },
     load("disk-1", DISK, (1, 1, 2)),
     load("disk-32", DISK, (32, 1, 2)),

@@ -5,11 +5,17 @@ use tameshi_base::Nanos;
 /// Jobs and when each wants to submit next. No call after [`Due::new`] allocates.
 #[derive(Debug)]
 pub(crate) struct Due {
-    /// Time and, below it, sequence per job, padded with "never" to a power of two: one number compares without a branch.
-    keys: Vec<u128>,
-    /// Winner of each match; the root is at 1, a job's first match at `(job + leaves) / 2`.
-    winners: Vec<u32>,
+    /// Who comes out of each match, the root at 1; from `leaves` on the jobs themselves, padded to a power of two.
+    matches: Vec<Entrant>,
+    leaves: usize,
     sequence: u64,
+}
+
+/// A job, and the time at which it is due with, below it, a sequence: one number compares without a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entrant {
+    key: u128,
+    job: u32,
 }
 
 const NEVER: u128 = u128::MAX;
@@ -18,51 +24,42 @@ impl Due {
     /// So many jobs, none of them due.
     pub(crate) fn new(jobs: usize) -> Self {
         let leaves = jobs.next_power_of_two().max(1);
-        let mut winners = vec![0; leaves];
-        for node in (1..leaves).rev() {
-            let left = 2 * node;
-            winners[node] = if left < leaves { winners[left] } else { (left - leaves) as u32 };
-        }
-        Self { keys: vec![NEVER; leaves], winners, sequence: 0 }
+        let mut matches = vec![Entrant { key: NEVER, job: 0 }; 2 * leaves];
+        (0..).zip(&mut matches[leaves..]).for_each(|(job, entrant)| entrant.job = job);
+        (1..leaves).rev().for_each(|node| matches[node] = matches[2 * node]);
+        Self { matches, leaves, sequence: 0 }
     }
 
     /// The job that is due first, and when; at [`Nanos::MAX`] when none is.
     #[inline]
     pub(crate) fn first(&self) -> (Nanos, usize) {
-        let winner = if self.keys.len() == 1 { 0 } else { self.winners[1] as usize };
-        ((self.keys[winner] >> 64) as Nanos, winner)
+        let Entrant { key, job } = self.matches[1];
+        ((key >> 64) as Nanos, job as usize)
     }
 
     /// `job` is due at `at`, or waits for a completion.
     #[inline(always)]
     pub(crate) fn set(&mut self, job: usize, at: Option<Nanos>) {
-        if at.is_some() || self.keys[job] != NEVER {
+        if at.is_some() || self.matches[self.leaves + job].key != NEVER {
             self.change(job, at);
         }
     }
 
     fn change(&mut self, job: usize, at: Option<Nanos>) {
         self.sequence += u64::from(at.is_some());
-        self.keys[job] = at.map_or(NEVER, |at| u128::from(at) << 64 | u128::from(self.sequence));
-        let leaves = self.keys.len();
-        let mut node = (job + leaves) / 2;
-        while node >= 1 {
-            let (left, right) = (self.entrant(2 * node), self.entrant(2 * node + 1));
-            let winner = if self.keys[right as usize] < self.keys[left as usize] { right } else { left };
-            let before = std::mem::replace(&mut self.winners[node], winner);
-            // Another won and wins: the job is in no match further up.
-            if winner == before && winner as usize != job {
+        let key = at.map_or(NEVER, |at| u128::from(at) << 64 | u128::from(self.sequence));
+        let mut winner = Entrant { key, job: job as u32 };
+        let mut node = self.leaves + job;
+        // Where the same one wins as before, nothing changes further up.
+        while self.matches[node] != winner {
+            self.matches[node] = winner;
+            if node == 1 {
                 return;
             }
+            let other = self.matches[node ^ 1];
+            winner = if other.key < winner.key { other } else { winner };
             node /= 2;
         }
-    }
-
-    /// Who comes out of a node: the job itself at a leaf, else the winner of its match.
-    #[inline]
-    fn entrant(&self, node: usize) -> u32 {
-        let leaves = self.keys.len();
-        if node >= leaves { (node - leaves) as u32 } else { self.winners[node] }
     }
 }
 

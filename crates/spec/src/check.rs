@@ -434,7 +434,7 @@ pub(crate) fn same_engine(
 /// The axes that a figure of several cells names, by key.
 fn axes_of(figure: &Published) -> Vec<(&'static str, String)> {
     match &figure.derived {
-        None | Some(Derived::Most | Derived::MeanOver { .. }) => vec![],
+        None | Some(Derived::Most | Derived::RampIncluded) => vec![],
         Some(Derived::MoreThan { cell } | Derived::RatioTo { cell } | Derived::GainOver { cell }) => {
             cell.keys().map(|axis| ("cell", axis.clone())).collect()
         }
@@ -491,14 +491,8 @@ pub(crate) fn published<'r>(
             let what = format!("axis (`{key}` of figure {})", figure.id);
             return Err(unknown_name(source, table, &path, &what, &axis, known));
         }
-        let over: Vec<&String> = match &figure.derived {
-            Some(Derived::MeanOver { phases }) => phases.keys().collect(),
-            _ => vec![],
-        };
-        let own = figure.phase.iter().map(|phase| ("phase", phase));
-        let mut named = own.chain(over.into_iter().map(|phase| ("derived", phase)));
-        if let Some((key, phase)) = named.find(|(_, phase)| !phases.contains(phase)) {
-            let path = ["published", &index, key];
+        if let Some(phase) = figure.phase.as_ref().filter(|phase| !phases.contains(phase)) {
+            let path = ["published", &index, "phase"];
             let what = format!("phase (of figure {})", figure.id);
             return Err(unknown_name(source, table, &path, &what, phase, phases.clone()));
         }

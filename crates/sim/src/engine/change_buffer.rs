@@ -6,15 +6,22 @@
 //! finds the buffer full merges some of it before changing a leaf (`ibuf_contract`).
 
 use super::counters::Why;
+use super::layout::{Layout, Tree};
 use super::plan::REDO_ENTRY;
 use super::stage::Stage;
 use super::{AHEAD, Engine, Purpose};
+use std::iter;
+use tameshi_base::Random;
 
 /// Redo of an entry that is merged, and of a bit.
 const REDO_MERGE: u64 = 40;
 const REDO_BIT: u16 = 20;
 /// Entries on a page of its tree.
 pub(super) const PER_PAGE: u64 = 200;
+/// Pages by which the tree may be larger than it should be: up to the first who merges doesn't wait for the leaves
+/// (IBUF_CONTRACT_ON_INSERT_SYNC), from the second on nothing is buffered (IBUF_CONTRACT_DO_NOT_INSERT).
+const WAITING: u64 = 5;
+pub(super) const BEYOND: u64 = 10;
 /// Leaves that lie together are merged together (IBUF_MERGE_AREA).
 const AREA: u32 = 8;
 
@@ -24,25 +31,48 @@ pub(super) struct ChangeBuffer {
     /// Changes of each leaf of the data set, by page.
     changes: Vec<u8>,
     all: u64,
-    /// Where the next leaf to merge is looked for.
-    at: u32,
+    /// The secondary indexes, in the order of their leaves.
+    indexes: Vec<Index>,
+    /// Pages of its tree.
+    pages: u32,
+    /// Where leaves to merge are looked for.
+    random: Random,
 }
 
-/// How far a client is that has found the buffer full.
+/// A secondary index: its leaves, and all changes that are buffered for them.
+#[derive(Debug)]
+struct Index {
+    first: u32,
+    leaves: u32,
+    changes: u64,
+}
+
+/// What a client does about a change of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Contraction {
-    NotYet,
-    /// It looks up what is buffered for this leaf.
-    Begun(u32),
-    /// It merges that.
-    Of(u32),
-    Done,
+pub(super) enum Way {
+    Undecided,
+    /// The buffer is full: it looks up what is buffered for this leaf of others,
+    LookUp(u32),
+    /// and merges that.
+    Merge(u32),
+    Buffer,
+    Leaf,
 }
 
 impl ChangeBuffer {
-    /// Nothing is buffered for so many pages.
-    pub(super) fn new(pages: u32) -> Self {
-        Self { changes: vec![0; pages as usize], all: 0, at: 0 }
+    /// Nothing is buffered for the pages of these data sets, of which the last one ends before a page.
+    pub(super) fn new<'a>(layouts: impl Iterator<Item = &'a Layout>, end: u32, seed: u64) -> Self {
+        let tables = layouts.flat_map(|layout| &layout.tables);
+        let leaves = tables.flat_map(|table| &table.secondary).map(Tree::leaves);
+        let mut indexes: Vec<_> = leaves.map(|(first, leaves)| Index { first, leaves, changes: 0 }).collect();
+        indexes.sort_unstable_by_key(|index| index.first);
+        let random = Random::named(seed, "change buffer");
+        Self { changes: vec![0; end as usize], all: 0, indexes, pages: 0, random }
+    }
+
+    /// Pages of its tree.
+    pub(super) fn pages(&self) -> u32 {
+        self.pages
     }
 
     /// Changes that are buffered for a page.
@@ -50,71 +80,174 @@ impl ChangeBuffer {
         self.changes.get(page as usize).copied().unwrap_or(0)
     }
 
-    fn add(&mut self, page: u32) {
-        self.changes[page as usize] += 1;
+    /// The place of the index of a leaf.
+    fn index_of(&self, leaf: u32) -> usize {
+        self.indexes.partition_point(|index| index.first <= leaf) - 1
+    }
+
+    fn add(&mut self, leaf: u32) {
+        let index = self.index_of(leaf);
+        self.changes[leaf as usize] += 1;
+        self.indexes[index].changes += 1;
         self.all += 1;
     }
 
     fn take(&mut self, page: u32) -> u64 {
         let changes = self.changes.get_mut(page as usize).map_or(0, std::mem::take).into();
-        self.all -= changes;
+        if changes > 0 {
+            let index = self.index_of(page);
+            self.indexes[index].changes -= changes;
+            self.all -= changes;
+            // Pages that are half empty become one.
+            while self.pages > 1 && self.all < PER_PAGE * u64::from(self.pages) / 2 {
+                self.pages -= 1;
+            }
+        }
         changes
+    }
+
+    /// The page of the tree that holds what is buffered for a leaf, counted from its first: entries are in the order of the
+    /// leaves, and fill the pages evenly.
+    fn page_of(&self, leaf: u32) -> u32 {
+        let (before, of) = self.indexes.split_at(self.index_of(leaf));
+        let before: u64 = before.iter().map(|index| index.changes).sum();
+        let within = of[0].changes * u64::from(leaf - of[0].first) / u64::from(of[0].leaves);
+        ((before + within) * u64::from(self.pages) / self.all.max(1)).min(u64::from(self.pages - 1)) as u32
+    }
+
+    /// A leaf at about a change of the tree that is drawn (btr_pcur_open_at_rnd_pos); none where nothing is buffered.
+    fn any(&mut self) -> Option<u32> {
+        let mut change = self.random.below(self.all.max(1));
+        let index = self.indexes.iter().find(|index| {
+            let is_here = change < index.changes;
+            change -= if is_here { 0 } else { index.changes };
+            is_here
+        })?;
+        Some(index.first + (change * u64::from(index.leaves) / index.changes) as u32)
+    }
+
+    /// Leaves that something is buffered for: from one on to the end of its index, then those of the others, then those before it.
+    fn changed_from(&self, leaf: u32) -> impl Iterator<Item = u32> + '_ {
+        let (before, after) = self.indexes.split_at(self.index_of(leaf));
+        let (own, after) = after.split_first().expect("a leaf lies in an index");
+        let others = after.iter().chain(before).filter(|index| index.changes > 0);
+        iter::once(leaf..own.first + own.leaves)
+            .chain(others.map(|index| index.first..index.first + index.leaves))
+            .chain(iter::once(own.first..leaf))
+            .flatten()
+            .filter(|leaf| self.changes[*leaf as usize] > 0)
     }
 }
 
 impl Engine {
     /// Changes a leaf of a secondary index, or the buffer; `false` while the client waits.
     pub(super) fn secondary(&mut self, client: u32, page: u32, redo: u16) -> bool {
-        if !self.has_contracted(client, page) {
-            return false;
+        loop {
+            let way = self.clients[client as usize].way;
+            let next = match way {
+                Way::Undecided => self.way(page),
+                Way::LookUp(leaf) => {
+                    let from = self.tree_page(leaf);
+                    if self.get(client, from).is_none() {
+                        return false;
+                    }
+                    self.merge_around(leaf);
+                    Way::Merge(leaf)
+                }
+                Way::Merge(leaf) if !self.is_merged(client, leaf) => return false,
+                Way::Merge(_) => Way::Buffer,
+                // While it waited the leaf may have come in, or the buffer may have become full.
+                Way::Buffer if self.is_bufferable(page) => return self.buffer(client, page, redo),
+                Way::Buffer => Way::Leaf,
+                Way::Leaf => return self.change(client, page, redo),
+            };
+            self.clients[client as usize].way = next;
         }
-        if !self.is_bufferable(page) || self.clients[client as usize].tries > 0 {
-            return self.change(client, page, redo);
+    }
+
+    /// How a change of a leaf begins.
+    fn way(&mut self, page: u32) -> Way {
+        if !self.is_beyond(0) || self.pool.holds(page) || self.layout.bitmap_of(page).is_none() {
+            return Way::Buffer;
         }
-        if !self.is_marked(client, page) {
-            return false;
+        self.any_to_merge().map_or(Way::Leaf, Way::LookUp)
+    }
+
+    /// Whether the tree is so many pages larger than it should be.
+    fn is_beyond(&self, pages: u64) -> bool {
+        self.change_buffer.all >= self.settings.buffered.0 + PER_PAGE * pages
+    }
+
+    /// What is buffered for a leaf is merged, or is going to be when the leaf comes in; `false` while the client waits.
+    fn is_merged(&mut self, client: u32, leaf: u32) -> bool {
+        if self.is_beyond(WAITING) || self.ahead_free.is_empty() {
+            return self.get(client, leaf).is_some();
         }
-        let (into, is_new) = self.buffer_page(page);
-        if is_new && !self.create(client, into, redo) {
-            return false;
+        if self.pool.holds(leaf) {
+            return true;
         }
-        if !self.change(client, into, redo) {
-            return false;
+        let Some(frame) = self.free_frame(client) else { return false };
+        self.clients[client as usize].tries = 0;
+        let slot = self.ahead_free.pop().expect("one was free");
+        self.read_in_background(slot, (frame, leaf), Purpose::PageRead(frame));
+        if let Some(bitmap) = self.layout.bitmap_of(leaf)
+            && !self.pool.holds(bitmap)
+        {
+            self.merge_in_background(bitmap);
         }
-        self.change_buffer.add(page);
         true
+    }
+
+    /// A change goes to the page of the buffer's tree, and the leaf's bitmap says so; `false` while the client waits.
+    fn buffer(&mut self, client: u32, page: u32, redo: u16) -> bool {
+        if !self.has_room(client, redo) {
+            return false;
+        }
+        let into = self.tree_page(page);
+        if let Some(bitmap) = self.layout.bitmap_of(page)
+            && !(self.has_to_itself(client, into) && self.is_marked(client, page, bitmap))
+        {
+            return false;
+        }
+        let passed = self.change(client, into, redo);
+        if passed {
+            self.change_buffer.add(page);
+        }
+        passed
+    }
+
+    /// The page of the tree that holds what is buffered for a leaf.
+    fn tree_page(&self, leaf: u32) -> u32 {
+        self.layout.change_buffer.0 + self.change_buffer.page_of(leaf)
+    }
+
+    /// The tree has room for one more change, on a new page if need be; `false` while the client waits.
+    fn has_room(&mut self, client: u32, redo: u16) -> bool {
+        let (first, most) = self.layout.change_buffer;
+        let (all, pages) = (self.change_buffer.all, self.change_buffer.pages);
+        if all < PER_PAGE * u64::from(pages) || pages >= most {
+            return true;
+        }
+        let is_made = self.create(client, first + pages, redo);
+        self.change_buffer.pages += u32::from(is_made);
+        is_made
     }
 
     /// Whether a change of a leaf that is not in the pool goes to the change buffer.
     fn is_bufferable(&self, page: u32) -> bool {
-        let (most, per_leaf) = self.settings.buffered;
+        let beyond = if self.layout.bitmap_of(page).is_some() { BEYOND } else { 0 };
         !self.pool.holds(page)
-            && self.change_buffer.all < most
-            && u32::from(self.change_buffer.of(page)) < per_leaf.min(250)
-    }
-
-    /// The page of the change buffer's tree, which is in the order of the pages that it stands for, and whether that has
-    /// to be made.
-    fn buffer_page(&self, page: u32) -> (u32, bool) {
-        let (first, pages) = self.layout.change_buffer;
-        let all = self.change_buffer.all;
-        let used = ((all / PER_PAGE) as u32 + 1).min(pages);
-        let into = first + (u64::from(page) * u64::from(used) / self.change_buffer.changes.len() as u64) as u32;
-        (into, !self.pool.holds(into) && all < PER_PAGE * u64::from(used))
+            && !self.is_beyond(beyond)
+            && u32::from(self.change_buffer.of(page)) < self.settings.buffered.1.min(250)
     }
 
     /// Has the bitmap say that something is buffered for a leaf; `false` while the client waits.
-    fn is_marked(&mut self, client: u32, page: u32) -> bool {
-        let Some(bitmap) = self.layout.bitmap_of(page) else { return true };
-        let passed = if self.change_buffer.of(page) > 0 {
+    fn is_marked(&mut self, client: u32, page: u32, bitmap: u32) -> bool {
+        if self.change_buffer.of(page) > 0 {
             self.has_to_itself(client, bitmap)
         } else {
             self.change(client, bitmap, REDO_BIT)
-        };
-        if passed {
-            self.clients[client as usize].tries = 0;
         }
-        passed
     }
 
     /// Has a page in the pool that nobody writes; `false` while the client waits.
@@ -139,50 +272,13 @@ impl Engine {
             return false;
         }
         if self.change_buffer.of(page) > 0 {
-            let (from, _) = self.buffer_page(page);
+            let from = self.tree_page(page);
             if !self.change(client, from, REDO_ENTRY as u16) || !self.change(client, bitmap, REDO_BIT) {
                 return false;
             }
         }
-        let seat = &mut self.clients[client as usize];
-        (seat.asked, seat.tries) = (page, 0);
+        self.clients[client as usize].asked = page;
         true
-    }
-
-    /// Merges some of a full buffer before a leaf that is not in the pool is changed; `false` while the client waits.
-    fn has_contracted(&mut self, client: u32, page: u32) -> bool {
-        if self.layout.bitmap_of(page).is_none() {
-            return true;
-        }
-        let seat = &self.clients[client as usize];
-        let (tries, contraction) = (seat.tries, seat.contraction);
-        let leaf = match contraction {
-            Contraction::Done => return true,
-            Contraction::Begun(leaf) | Contraction::Of(leaf) => leaf,
-            Contraction::NotYet => {
-                let is_full = self.change_buffer.all >= self.settings.buffered.0;
-                if tries > 0 || !is_full || self.pool.holds(page) {
-                    return true;
-                }
-                let Some(leaf) = self.any_to_merge() else { return true };
-                self.clients[client as usize].contraction = Contraction::Begun(leaf);
-                leaf
-            }
-        };
-        if contraction != Contraction::Of(leaf) {
-            let (from, _) = self.buffer_page(leaf);
-            if self.get(client, from).is_none() {
-                return false;
-            }
-            self.clients[client as usize].contraction = Contraction::Of(leaf);
-            self.merge_around(leaf);
-        }
-        let is_there = self.get(client, leaf).is_some();
-        if is_there {
-            self.clients[client as usize].contraction = Contraction::Done;
-            self.clients[client as usize].tries = 0;
-        }
-        is_there
     }
 
     /// Leaves in the area of one, which is read by itself, are read in the background.
@@ -197,11 +293,8 @@ impl Engine {
 
     /// A leaf with buffered changes that is not in the pool, anywhere.
     fn any_to_merge(&mut self) -> Option<u32> {
-        let leaf = self.next_to_merge();
-        let pages = self.change_buffer.changes.len() as u64;
-        // Multiplied by 2^32 over the golden ratio, places that follow one another lie all over the data.
-        self.change_buffer.at = (u64::from(self.change_buffer.at) * 2_654_435_761 % pages) as u32;
-        leaf
+        let from = self.change_buffer.any()?;
+        self.change_buffer.changed_from(from).find(|leaf| !self.pool.holds(*leaf))
     }
 
     /// Changes that were buffered for the page in a frame are merged into it; bytes of log that makes.
@@ -215,10 +308,10 @@ impl Engine {
         bytes
     }
 
-    /// So many leaves with buffered changes are read, one after the other; whether there may be more of them.
+    /// So many leaves with buffered changes are read; whether there may be more of them.
     pub(super) fn merge_changes(&mut self, most: u64) -> bool {
         for _ in 0..most.min(self.change_buffer.all) {
-            let Some(page) = self.next_to_merge() else { return false };
+            let Some(page) = self.any_to_merge() else { return false };
             if !self.merge_in_background(page) {
                 return true;
             }
@@ -248,16 +341,88 @@ impl Engine {
         let most = if hurry { self.settings.io_capacity } else { self.settings.io_capacity / 20 };
         most.min(u64::from(AHEAD) / 2)
     }
+}
 
-    /// The next leaf with buffered changes that is not in the pool.
-    fn next_to_merge(&mut self) -> Option<u32> {
-        let pages = self.change_buffer.changes.len() as u32;
-        let (begin, end) = (self.change_buffer.at, self.change_buffer.at + pages);
-        let next = (begin..end).find(|at| {
-            let page = at % pages;
-            self.change_buffer.of(page) > 0 && !self.pool.holds(page)
-        });
-        self.change_buffer.at = next.map_or(begin, |at| (at + 1) % pages);
-        next.map(|at| at % pages)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Two indexes of different sizes, with pages of something else between them.
+    fn buffer() -> ChangeBuffer {
+        let index = |first, leaves| Index { first, leaves, changes: 0 };
+        ChangeBuffer {
+            changes: vec![0; 20_000],
+            all: 0,
+            indexes: vec![index(1_000, 400), index(9_000, 10_000)],
+            pages: 1,
+            random: Random::named(2, "changes"),
+        }
+    }
+
+    /// So many changes, nine of ten in the small index; its tree grows as it must.
+    fn filled(count: u64) -> ChangeBuffer {
+        let (mut buffer, mut random) = (buffer(), Random::named(1, "changes"));
+        for _ in 0..count {
+            let within = random.below(10_000) as u32;
+            let leaf = if random.below(10) > 0 { 1_000 + within % 400 } else { 9_000 + within };
+            if buffer.of(leaf) < 250 {
+                buffer.pages += u32::from(buffer.all >= PER_PAGE * u64::from(buffer.pages));
+                buffer.add(leaf);
+            }
+        }
+        buffer
+    }
+
+    #[test]
+    fn pages_of_the_tree_hold_about_as_many_changes_each_in_the_order_of_the_leaves() {
+        let buffer = filled(20_000);
+        let mut held: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut last = 0;
+        for leaf in (1_000..1_400).chain(9_000..19_000) {
+            let page = buffer.page_of(leaf);
+            assert!(page >= last, "leaf {leaf} lies on page {page}, one before it on {last}");
+            last = page;
+            *held.entry(page).or_default() += u64::from(buffer.of(leaf));
+        }
+        assert_eq!(held.len(), buffer.pages as usize, "each page holds something");
+        let (least, most) = (held.values().min().copied(), held.values().max().copied());
+        assert!(
+            least >= Some(PER_PAGE / 2) && most <= Some(PER_PAGE * 3 / 2),
+            "{least:?} to {most:?} changes on a page"
+        );
+    }
+
+    #[test]
+    fn what_was_added_is_taken_once_and_leaves_a_tree_of_one_page() {
+        let mut buffer = filled(20_000);
+        let all = buffer.all;
+        let taken: u64 = (0..20_000).chain(0..20_000).map(|page| buffer.take(page)).sum();
+        assert_eq!((taken, buffer.all, buffer.pages), (all, 0, 1));
+        assert!(buffer.indexes.iter().all(|index| index.changes == 0));
+    }
+
+    #[test]
+    fn changes_of_each_index_are_drawn_as_often_as_there_are_and_none_is_passed_over() {
+        let mut buffer = filled(20_000);
+        let draws = 10_000;
+        let small = (0..draws).filter(|_| buffer.any().is_some_and(|leaf| leaf < 9_000)).count() as f64;
+        let share = buffer.indexes[0].changes as f64 / buffer.all as f64;
+        let deviation = (share * (1.0 - share) / f64::from(draws)).sqrt();
+        assert!((small / f64::from(draws) - share).abs() < 4.0 * deviation, "{small} of {draws} where {share} lie");
+        let all = (0..20_000).filter(|leaf| buffer.of(*leaf) > 0).count();
+        for from in [1_000, 1_399, 9_000, 12_345, 18_999] {
+            let mut found: Vec<_> = buffer.changed_from(from).collect();
+            let first = (from..19_000).find(|leaf| buffer.of(*leaf) > 0);
+            assert_eq!(found.first().copied(), first.or(found.first().copied()));
+            found.sort_unstable();
+            found.dedup();
+            assert_eq!(found.len(), all);
+        }
+    }
+
+    #[test]
+    fn nothing_is_drawn_where_nothing_is_buffered() {
+        assert_eq!(buffer().any(), None);
     }
 }

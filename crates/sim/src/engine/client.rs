@@ -1,6 +1,6 @@
 //! Clients: each goes through the steps of its transactions, and waits where it must.
 
-use super::change_buffer::Contraction;
+use super::change_buffer::Way;
 use super::counters::{Count, Told, Why};
 use super::locks::Asked;
 use super::plan::{Op, Plan};
@@ -41,8 +41,8 @@ pub(super) struct Seat {
     pub(super) waited: bool,
     /// It has looked for a free frame so often.
     pub(super) tries: u32,
-    /// How far it is with contracting the change buffer; the leaf whose bitmap it has asked.
-    pub(super) contraction: Contraction,
+    /// What it does about a change of a leaf; the leaf whose bitmap it has asked.
+    pub(super) way: Way,
     pub(super) asked: u32,
     /// Log position of its last change.
     pub(super) lsn: u64,
@@ -82,7 +82,7 @@ impl Seat {
             asks_locks: false,
             waited: false,
             tries: 0,
-            contraction: Contraction::NotYet,
+            way: Way::Undecided,
             asked: NONE,
             lsn: 0,
             cpu: 0,
@@ -106,7 +106,7 @@ impl Seat {
     pub(super) fn forget(&mut self) {
         (self.wrote, self.waited, self.tries, self.gets, self.scan) = (false, false, 0, 0, NONE);
         (self.cpu, self.owed, self.contends) = (0, 0, false);
-        (self.contraction, self.asked) = (Contraction::NotYet, NONE);
+        (self.way, self.asked) = (Way::Undecided, NONE);
         self.noted = Noted::NOWHERE;
         self.changed.clear();
     }
@@ -291,8 +291,7 @@ impl Engine {
                 return;
             }
             let seat = &mut self.clients[client as usize];
-            (seat.at, seat.tries) = (seat.at + 1, 0);
-            (seat.contraction, seat.asked) = (Contraction::NotYet, NONE);
+            (seat.at, seat.way, seat.asked) = (seat.at + 1, Way::Undecided, NONE);
         }
     }
 
@@ -379,7 +378,8 @@ impl Engine {
     pub(super) fn get(&mut self, client: u32, page: u32) -> Option<u32> {
         match self.pool.get(page, self.now) {
             Found::Here(frame, first_use) => {
-                self.clients[client as usize].gets += 1;
+                let seat = &mut self.clients[client as usize];
+                (seat.gets, seat.tries) = (seat.gets + 1, 0);
                 self.counters.one(Count::PageRequests);
                 if first_use && self.settings.area.0 > 0 {
                     let asked = self.look_ahead(page);
@@ -479,7 +479,7 @@ impl Engine {
             return false;
         }
         let seat = &mut self.clients[client as usize];
-        (seat.scan, seat.tries) = (page + 1, 0);
+        seat.scan = page + 1;
         let cpu = &self.settings.cpu;
         let time = cpu.page_get + u64::from(rows) * cpu.scan_row + std::mem::take(&mut seat.cpu);
         seat.gets -= 1;

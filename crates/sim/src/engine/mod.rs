@@ -49,7 +49,7 @@ mod user_flush;
 mod warm;
 
 use crate::device::DeviceCompletion;
-use change_buffer::{ChangeBuffer, PER_PAGE};
+use change_buffer::{BEYOND, ChangeBuffer, PER_PAGE};
 use cleaner::Cleaner;
 use client::Seat;
 use counters::{Count, Counters, TOLD};
@@ -271,7 +271,7 @@ fn other_data_sets(spec: &RunSpec, seed: u64, first: &ProgramSpec, layout: &Layo
 /// The pages of a program's tables and of the system, for so many clients.
 fn laid_out(settings: &Settings, program: &Program, clients: u32) -> (Segments, Layout) {
     let segments = Segments::new(settings.model.undo.as_ref(), clients);
-    let system = (segments.pages(), (settings.buffered.0 / PER_PAGE) as u32, settings.bitmap);
+    let system = (segments.pages(), (settings.buffered.0 / PER_PAGE + BEYOND) as u32, settings.bitmap);
     (segments, Layout::new(&program.catalogue().tables, system, |table| groups(program, table)))
 }
 
@@ -288,6 +288,7 @@ impl Engine {
         layout.next = idle.last().map_or(layout.next, |set| set.layout.next);
         let storage = spec.storage.get_index_of(&database.storage)?;
         let (device, base_bytes) = places[storage];
+        let layouts = std::iter::once(&layout).chain(idle.iter().map(|set| &set.layout));
         let mut engine = Self {
             storage,
             device,
@@ -296,7 +297,7 @@ impl Engine {
             seeds: Seeds { data: database.seed, run: spec.seed },
             redo: Redo::new(settings.log),
             cache: PageCache::new(settings.cached),
-            change_buffer: ChangeBuffer::new(layout.next),
+            change_buffer: ChangeBuffer::new(layouts, layout.next, spec.seed),
             cleaner: Cleaner::default(),
             purge: Purge::new(settings.purge.0),
             segments,

@@ -59,9 +59,11 @@ impl Counted {
 /// How an engine stands.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Standing {
-    /// Bytes of pages in the pool, of dirty ones, and of log since the last checkpoint; clients that wait for a lock.
+    /// Bytes of pages in the pool, of dirty ones, of the change buffer's, and of log since the last checkpoint; clients that wait
+    /// for a lock.
     pub(crate) pool: f64,
     pub(crate) dirty: f64,
+    pub(crate) buffered: f64,
     pub(crate) age: f64,
     waiting: f64,
     /// Bytes in the host's page cache, where files go through it.
@@ -89,6 +91,7 @@ impl Engine {
             pool: bytes(frames - self.pool.free()),
             whole: bytes(frames),
             dirty: bytes(self.pool.dirty()),
+            buffered: bytes(self.change_buffer.pages()),
             age: self.redo.age() as f64,
             waiting: self.locks.waiting() as f64,
             cached: self.cache.bytes(),

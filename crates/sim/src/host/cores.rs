@@ -41,6 +41,8 @@ impl Thread {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Core {
     pub(super) thread: u32,
+    /// The physical core that it is one of.
+    physical: u32,
     /// What the thread does; nothing in the instant after it has done something.
     request: u32,
     end: Nanos,
@@ -50,9 +52,10 @@ pub(super) struct Core {
 /// All processors and threads.
 #[derive(Debug)]
 pub(super) struct Cores {
-    /// Logical processor `i` is one of physical core `i % physical`.
+    /// Logical processor `i` is one of physical core `i % physical`, of as many.
     pub(super) all: Vec<Core>,
-    physical: usize,
+    /// By physical core, of how many of its logical processors each has a thread.
+    taken: Vec<u8>,
     pub(super) threads: Vec<Thread>,
     /// Threads that run or want to.
     pub(super) runnable: u64,
@@ -68,8 +71,16 @@ impl Cores {
     pub(super) fn new(physical: usize, threads_per_core: usize) -> Self {
         let count = physical * threads_per_core;
         Self {
-            all: vec![Core { thread: NONE, request: NONE, end: 0, slice_end: 0 }; count],
-            physical,
+            all: (0..count as u32)
+                .map(|core| Core {
+                    thread: NONE,
+                    physical: core % physical as u32,
+                    request: NONE,
+                    end: 0,
+                    slice_end: 0,
+                })
+                .collect(),
+            taken: vec![0; physical],
             threads: Vec::new(),
             runnable: 0,
             idle: count,
@@ -91,8 +102,8 @@ impl Cores {
 
     /// Whether another logical processor of the same physical core has a thread.
     pub(super) fn beside_sibling(&self, core: usize) -> bool {
-        let siblings = (core % self.physical..self.all.len()).step_by(self.physical);
-        siblings.filter(|&other| other != core).any(|other| self.all[other].thread != NONE)
+        let Core { thread, physical, .. } = self.all[core];
+        self.taken[physical as usize] > u8::from(thread != NONE)
     }
 
     /// A thread has something to do; the idle processor that takes it, if it doesn't run already and there is one.
@@ -115,11 +126,10 @@ impl Cores {
             return None;
         }
         let idle = |core: &usize| self.all[*core].thread == NONE;
-        let alone = |core: &usize| idle(core) && !self.beside_sibling(*core);
-        if alone(&last) {
+        if self.taken[self.all[last].physical as usize] == 0 {
             return Some(last);
         }
-        let first = (0..self.all.len()).find(alone);
+        let first = self.taken.iter().position(|&taken| taken == 0);
         first.or_else(|| Some(last).filter(idle)).or_else(|| (0..self.all.len()).find(idle))
     }
 
@@ -137,6 +147,7 @@ impl Cores {
         self.idle -= 1;
         let at = &mut self.all[core];
         (at.thread, at.slice_end) = (thread, slice_end);
+        self.taken[at.physical as usize] += 1;
         let thread = &mut self.threads[thread as usize];
         (thread.state, thread.last_core) = (ThreadState::Running, core as u32);
     }
@@ -179,6 +190,7 @@ impl Cores {
     /// The thread leaves its processor; the one whose turn it is, which must be placed there now.
     pub(super) fn leave(&mut self, core: usize) -> Option<u32> {
         let thread = std::mem::replace(&mut self.all[core].thread, NONE);
+        self.taken[self.all[core].physical as usize] -= 1;
         self.idle += 1;
         if self.threads[thread as usize].head == NONE {
             self.threads[thread as usize].state = ThreadState::Asleep;

@@ -41,6 +41,8 @@ const TURNS: f64 = 2.0;
 const LOG_TURNS: f64 = 1.25;
 /// Dirty pages and log that are more by this from window to window still grow.
 const GROWTH: f64 = 1.1;
+/// A change buffer that would take this share of the pool more before the end leaves other pages less room.
+const ROOM: f64 = 0.1;
 /// Less than this share of a phase is not worth leaving out.
 const LITTLE: f64 = 0.05;
 
@@ -272,7 +274,7 @@ fn fills_up(before: &[Stretch], window: &[Stretch]) -> bool {
     grows(|block| block.standing.1.dirty) || grows(|block| block.standing.1.age)
 }
 
-/// Whether something fills up before the end that is not full yet, at the pace of the window.
+/// Whether something fills up before the end that is not full yet, or grows by much, at the pace of the window.
 fn comes_to_a_limit(window: &[Stretch], left: f64) -> bool {
     let (first, last) = (&window[0], &window[window.len() - 1]);
     let (begin, end) = (first.standing.0, last.standing.1);
@@ -288,7 +290,8 @@ fn comes_to_a_limit(window: &[Stretch], left: f64) -> bool {
     // Once it is full, pages go out that were asked for: the pool must have been through that.
     let pool_fills_up =
         !is_turned_over && end.pool + (end.pool - begin.pool).max(0.0) * ahead >= end.whole && end.pool < end.whole;
-    log_goes_on || dirt_fills_up || pool_fills_up || flash_fills_up(first, last, ahead)
+    let buffer_takes_room = (end.buffered - begin.buffered) * ahead > ROOM * end.whole;
+    log_goes_on || dirt_fills_up || pool_fills_up || buffer_takes_room || flash_fills_up(first, last, ahead)
 }
 
 /// Whether a drive would have no erased flash any more before the end: what that does must be simulated.
@@ -351,6 +354,22 @@ mod tests {
         let lasting = |each: u64| judge.lasting(&vec![block(5 * SECOND, each); 60]);
         assert_eq!([100, 249].map(|each| lasting(each).is_some()), [false; 2], "fewer than 50 000 in all");
         assert_eq!([250, 1000].map(|each| lasting(each).is_some()), [true; 2]);
+    }
+
+    #[test]
+    fn a_change_buffer_that_takes_ever_more_of_the_pool_is_simulated_until_it_stops() {
+        let judge = Judge { begin: 0, end: 1000 * SECOND };
+        let with = |buffered: fn(u32) -> f64| {
+            let mut blocks = vec![block(5 * SECOND, 1000); 60];
+            for (block, number) in blocks.iter_mut().zip(0u32..) {
+                let (begin, end) = &mut block.standing;
+                (begin.buffered, end.buffered, end.whole) = (buffered(number), buffered(number + 1), 1e9);
+            }
+            judge.lasting(&blocks).is_some()
+        };
+        assert!(!with(|number| 5e6 * f64::from(number)), "half a per cent of the pool each five seconds");
+        assert!(with(|number| 5e6 * f64::from(number.min(10))));
+        assert!(with(|number| 1e4 * f64::from(number)), "too little to matter");
     }
 
     #[test]

@@ -169,11 +169,9 @@ pub enum Derived {
         /// Levels in which the other cell differs.
         cell: IndexMap<String, Scalar>,
     },
-    /// The mean over phases of the cell that `cell` names, as if each had gone on for so long.
-    MeanOver {
-        /// Phases, and how long each counts.
-        phases: IndexMap<String, Time>,
-    },
+    /// A mean latency as a tool makes it that adds up from the begin of the ramp on, and counts what completes after it
+    /// (tpcc-mysql's avg_rt).
+    RampIncluded,
     /// The greatest level of a numeric axis up to which another axis makes no difference.
     SameUpTo {
         /// The numeric axis.
