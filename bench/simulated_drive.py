@@ -15,7 +15,8 @@ Processor time is the worker's, from the begin of the measured phase to its end 
 before the run is laid out in the phase before), and the loop's. A pair runs each once, in an order
 that alternates; a ratio is a geometric mean over pairs, with a 95 % interval from three pairs on.
 Each kind is held against the fastest simulator measured at the like load; that one's steady writes
-were only possible on 2 GiB of flash with 28 % of it spare, so the kind is measured there as well.
+came to an end only on 2 GiB of flash with 28 % of it spare and with one outstanding, so the kind is
+measured there as well.
 `--write` writes docs/validation/simulated-drive.md.
 """
 
@@ -116,12 +117,13 @@ interval = "INTERVAL"
 
 @dataclass(frozen=True)
 class Drive:
-    """A profile's file, by how much its flash is divided, what is left in GiB, the interval."""
+    """A profile's file, by how much its flash is divided, what is left in GiB, how it is asked."""
 
     path: Path
     scale: int
     gib: int
     interval: str = "100 ms"
+    depth: int = DEPTH
 
     @property
     def is_peers(self) -> bool:
@@ -156,7 +158,7 @@ def scaled(gib: int) -> Drive:
     return Drive(path, FLASH_GIB // gib, gib)
 
 
-def of_peer(folder: Path) -> Drive:
+def of_peer(folder: Path, depth: int) -> Drive:
     """The profile's drive with the peer's flash; eight dies take long, so intervals are longer."""
     text = scaled(PEER_GIB).path.read_text()
     for key, value in PEER_VALUES.items():
@@ -165,16 +167,17 @@ def of_peer(folder: Path) -> Drive:
             raise RuntimeError(f"{key} is there {count} times")
     path = folder / "peer.toml"
     path.write_text(text)
-    return Drive(path, 1, PEER_GIB, "10 s")
+    return Drive(path, 1, PEER_GIB, "10 s", depth)
 
 
 def study_text(kind: str, drive: Drive) -> str:
     """The study of a kind; amounts go with the scale."""
     read, written, millions = KINDS[kind]
     scale, name = drive.scale, drive.path.stem
-    text = STUDY.replace("DEVICE", name).replace("READ", read).replace("DEPTH", str(DEPTH))
+    text = STUDY.replace("DEVICE", name).replace("READ", read).replace("DEPTH", str(drive.depth))
     text = text.replace("EXTRA", f'scale = {scale}\nwritten = "{written}"')
-    text = text.replace("INTERVAL", drive.interval).replace("BEFORE", str(DEPTH * 4096 * scale))
+    text = text.replace("INTERVAL", drive.interval)
+    text = text.replace("BEFORE", str(drive.depth * 4096 * scale))
     return text.replace("AMOUNT", str(millions * 1_000_000 * 4096 * scale))
 
 
@@ -286,8 +289,8 @@ HEADINGS = [
 
 
 def is_like(of: Row) -> bool:
-    """Whether the peer was measured at the like: its steady writes were on less flash."""
-    return of.kind != PEERED or of.drive.is_peers
+    """Whether the peer was measured at the like: its steady writes were on less flash, alone."""
+    return of.kind != PEERED or (of.drive.is_peers and of.drive.depth == 1)
 
 
 def cells(of: Row) -> list[str]:
@@ -295,7 +298,7 @@ def cells(of: Row) -> list[str]:
     middle, low, high = (100 * ratio for ratio in of.ratio)
     share = f"{middle:.0f} %" + (f" ({low:.0f}–{high:.0f})" if high > low else "")
     rate = f"{1e3 / of.drive_ns:.1f} million"
-    name = of.kind.replace("-", " ")
+    name = of.kind.replace("-", " ") + (", one at a time" if of.drive.depth == 1 else "")
     costs = [f"{ns:.0f}" for ns in (of.bare_ns, of.timed_ns, of.drive_ns)]
     timed = f"{100 * of.bare_ns / of.timed_ns:.0f} %"
     times = f"{1e9 / of.drive_ns / PEERS[of.kind].rate:.0f}"
@@ -339,11 +342,12 @@ def peers_text(rows: Sequence[Row]) -> list[str]:
         *(f"| {kind.replace('-', ' ')} | {of.rate:,} | {of.load} |" for kind, of in PEERS.items()),
         "",
         "Its steady writes came to an end on that small drive only: with 32 GiB it aborted, or",
-        f"stopped with everything stuck. The row of {PEER_GIB} GiB is the like one: the profile's",
-        "drive with the peer's flash (8 channels of one die, 256 blocks of 256 pages of 4 KiB) and",
-        "its spare. Other rows of steady writes are in brackets: a map of a few MiB lies in the",
-        f"processor's cache, theirs does not. {BAR} times the peer there would be {bar:.0f} ns an",
-        "I/O; the bare loop, which has no time and keeps no record, takes",
+        "stopped with everything stuck, and with more than one outstanding it left some for ever.",
+        f"The first row of {PEER_GIB} GiB is the like one: the profile's drive with the peer's",
+        "flash (8 channels of one die, 256 blocks of 256 pages of 4 KiB) and its spare, one write",
+        "at a time. Other rows of steady writes are in brackets. A map of a few MiB lies in the",
+        f"processor's cache, larger ones do not. {BAR} times the peer there would be {bar:.0f} ns",
+        "an I/O; the bare loop, which has no time and keeps no record, takes",
         f"{' and '.join(loops)}.",
     ]
 
@@ -355,8 +359,9 @@ def page(rows: Sequence[Row], floor: float, pairs: tuple[int, int], sizes: tuple
         "",
         "<!-- written by `python -m bench.simulated_drive --write` -->",
         "",
-        f"`{PROFILE}` with {DEPTH} outstanding through `tameshi run`, everything recorded, beside",
-        "a bare map-and-reclaim loop over as much flash at the same over-provisioning, which",
+        f"`{PROFILE}` with {DEPTH} outstanding, where no other number stands, through",
+        "`tameshi run`, everything recorded, beside a bare map-and-reclaim loop",
+        "over as much flash at the same over-provisioning, which",
         f"has no time and keeps no record; {pairs[0]} alternating pairs at {sizes[0]} GiB,",
         f"{pairs[1]} at {sizes[1]} GiB. Nanoseconds of processor time for an I/O of 4 KiB; the",
         "extension as `pip install` builds it (optimised, assertions on). *Drive's speed* is the",
@@ -400,7 +405,8 @@ def main() -> None:
     floor = simulated(null_text(20), 20).ns
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
-        planned = [(kind, of_peer(Path(scratch)), pairs[0]) for kind in kinds if kind == PEERED]
+        peers = [of_peer(Path(scratch), depth) for depth in (1, DEPTH)]
+        planned = [(kind, drive, pairs[0]) for kind in kinds for drive in peers if kind == PEERED]
         for gib, count in zip(sizes, pairs, strict=True):
             planned += [(kind, scaled(gib), count) for kind in kinds if count]
         for kind, drive, count in planned:

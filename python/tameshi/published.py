@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tameshi import _core
 from tameshi.paths import PUBLISHED
 from tameshi.spec_types import Published, Summary
 
@@ -34,6 +33,7 @@ UNITS = {
     "ms": 1e6,
     "us": 1e3,
     "%": 0.01,
+    "512B blocks": 1.0,
 }
 """Units of the lists in those of our metrics: per second, bytes per second, ns, shares."""
 QUANTILE = 1.645

@@ -42,6 +42,7 @@ RATIO_SUFFIXES = (
     *("_rate", "_bandwidth", ".tpmc"),
 )
 PERCENTILE_SUFFIXES = (".p50", ".p99", ".p999")
+PROFILE, SCAN = "profile", "scan"
 STORAGE, HOST = "storage.", "host"
 """Subjects of the load's series that are no streams: storages begin so, and the host."""
 
@@ -223,6 +224,9 @@ def _cell(
                 flagged += flags(stream.name, data, ordered=cell.world != SIMULATED)
         for word in program_words([cell.spec]):
             told = _of_database(word, cell, frames, parts)
+            if parts[0][1].steady:
+                profiles = _profiles(cell, frames, usable)
+                told += programs.of_profiles(word, profiles)
             if cell.world == SIMULATED:
                 told = with_model(told, facts_of(parts[0][0].spec, cell.spec))
             found += [_as_json(name, estimate, 1) for estimate in told]
@@ -261,8 +265,7 @@ def _cell(
 
 def _seconds(parts: Sequence[tuple[SealedRun, Stretch]]) -> float:
     """How long a window is, on the mean over runs."""
-    lengths = [part.length_ns for _, part in parts]
-    return digits(sum(lengths) / len(lengths) / NANOSECONDS)
+    return sum(part.length_ns for _, part in parts) / len(parts) / NANOSECONDS
 
 
 def _percentile_asked(study: Summary) -> list[str]:
@@ -304,8 +307,34 @@ def _of_database(
         found += [*estimates(name, data), *programs.of_client(name, data)]
     found += programs.of_server(sampled("server", programs.SERVER))
     found += programs.of_process(programs.SERVER, sampled("samples", programs.SERVER))
+    if cell.world == SIMULATED:
+        found += programs.of_process(programs.SERVER, windows(HOST))
     found += programs.of_process(programs.CLIENT, sampled("samples", "worker"))
     return found + programs.of_disk(sampled("samples", None))
+
+
+def _profiles(
+    cell: Cell, frames: Mapping[Any, _Frames], runs: Sequence[SealedRun]
+) -> dict[int, dict[str, Any]]:
+    """The profile of each run's scans, by repetition: the server's own, or the simulated one's."""
+    found = {}
+    for run in runs:
+        told = frames[run.folder]
+        of = [
+            e["profile"] for e in told.events if e["kind"] == PROFILE and e["phase"] == cell.index
+        ]
+        window = _window_of(cell, run)
+        if cell.world == SIMULATED and window and program_words([cell.spec]) == [SCAN]:
+            part = Stretch(cell.phase, _real(window["spans"]), steady=True)
+            at = (run.spec.repetition, cell.index)
+            server = _sampled(told.server, run.spec.repetition, programs.SERVER, part)
+            made = programs.scan_profile(
+                told.window(*at, SCAN, part), server, told.window(*at, HOST, part)
+            )
+            of = [made] if made else []
+        if of:
+            found[run.spec.repetition] = of[0]
+    return found
 
 
 def _sampled(
@@ -332,7 +361,7 @@ def _sampled(
 
 
 TOLD = (
-    *("check", "crash", "outage", "errors", "mix_audit", "profile", "caches", "loaded"),
+    *("check", "crash", "outage", "errors", "mix_audit", PROFILE, "caches", "loaded"),
     *("restart", "pool_loaded", "simulated"),
 )
 """Events of a run with a database that results.json holds."""
@@ -350,6 +379,9 @@ def _database(
         for event in frames[run.folder].events
         if event["kind"] in TOLD and event.get("phase", cell.index) == cell.index
     ]
+    if cell.world == SIMULATED:
+        made = _profiles(cell, frames, runs).items()
+        told += [{"repetition": at, "kind": PROFILE, "profile": profile} for at, profile in made]
     return {"database": [{k: v for k, v in event.items() if k != "source"} for event in told]}
 
 

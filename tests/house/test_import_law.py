@@ -56,7 +56,7 @@ MODULES = {
     "stats": {"_core"},
     "run": LOWER,
     "worker": {"run"},
-    "published": {"_core"},
+    "published": set(),
     "model_error": {"published", "stats"},
     "searches": {"stats", "study"},
     "deviations": {"_core", "windows"},

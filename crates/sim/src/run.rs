@@ -48,17 +48,22 @@ pub(crate) struct Used {
     energy_nj: Option<u64>,
     /// What its flash has gone through; `None` where there is none.
     wear: Option<Wear>,
+    /// What a host's processors have done for a database server itself and in the kernel, in nanoseconds.
+    server_ns: Option<[Nanos; 2]>,
 }
 
 impl Used {
     /// What will have been done when a share of what lies between `begin` and `end` has followed.
     pub(crate) fn after(&self, (begin, end): (&Self, &Self), share: Share) -> Self {
         let drawn = begin.energy_nj.zip(end.energy_nj).map(|(begin, end)| share.of(end.saturating_sub(begin)));
+        let worked =
+            begin.server_ns.zip(end.server_ns).map(|(begin, end)| gains(begin, end).map(|gain| share.of(gain)));
         Self {
             usage: self.usage.after((&begin.usage, &end.usage), share),
             rebuilt_bytes: self.rebuilt_bytes,
             energy_nj: self.energy_nj.zip(drawn).map(|(before, drawn)| before + drawn),
             wear: self.wear.zip(begin.wear.zip(end.wear)).map(|(wear, (begin, end))| wear.after((&begin, &end), share)),
+            server_ns: self.server_ns.zip(worked).map(|([user, system], more)| [user + more[0], system + more[1]]),
         }
     }
 
@@ -66,6 +71,11 @@ impl Used {
     pub(crate) fn erased(&self) -> Option<u64> {
         self.wear.filter(|wear| wear.mapped_bytes > wear.physical_bytes / 2).map(|wear| wear.erased_bytes)
     }
+}
+
+/// By how much each is more.
+fn gains(before: [Nanos; 2], after: [Nanos; 2]) -> [Nanos; 2] {
+    [0, 1].map(|at| after[at].saturating_sub(before[at]))
 }
 
 /// What lasts from phase to phase.
@@ -135,11 +145,13 @@ impl World {
             (None, None) => {}
         }
         let device = self.devices.get(place);
+        let host = self.host.as_ref().filter(|_| device.is_none() && self.engine.is_some());
         Used {
             usage,
             rebuilt_bytes: device.map_or(0, Device::rebuilt_bytes),
             energy_nj: device.and_then(|device| device.energy_nj(self.now)),
             wear: device.and_then(Device::wear),
+            server_ns: host.map(|host| host.user_and_system(self.now)),
         }
     }
 
@@ -171,6 +183,10 @@ impl World {
             }
             if let Some((drawn, until)) = after.energy_nj.zip(before.energy_nj) {
                 writer.counters(span, subject, &[("power.energy_nj", drawn.saturating_sub(until))])?;
+            }
+            if let Some((before, after)) = before.server_ns.zip(after.server_ns) {
+                let [user, system] = gains(before, after);
+                writer.counters(span, subject, &[("process.cpu_user_ns", user), ("process.cpu_system_ns", system)])?;
             }
             if let Some(wear) = after.wear {
                 writer.counters(span, subject, &wear.rows(&before.wear.unwrap_or_default()))?;

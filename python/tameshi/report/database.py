@@ -126,18 +126,21 @@ def _profile(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
         statements = sum(profile["statements"] for profile in told)
         stages: dict[str, dict[str, float]] = {}
         for stage in (stage for profile in told for stage in profile["stages"]):
-            whole = stages.setdefault(stage["stage"], dict.fromkeys(PROFILED, 0.0))
-            for key in PROFILED:
-                whole[key] += stage[key] / statements
+            whole = stages.setdefault(stage["stage"], {})
+            for key in stage.keys() & set(PROFILED):
+                whole[key] = whole.get(key, 0.0) + stage[key] / statements
         for name, means in stages.items():
-            values = [
-                format_value("latency", mean) if key.endswith("ns") else f"{mean:,.4g}"
-                for key, mean in means.items()
-            ]
+            values = [_of_stage(text, key, means.get(key)) for key in PROFILED]
             rows.append(Row(name, tuple(map(Shown, values)), cell_name(text, cell)))
     columns = [Column(text("column.stage")), *(Column(text(f"profile.{key}")) for key in PROFILED)]
     caption, note = text("table.profile"), text("note.profile")
     return Table("database-profile", caption, tuple(columns), tuple(rows), note, numeric=True)
+
+
+def _of_stage(text: Text, key: str, mean: float | None) -> str:
+    if mean is None:
+        return text("cell.none")
+    return format_value("latency", mean) if key.endswith("ns") else f"{mean:,.4g}"
 
 
 def _checks(text: Text, cells: Sequence[dict[str, Any]]) -> Table:

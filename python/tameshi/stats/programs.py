@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tameshi.stats import intervals
 from tameshi.stats.estimates import NANOSECONDS, Estimate, WindowData
@@ -150,6 +151,54 @@ def of_process(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
         if any(kind in run.counters for kind in kinds) and run.length_ns
     }
     return [*found, _plain("process.processors", subject, "1", busy)] if busy else found
+
+
+PROFILED = {
+    "cpu_user_ns": ("statement.cpu_user", "ns"),
+    "cpu_system_ns": ("statement.cpu_system", "ns"),
+    "blocks_in": ("statement.blocks_in", "1"),
+}
+"""What is told of a mean statement, by what profiles tell of its stages."""
+BLOCK_BYTES = 512
+SCANNING = "Sending data"
+"""The stage of a scan in which MySQL up to 5.7 and MariaDB read and send its rows."""
+
+
+def scan_profile(
+    scans: WindowData, server: WindowData, host: WindowData
+) -> dict[str, object] | None:
+    """What a server's own profile of scans would tell, from the counters of one run's window.
+
+    As there a statement has the whole process's times while it ran: of the window the part in
+    which scans ran that ended in it. Page faults are not known.
+    """
+    statements = round(sum(scans.counters.get("transaction.count", ())))
+    ns = sum(scans.counters.get("transaction.latency_sum", ()))
+    if not statements or not host.counters:
+        return None
+    part = ns / scans.length_ns
+    told = {"stage": SCANNING, "ns": ns}
+    for kind in ("cpu_user_ns", "cpu_system_ns"):
+        told[kind] = part * sum(host.counters.get(f"process.{kind}", ()))
+    told["blocks_in"] = part * sum(server.counters.get("server.read_bytes", ())) / BLOCK_BYTES
+    return {"statements": statements, "stages": [told]}
+
+
+def of_profiles(subject: str, profiles: Mapping[int, Mapping[str, Any]]) -> list[Estimate]:
+    """Processor times and blocks of a mean statement, from the profiles by repetition."""
+    return [
+        _plain(
+            metric,
+            subject,
+            unit,
+            {
+                repetition: sum(stage[key] for stage in told["stages"]) / told["statements"]
+                for repetition, told in profiles.items()
+            },
+        )
+        for key, (metric, unit) in PROFILED.items()
+        if profiles
+    ]
 
 
 def of_disk(runs: Sequence[WindowData]) -> list[Estimate]:

@@ -103,6 +103,8 @@ pub(crate) struct Host {
     slots: Vec<u32>,
     locks: Vec<LockState>,
     random: Random,
+    /// What threads of the engine have computed, without changing over to it.
+    computed_ns: Nanos,
 }
 
 impl Host {
@@ -122,6 +124,7 @@ impl Host {
             slots: Vec::new(),
             locks: vec![LockState::default(); run.storage.len()],
             random: Random::named(run.seed, "host"),
+            computed_ns: 0,
             spec: spec.clone(),
         }
     }
@@ -242,6 +245,14 @@ impl Host {
             let (threads, worked) = station.worked(now);
             usage.add(Resource::Hypervisor, threads, worked);
         }
+    }
+
+    /// How long the processors have computed for the engine's threads up to `now`, and worked otherwise: in the kernel.
+    pub(crate) fn user_and_system(&self, now: Nanos) -> [Nanos; 2] {
+        let mut usage = Usage::default();
+        self.usage(now, &mut usage);
+        let (_, busy) = usage.of(Resource::Cores);
+        [self.computed_ns.min(busy), busy.saturating_sub(self.computed_ns)]
     }
 
     /// Adds how long a storage's lock was held up to `now`.
@@ -391,9 +402,12 @@ impl Host {
             thread.tail = NONE;
         }
         let begin = now.max(self.interrupts.free_at(core));
-        let cost = self.task_ns(request) + switch_ns;
-        let cost = self.varied(cost);
+        let task = self.task_ns(request);
+        let cost = self.varied(task + switch_ns);
         let cost = self.machine.stretched(cost, self.cores.runnable, self.cores.beside_sibling(core));
+        if self.flights[request as usize].stage == Stage::Work && task > 0 {
+            self.computed_ns += if switch_ns == 0 { cost } else { cost * task / (task + switch_ns) };
+        }
         let hold = self.hold_ns(request);
         let mut locked = begin;
         if hold > 0 {

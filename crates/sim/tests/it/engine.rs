@@ -115,7 +115,7 @@ fn whole_pages() -> Device {
 }
 
 /// Processor time in figures that are easily added up.
-fn round_costs(spec: &mut RunSpec) {
+pub fn round_costs(spec: &mut RunSpec) {
     let model = model(spec);
     let cost = |nanos| sourced(Time(nanos));
     let cpu = &mut model.cpu;

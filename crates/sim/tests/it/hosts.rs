@@ -1,5 +1,6 @@
 //! The host between jobs and devices: known answers of queueing, and what holds for every host.
 
+use crate::engine::{KEYS, MYSQL_57, model, round_costs, run as run_database, spec as database};
 use crate::support::*;
 use tameshi_base::Nanos;
 use tameshi_base::units::{Rate, Share, Time};
@@ -426,4 +427,22 @@ fn a_synchronous_job_keeps_one_request_outstanding() {
     spec.host.as_mut().expect("a host").model.libaio = None;
     spec.host.as_mut().expect("a host").submission = None;
     assert_eq!(tameshi_sim::unsupported(&spec).len(), 1);
+}
+
+#[test]
+fn a_servers_user_time_is_what_its_engine_computes_and_the_rest_that_processors_work_is_the_kernels() {
+    let mut spec = database(MYSQL_57, null(), "256 MiB", &KEYS.replace("clients = 4", "clients = 1"), 1000);
+    round_costs(&mut spec);
+    model(&mut spec).change_buffer = None;
+    let mut host = host(4, 3 * US);
+    (host.context_switch, host.interrupt.cost) = (time(2 * US), time(US));
+    let cpu = &mut model(&mut spec).cpu;
+    (cpu.clock, cpu.page_write) = (host.clock.clone(), time(0));
+    let left = run_database(&on(host, spec));
+    let [user, system, busy] = ["process.cpu_user_ns", "process.cpu_system_ns", "busy.cores_ns"].map(|of| left.of(of));
+    assert_eq!(user + system, busy);
+    // A statement of one row and one change, four pages got and a commit.
+    assert_close(user, left.of("transaction.count") * ((50 + 7 + 4 + 10) * US) as f64, 0.001, "user time");
+    // A write and a sync of the log, each submitted, interrupting and changed over to; a little is the page cleaner's.
+    assert_close(system, left.of("transaction.count") * (2 * (3 + 1 + 2) * US) as f64, 0.05, "time in the kernel");
 }
