@@ -5,16 +5,13 @@ A pure function of the records.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
 from tameshi import _core, searches
 from tameshi.deviations import ledger
-from tameshi.events import read_events
+from tameshi.frames import Frames, Stretch, program_words, sampled
 from tameshi.model_error import facts_of, with_model
 from tameshi.published import RAMPED, WHOLE, published
 from tameshi.spec_types import PhaseSpec, Summary, World
@@ -48,20 +45,6 @@ STORAGE, HOST = "storage.", "host"
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Part of a phase that estimates are taken over; its spans in ns from t0, in order."""
-
-    name: str
-    spans: Sequence[tuple[int, int]]
-    steady: bool
-
-    @property
-    def length_ns(self) -> int:
-        """Of all spans together."""
-        return sum(end - begin for begin, end in self.spans)
-
-
-@dataclass(frozen=True)
 class Cell:
     """One phase at one combination of levels in one world, and its runs."""
 
@@ -79,7 +62,7 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     asked = {figure.window for figure in figures if figure.window}
     # What includes the ramp is made of the phase and of the whole.
     asked |= {WHOLE for figure in figures if figure.model_dump(mode="json")["derived"] == RAMPED}
-    frames = {run.folder: _Frames(run) for run in runs if run.outcome["status"] != "failed"}
+    frames = {run.folder: Frames(run) for run in runs if run.outcome["status"] != "failed"}
     cells = [_cell(study, cell, frames, asked) for cell in _cells(runs)]
     axes = [
         {"name": axis.name, "varies": axis.varies.value, "levels": axis.levels}
@@ -98,96 +81,6 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     }
 
 
-class Intervals:
-    """One subject's recorded intervals in order of time, a column for each metric."""
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        # A client that was held up tells of an interval when the others' sum is written already.
-        keys = ["t_ns", "dt_ns"]
-        wide = frame.pivot("metric", index=keys, values="value", aggregate_function="sum")
-        columns = wide.sort(keys).to_dict(as_series=False)
-        self._ends: list[int] = columns.pop("t_ns")
-        self._lengths: list[int] = columns.pop("dt_ns")
-        self._metrics: dict[str, list[float | None]] = columns
-
-    def within(self, spans: Sequence[tuple[int, int]]) -> tuple[list[int], dict[str, list[float]]]:
-        """Lengths and counters of the intervals that lie in one of the spans whole.
-
-        A metric that none of them tells is left out; what one does not tell of it is 0.
-        """
-        places: dict[int, None] = {}
-        for begin, end in spans:
-            first, last = bisect_left(self._ends, begin), bisect_right(self._ends, end)
-            inside = (p for p in range(first, last) if self._ends[p] - self._lengths[p] >= begin)
-            places |= dict.fromkeys(inside)
-        order = sorted(places)
-        counters = {}
-        for metric, values in self._metrics.items():
-            told = [values[place] for place in order]
-            if any(value is not None for value in told):
-                counters[metric] = [0.0 if value is None else value for value in told]
-        return [self._lengths[place] for place in order], counters
-
-
-class _Frames:
-    """A run's series by stream and its latencies, read once."""
-
-    def __init__(self, run: SealedRun) -> None:
-        series = run.series()
-        load = series.filter(pl.col("source") == "load")
-        self.samples = series.filter(pl.col("source") == "sampler").drop("source")
-        self.server = series.filter(pl.col("source") == "server").drop("source")
-        self.by_stream = {str(key[0]): frame for key, frame in load.group_by("subject")}
-        for word in program_words(run.spec.phases):
-            self._sum_up(word)
-        self.latencies = run.latencies()
-        self.events = read_events(run.folder)
-        self._tables: dict[str, Intervals] = {}
-        self._windows: dict[tuple[Any, ...], WindowData] = {}
-
-    def window(self, repetition: int, phase: int, subject: str, stretch: Stretch) -> WindowData:
-        """What a stream, a storage or the host shows in a stretch of a phase."""
-        key = (phase, subject, stretch.name, stretch.steady, *stretch.spans)
-        if key not in self._windows:
-            self._windows[key] = self._cut(repetition, phase, subject, stretch)
-        return self._windows[key]
-
-    def _cut(self, repetition: int, phase: int, subject: str, stretch: Stretch) -> WindowData:
-        frame = self.by_stream.get(subject)
-        if frame is None:
-            return WindowData(stretch.length_ns, [], {}, {}, repetition)
-        if subject not in self._tables:
-            self._tables[subject] = Intervals(frame)
-        lengths, counters = self._tables[subject].within(stretch.spans)
-        prefix = f"{phase}/steady/{subject}/"
-        latencies = {
-            tag.removeprefix(prefix): value
-            for tag, value in self.latencies.items()
-            if stretch.steady and tag.startswith(prefix)
-        }
-        length = stretch.length_ns if stretch.steady else sum(lengths)
-        return WindowData(length, lengths, counters, latencies, repetition)
-
-    def _sum_up(self, word: str) -> None:
-        """A program's transactions of all kinds stand beside what its clients counted in all."""
-        kinds = [f for name, f in self.by_stream.items() if name.startswith(f"{word}.")]
-        if kinds:
-            keys = ["t_ns", "dt_ns", "metric"]
-            counted = pl.col("metric").str.starts_with("transaction.")
-            whole = pl.concat(kinds).filter(counted).group_by(keys).agg(pl.col("value").sum())
-            own = [f.select(*keys, "value") for f in [self.by_stream.get(word)] if f is not None]
-            merged = pl.concat([whole, *own]).with_columns(
-                source=pl.lit("load"), subject=pl.lit(word)
-            )
-            self.by_stream[word] = merged
-
-
-def program_words(phases: Iterable[PhaseSpec]) -> list[str]:
-    """The programs that phases run, each once."""
-    found = (program for phase in phases for program in phase.programs or ())
-    return list(dict.fromkeys(next(iter(p.model_dump(mode="json"))) for p in found))
-
-
 def _cells(runs: Sequence[SealedRun]) -> list[Cell]:
     cells: dict[tuple[Any, ...], Cell] = {}
     for run in runs:
@@ -200,7 +93,7 @@ def _cells(runs: Sequence[SealedRun]) -> list[Cell]:
 
 
 def _cell(
-    study: Summary, cell: Cell, frames: Mapping[Any, _Frames], asked: set[str]
+    study: Summary, cell: Cell, frames: Mapping[Any, Frames], asked: set[str]
 ) -> dict[str, Any]:
     statuses = [run.outcome["status"] for run in cell.runs]
     usable = [run for run in cell.runs if run.outcome["status"] == "complete"]
@@ -278,7 +171,7 @@ def _percentile_asked(study: Summary) -> list[str]:
 def _of_database(
     word: str,
     cell: Cell,
-    frames: Mapping[Any, _Frames],
+    frames: Mapping[Any, Frames],
     parts: Sequence[tuple[SealedRun, Stretch]],
 ) -> list[Estimate]:
     """The program, each kind of its transactions, its server and its disks."""
@@ -289,9 +182,9 @@ def _of_database(
             for run, part in parts
         ]
 
-    def sampled(source: str, subject: str | None) -> list[WindowData]:
+    def looked(source: str, subject: str | None) -> list[WindowData]:
         return [
-            _sampled(getattr(frames[run.folder], source), run.spec.repetition, subject, part)
+            sampled(getattr(frames[run.folder], source), run.spec.repetition, subject, part)
             for run, part in parts
         ]
 
@@ -305,16 +198,16 @@ def _of_database(
     for name in sorted(names, key=lambda name: (name != word, name)):
         data = windows(name)
         found += [*estimates(name, data), *programs.of_client(name, data)]
-    found += programs.of_server(sampled("server", programs.SERVER))
-    found += programs.of_process(programs.SERVER, sampled("samples", programs.SERVER))
+    found += programs.of_server(looked("server", programs.SERVER))
+    found += programs.of_process(programs.SERVER, looked("samples", programs.SERVER))
     if cell.world == SIMULATED:
         found += programs.of_process(programs.SERVER, windows(HOST))
-    found += programs.of_process(programs.CLIENT, sampled("samples", "worker"))
-    return found + programs.of_disk(sampled("samples", None))
+    found += programs.of_process(programs.CLIENT, looked("samples", "worker"))
+    return found + programs.of_disk(looked("samples", None))
 
 
 def _profiles(
-    cell: Cell, frames: Mapping[Any, _Frames], runs: Sequence[SealedRun]
+    cell: Cell, frames: Mapping[Any, Frames], runs: Sequence[SealedRun]
 ) -> dict[int, dict[str, Any]]:
     """The profile of each run's scans, by repetition: the server's own, or the simulated one's."""
     found = {}
@@ -327,7 +220,7 @@ def _profiles(
         if cell.world == SIMULATED and window and program_words([cell.spec]) == [SCAN]:
             part = Stretch(cell.phase, _real(window["spans"]), steady=True)
             at = (run.spec.repetition, cell.index)
-            server = _sampled(told.server, run.spec.repetition, programs.SERVER, part)
+            server = sampled(told.server, run.spec.repetition, programs.SERVER, part)
             made = programs.scan_profile(
                 told.window(*at, SCAN, part), server, told.window(*at, HOST, part)
             )
@@ -335,29 +228,6 @@ def _profiles(
         if of:
             found[run.spec.repetition] = of[0]
     return found
-
-
-def _sampled(
-    frame: Any, repetition: int, subject: str | None, part: Stretch, *, wholly: bool = False
-) -> WindowData:
-    """The sampler's rows whose middle lies in a stretch; of all disks where no subject is named.
-
-    `wholly`: only rows that lie in it from begin to end, with nothing of the phase beside it.
-    """
-    of = (
-        pl.col("metric").str.starts_with("disk.")
-        if subject is None
-        else pl.col("subject") == subject
-    )
-    first = pl.col("t_ns") - (pl.col("dt_ns") if wholly else pl.col("dt_ns") // 2)
-    last = pl.col("t_ns") - 1 if wholly else first
-    within = ((first >= begin) & (last < end) for begin, end in part.spans)
-    inside = frame.filter(of & pl.any_horizontal(*within))
-    keys = ["t_ns", "dt_ns", "metric"]
-    inside = inside.group_by(keys).agg(pl.col("value").sum()).sort("t_ns", "metric")
-    times = inside.select("t_ns", "dt_ns").unique().sort("t_ns")
-    counters = {str(key[0]): rows["value"].to_list() for key, rows in inside.group_by("metric")}
-    return WindowData(int(times["dt_ns"].sum()), times["dt_ns"].to_list(), counters, {}, repetition)
 
 
 TOLD = (
@@ -368,7 +238,7 @@ TOLD = (
 
 
 def _database(
-    cell: Cell, frames: Mapping[Any, _Frames], runs: Sequence[SealedRun]
+    cell: Cell, frames: Mapping[Any, Frames], runs: Sequence[SealedRun]
 ) -> dict[str, Any]:
     """What the runs told of their database besides figures."""
     if not cell.spec.programs:
@@ -387,7 +257,7 @@ def _database(
 
 def _why(
     cell: Cell,
-    frames: Mapping[Any, _Frames],
+    frames: Mapping[Any, Frames],
     by_name: Mapping[str, Sequence[tuple[SealedRun, Stretch]]],
 ) -> dict[str, Any]:
     """Where the time of the phase's own window went, and what set the limit."""
@@ -438,7 +308,7 @@ def _served(cell: Cell, subjects: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _timeline(
-    cell: Cell, frames: Mapping[Any, _Frames], runs: Sequence[SealedRun]
+    cell: Cell, frames: Mapping[Any, Frames], runs: Sequence[SealedRun]
 ) -> dict[str, Any]:
     """Each run's stretches between the events in the phase; nothing where there are none."""
     found = []
@@ -483,7 +353,7 @@ def _scaled(run: SealedRun, event: dict[str, Any]) -> dict[str, Any]:
     return {**event, "scale": scale} if scale and scale > 1 else event
 
 
-def _judged(frames: _Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[Finding]:
+def _judged(frames: Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[Finding]:
     """Was it the disk that set the limit? What the load and the sampler say about it."""
     windows = {
         stream.name: frames.window(run.spec.repetition, cell.index, stream.name, part)
@@ -497,12 +367,12 @@ def _window_of(cell: Cell, run: SealedRun) -> Mapping[str, Any] | None:
     return next((w for w in run.outcome["windows"] if w["phase"] == cell.index), None)
 
 
-def _judged_clients(frames: _Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[Finding]:
+def _judged_clients(frames: Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[Finding]:
     """The same of the clients of a database that has a server."""
     if not cell.spec.programs or "server" not in frames.samples["subject"]:
         return []
     machine = machine_of(frames.samples.iter_rows(), part.spans)
-    server = _sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
+    server = sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
     statements, transactions = programs.counted(server)
     found: list[Finding] = []
     for program in cell.spec.programs:

@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tameshi.results import Stretch, _sampled, results
+from tameshi.frames import Stretch, sampled
+from tameshi.results import results
 from tameshi.spec_types import StreamSpec, World
 
 SECOND = 10**9
@@ -236,7 +237,7 @@ def test_what_is_held_against_the_clients_count_holds_nothing_of_the_next_phase(
         }
     )
     scans = Stretch("scan", [(250, 900)], steady=True)
-    found = _sampled(looks, 1, "server", scans, wholly=True)
+    found = sampled(looks, 1, "server", scans, wholly=True)
     assert (found.length_ns, found.counters) == (500, {"server.statements": [10, 12]})
-    cut = _sampled(looks, 1, "server", scans)
+    cut = sampled(looks, 1, "server", scans)
     assert cut.counters == {"server.statements": counts}, "its middle is in the phase"

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tameshi import guard, results, store
+from tameshi import frames, guard, results, store
 from tameshi._core import Execution, Target
 from tameshi.environment import diskstats_name
 from tameshi.events import append_event
@@ -93,8 +93,8 @@ def execute(spec: RunSpec, folder: Path, opened: guard.OpenTarget) -> None:
 def found(run: SealedRun) -> Mapping[str, validity.Finding]:
     """Findings of the run's one phase, by code."""
     (window,) = run.outcome["windows"]
-    stretch = results.Stretch("p", [tuple(span) for span in window["spans"]], steady=True)
-    data = results._Frames(run).window(0, 0, "s", stretch)
+    stretch = frames.Stretch("p", [tuple(span) for span in window["spans"]], steady=True)
+    data = frames.Frames(run).window(0, 0, "s", stretch)
     samples = run.series().filter(pl.col("source") == "sampler").drop("source")
     judged = validity.findings(run.spec.phases[0], {"s": data}, samples.iter_rows(), stretch.spans)
     return {finding.code: finding for finding in judged}
