@@ -48,6 +48,28 @@ def test_a_study_of_databases_begins_with_what_each_axis_does() -> None:
     )
 
 
+def test_of_scans_it_tells_the_time_for_a_phase_holds_few_of_them_whole() -> None:
+    cells = [
+        {
+            "world": "measured",
+            "phase": "scan",
+            "levels": {"storage": storage},
+            "estimates": [
+                estimate("scan", "transaction.rate", 1 / 45),
+                estimate("scan", "transaction.latency.mean", seconds * 1e9),
+            ],
+        }
+        for storage, seconds in (("sata", 40.0), ("pcie", 30.0))
+    ]
+    axes = [{"name": "storage", "varies": "across", "levels": ["sata", "pcie"]}]
+    first = terminal_summary(ReportInputs({"study": {"name": "s"}, "axes": axes, "cells": cells}))[
+        0
+    ]
+    assert first == (
+        "What each change does — Measured: Storage pcie takes 0.750 × the time of sata."
+    )
+
+
 def modelled(results: dict[str, Any], factor: float = 2.0) -> dict[str, Any]:
     """The same from a model that may be off by a factor."""
     for cell in results["cells"]:

@@ -32,6 +32,7 @@ from tameshi.stats.intervals import Interval
 
 FEW_LEVELS = 3
 MEDIAN, MEAN, P99 = "latency.p50", "latency.mean", "latency.p99"
+SCAN = "scan"
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class Fact:
 class Effect:
     """What one level of an axis does to a program's rate, beside the axis's first level.
 
+    Of scans it is the mean time, for a phase holds few of them, whole: `measure` tells which.
     `ratio` is the geometric mean over the cells that differ in nothing else, `low` and `high` the
     least and the greatest of them; `model` how far models leave it open, off alike in all cells.
     """
@@ -74,6 +76,7 @@ class Effect:
     low: float
     high: float
     model: tuple[float, float] | None
+    measure: str = "rate"
 
 
 @dataclass(frozen=True)
@@ -193,7 +196,7 @@ def effects(view: View, world: str) -> list[Effect]:
             point.levels: point
             for point in view.in_phase(phase)
             if point.world == world and point.operation == "transaction" and point.value > 0
-            if family_of(point.measure) == "rate" and not is_kind(point.key)
+            if is_chief(point) and not is_kind(point.key)
         }
         for axis in view.axes:
             there = [lv for lv in axis.levels if any((axis.name, lv) in levels for levels in rates)]
@@ -205,6 +208,12 @@ def effects(view: View, world: str) -> list[Effect]:
                 if pairs:
                     found.append(_effect(phase, axis.name, there[0], level, pairs))
     return found
+
+
+def is_chief(point: Point) -> bool:
+    """Whether it is what a program is judged by: its rate, of scans their mean time."""
+    measure = point.measure
+    return measure == MEAN if point.subject == SCAN else family_of(measure) == "rate"
 
 
 def work_effects(view: View, world: str) -> list[Effect]:
@@ -268,7 +277,8 @@ def _effect(
     model = None
     if len(models) == len(pairs):
         model = _mean([low for low, _ in models]), _mean([high for _, high in models])
-    return Effect(phase, axis, first, level, _mean(factors), min(factors), max(factors), model)
+    found = _mean(factors), min(factors), max(factors)
+    return Effect(phase, axis, first, level, *found, model, family_of(pairs[0][0].measure))
 
 
 def _mean(factors: Sequence[float]) -> float:

@@ -418,6 +418,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "{axis} {level} makes {ratio} the operations of {first}{aside}",
         "{axis}を{first}から{level}にすると操作数は{ratio}{aside}",
     ),
+    "item.effect_time": (
+        "{axis} {level} takes {ratio} the time of {first}{aside}",
+        "{axis}を{first}から{level}にすると時間は{ratio}{aside}",
+    ),
     "item.effect_range": (
         "{low} to {high}, depending on the rest",
         "他の条件により{low}～{high}",

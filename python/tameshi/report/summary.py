@@ -122,8 +122,9 @@ def _effect_answer(view: View, text: Text) -> list[Answer]:
         over = text("item.effect_range", low=low, high=high) if low != high else ""
         told = modelled(Shown("", interval=over), "ratio", effect.ratio, effect.model)
         names = (effect.phase, effect.axis) if several and effect.phase else (effect.axis,)
+        key = "item.effect" if effect.phase else "item.effect_operations"
         return text(
-            "item.effect" if effect.phase else "item.effect_operations",
+            key if effect.measure == "rate" else "item.effect_time",
             axis=text.names(names),
             first=text.name(effect.first),
             level=text.name(effect.level),
