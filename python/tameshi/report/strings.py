@@ -798,9 +798,11 @@ TEXT: dict[str, tuple[str, str]] = {
     "table.profile": ("Where the time of a statement went", "文の実行時間の内訳"),
     "note.profile": (
         "As the server's own profile tells it (SHOW PROFILE), mean of all statements after the "
-        "ramp. Blocks are of 512 bytes, as the kernel counts them for the server's thread.",
+        "ramp. Blocks are of 512 bytes, as the kernel counts them for the server's thread. "
+        "Simulated: what server and host did while the statements ran.",
         "サーバー自身のプロファイル（SHOW PROFILE）による、ランプ後の全文の平均。"
-        "ブロックは512バイトで、カーネルがサーバーのスレッドについて数えたもの。",
+        "ブロックは512バイトで、カーネルがサーバーのスレッドについて数えたもの。"
+        "シミュレーションでは、文の実行中にサーバーとホストが行ったもの。",
     ),
     "column.stage": ("stage", "段階"),
     "profile.ns": ("time", "時間"),
