@@ -104,6 +104,7 @@ def _cell(
             by_name.setdefault(stretch.name, []).append((run, stretch))
     found: list[dict[str, Any]] = []
     flagged: list[Flag] = []
+    profiles = _profiles(cell, frames, usable)
     for name, parts in by_name.items():
         for stream in cell.spec.streams:
             data = [
@@ -117,8 +118,7 @@ def _cell(
                 flagged += flags(stream.name, data, ordered=cell.world != SIMULATED)
         for word in program_words([cell.spec]):
             told = _of_database(word, cell, frames, parts)
-            if parts[0][1].steady:
-                profiles = _profiles(cell, frames, usable)
+            if word == SCAN and parts[0][1].steady:
                 told += programs.of_profiles(word, profiles)
             if cell.world == SIMULATED:
                 told = with_model(told, facts_of(parts[0][0].spec, cell.spec))
@@ -152,7 +152,7 @@ def _cell(
         ],
         "windows": {name: _seconds(parts) for name, parts in by_name.items()},
         "estimates": found,
-        **_database(cell, frames, usable),
+        **_database(cell, frames, usable, profiles),
     }
 
 
@@ -209,7 +209,10 @@ def _of_database(
 def _profiles(
     cell: Cell, frames: Mapping[Any, Frames], runs: Sequence[SealedRun]
 ) -> dict[int, dict[str, Any]]:
-    """The profile of each run's scans, by repetition: the server's own, or the simulated one's."""
+    """The profile of each run's scans, by repetition: the server's own, or the simulated one's.
+
+    Of a phase that ran several times the stages of all stand one after the other.
+    """
     found = {}
     for run in runs:
         told = frames[run.folder]
@@ -226,19 +229,24 @@ def _profiles(
             )
             of = [made] if made else []
         if of:
-            found[run.spec.repetition] = of[0]
+            stages = [stage for profile in of for stage in profile["stages"]]
+            statements = sum(profile["statements"] for profile in of)
+            found[run.spec.repetition] = {"statements": statements, "stages": stages}
     return found
 
 
 TOLD = (
-    *("check", "crash", "outage", "errors", "mix_audit", PROFILE, "caches", "loaded"),
+    *("check", "crash", "outage", "errors", "mix_audit", "caches", "loaded"),
     *("restart", "pool_loaded", "simulated"),
 )
 """Events of a run with a database that results.json holds."""
 
 
 def _database(
-    cell: Cell, frames: Mapping[Any, Frames], runs: Sequence[SealedRun]
+    cell: Cell,
+    frames: Mapping[Any, Frames],
+    runs: Sequence[SealedRun],
+    profiles: Mapping[int, Mapping[str, Any]],
 ) -> dict[str, Any]:
     """What the runs told of their database besides figures."""
     if not cell.spec.programs:
@@ -249,9 +257,7 @@ def _database(
         for event in frames[run.folder].events
         if event["kind"] in TOLD and event.get("phase", cell.index) == cell.index
     ]
-    if cell.world == SIMULATED:
-        made = _profiles(cell, frames, runs).items()
-        told += [{"repetition": at, "kind": PROFILE, "profile": profile} for at, profile in made]
+    told += [{"repetition": at, "kind": PROFILE, "profile": of} for at, of in profiles.items()]
     return {"database": [{k: v for k, v in event.items() if k != "source"} for event in told]}
 
 

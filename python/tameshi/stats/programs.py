@@ -164,9 +164,7 @@ SCANNING = "Sending data"
 """The stage of a scan in which MySQL up to 5.7 and MariaDB read and send its rows."""
 
 
-def scan_profile(
-    scans: WindowData, server: WindowData, host: WindowData
-) -> dict[str, object] | None:
+def scan_profile(scans: WindowData, server: WindowData, host: WindowData) -> dict[str, Any] | None:
     """What a server's own profile of scans would tell, from the counters of one run's window.
 
     As there a statement has the whole process's times while it ran: of the window the part in

@@ -406,7 +406,7 @@ impl Host {
         let cost = self.varied(task + switch_ns);
         let cost = self.machine.stretched(cost, self.cores.runnable, self.cores.beside_sibling(core));
         if self.flights[request as usize].stage == Stage::Work && task > 0 {
-            self.computed_ns += if switch_ns == 0 { cost } else { cost * task / (task + switch_ns) };
+            self.computed_ns += if switch_ns == 0 { cost } else { cost - cost * switch_ns / (task + switch_ns) };
         }
         let hold = self.hold_ns(request);
         let mut locked = begin;
