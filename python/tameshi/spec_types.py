@@ -1089,6 +1089,17 @@ class ReadAhead(BaseModel):
     ]
 
 
+class ReadThreads(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    number: Annotated[Sourced3, Field(description='How many there are (innodb_read_io_threads).')]
+    page: Annotated[
+        Sourced2, Field(description='Taking a page in: its checksum, its latch and the lists.')
+    ]
+
+
 class ChangeBuffer(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2800,6 +2811,12 @@ class HostModel(BaseModel):
             description='Taking a thread off a processor and putting another one on, each time that a thread which waited runs again.'
         ),
     ]
+    cold_caches: Annotated[
+        Sourced2 | None,
+        Field(
+            description='What that costs the thread besides, in its own program: it finds cold caches and works so much longer; absent: nothing.'
+        ),
+    ] = None
     wake_up: Annotated[
         Sourced2,
         Field(
@@ -2894,6 +2911,12 @@ class Innodb(BaseModel):
     ] = None
     read_ahead: Annotated[
         ReadAhead | None, Field(description='Linear read-ahead; absent: none.')
+    ] = None
+    read_threads: Annotated[
+        ReadThreads | None,
+        Field(
+            description='Threads that take in the pages nobody reads for itself; absent: those are there as soon as the storage has read them.'
+        ),
     ] = None
     change_buffer: Annotated[
         ChangeBuffer | None,

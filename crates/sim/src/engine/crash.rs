@@ -8,6 +8,7 @@
 //! [`recovery`]: super::recovery
 
 use super::counters::{Told, Why};
+use super::intake::Intake;
 use super::locks::Locks;
 use super::purge::Purge;
 use super::recovery::Recovery;
@@ -337,6 +338,7 @@ impl Engine {
         self.single_queue.clear();
         (self.singles, self.reads_pending, self.cleaner) = (0, 0, Cleaner::default());
         self.purge = Purge::new(self.settings.purge.0);
+        self.intake = Intake::new(self.settings.intake.threads);
     }
 
     /// A client loses its connection.

@@ -490,22 +490,6 @@ impl Engine {
         if unused > skipped { 0..0 } else { page + 1..(page + 1 + area).min(self.layout.next) }
     }
 
-    /// Reads a page for nobody in particular; whether it is there at once, out of the page cache.
-    pub(super) fn read_in_background(&mut self, slot: u32, (frame, page): (u32, u32), purpose: Purpose) -> bool {
-        let thread = self.background();
-        self.pool.put(frame, page, true, self.now);
-        self.counters.one(Count::PagesRead);
-        self.reads_pending += 1;
-        if self.is_answered(page) {
-            self.ahead_free.push(slot);
-            self.page_arrived(frame, thread);
-            return true;
-        }
-        let offset = self.page_offset(page);
-        self.command(thread, slot, CommandKind::Read, (offset, PAGE as u32), purpose);
-        false
-    }
-
     /// What a client's work on a processor was for, when it flushes alone.
     pub(super) fn works_alone(stage: Stage) -> Option<After> {
         matches!(stage, Stage::Single(..)).then_some(After::Single)

@@ -24,6 +24,7 @@ mod counters;
 mod crash;
 mod deliver;
 mod flush;
+mod intake;
 mod layout;
 mod locks;
 mod outlook;
@@ -54,6 +55,7 @@ use cleaner::Cleaner;
 use client::Seat;
 use counters::{Count, Counters, TOLD};
 use flush::Batch;
+use intake::Intake;
 use layout::{Layout, PAGE};
 use locks::Locks;
 use page_cache::PageCache;
@@ -80,7 +82,8 @@ const DOUBLEWRITE_BYTES: u64 = 4 << 20;
 /// Slots of a thread: slot zero is its work on a processor, then its synchronous request, then asynchronous ones.
 const REQUEST: u32 = 1;
 const FIRST_ASYNC: u32 = 2;
-/// The first of the threads that purge, behind the clients: before them are those of batches, of read-ahead and of the log.
+/// The first of the threads that purge, behind the clients: before them are those of batches, of read-ahead and of the log, and
+/// behind them those that take pages in.
 const FIRST_PURGER: u32 = 4;
 /// Pages of read-ahead outstanding at most.
 const AHEAD: u32 = 256;
@@ -213,6 +216,7 @@ pub(crate) struct Engine {
     single_queue: VecDeque<u32>,
     cleaner: Cleaner,
     purge: Purge,
+    intake: Intake,
     segments: Segments,
     ahead_free: Vec<u32>,
     reads_pending: u32,
@@ -300,6 +304,7 @@ impl Engine {
             change_buffer: ChangeBuffer::new(layouts, layout.next, spec.seed),
             cleaner: Cleaner::default(),
             purge: Purge::new(settings.purge.0),
+            intake: Intake::new(settings.intake.threads),
             segments,
             pool: stock::empty_pool(&settings, layout.next + 1),
             settings,
@@ -378,6 +383,7 @@ impl Engine {
         let slots: Vec<u32> = std::iter::repeat_n(FIRST_ASYNC, count as usize)
             .chain([FIRST_ASYNC + batch, FIRST_ASYNC + batch, FIRST_ASYNC + AHEAD, FIRST_ASYNC])
             .chain(std::iter::repeat_n(FIRST_ASYNC, self.settings.purge.0 as usize))
+            .chain(std::iter::repeat_n(FIRST_ASYNC + AHEAD, self.settings.intake.threads as usize))
             .collect();
         self.slots.clear();
         let mut first = 0;
@@ -428,7 +434,7 @@ impl Engine {
     /// When something next happens here by itself; [`Nanos::MAX`] when nothing will.
     #[inline]
     pub(crate) fn next(&self) -> Nanos {
-        let is_idle = self.batches.iter().all(Batch::is_idle) && self.purge.is_idle();
+        let is_idle = self.batches.iter().all(Batch::is_idle) && self.purge.is_idle() && self.intake.is_idle();
         if self.closing && self.active == 0 && is_idle && !self.is_about_itself() {
             return Nanos::MAX;
         }
@@ -484,12 +490,7 @@ impl Engine {
         }
         match purpose {
             Purpose::Nothing => {}
-            Purpose::PageRead(frame) => {
-                if thread as u32 == self.background() {
-                    self.ahead_free.push(slot);
-                }
-                self.page_arrived(frame, thread as u32);
-            }
+            Purpose::PageRead(frame) => self.page_read(frame, thread as u32, slot),
             Purpose::PurgeRead(frame) => self.purge_read(thread as u32, frame),
             Purpose::Reload(frame) => self.reloaded(frame, slot),
             Purpose::LogWrite(who) => self.sync_log(who),
@@ -527,6 +528,7 @@ impl Engine {
         match thread.checked_sub(clients) {
             None => self.client_worked(thread),
             Some(2) => self.reload_worked(),
+            Some(FIRST_PURGER..) if thread >= self.first_reader() => self.taken_in(thread),
             Some(FIRST_PURGER..) => self.purge_on(thread),
             Some(batch) => self.batch_worked(batch as usize),
         }

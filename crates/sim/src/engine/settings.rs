@@ -1,5 +1,6 @@
 //! What a run makes of an engine's profile: the study's settings in numbers of pages and bytes.
 
+use super::intake::IntakeCosts;
 use super::layout::PAGE;
 use tameshi_base::{Nanos, Size, Time};
 use tameshi_spec::profile::{Device, DumpedShare, EngineCosts, EngineModel, FlushMethod, FreePages, Innodb};
@@ -59,6 +60,7 @@ pub(super) struct Settings {
     pub(super) growing: u64,
     /// Threads that change rows again after the commit, and the log of each of these changes.
     pub(super) purge: (u32, u16),
+    pub(super) intake: IntakeCosts,
     pub(super) cpu: Costs,
     pub(super) comeback: Comeback,
     pub(super) shutdown: Shutdown,
@@ -162,6 +164,14 @@ impl Costs {
         (u128::from(time.0) * u128::from(costs.clock.value.0) / u128::from(clock.max(1))) as Nanos
     }
 
+    fn intake(engine: &Engine, model: &Innodb, host: Option<&HostSpec>) -> IntakeCosts {
+        let number = whole(engine, "innodb_read_io_threads");
+        model.read_threads.as_ref().map_or_else(IntakeCosts::default, |threads| IntakeCosts {
+            threads: number.map_or(threads.number.value, |number| number.clamp(1, 64) as u32),
+            page: Self::here(&model.cpu, host, threads.page.value),
+        })
+    }
+
     fn new(Innodb { cpu: costs, pool, .. }: &Innodb, host: Option<&HostSpec>, cached: u32) -> Self {
         let here = |time: Time| Self::here(costs, host, time);
         Self {
@@ -210,7 +220,7 @@ fn switched(value: &str) -> Option<bool> {
 }
 
 /// Options that the model knows, whole numbers.
-const NUMBERS: [&str; 8] = [
+const NUMBERS: [&str; 9] = [
     "innodb_io_capacity",
     "innodb_io_capacity_max",
     "innodb_lru_scan_depth",
@@ -219,6 +229,7 @@ const NUMBERS: [&str; 8] = [
     "innodb_read_ahead_threshold",
     "innodb_max_dirty_pages_pct",
     "innodb_change_buffer_max_size",
+    "innodb_read_io_threads",
 ];
 /// Options that the model knows, of a server that ends in good order.
 const AT_SHUTDOWN: [&str; 4] = [
@@ -292,6 +303,7 @@ impl Settings {
             bitmap: per_bitmap(model),
             growing: model.tree_lock.as_ref().map_or(0, |lock| u64::from(lock.growing.value.0)),
             purge: model.purge.as_ref().map_or((0, 0), |of| (of.threads.value, of.redo.value.0 as u16)),
+            intake: Costs::intake(engine, model, spec.host.as_ref()),
             cpu: Costs::new(model, spec.host.as_ref(), cached),
             comeback: Comeback::new(model, spec.host.as_ref()),
             // 1 is the default of every version.

@@ -13,6 +13,7 @@ pub(super) struct Machine {
     pub(super) interrupt: Nanos,
     pub(super) placement: Placement,
     pub(super) context_switch: Nanos,
+    pub(super) cold_caches: Nanos,
     pub(super) wake_up: Nanos,
     pub(super) time_slice: Nanos,
     pub(super) page: Nanos,
@@ -30,6 +31,7 @@ impl Machine {
             interrupt: model.interrupt.cost.value.0,
             placement: model.interrupt.placement.value,
             context_switch: model.context_switch.value.0,
+            cold_caches: model.cold_caches.as_ref().map_or(0, |cold| cold.value.0),
             wake_up: model.wake_up.value.0,
             time_slice: model.time_slice.value.0,
             page: model.page.as_ref().map_or(0, |page| page.value.0),
@@ -39,6 +41,11 @@ impl Machine {
             variation: model.variation.as_ref().map_or(0, |share| u64::from(share.value.0)),
             hypervisor: model.hypervisor.as_ref().map_or(0, |of| of.request.value.0),
         }
+    }
+
+    /// What a thread costs that comes onto a processor, before it does anything.
+    pub(super) fn switch_ns(&self) -> Nanos {
+        self.context_switch + self.cold_caches
     }
 
     /// How long work takes beside so many runnable threads, and beside a sibling that works.

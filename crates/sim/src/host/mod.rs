@@ -103,7 +103,7 @@ pub(crate) struct Host {
     slots: Vec<u32>,
     locks: Vec<LockState>,
     random: Random,
-    /// What threads of the engine have computed, without changing over to it.
+    /// What threads of the engine have computed, and all threads for want of warm caches; without changing over.
     computed_ns: Nanos,
 }
 
@@ -279,7 +279,7 @@ impl Host {
             self.flights[request as usize].stage = stage;
             stage = match stage {
                 Stage::Submit | Stage::Complete | Stage::Work => {
-                    if self.task_ns(request) + self.hold_ns(request) + self.machine.context_switch > 0 {
+                    if self.task_ns(request) + self.hold_ns(request) + self.machine.switch_ns() > 0 {
                         self.queue(now, request);
                         return Step::Waiting;
                     }
@@ -390,11 +390,11 @@ impl Host {
 
     fn dispatch(&mut self, now: Nanos, core: usize, thread: u32) {
         self.cores.place(core, thread, now + self.machine.time_slice);
-        self.start(now, core, self.machine.context_switch);
+        self.start(now, core, (self.machine.context_switch, self.machine.cold_caches));
     }
 
     /// The thread on a processor begins with the first thing it has to do.
-    fn start(&mut self, now: Nanos, core: usize, switch_ns: Nanos) {
+    fn start(&mut self, now: Nanos, core: usize, (switch_ns, cold_ns): (Nanos, Nanos)) {
         let thread = &mut self.cores.threads[self.cores.all[core].thread as usize];
         let request = thread.head;
         thread.head = self.flights[request as usize].next;
@@ -403,10 +403,12 @@ impl Host {
         }
         let begin = now.max(self.interrupts.free_at(core));
         let task = self.task_ns(request);
-        let cost = self.varied(task + switch_ns);
+        let all = task + switch_ns + cold_ns;
+        let cost = self.varied(all);
         let cost = self.machine.stretched(cost, self.cores.runnable, self.cores.beside_sibling(core));
-        if self.flights[request as usize].stage == Stage::Work && task > 0 {
-            self.computed_ns += if switch_ns == 0 { cost } else { cost - cost * switch_ns / (task + switch_ns) };
+        let own = if self.flights[request as usize].stage == Stage::Work { task + cold_ns } else { cold_ns };
+        if own > 0 {
+            self.computed_ns += if own == all { cost } else { cost - cost * (all - own) / all };
         }
         let hold = self.hold_ns(request);
         let mut locked = begin;
@@ -428,7 +430,7 @@ impl Host {
             return self.enter(now, request, after(self.flights[request as usize].stage));
         }
         if self.cores.goes_on(core, now) {
-            self.start(now, core, 0);
+            self.start(now, core, (0, 0));
         } else if let Some(thread) = self.cores.leave(core) {
             self.dispatch(now, core, thread);
         }

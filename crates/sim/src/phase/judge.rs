@@ -13,6 +13,8 @@ const BLOCKS: Nanos = 200;
 /// So much of a phase is simulated at least, or so many transactions: where these take long, simulating them is cheap.
 const LEAST_SHARE: f64 = 0.2;
 const LEAST_TRANSACTIONS: u64 = 130_000;
+/// And so long in any case: what a server flushes follows the seconds before, and comes to rest after some of them.
+const LEAST_TIME: Nanos = 30 * SECOND;
 /// A phase of fewer transactions is simulated whole: that is done in seconds, and a part of it has too few of each kind to tell
 /// what they take.
 const FEW_TRANSACTIONS: f64 = 50_000.0;
@@ -25,7 +27,9 @@ const WINDOW_TRANSACTIONS: u64 = 3000;
 /// would do to it.
 const APART: f64 = 0.02;
 /// By how much at most the rest may be slower or faster than the window, as its pace goes on changing.
-const DRIFT: f64 = 0.05;
+const DRIFT: f64 = 0.025;
+/// So much of a trend goes on: what comes to rest goes on level at some time, and nothing tells when.
+const BELIEVED: f64 = 0.5;
 /// Standard error of a window's rate, as its blocks tell it; with more the window lasts whole turns of the log, for flushing for
 /// its sake comes in bursts. Until that has turned once it lasts as long as chance needs.
 const ERROR: f64 = 0.007;
@@ -94,7 +98,7 @@ impl Judge {
         let (passed, left) = (simulated.length, all - simulated.length);
         let is_enough = passed >= LEAST_SHARE * all || simulated.transactions >= LEAST_TRANSACTIONS as f64;
         let are_few = simulated.transactions * all < FEW_TRANSACTIONS * passed;
-        if !is_enough || are_few || left < LITTLE * all {
+        if !is_enough || passed < LEAST_TIME as f64 || are_few || left < LITTLE * all {
             return None;
         }
         let least = (WINDOW * passed).max(WINDOW_TIME as f64);
@@ -170,7 +174,7 @@ impl<'a> Windows<'a> {
     fn lasting(&self) -> Lasting {
         let blocks = self.window.len();
         let slope = self.slope(2 * blocks, 0);
-        let drift = slope / Sums::of(self.window).rate();
+        let drift = BELIEVED * slope / Sums::of(self.window).rate();
         Lasting { blocks, drift, at: self.inverses().0, passed: self.began(0) }
     }
 }
@@ -373,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_goes_on_slowing_down_as_the_blocks_did() {
+    fn the_rest_goes_on_slowing_down_half_as_much_as_the_blocks_did() {
         let blocks = slowing(40, 2.0);
         let windows = Windows::ending_now(&blocks, 10).expect("two windows and some");
         assert!(windows.is_as_expected());
@@ -381,8 +385,9 @@ mod tests {
         let exact = Sums::of(&whole[40..]).transactions;
         let like = Sums::of(&blocks[30..]).transactions / 10.0;
         let rest = lasting.worth(160_000_000) as f64 / 1e6 * like;
-        assert!((rest / exact - 1.0).abs() < 0.002, "{rest} {exact}");
-        assert!((like * 160.0 / exact - 1.0) > 0.02, "without its trend it would be off");
+        let level = like * 160.0 / exact - 1.0;
+        assert!(level > 0.02, "without its trend it would be off");
+        assert!((rest / exact - 1.0 - level / 2.0).abs() < 0.002, "{rest} {exact}");
         let halves = [0, 80_000_000, 160_000_000].map(|time| lasting.worth(time));
         assert!(halves[0] == 0 && halves[1] > halves[2] - halves[1], "{halves:?}");
     }

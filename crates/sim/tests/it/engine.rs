@@ -445,7 +445,7 @@ fn clients_that_compute_in_pieces_commit_and_read_and_flush_the_log_as_often_as_
     // 28 clients on one warehouse wait for its rows, which chance sets more apart than anything else; a pool of 6 MiB has few of
     // the pages; updates by key are for the log.
     let crowd = TPCC.replace("clients = ", "clients = 2");
-    for (pool, program, seeds) in [("64 MiB", crowd.as_str(), 15), ("6 MiB", TPCC, 5), ("64 MiB", KEYS, 5)] {
+    for (pool, program, seeds) in [("64 MiB", crowd.as_str(), 30), ("6 MiB", TPCC, 5), ("64 MiB", KEYS, 5)] {
         let [exact, fast] = [Mode::Exact, Mode::Fast].map(|mode| {
             let several = (1..=seeds).map(|seed| {
                 let mut spec = spec(MYSQL_57, drive(), pool, program, 8000);

@@ -37,6 +37,7 @@ fn host(cores: u32, submit: Nanos) -> HostModel {
         page: None,
         interrupt: Interrupt { cost: time(0), placement: sourced(Placement::SubmittingCore) },
         context_switch: time(0),
+        cold_caches: None,
         wake_up: time(0),
         time_slice: time(4 * MS),
         lock: None,
@@ -84,6 +85,7 @@ fn busy_host() -> HostModel {
         page: time(100).into(),
         interrupt: Interrupt { cost: time(2 * US), placement: sourced(Placement::Spread) },
         context_switch: time(US),
+        cold_caches: Some(time(3 * US)),
         wake_up: time(2 * US),
         lock: Some(Lock { read: time(300), write: time(900) }),
         array_flush: Some(time(50 * US)),
@@ -332,16 +334,16 @@ fn a_lone_request_takes_the_sum_of_its_costs() {
     let mut model = host(4, 0);
     model.synchronous = path(5 * US, 7 * US, 3 * US);
     model.interrupt.cost = time(2 * US);
-    (model.context_switch, model.wake_up) = (time(US), time(4 * US));
+    (model.context_switch, model.wake_up, model.cold_caches) = (time(US), time(4 * US), Some(time(6 * US)));
     let mut profile = without_overhead(without_seeks(disk()));
     profile.revolution.value.0 = 0;
     let think_time = Time(MS);
     let stream = StreamSpec { think_time, ..StreamSpec::default() };
     let left = run(&on(model, spec(hdd(profile), stream, for_time(SECOND))));
-    // Onto a processor, submit, 30 µs of disk, interrupt, wake up, onto a processor, take.
+    // Onto a processor with its caches cold, submit, 30 µs of disk, interrupt, wake up, onto a processor again, take.
     let (count, sum) = (left.sum("read.count"), left.sum("read.latency_sum"));
-    assert_eq!(sum, count * (1 + 5 + 30 + 2 + 4 + 1 + 3) * US);
-    assert_eq!(left.sum("time.host_ns_sum"), count * 16 * US);
+    assert_eq!(sum, count * (7 + 5 + 30 + 2 + 4 + 7 + 3) * US);
+    assert_eq!(left.sum("time.host_ns_sum"), count * 28 * US);
     assert_eq!(left.sum("time.media_ns_sum"), count * 30 * US);
 }
 
@@ -445,4 +447,20 @@ fn a_servers_user_time_is_what_its_engine_computes_and_the_rest_that_processors_
     assert_close(user, left.of("transaction.count") * ((50 + 7 + 4 + 10) * US) as f64, 0.001, "user time");
     // A write and a sync of the log, each submitted, interrupting and changed over to; a little is the page cleaner's.
     assert_close(system, left.of("transaction.count") * (2 * (3 + 1 + 2) * US) as f64, 0.05, "time in the kernel");
+}
+
+#[test]
+fn cold_caches_are_paid_in_user_time_each_time_that_a_thread_comes_onto_a_processor() {
+    let [cold, warm] = [Some(time(8 * US)), None].map(|cold| {
+        let mut spec = database(MYSQL_57, null(), "256 MiB", &KEYS.replace("clients = 4", "clients = 1"), 1000);
+        round_costs(&mut spec);
+        model(&mut spec).change_buffer = None;
+        let mut host = host(4, 0);
+        (host.context_switch, host.cold_caches) = (time(2 * US), cold);
+        let left = run_database(&on(host, spec));
+        ["process.cpu_user_ns", "process.cpu_system_ns"].map(|of| left.of(of) / left.of("transaction.count"))
+    });
+    // A write and a sync of the log: the client comes back from each.
+    assert_close(cold[0] - warm[0], (2 * 8 * US) as f64, 0.05, "user time of a transaction");
+    assert_close(cold[1], warm[1], 0.05, "time in the kernel of a transaction");
 }

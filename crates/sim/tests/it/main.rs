@@ -19,6 +19,7 @@ mod power;
 mod power_loss;
 mod profiles;
 mod queueing;
+mod read_threads;
 mod restarts;
 mod runs;
 mod same_digest;

@@ -43,6 +43,9 @@ pub struct Innodb {
     /// Linear read-ahead; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead: Option<ReadAhead>,
+    /// Threads that take in the pages nobody reads for itself; absent: those are there as soon as the storage has read them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_threads: Option<ReadThreads>,
     /// The buffer of changes to secondary indexes; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_buffer: Option<ChangeBuffer>,
@@ -204,6 +207,16 @@ pub struct ReadAhead {
     pub area: Sourced<u32>,
     /// Pages of an area that must have been used in order (innodb_read_ahead_threshold).
     pub threshold: Sourced<u32>,
+}
+
+/// Threads that wait for reads in the background, each for those of its own areas, and take in what has come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadThreads {
+    /// How many there are (innodb_read_io_threads).
+    pub number: Sourced<u32>,
+    /// Taking a page in: its checksum, its latch and the lists.
+    pub page: Sourced<Time>,
 }
 
 /// The lock of a tree, which one at a time holds while the page of a row and both its neighbours are brought in and changed.

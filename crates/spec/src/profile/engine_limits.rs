@@ -27,18 +27,20 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
     let (cpu, pool, flushing) = (&innodb.cpu, &innodb.pool, &innodb.flushing);
     let whole = u64::from(Share::WHOLE.0);
     let rate: fn(u64) -> String = |rate| Rate(rate).to_string();
+    // Each at most some hundred times what a server has been seen to take, so that no thousandfold passes.
+    let (short, middle, long) = (100_000, 1_000_000, 10_000_000);
     let costs = [
-        (cpu.statement.value, "statement"),
-        (cpu.commit.value, "commit"),
-        (cpu.page_get.value, "page_get"),
-        (cpu.row.value, "row"),
-        (cpu.change.value, "change"),
-        (cpu.page_read.value, "page_read"),
-        (cpu.page_write.value, "page_write"),
-        (cpu.page_copy.value, "page_copy"),
+        (cpu.statement.value, "statement", long),
+        (cpu.commit.value, "commit", long),
+        (cpu.page_get.value, "page_get", short),
+        (cpu.row.value, "row", short),
+        (cpu.change.value, "change", middle),
+        (cpu.page_read.value, "page_read", long),
+        (cpu.page_write.value, "page_write", middle),
+        (cpu.page_copy.value, "page_copy", middle),
     ];
     let mut limits: Vec<Limit> =
-        costs.into_iter().map(|(cost, key)| (cost.0, ["cpu", key], 0, 10_000_000, time)).collect();
+        costs.into_iter().map(|(cost, key, most)| (cost.0, ["cpu", key], 0, most, time)).collect();
     limits.extend([
         (cpu.clock.value.0, ["cpu", "clock"], 100_000_000_000, 10_000_000_000_000, rate),
         (cpu.round_trip.value.0, ["cpu", "round_trip"], 0, 1_000_000_000, time),
@@ -58,11 +60,18 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
         (u64::from(innodb.redo_extra.value.0), ["", "redo_extra"], 0, whole, share),
     ]);
     if let Some(row) = &cpu.scan_row {
-        limits.push((row.value.0, ["cpu", "scan_row"], 0, 10_000_000, time));
+        limits.push((row.value.0, ["cpu", "scan_row"], 0, short, time));
+    }
+    if let Some(look) = &pool.look {
+        limits.push((look.value.0, ["pool", "look"], 0, short, time));
     }
     if let Some(ahead) = &innodb.read_ahead {
         limits.push((u64::from(ahead.area.value), ["read_ahead", "area"], 1, 64, count));
         limits.push((u64::from(ahead.threshold.value), ["read_ahead", "threshold"], 0, 64, count));
+    }
+    if let Some(threads) = &innodb.read_threads {
+        limits.push((u64::from(threads.number.value), ["read_threads", "number"], 1, 64, count));
+        limits.push((threads.page.value.0, ["read_threads", "page"], 0, middle, time));
     }
     if let Some(buffer) = &innodb.change_buffer {
         limits.push((u64::from(buffer.most.value.0), ["change_buffer", "most"], 0, whole / 2, share));

@@ -53,6 +53,9 @@ pub struct HostModel {
     pub interrupt: Interrupt,
     /// Taking a thread off a processor and putting another one on, each time that a thread which waited runs again.
     pub context_switch: Sourced<Time>,
+    /// What that costs the thread besides, in its own program: it finds cold caches and works so much longer; absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold_caches: Option<Sourced<Time>>,
     /// From the interrupt's end until a thread that waits can run: idle states, the scheduler on another processor. Takes no
     /// processor time.
     pub wake_up: Sourced<Time>,

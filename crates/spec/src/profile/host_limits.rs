@@ -54,6 +54,7 @@ fn machine_limits(host: &HostModel) -> Vec<Limit> {
         Limit(host.time_slice.value.0, vec!["time_slice"], TIME, 200 * US, 150 * MS),
     ];
     limits.extend(host.memory.iter().map(|memory| Limit(memory.value.0, vec!["memory"], SIZE, 16 << 20, 1 << 46)));
+    limits.extend(host.cold_caches.iter().map(|cold| cost(cold.value, vec!["cold_caches"])));
     limits.extend(host.page.iter().map(|page| or_none(Limit(page.value.0, vec!["page"], TIME, 5, 4 * US))));
     limits.extend(
         host.lock.iter().flat_map(|lock| {

@@ -15,7 +15,7 @@ mod xpoint;
 
 pub use engine::{
     Adaptive, ChangeBuffer, DumpedShare, EngineCosts, EngineModel, EngineProfile, FlushMethod, Flushing, FreePages,
-    Innodb, PoolDump, PoolRules, ReadAhead, Undo,
+    Innodb, PoolDump, PoolRules, ReadAhead, ReadThreads, Undo,
 };
 pub(crate) use engine_limits::impossible_engine;
 pub use flash::{

@@ -443,15 +443,16 @@ fn a_host_that_cannot_be_is_told_at_its_place() {
     let with =
         |text: String| Profiles { hosts: vec![("h".into(), "profiles/hosts/h.toml".into(), text)], ..profiles() };
     let plain = r#"profile = "h""#;
-    let with_array_flush = |time: &str| {
-        let key = format!("array_flush = {{ value = \"{time}\", source = \"test\" }}\ncontext_switch");
-        HOST.replace("context_switch", &key)
+    let with_key = |key: &str, time: &str| {
+        let line = format!("{key} = {{ value = \"{time}\", source = \"test\" }}\ncontext_switch");
+        HOST.replace("context_switch", &line)
     };
     for (name, host, text) in [
         ("host_cost_in_the_wrong_unit", plain, HOST.replace("\"3 us\"", "\"3 ms\"")),
         ("host_without_a_way_to_submit", plain, HOST.split("[host.libaio]").next().unwrap_or_default().to_string()),
-        ("host_array_flush_in_the_wrong_unit", plain, with_array_flush("95 ms")),
-        ("host_array_flush_in_nanoseconds", plain, with_array_flush("95 ns")),
+        ("host_array_flush_in_the_wrong_unit", plain, with_key("array_flush", "95 ms")),
+        ("host_array_flush_in_nanoseconds", plain, with_key("array_flush", "95 ns")),
+        ("host_cold_caches_in_the_wrong_unit", plain, with_key("cold_caches", "6 ms")),
         ("host_clock_in_the_wrong_unit", plain, HOST.replace("2000000000", "2000")),
         ("host_with_a_misspelled_key", plain, HOST.replace("wake_up", "wakeup")),
         ("host_without_a_profile", "cores = 4", HOST.to_string()),
@@ -468,4 +469,35 @@ fn a_host_that_cannot_be_is_told_at_its_place() {
     let measured = SMALL.replace("device = \"null\"", "size = \"1 GiB\"") + "[host]\nprofile = \"elsewhere\"\n";
     let plan = planned_in(&measured, World::Measured, &profiles()).expect("a real host needs no profile");
     assert!(plan.runs[0].host.is_none());
+}
+
+#[test]
+fn an_engine_that_cannot_be_is_told_at_its_place() {
+    const ENGINE: &str = include_str!("../../../../profiles/engines/mysql-5.7.toml");
+    let study = format!(
+        "{}\n[engine.mysql]\n",
+        SMALL
+            .replace(
+                "[workload.stream.s]",
+                "[workload.key_update]\ntables = 1\nrows = 1000\nrow_size = \"400 B\"\nclients = 1"
+            )
+            .replace("[\"stream.s\"]", "[\"key_update\"]")
+    );
+    let with = |text: String| Profiles {
+        engines: vec![("mysql-5.7".into(), "profiles/engines/mysql-5.7.toml".into(), text)],
+        ..profiles()
+    };
+    for (name, key, line) in [
+        ("engine_cost_in_the_wrong_unit", "statement", r#"statement = { value = "50 ms", source = "a test" }"#),
+        ("engine_read_threads_without_any", "number", r#"number = { value = 0, source = "a test" }"#),
+        ("engine_read_threads_page_in_the_wrong_unit", "page", r#"page = { value = "3.6 ms", source = "a test" }"#),
+        ("engine_read_threads_with_a_misspelled_key", "page", r#"pages = { value = "3.6 us", source = "a test" }"#),
+    ] {
+        let is_its = |line: &&str| line.split_once('=').is_some_and(|(found, _)| found.trim_end() == key);
+        let old = ENGINE.lines().find(is_its).unwrap_or_else(|| panic!("{name}: the profile has no `{key}`"));
+        let profile = with(ENGINE.replacen(old, line, 1));
+        let error = planned_in(&study, World::Simulated, &profile).expect_err(name);
+        check_golden(name, &error.to_string());
+    }
+    planned_in(&study, World::Simulated, &with(ENGINE.into())).expect("the engine can be");
 }
