@@ -6,7 +6,16 @@ use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Share, Size, Time};
 
 /// A value, its place, its least and greatest, and how it is spelled.
-type Limit = (u64, [&'static str; 2], u64, u64, fn(u64) -> String);
+type Limit = (u64, [&'static str; 2], u64, u64, Spell);
+
+/// How a value is spelled.
+type Spell = fn(u64) -> String;
+
+const TIME: Spell = |nanos| Time(nanos).to_string();
+const SIZE: Spell = |bytes| Size(bytes).to_string();
+const SHARE: Spell = |millionths| Share(millionths as u32).to_string();
+const COUNT: Spell = |count| count.to_string();
+const RATE: Spell = |rate| Rate(rate).to_string();
 
 /// The first thing in an engine profile that can't be.
 pub(crate) fn impossible_engine(engine: &EngineModel) -> Option<Impossible> {
@@ -20,13 +29,8 @@ pub(crate) fn impossible_engine(engine: &EngineModel) -> Option<Impossible> {
 }
 
 fn limits(innodb: &Innodb) -> Vec<Limit> {
-    let time: fn(u64) -> String = |nanos| Time(nanos).to_string();
-    let size: fn(u64) -> String = |bytes| Size(bytes).to_string();
-    let share: fn(u64) -> String = |millionths| Share(millionths as u32).to_string();
-    let count: fn(u64) -> String = |count| count.to_string();
     let (cpu, pool, flushing) = (&innodb.cpu, &innodb.pool, &innodb.flushing);
     let whole = u64::from(Share::WHOLE.0);
-    let rate: fn(u64) -> String = |rate| Rate(rate).to_string();
     // Each at most some hundred times what a server has been seen to take, so that no thousandfold passes.
     let (short, middle, long) = (100_000, 1_000_000, 10_000_000);
     let costs = [
@@ -40,58 +44,66 @@ fn limits(innodb: &Innodb) -> Vec<Limit> {
         (cpu.page_copy.value, "page_copy", middle),
     ];
     let mut limits: Vec<Limit> =
-        costs.into_iter().map(|(cost, key, most)| (cost.0, ["cpu", key], 0, most, time)).collect();
+        costs.into_iter().map(|(cost, key, most)| (cost.0, ["cpu", key], 0, most, TIME)).collect();
     limits.extend([
-        (cpu.clock.value.0, ["cpu", "clock"], 100_000_000_000, 10_000_000_000_000, rate),
-        (cpu.round_trip.value.0, ["cpu", "round_trip"], 0, 1_000_000_000, time),
-        (pool.size.value.0, ["pool", "size"], 5 << 20, 1 << 44, size),
-        (u64::from(pool.usable.value.0), ["pool", "usable"], whole / 2, whole, share),
-        (pool.old_blocks_time.value.0, ["pool", "old_blocks_time"], 0, 3_600_000_000_000, time),
-        (u64::from(pool.search_depth.value), ["pool", "search_depth"], 1, 100_000, count),
-        (u64::from(flushing.lru_scan_depth.value), ["flushing", "lru_scan_depth"], 1, 1 << 20, count),
-        (u64::from(flushing.io_capacity.value), ["flushing", "io_capacity"], 1, 1 << 30, count),
-        (u64::from(flushing.io_capacity_max.value), ["flushing", "io_capacity_max"], 1, 1 << 30, count),
-        (u64::from(flushing.most_dirty.value.0), ["flushing", "most_dirty"], 0, whole, share),
+        (cpu.clock.value.0, ["cpu", "clock"], 100_000_000_000, 10_000_000_000_000, RATE),
+        (cpu.round_trip.value.0, ["cpu", "round_trip"], 0, 1_000_000_000, TIME),
+        (pool.size.value.0, ["pool", "size"], 5 << 20, 1 << 44, SIZE),
+        (u64::from(pool.usable.value.0), ["pool", "usable"], whole / 2, whole, SHARE),
+        (pool.old_blocks_time.value.0, ["pool", "old_blocks_time"], 0, 3_600_000_000_000, TIME),
+        (u64::from(pool.search_depth.value), ["pool", "search_depth"], 1, 100_000, COUNT),
+        (u64::from(flushing.lru_scan_depth.value), ["flushing", "lru_scan_depth"], 1, 1 << 20, COUNT),
+        (u64::from(flushing.io_capacity.value), ["flushing", "io_capacity"], 1, 1 << 30, COUNT),
+        (u64::from(flushing.io_capacity_max.value), ["flushing", "io_capacity_max"], 1, 1 << 30, COUNT),
+        (u64::from(flushing.most_dirty.value.0), ["flushing", "most_dirty"], 0, whole, SHARE),
         // The doublewrite buffer's place holds 256 pages: a batch and the single ones.
-        (u64::from(flushing.batch.value), ["flushing", "batch"], 1, 240, count),
-        (u64::from(flushing.single_slots.value), ["flushing", "single_slots"], 1, 8, count),
-        (flushing.retry.value.0, ["flushing", "retry"], 1_000, 10_000_000_000, time),
-        (innodb.redo_log.value.0, ["", "redo_log"], 1 << 20, 1 << 44, size),
-        (u64::from(innodb.redo_extra.value.0), ["", "redo_extra"], 0, whole, share),
+        (u64::from(flushing.batch.value), ["flushing", "batch"], 1, 240, COUNT),
+        (u64::from(flushing.single_slots.value), ["flushing", "single_slots"], 1, 8, COUNT),
+        (flushing.retry.value.0, ["flushing", "retry"], 1_000, 10_000_000_000, TIME),
+        (innodb.redo_log.value.0, ["", "redo_log"], 1 << 20, 1 << 44, SIZE),
+        (u64::from(innodb.redo_extra.value.0), ["", "redo_extra"], 0, whole, SHARE),
     ]);
+    limits.extend(limits_of_parts(innodb, (short, middle)));
+    limits
+}
+
+/// Limits of what a server may lack.
+fn limits_of_parts(innodb: &Innodb, (short, middle): (u64, u64)) -> Vec<Limit> {
+    let (cpu, pool, whole) = (&innodb.cpu, &innodb.pool, u64::from(Share::WHOLE.0));
+    let mut limits: Vec<Limit> = Vec::new();
     if let Some(row) = &cpu.scan_row {
-        limits.push((row.value.0, ["cpu", "scan_row"], 0, short, time));
+        limits.push((row.value.0, ["cpu", "scan_row"], 0, short, TIME));
     }
     if let Some(look) = &pool.look {
-        limits.push((look.value.0, ["pool", "look"], 0, short, time));
+        limits.push((look.value.0, ["pool", "look"], 0, short, TIME));
     }
     if let Some(ahead) = &innodb.read_ahead {
-        limits.push((u64::from(ahead.area.value), ["read_ahead", "area"], 1, 64, count));
-        limits.push((u64::from(ahead.threshold.value), ["read_ahead", "threshold"], 0, 64, count));
+        limits.push((u64::from(ahead.area.value), ["read_ahead", "area"], 1, 64, COUNT));
+        limits.push((u64::from(ahead.threshold.value), ["read_ahead", "threshold"], 0, 64, COUNT));
     }
     if let Some(threads) = &innodb.read_threads {
-        limits.push((u64::from(threads.number.value), ["read_threads", "number"], 1, 64, count));
-        limits.push((threads.page.value.0, ["read_threads", "page"], 0, middle, time));
+        limits.push((u64::from(threads.number.value), ["read_threads", "number"], 1, 64, COUNT));
+        limits.push((threads.page.value.0, ["read_threads", "page"], 0, middle, TIME));
     }
     if let Some(buffer) = &innodb.change_buffer {
-        limits.push((u64::from(buffer.most.value.0), ["change_buffer", "most"], 0, whole / 2, share));
-        limits.push((u64::from(buffer.per_leaf.value), ["change_buffer", "per_leaf"], 1, 250, count));
+        limits.push((u64::from(buffer.most.value.0), ["change_buffer", "most"], 0, whole / 2, SHARE));
+        limits.push((u64::from(buffer.per_leaf.value), ["change_buffer", "per_leaf"], 1, 250, COUNT));
         let bitmap = buffer.bitmap.iter().map(|pages| u64::from(pages.value));
-        limits.extend(bitmap.map(|pages| (pages, ["change_buffer", "bitmap"], 64, 1 << 20, count)));
+        limits.extend(bitmap.map(|pages| (pages, ["change_buffer", "bitmap"], 64, 1 << 20, COUNT)));
     }
     if let Some(undo) = &innodb.undo {
-        limits.push((u64::from(undo.segments.value), ["undo", "segments"], 1, 127 * 128, count));
+        limits.push((u64::from(undo.segments.value), ["undo", "segments"], 1, 127 * 128, COUNT));
     }
     if let Some(lock) = &innodb.tree_lock {
-        limits.push((u64::from(lock.growing.value.0), ["tree_lock", "growing"], 0, whole, share));
+        limits.push((u64::from(lock.growing.value.0), ["tree_lock", "growing"], 0, whole, SHARE));
     }
     if let Some(purge) = &innodb.purge {
-        limits.push((u64::from(purge.threads.value), ["purge", "threads"], 1, 32, count));
-        limits.push((purge.redo.value.0, ["purge", "redo"], 0, 16 << 10, size));
+        limits.push((u64::from(purge.threads.value), ["purge", "threads"], 1, 32, COUNT));
+        limits.push((purge.redo.value.0, ["purge", "redo"], 0, 16 << 10, SIZE));
     }
     if let Some(dump) = &innodb.pool_dump {
-        limits.push((u64::from(dump.share.value.0), ["pool_dump", "share"], whole / 100, whole, share));
-        limits.push((u64::from(dump.page_reads.value), ["pool_dump", "page_reads"], 1, 256, count));
+        limits.push((u64::from(dump.share.value.0), ["pool_dump", "share"], whole / 100, whole, SHARE));
+        limits.push((u64::from(dump.page_reads.value), ["pool_dump", "page_reads"], 1, 256, COUNT));
     }
     limits
 }
