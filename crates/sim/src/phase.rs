@@ -292,11 +292,16 @@ impl<'a> Phase<'a> {
     /// Time goes on to `now`.
     #[inline]
     fn enter(&mut self, world: &mut World, now: Nanos) {
-        assert!(now >= world.now, "virtual time goes back from {} to {now}", world.now);
-        if now > world.now {
+        self.go_to(&mut world.now, now);
+    }
+
+    #[inline]
+    fn go_to(&mut self, clock: &mut Nanos, now: Nanos) {
+        assert!(now >= *clock, "virtual time goes back from {clock} to {now}");
+        if now > *clock {
             self.issued_at_once = 0;
         }
-        world.now = now;
+        *clock = now;
     }
 
     /// The interval ends and the next one begins.
@@ -426,7 +431,7 @@ impl<'a> Phase<'a> {
         self.completed += 1;
         let of = self.seats.get_mut(seat);
         let completion = of.job.complete(slot, done.at);
-        digest.add(entry(done, of, slot, completion.latency));
+        digest.add(entry((done, done.at), of, slot, completion.latency));
         if self.seats.lingering() > 0 {
             self.seats.completed(seat, done.at, &mut self.due);
             if !self.seats.is_current(seat) {
@@ -438,16 +443,8 @@ impl<'a> Phase<'a> {
         if done.failed {
             stats.failed += 1;
         } else {
-            stats.record(completion.operation as usize, completion.bytes, completion.latency);
+            serve(stats, completion.operation, (completion.bytes, completion.latency), (done, done.at));
             stats.service_ns_sum += completion.service;
-            spent(&mut stats.parts_ns, &done.breakdown, completion.latency);
-            stats.ledger.slowest.see(Slow {
-                latency: completion.latency,
-                at: done.at,
-                offset_bytes: done.command.offset_bytes,
-                length_bytes: done.command.length_bytes,
-                operation: completion.operation as u8,
-            });
             if let Some(latency) = completion.commit {
                 stats.record(Operation::Commit as usize, 0, latency);
             }
@@ -552,6 +549,25 @@ impl<'a> Phase<'a> {
             }
         }
     }
+}
+
+/// An operation of so many bytes and so long a latency was served: of a command that a device held until `at`.
+#[inline(always)]
+fn serve(
+    stats: &mut IntervalStats,
+    operation: Operation,
+    (bytes, latency): (u64, Nanos),
+    (held, at): (&DeviceCompletion, Nanos),
+) {
+    stats.record(operation as usize, bytes, latency);
+    spent(&mut stats.parts_ns, &held.breakdown, latency);
+    stats.ledger.slowest.see(Slow {
+        latency,
+        at,
+        offset_bytes: held.command.offset_bytes,
+        length_bytes: held.command.length_bytes,
+        operation: operation as u8,
+    });
 }
 
 /// The jobs of a phase take their seats.

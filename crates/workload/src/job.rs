@@ -110,6 +110,23 @@ pub struct Completion {
     pub commit: Option<Nanos>,
 }
 
+/// A completion and what its slot starts at the same instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The operation that ended.
+    pub operation: Operation,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Time from its start.
+    pub latency: Nanos,
+    /// What starts, where, and how long it is.
+    pub kind: CommandKind,
+    /// First byte, from the storage's start.
+    pub offset_bytes: u64,
+    /// Number of bytes.
+    pub length_bytes: u32,
+}
+
 /// One job of a stream. No call allocates; order depends on nothing but the calls.
 #[derive(Debug)]
 pub struct Job(Kind);
@@ -197,6 +214,19 @@ impl Job {
             Kind::Plain(plain) => plain.complete(slot, now),
             Kind::Group(group) => group.complete(now),
             Kind::Pages(pages) => pages.complete(slot, now),
+        }
+    }
+
+    /// The command of `slot` completed at `now`, and the slot goes on: what [`Job::complete`] and [`Job::issue`] do one after the
+    /// other, for a closed loop in which nothing else follows from a completion. `None`, and nothing has happened, where it may.
+    ///
+    /// # Panics
+    /// When the slot has nothing outstanding: a command completed twice.
+    #[inline(always)]
+    pub fn turn(&mut self, slot: u32, now: Nanos) -> Option<Turn> {
+        match &mut self.0 {
+            Kind::Plain(plain) => plain.turn(slot, now),
+            Kind::Group(_) | Kind::Pages(_) => None,
         }
     }
 

@@ -23,6 +23,6 @@ pub mod steady;
 pub use arrivals::Schedule;
 pub use calls::{Donor, Failing, FileCall};
 pub use check::Objection;
-pub use job::{Completion, Issue, Job, OPERATIONS, Operation, Placement};
+pub use job::{Completion, Issue, Job, OPERATIONS, Operation, Placement, Turn};
 pub use pace::{Pacer, Paces};
 pub use spec::{Arrivals, Pattern, StreamSpec, Sync};

@@ -1,6 +1,6 @@
 //! Requests in slots of their own, each write followed by a sync where the stream asks for one.
 
-use crate::job::{Completion, Issue, Operation, Placement};
+use crate::job::{Completion, Issue, Operation, Placement, Turn};
 use crate::pace::{LOOK_AGAIN, Pacer};
 use crate::source::Source;
 use crate::spec::{StreamSpec, Sync};
@@ -93,6 +93,8 @@ pub(crate) struct Plain {
     end: End,
     /// When a command last completed.
     completed: Nanos,
+    /// Each slot starts its next request at the instant at which its last one completes, and nothing else follows from that.
+    goes_on_at_once: bool,
 }
 
 /// The sync that ends a stream which asks for one.
@@ -112,9 +114,11 @@ impl Plain {
         assert!(depth > 0, "a queue depth of zero issues nothing");
         let sync_every = spec.sync.and_then(Sync::every);
         let chains = if sync_every.is_some() || spec.trim_first { depth } else { 0 };
+        let source = Source::new(spec, place, depth, 0);
         Self {
+            goes_on_at_once: source.goes_on_at_once() && spec.sync.is_none() && !spec.trim_first && !spec.sync_at_end,
             stream: place.stream,
-            source: Source::new(spec, place, depth, 0),
+            source,
             ahead: Ahead::new(),
             sync_every,
             durable: spec.sync.is_some_and(Sync::with_each_write),
@@ -131,6 +135,7 @@ impl Plain {
 
     /// Keeps step from now on.
     pub(crate) fn pace(&mut self, pacer: Option<Pacer>) {
+        self.goes_on_at_once &= pacer.is_none();
         self.pacer = pacer;
     }
 
@@ -284,6 +289,25 @@ impl Plain {
             self.leave_if_exhausted();
         }
         Completion { operation: Operation::of(kind), bytes, latency, service, commit }
+    }
+
+    /// [`Plain::complete`] and [`Plain::issue`] in one, where the second is all that follows from the first.
+    #[inline(always)]
+    pub(crate) fn turn(&mut self, slot: u32, now: Nanos) -> Option<Turn> {
+        if !self.goes_on_at_once || !self.source.is_all_under_way() {
+            return None;
+        }
+        let Request { kind, offset_bytes, length_bytes } = match self.ahead.pop() {
+            Some(request) => request,
+            None => self.draw(),
+        };
+        self.source.spend(u64::from(length_bytes));
+        let state = &mut self.slots[slot as usize];
+        let done = state.kind.replace(kind).expect("a command completes once");
+        let bytes = u64::from(std::mem::replace(&mut state.length_bytes, length_bytes));
+        let latency = now.saturating_sub(state.intended);
+        (state.intended, state.submitted, self.completed) = (now, now, now);
+        Some(Turn { operation: Operation::of(done), bytes, latency, kind, offset_bytes, length_bytes })
     }
 
     #[inline]

@@ -179,6 +179,17 @@ impl Source {
         self.free.insert(place, (from, who));
     }
 
+    /// Whether whoever completes may start again at that very instant: nothing hinders or delays it.
+    pub(crate) fn goes_on_at_once(&self) -> bool {
+        self.unhindered && self.think.mean == 0
+    }
+
+    /// Whether nobody is free, and something is left to be asked for.
+    #[inline(always)]
+    pub(crate) fn is_all_under_way(&self) -> bool {
+        self.free.is_empty() && !self.is_spent()
+    }
+
     /// Nobody starts before `at`.
     pub(crate) fn postpone(&mut self, at: Nanos) {
         self.free.iter_mut().take_while(|(free_from, _)| *free_from < at).for_each(|(free_from, _)| *free_from = at);

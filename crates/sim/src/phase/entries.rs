@@ -33,10 +33,11 @@ pub(super) fn engines(done: &DeviceCompletion, seat: usize, slot: u32) -> Entry 
     }
 }
 
+/// The completion, at `at`, of a job's command.
 #[inline]
-pub(super) fn entry(done: &DeviceCompletion, seat: &Seat, slot: u32, latency: Nanos) -> Entry {
+pub(super) fn entry((done, at): (&DeviceCompletion, Nanos), seat: &Seat, slot: u32, latency: Nanos) -> Entry {
     Entry {
-        at: done.at,
+        at,
         stream: seat.stream,
         job: seat.number,
         slot,

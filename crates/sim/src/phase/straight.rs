@@ -4,11 +4,16 @@
 //! it issues its next one at once, without standing in the queue of those that are due. Where several are at one instant,
 //! all of them complete before any job issues, so that the order of everything is that of the general way.
 
-use super::{Phase, STOP_CHECK};
-use crate::device::Device;
+use super::ahead::look_ahead;
+use super::entries::entry;
+use super::{Phase, STOP_CHECK, serve};
+use crate::device::{Device, Flash};
+use crate::digest::Digest;
 use crate::run::{SimError, World};
-use tameshi_base::Nanos;
+use tameshi_base::{Command, Nanos};
 use tameshi_record::Writer;
+use tameshi_record::ledger::depth_class;
+use tameshi_workload::Turn;
 
 impl Phase<'_> {
     /// What jobs and one device do by themselves before `until`; true when the run is to stop.
@@ -47,32 +52,73 @@ impl Phase<'_> {
         Ok(false)
     }
 
-    /// What completes next, if that is before `until`, and the job of what is alone at its instant goes on; whether anything
-    /// completed.
+    /// What completes before `until`, as far as the job of what is alone at its instant goes on; whether anything completed.
     #[inline]
     fn straight(&mut self, world: &mut World, until: Nanos) -> Result<bool, SimError> {
         let Device::Flash(flash) = &mut world.devices[0] else { return Ok(false) };
         if self.seats.lingering() > 0 || flash.holds_back() {
             return Ok(false);
         }
-        let Some(done) = flash.complete_next(until) else { return Ok(false) };
-        let (mut seat, now) = ((done.command.id >> 32) as usize, done.at);
-        self.count(&mut world.digest, done);
-        if flash.next_event() > now && !self.completed.is_multiple_of(STOP_CHECK) {
-            self.enter(world, now);
-            if self.seats.get(seat).job.next_due().is_some_and(|due| due <= now) {
-                self.issue(world, seat)?;
-                return Ok(true);
+        let mut any = false;
+        while let Some((number, now)) = flash.next_completion(until) {
+            any = true;
+            let is_alone = flash.next_event() > now;
+            if is_alone && self.turn(flash, (&mut world.digest, &mut world.now), (number, now)) {
+                if flash.has_rebuilt() {
+                    break;
+                }
+                continue;
             }
-        } else {
-            while let Some(done) = flash.complete_next(now + 1) {
-                self.seats.set_due(seat, now, &mut self.due);
-                seat = (done.command.id >> 32) as usize;
-                self.count(&mut world.digest, done);
+            let done = flash.leave(number, now);
+            let mut seat = (done.command.id >> 32) as usize;
+            self.count(&mut world.digest, done);
+            if is_alone && !self.completed.is_multiple_of(STOP_CHECK) {
+                self.enter(world, now);
+                if self.seats.get(seat).job.next_due().is_some_and(|due| due <= now) {
+                    self.issue(world, seat)?;
+                    return Ok(true);
+                }
+            } else {
+                while let Some(done) = flash.complete_next(now + 1) {
+                    self.seats.set_due(seat, now, &mut self.due);
+                    seat = (done.command.id >> 32) as usize;
+                    self.count(&mut world.digest, done);
+                }
+                self.enter(world, now);
             }
-            self.enter(world, now);
+            self.seats.set_due(seat, now, &mut self.due);
+            return Ok(true);
         }
-        self.seats.set_due(seat, now, &mut self.due);
-        Ok(true)
+        Ok(any)
+    }
+
+    /// What is alone at its instant completes, and its slot goes on, if that is all that follows; whether it was.
+    #[inline(always)]
+    fn turn(
+        &mut self,
+        flash: &mut Flash,
+        (digest, clock): (&mut Digest, &mut Nanos),
+        (number, now): (u32, Nanos),
+    ) -> bool {
+        if (self.completed + 1).is_multiple_of(STOP_CHECK) || self.issued_at_once >= self.standstill {
+            return false;
+        }
+        let held = flash.in_slot(number);
+        let (seat, slot) = ((held.command.id >> 32) as usize, held.command.id as u32);
+        let of = self.seats.get_mut(seat);
+        let Some(turn) = of.job.turn(slot, now) else { return false };
+        digest.add(entry((held, now), of, slot, turn.latency));
+        let stats = &mut self.stats[usize::from(of.stream)];
+        serve(stats, turn.operation, (turn.bytes, turn.latency), (held, now));
+        stats.service_ns_sum += turn.latency;
+        stats.ledger.depth[depth_class(of.job.outstanding())] += 1;
+        let Turn { kind, offset_bytes, length_bytes, .. } = turn;
+        let command = Command { kind, offset_bytes: offset_bytes + of.base_bytes, length_bytes, ..held.command };
+        flash.go_on(number, &command, now);
+        look_ahead(flash, of);
+        self.completed += 1;
+        self.go_to(clock, now);
+        self.issued_at_once += 1;
+        true
     }
 }

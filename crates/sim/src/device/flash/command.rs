@@ -94,13 +94,19 @@ impl Flash {
     #[inline(always)]
     pub(super) fn begin(&mut self, command: &Command, submitted: Nanos, epoch: u64, now: Nanos) {
         self.held += 1;
-        let behind = command.offset_bytes + u64::from(command.length_bytes);
-        let (next, end) =
-            (self.times.unit_of(command.offset_bytes), self.times.unit_of(behind + self.times.unit_bytes - 1));
         let number = self.free_slots.pop().unwrap_or_else(|| {
             self.slots.push(UNUSED);
             (self.slots.len() - 1) as u32
         });
+        self.take_up(number, command, submitted, epoch, now);
+    }
+
+    /// A slot's command begins.
+    #[inline(always)]
+    fn take_up(&mut self, number: u32, command: &Command, submitted: Nanos, epoch: u64, now: Nanos) {
+        let behind = command.offset_bytes + u64::from(command.length_bytes);
+        let (next, end) =
+            (self.times.unit_of(command.offset_bytes), self.times.unit_of(behind + self.times.unit_bytes - 1));
         // In place, field by field: a whole that is put together elsewhere would be read again to be moved here.
         let slot = &mut self.slots[number as usize];
         (slot.done.command, slot.done.submitted, slot.done.at) = (*command, submitted, now);
@@ -424,7 +430,7 @@ impl Flash {
 
     /// A command is over, and leaves the drive.
     #[inline]
-    fn leave(&mut self, number: u32, at: Nanos) -> &DeviceCompletion {
+    pub(crate) fn leave(&mut self, number: u32, at: Nanos) -> &DeviceCompletion {
         self.free_slots.push(number);
         self.held -= 1;
         let slot = &mut self.slots[number as usize];
@@ -446,9 +452,9 @@ impl Flash {
         self.events.next()
     }
 
-    /// Goes on to the next completion before `until`, where nothing waits for it; what [`Flash::advance`] does, one by one.
+    /// Goes on to the next completion before `until`, where nothing waits for it: its slot, and when. It is still held.
     #[inline(always)]
-    pub(crate) fn complete_next(&mut self, until: Nanos) -> Option<&DeviceCompletion> {
+    pub(crate) fn next_completion(&mut self, until: Nanos) -> Option<(u32, Nanos)> {
         debug_assert!(!self.holds_back());
         while self.events.next() < until {
             let (at, number) = self.events.take()?;
@@ -459,12 +465,34 @@ impl Flash {
                         Some(next) => prefetch_all(&self.slots, next as usize),
                         None => prefetch_all(&self.dies, next as usize),
                     }
-                    return Some(self.leave(slot, at));
+                    return Some((slot, at));
                 }
                 None => self.die_wakes(number, at),
             }
         }
         None
+    }
+
+    /// What completes next before `until` leaves the drive; what [`Flash::advance`] does, one by one.
+    #[inline(always)]
+    pub(crate) fn complete_next(&mut self, until: Nanos) -> Option<&DeviceCompletion> {
+        let (slot, at) = self.next_completion(until)?;
+        Some(self.leave(slot, at))
+    }
+
+    /// What a slot holds, as it was told so far.
+    #[inline(always)]
+    pub(crate) fn in_slot(&self, slot: u32) -> &DeviceCompletion {
+        &self.slots[slot as usize].done
+    }
+
+    /// A slot's command is complete, and another of the same submitter begins at that instant in its place: what
+    /// [`Flash::leave`] and [`Flash::submit`] do one after the other, where nothing waits.
+    #[inline(always)]
+    pub(crate) fn go_on(&mut self, slot: u32, command: &Command, now: Nanos) {
+        let Slot { done, epoch, .. } = &self.slots[slot as usize];
+        debug_assert_eq!(done.breakdown.total(), now - done.submitted, "{done:?}");
+        self.take_up(slot, command, now, *epoch, now);
     }
 
     pub(super) fn complete_flush(&mut self, at: Nanos, completions: &mut Vec<DeviceCompletion>) {
