@@ -805,6 +805,54 @@ class PageFlush(BaseModel):
     ] = None
 
 
+class LsmTree(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    memtable: Annotated[
+        str,
+        Field(
+            description='Bytes of records that memory gathers before they are written as one run; a second part of memory takes what comes\nmeanwhile.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    journal: Annotated[
+        str,
+        Field(
+            description="Length of the journal of all jobs, at the begin of the stream's part of the storage; the runs lie behind it.",
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    fan_out: Annotated[
+        int, Field(description='So many runs of a level are merged into one of the next.', ge=0)
+    ]
+    levels: Annotated[
+        int, Field(description='Levels of runs; those of the last are not merged.', ge=0)
+    ]
+    block_size: Annotated[
+        str,
+        Field(
+            description='Length of each read and write of a run.',
+            pattern='^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$',
+        ),
+    ]
+    queue_depth: Annotated[
+        int,
+        Field(
+            description='Blocks outstanding per job, of a run that is written from memory and of a merge each.',
+            ge=0,
+        ),
+    ]
+    most_runs: Annotated[
+        int | None,
+        Field(
+            description='With so many runs in the first level committers wait for merges; absent: never.',
+            ge=0,
+        ),
+    ] = None
+
+
 class FileCall(StrEnum):
     allocate = 'allocate'
     truncate = 'truncate'
@@ -911,6 +959,13 @@ class KeyUpdate(BaseModel):
     rate: Annotated[
         Rate | None, Field(description='Updates per second in open loop; absent: closed loop.')
     ] = None
+    think_time: Annotated[
+        str | None,
+        Field(
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
 
 
 class Scan(BaseModel):
@@ -926,6 +981,13 @@ class Scan(BaseModel):
         ),
     ]
     clients: Annotated[int | None, Field(description='Connections that scan at once.', ge=0)] = 1
+    think_time: Annotated[
+        str | None,
+        Field(
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
 
 
 class YcsbMix(StrEnum):
@@ -959,6 +1021,13 @@ class Document(BaseModel):
     ]
     rate: Annotated[
         Rate | None, Field(description='Operations per second in open loop; absent: closed loop.')
+    ] = None
+    think_time: Annotated[
+        str | None,
+        Field(
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
     ] = None
 
 
@@ -1761,6 +1830,13 @@ class Oltp(BaseModel):
     rate: Annotated[
         Rate | None, Field(description='Transactions per second in open loop; absent: closed loop.')
     ] = None
+    think_time: Annotated[
+        str | None,
+        Field(
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
     popularity: Annotated[
         Popularity | None, Field(description="Which keys are popular: sysbench's `--rand-type`.")
     ] = 'special'
@@ -1860,6 +1936,13 @@ class Ycsb(BaseModel):
     rate: Annotated[
         Rate | None, Field(description='Operations per second in open loop; absent: closed loop.')
     ] = None
+    think_time: Annotated[
+        str | None,
+        Field(
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
+    ] = None
 
 
 class Pgbench(BaseModel):
@@ -1880,6 +1963,13 @@ class Pgbench(BaseModel):
     ] = 1
     rate: Annotated[
         Rate | None, Field(description='Transactions per second in open loop; absent: closed loop.')
+    ] = None
+    think_time: Annotated[
+        str | None,
+        Field(
+            description="Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).",
+            pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
+        ),
     ] = None
 
 
@@ -2360,6 +2450,12 @@ class StreamSpec(BaseModel):
         PageFlush | None,
         Field(
             description='Writes come in batches of pages, each batch durable before the next; absent: each write for itself.'
+        ),
+    ] = None
+    lsm: Annotated[
+        LsmTree | None,
+        Field(
+            description='The log is the journal of a log-structured merge tree, whose runs are written and merged behind it; absent: a log alone.'
         ),
     ] = None
     offset: Annotated[

@@ -191,7 +191,7 @@ impl Recorder {
 
 /// Whether the stream will record the operation.
 fn is_expected(operation: usize, spec: &StreamSpec) -> bool {
-    let (reads, trims, writes) = (spec.read.0 > 0, spec.trims(), spec.written().0 > 0);
+    let (reads, trims, writes) = (spec.read.0 > 0 || spec.lsm.is_some(), spec.trims(), spec.written().0 > 0);
     let flushed = spec.page_flush.is_some() || spec.sync.is_some_and(|sync| !sync.with_each_write());
     match OPERATIONS.get(operation) {
         Some(Operation::Read) => reads,

@@ -181,7 +181,7 @@ impl Crew<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tameshi_base::Size;
+    use tameshi_base::{Size, Time};
     use tameshi_workload::program::{KeyUpdate, ProgramSpec};
 
     /// A database that refuses the first tries, each after half of the rows.
@@ -212,7 +212,7 @@ mod tests {
 
     /// Loads the first part of a table of seven rows; what came of it, and rows counted, kept, and taken back how often.
     fn loaded(fates: Vec<Fate>, others_failed: bool) -> (Result<(), Failure>, u64, u64, u32) {
-        let of = KeyUpdate { tables: 1, rows: 7, row_size: Size(100), clients: 1, rate: None };
+        let of = KeyUpdate { tables: 1, rows: 7, row_size: Size(100), clients: 1, rate: None, think_time: Time(0) };
         let spec = OltpSpec {
             target: Target::Sqlite { file: "none".into(), pragmas: Vec::new() },
             program: ProgramSpec::KeyUpdate(of),

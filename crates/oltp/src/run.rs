@@ -145,10 +145,12 @@ impl Run<'_> {
             let arrivals = self.drives.rate().map_or(Arrivals::Closed, |rate| Arrivals::Poisson { rate });
             let random = Random::named(self.spec.seed, &name);
             let delivers = number >= clients;
+            let seeds = self.spec.seeds();
+            let client = self.program.client(number, clients, seeds, &shared);
             let task = Task {
                 target: self.spec.target.clone(),
                 plan: self.plan.clone(),
-                client: self.program.client(number, clients, self.spec.seeds(), &shared),
+                client: client.thinking(self.drives.think_time(), number, seeds),
                 number,
                 ledger: self.journal(index, number)?,
                 session: Some(session),

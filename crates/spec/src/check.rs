@@ -363,9 +363,16 @@ fn rounds_end(source: Source<'_>, table: &Table<'_>, name: &str, rounds: &Rounds
     }
 }
 
-/// sysbench's options have values that mean something; the storage engine's name stands in SQL.
+/// Users think in closed loop only; sysbench's options have values that mean something; the storage engine's name stands in SQL.
 pub(crate) fn programs(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Checked {
     for program in run.phases.iter().flat_map(|phase| &phase.programs) {
+        if program.rate().is_some() && program.think_time().0 > 0 {
+            let path = ["workload", program.word(), "think_time"];
+            let message = "arrivals at a rate wait for nobody who thinks";
+            let mut error = source.error_at(table, &path, InputErrorKind::Conflict, message);
+            error.accepted = vec!["rate".into(), "think_time".into()];
+            return Err(error);
+        }
         let ProgramSpec::Oltp(oltp) = program else { continue };
         let name = &oltp.mysql_storage_engine;
         let is_word = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');

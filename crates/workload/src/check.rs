@@ -25,7 +25,8 @@ impl StreamSpec {
     /// The first thing of this description that no job can carry out, wherever it works.
     pub fn objection(&self) -> Option<Objection> {
         let trims = || self.trim_objection().or_else(|| self.call_objection());
-        let writes = || self.group_objection().or_else(|| self.page_objection()).or_else(|| self.verify_objection());
+        let batches = || self.group_objection().or_else(|| self.page_objection()).or_else(|| self.lsm_objection());
+        let writes = || batches().or_else(|| self.verify_objection());
         let times = || self.arrivals_objection().or_else(|| self.pauses_objection());
         let ends = || self.end_objection().or_else(|| self.pace_objection()).or_else(|| self.system_objection());
         self.pattern_objection().or_else(times).or_else(trims).or_else(writes).or_else(ends)
@@ -117,7 +118,7 @@ impl StreamSpec {
         let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
         if committers == 0 {
             object("sync.group_commit.committers", "a group of nobody commits nothing", "1 or more")
-        } else if self.longest_command().0 > MOST_COMMAND {
+        } else if self.longest().0.saturating_mul(u64::from(committers)) > MOST_COMMAND {
             object("sync.group_commit.committers", "a group's records make no single write", "records of 1 GiB in all")
         } else if self.pattern != Pattern::Sequential {
             object("sync", "the records of a group lie one behind the other", "pattern = \"sequential\"")
@@ -153,6 +154,31 @@ impl StreamSpec {
             object("page_flush", "page flushing writes and nothing else", "read = \"0 %\" and no trims")
         } else if self.sync.is_some() {
             object("page_flush", "a batch brings its own sync", "no `sync` beside it")
+        } else {
+            None
+        }
+    }
+
+    fn lsm_objection(&self) -> Option<Objection> {
+        let tree = self.lsm?;
+        let object = |key, message: &str, accepted| Some(Objection { key, message: message.to_string(), accepted });
+        if !matches!(self.sync, Some(Sync::GroupCommit { .. })) {
+            object("lsm", "a tree lies behind a journal", "`sync = { group_commit = { committers = 16 } }` beside it")
+        } else if self.verify != Verify::Off {
+            object("lsm", "merged runs are not stamped", "no `verify`")
+        } else if tree.block_size.0 < 512 || tree.block_size.0 > MOST_COMMAND || !tree.block_size.0.is_multiple_of(512)
+        {
+            object("lsm.block_size", "no run is read and written like this", "512 B to 1 GiB, in whole 512 B")
+        } else if tree.memtable < tree.block_size || !tree.memtable.0.is_multiple_of(tree.block_size.0) {
+            object("lsm.memtable", "a run consists of whole blocks", "a multiple of `lsm.block_size`")
+        } else if !(2..=64).contains(&tree.fan_out) {
+            object("lsm.fan_out", "nothing is merged like this", "2 to 64")
+        } else if !(1..=16).contains(&tree.levels) {
+            object("lsm.levels", "no tree has so many", "1 to 16")
+        } else if !(1..=1024).contains(&tree.queue_depth) {
+            object("lsm.queue_depth", "nothing would be written, or nothing is so deep", "1 to 1024")
+        } else if tree.most_runs.is_some_and(|most| most <= tree.fan_out) {
+            object("lsm.most_runs", "committers would wait for a merge that never begins", "more than `lsm.fan_out`")
         } else {
             None
         }
@@ -261,7 +287,7 @@ impl StreamSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Duty, Gaps, Pace, PageFlush, RatePoint, Shape, Zone};
+    use crate::spec::{Duty, Gaps, LsmTree, Pace, PageFlush, RatePoint, Shape, Zone};
     use tameshi_base::Time;
 
     fn key(spec: StreamSpec) -> Option<&'static str> {
@@ -356,6 +382,43 @@ mod tests {
         assert_eq!(key(StreamSpec { trim: Share(1), ..stream.clone() }), Some("verify"));
         assert_eq!(key(StreamSpec { trim_first: true, ..stream.clone() }), None, "it only reads");
         assert_eq!(key(StreamSpec { trim_first: true, read: Share(0), ..stream }), Some("verify"));
+    }
+
+    #[test]
+    fn a_tree_lies_behind_a_journal_and_its_runs_are_whole_blocks() {
+        let sync = Some(Sync::GroupCommit { committers: 8, delay: Time(0) });
+        let tree = LsmTree {
+            memtable: Size(1 << 20),
+            journal: Size(1 << 30),
+            fan_out: 4,
+            levels: 3,
+            block_size: Size(1 << 18),
+            queue_depth: 8,
+            most_runs: Some(12),
+        };
+        let with = |tree| StreamSpec {
+            pattern: Pattern::Sequential,
+            read: Share(0),
+            sync,
+            lsm: Some(tree),
+            ..StreamSpec::default()
+        };
+        assert_eq!(key(with(tree)), None);
+        assert_eq!(key(StreamSpec { sync: Some(Sync::Dsync), ..with(tree) }), Some("lsm"));
+        assert_eq!(key(StreamSpec { verify: Verify::Checksum, ..with(tree) }), Some("lsm"));
+        for (tree, expected) in [
+            (LsmTree { block_size: Size(513), ..tree }, "lsm.block_size"),
+            (LsmTree { block_size: Size(1 << 31), memtable: Size(1 << 31), ..tree }, "lsm.block_size"),
+            (LsmTree { memtable: Size((1 << 18) - 512), ..tree }, "lsm.memtable"),
+            (LsmTree { fan_out: 1, ..tree }, "lsm.fan_out"),
+            (LsmTree { levels: 0, ..tree }, "lsm.levels"),
+            (LsmTree { queue_depth: 0, ..tree }, "lsm.queue_depth"),
+            (LsmTree { most_runs: Some(4), ..tree }, "lsm.most_runs"),
+        ] {
+            assert_eq!(key(with(tree)), Some(expected));
+        }
+        // Four runs of 1, 4 and 16 MiB each, and one of 16 that is being written, behind the journal.
+        assert_eq!(with(tree).least_span(), Size((1 << 30) + ((4 + 16 + 64 + 16) << 20)));
     }
 
     #[test]

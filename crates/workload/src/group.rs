@@ -44,6 +44,11 @@ pub(crate) struct Group {
     submitted: Nanos,
     /// Commits that ended with the last completion.
     commits: Vec<Nanos>,
+    /// Nobody joins for now; and when that last changed.
+    held: bool,
+    held_until: Nanos,
+    /// Bytes of the record that was left last, for who asks.
+    joined_bytes: Option<u64>,
 }
 
 impl Group {
@@ -64,7 +69,30 @@ impl Group {
             idle_since: place.begin,
             submitted: 0,
             commits: Vec::with_capacity(count),
+            held: false,
+            held_until: 0,
+            joined_bytes: None,
         }
+    }
+
+    /// Whether committers must wait, from `now` on.
+    pub(crate) fn hold(&mut self, held: bool, now: Nanos) {
+        if self.held && !held {
+            self.held_until = now;
+        }
+        self.held = held;
+    }
+
+    /// Bytes of the record that a committer has left since this was asked last.
+    #[inline]
+    pub(crate) fn take_joined(&mut self) -> Option<u64> {
+        self.joined_bytes.take()
+    }
+
+    /// When the next committer joins; `None` while all must wait.
+    #[inline]
+    fn join_due(&self) -> Option<Nanos> {
+        self.source.due().filter(|_| !self.held).map(|due| due.max(self.held_until))
     }
 
     pub(crate) fn source(&self) -> &Source {
@@ -75,11 +103,11 @@ impl Group {
     pub(crate) fn next_due(&self) -> Option<Nanos> {
         match self.step {
             Step::Written(at) => Some(at),
-            Step::Idle => match (self.source.due(), self.group_due()) {
+            Step::Idle => match (self.join_due(), self.group_due()) {
                 (Some(join), Some(group)) => Some(join.min(group)),
                 (join, group) => join.or(group),
             },
-            Step::Writing(_) | Step::Flushing => self.source.due(),
+            Step::Writing(_) | Step::Flushing => self.join_due(),
         }
     }
 
@@ -97,7 +125,7 @@ impl Group {
             (self.step, self.submitted) = (Step::Flushing, now);
             return Some(self.issued(CommandKind::Flush, (0, 0), at));
         }
-        if self.source.due().is_some_and(|due| due <= now) {
+        if self.join_due().is_some_and(|due| due <= now) {
             return self.join(now);
         }
         let due = self.group_due().filter(|&due| self.step == Step::Idle && due <= now)?;
@@ -111,13 +139,15 @@ impl Group {
     /// A committer leaves its record in the group that forms.
     #[inline]
     fn join(&mut self, now: Nanos) -> Option<Issue> {
-        let start = self.source.start(now)?;
+        let mut start = self.source.start(now)?;
+        start.ready = start.ready.max(self.held_until);
         let length = self.source.length(CommandKind::Write);
         self.source.spend(u64::from(length));
         self.intended[start.who as usize] = start.intended;
         self.joined = if self.forming.is_empty() { (now, now) } else { (self.joined.0, now) };
         self.forming.push(start.who);
         self.forming_bytes += length;
+        self.joined_bytes = Some(u64::from(length));
         Some(Issue::started(0, None, start))
     }
 
@@ -147,6 +177,11 @@ impl Group {
             Step::Idle | Step::Written(_) => panic!("a command completes once"),
         };
         Completion { operation, bytes, latency, service: latency, commit: None }
+    }
+
+    /// What was told of the last completion is told no more.
+    pub(crate) fn forget_commits(&mut self) {
+        self.commits.clear();
     }
 
     pub(crate) fn commits(&self) -> &[Nanos] {

@@ -1,6 +1,7 @@
 //! One job of a stream: what it issues when, its operations in flight, and the latency of each.
 
 use crate::group::Group;
+use crate::lsm::Lsm;
 use crate::pace::Pacer;
 use crate::pages::Pages;
 use crate::plain::Plain;
@@ -136,6 +137,7 @@ enum Kind {
     Plain(Plain),
     Group(Group),
     Pages(Pages),
+    Lsm(Box<Lsm>),
 }
 
 impl Job {
@@ -145,6 +147,10 @@ impl Job {
     /// When the span holds no whole block or there is no queue depth; the resolver refuses such a study.
     pub fn new(spec: &StreamSpec, place: Placement<'_>) -> Self {
         Self(match (spec.sync, spec.page_flush) {
+            (Some(Sync::GroupCommit { committers, delay }), _) if spec.lsm.is_some() => {
+                let tree = spec.lsm.expect("it was just looked at");
+                Kind::Lsm(Box::new(Lsm::new(spec, place, committers, delay.0, tree)))
+            }
             (Some(Sync::GroupCommit { committers, delay }), _) => {
                 Kind::Group(Group::new(spec, place, committers, delay.0))
             }
@@ -169,6 +175,7 @@ impl Job {
             Kind::Plain(plain) => plain.next_due(),
             Kind::Group(group) => group.next_due(),
             Kind::Pages(pages) => pages.next_due(),
+            Kind::Lsm(lsm) => lsm.next_due(),
         }
     }
 
@@ -179,6 +186,7 @@ impl Job {
             Kind::Plain(plain) => plain.issue(now),
             Kind::Group(group) => group.issue(now),
             Kind::Pages(pages) => pages.issue(now),
+            Kind::Lsm(lsm) => lsm.issue(now),
         }
     }
 
@@ -191,7 +199,7 @@ impl Job {
                 let request = plain.look_ahead(requests);
                 Some((request.kind, request.offset_bytes))
             }
-            Kind::Group(_) | Kind::Pages(_) => None,
+            Kind::Group(_) | Kind::Pages(_) | Kind::Lsm(_) => None,
         }
     }
 
@@ -200,7 +208,7 @@ impl Job {
     pub fn looked_ahead(&self) -> usize {
         match &self.0 {
             Kind::Plain(plain) => plain.looked_ahead(),
-            Kind::Group(_) | Kind::Pages(_) => usize::MAX,
+            Kind::Group(_) | Kind::Pages(_) | Kind::Lsm(_) => usize::MAX,
         }
     }
 
@@ -214,6 +222,7 @@ impl Job {
             Kind::Plain(plain) => plain.complete(slot, now),
             Kind::Group(group) => group.complete(now),
             Kind::Pages(pages) => pages.complete(slot, now),
+            Kind::Lsm(lsm) => lsm.complete(slot, now),
         }
     }
 
@@ -226,7 +235,7 @@ impl Job {
     pub fn turn(&mut self, slot: u32, now: Nanos) -> Option<Turn> {
         match &mut self.0 {
             Kind::Plain(plain) => plain.turn(slot, now),
-            Kind::Group(_) | Kind::Pages(_) => None,
+            Kind::Group(_) | Kind::Pages(_) | Kind::Lsm(_) => None,
         }
     }
 
@@ -235,6 +244,7 @@ impl Job {
     pub fn commits(&self) -> &[Nanos] {
         match &self.0 {
             Kind::Group(group) => group.commits(),
+            Kind::Lsm(lsm) => lsm.commits(),
             Kind::Plain(_) | Kind::Pages(_) => &[],
         }
     }
@@ -246,6 +256,7 @@ impl Job {
             Kind::Plain(plain) => plain.outstanding(),
             Kind::Group(group) => group.outstanding(),
             Kind::Pages(pages) => pages.outstanding(),
+            Kind::Lsm(lsm) => lsm.outstanding(),
         }
     }
 
@@ -261,6 +272,7 @@ impl Job {
             Kind::Plain(plain) => plain.end(),
             Kind::Group(group) => group.end(),
             Kind::Pages(pages) => pages.end(),
+            Kind::Lsm(lsm) => lsm.end(),
         }
     }
 
@@ -271,6 +283,7 @@ impl Job {
             Kind::Plain(plain) => plain.is_done(),
             Kind::Group(group) => group.is_done(),
             Kind::Pages(pages) => pages.is_done(),
+            Kind::Lsm(lsm) => lsm.is_done(),
         }
     }
 
@@ -285,6 +298,7 @@ impl Job {
             Kind::Plain(plain) => plain.source(),
             Kind::Group(group) => group.source(),
             Kind::Pages(pages) => pages.source(),
+            Kind::Lsm(lsm) => lsm.source(),
         }
     }
 }

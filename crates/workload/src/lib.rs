@@ -9,6 +9,7 @@ mod check;
 mod group;
 mod job;
 mod lengths;
+mod lsm;
 mod offsets;
 mod pace;
 mod pages;

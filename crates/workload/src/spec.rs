@@ -59,6 +59,9 @@ pub struct StreamSpec {
     /// Writes come in batches of pages, each batch durable before the next; absent: each write for itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page_flush: Option<PageFlush>,
+    /// The log is the journal of a log-structured merge tree, whose runs are written and merged behind it; absent: a log alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lsm: Option<LsmTree>,
     /// Where the stream's part of the storage begins.
     pub offset: Size,
     /// Length of the stream's part of the storage; absent: all that follows `offset`.
@@ -142,6 +145,7 @@ impl Default for StreamSpec {
             sync: None,
             sync_at_end: false,
             page_flush: None,
+            lsm: None,
             offset: Size(0),
             span: None,
             amount: None,
@@ -407,6 +411,28 @@ pub struct PageFlush {
     pub doublewrite: Option<Size>,
 }
 
+/// A log-structured merge tree behind a journal. Each job has a tree of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LsmTree {
+    /// Bytes of records that memory gathers before they are written as one run; a second part of memory takes what comes
+    /// meanwhile.
+    pub memtable: Size,
+    /// Length of the journal of all jobs, at the begin of the stream's part of the storage; the runs lie behind it.
+    pub journal: Size,
+    /// So many runs of a level are merged into one of the next.
+    pub fan_out: u32,
+    /// Levels of runs; those of the last are not merged.
+    pub levels: u32,
+    /// Length of each read and write of a run.
+    pub block_size: Size,
+    /// Blocks outstanding per job, of a run that is written from memory and of a merge each.
+    pub queue_depth: u32,
+    /// With so many runs in the first level committers wait for merges; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_runs: Option<u32>,
+}
+
 /// Past the page cache or through it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -511,11 +537,16 @@ impl StreamSpec {
             (_, Some(PageFlush { batch, doublewrite: Some(_) })) => batch,
             _ => 1,
         };
-        Size(self.longest().0.saturating_mul(u64::from(parts)))
+        let block_bytes = self.lsm.map_or(0, |tree| tree.block_size.0);
+        Size(self.longest().0.saturating_mul(u64::from(parts)).max(block_bytes))
     }
 
     /// The shortest part of a storage that the stream can work on.
     pub fn least_span(&self) -> Size {
+        if let Some(tree) = self.lsm {
+            let of_all = u64::from(self.jobs).saturating_mul(tree.least_span().0);
+            return Size(of_all.saturating_add(tree.journal.0.max(self.longest_command().0)));
+        }
         match self.page_flush.and_then(|flush| flush.doublewrite) {
             Some(area) => Size(area.0.saturating_add(self.longest().0)),
             None => self.longest_command(),
@@ -524,7 +555,8 @@ impl StreamSpec {
 
     /// Commands that a job may have outstanding.
     pub fn most_outstanding(&self) -> u32 {
-        if matches!(self.sync, Some(Sync::GroupCommit { .. })) { 1 } else { self.queue_depth }
+        let blocks = self.lsm.map_or(0, |tree| 2 * tree.queue_depth);
+        blocks + if matches!(self.sync, Some(Sync::GroupCommit { .. })) { 1 } else { self.queue_depth }
     }
 
     /// Bytes that one start writes, in the mean and rounded up, where it writes.
@@ -534,7 +566,8 @@ impl StreamSpec {
                 let times = if flush.doublewrite.is_some() { 2 } else { 1 };
                 times * u64::from(flush.batch) * self.block_size.0
             }
-            None => mean_bytes(&self.write_lengths()),
+            // With a tree: to the journal, to a run, and once more for each level that merges make.
+            None => mean_bytes(&self.write_lengths()) * self.lsm.map_or(1, |tree| 1 + u64::from(tree.levels)),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::bench::*;
 use tameshi_base::{Rate, Share, Size, Time};
 use tameshi_blockio::unsupported;
-use tameshi_workload::spec::{Duty, Gaps, Pace, PageFlush, RatePoint, Shape, Submission, Zone};
+use tameshi_workload::spec::{Duty, Gaps, LsmTree, Pace, PageFlush, RatePoint, Shape, Submission, Zone};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
 const PAYLOAD: u64 = 4 << 20;
@@ -105,6 +105,39 @@ fn pages_go_to_the_doublewrite_area_and_to_their_places() {
         let in_area = bench.touched().iter().filter(|&&block| (block as u64) < area / BLOCK).count() as u64;
         assert_eq!(in_area, area / BLOCK, "as long as all batches together");
         assert!(bench.touched().len() as u64 > in_area);
+    }
+}
+
+#[test]
+fn a_store_leaves_its_records_in_the_journal_and_in_runs_behind_it() {
+    for backend in backends() {
+        let bench = Bench::new(&std::env::temp_dir(), PAYLOAD);
+        let (record, journal, memtable) = (4096, 256 << 10, 64 << 10);
+        let tree = LsmTree {
+            memtable: Size(memtable),
+            journal: Size(journal),
+            fan_out: 2,
+            levels: 2,
+            block_size: Size(16_384),
+            queue_depth: 2,
+            most_runs: None,
+        };
+        let sync = Some(Sync::GroupCommit { committers: 4, delay: Time(0) });
+        let store = StreamSpec {
+            block_size: Size(record),
+            queue_depth: 1,
+            sync,
+            lsm: Some(tree),
+            ..writes(Pattern::Sequential)
+        };
+        let amount = 16 * memtable;
+        bench.run(vec![phase(by_amount(amount), vec![("store", store)])], backend).expect("a run");
+        let sums = bench.sums();
+        assert_eq!(sums["commit.count"], amount / record);
+        // Sixteen runs, merged two by two.
+        assert_eq!((sums["write.bytes"], sums["read.bytes"]), (3 * amount, amount));
+        let behind = bench.touched().iter().filter(|&&block| (block as u64) >= journal / BLOCK).count() as u64;
+        assert!(behind >= 2 * memtable / BLOCK, "{behind} blocks of runs");
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use tameshi_base::Rate;
+use tameshi_base::{Rate, Time};
 use tameshi_oltp::{OltpSpec, Phase, Plan, Power, Session, check_program, execute_program, load_program};
 use tameshi_record::{Control, RunStatus, Writer};
 use tameshi_workload::program::{Delivery, KeyUpdate, Manner, Oltp, OltpMix, Program, ProgramSpec, Ycsb, YcsbMix};
@@ -122,7 +122,7 @@ fn a_delivery_that_forgot_its_customer_and_an_order_that_is_gone_break_the_eleve
 #[test]
 fn phases_of_one_program_go_on_with_new_keys_where_the_last_one_ended() {
     let folder = tempfile::tempdir().expect("a folder");
-    let of = Ycsb { mix: YcsbMix::D, records: 200, clients: 2, rate: None };
+    let of = Ycsb { mix: YcsbMix::D, records: 200, clients: 2, rate: None, think_time: Time(0) };
     let mut spec = spec(folder.path(), ProgramSpec::Ycsb(of), 300);
     spec.phases.push(Phase { name: "again".into(), ..spec.phases[0].clone() });
     let program = loaded(&spec);
@@ -181,9 +181,29 @@ fn an_open_loop_serves_its_rate_or_tells_what_it_could_not_serve() {
 }
 
 #[test]
+fn users_who_think_for_so_long_ask_no_oftener() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let think_time = Time(20_000_000);
+    let of = Oltp { think_time, ..Oltp::of(OltpMix::PointSelect, 2, 1, 200) };
+    let spec = spec(folder.path(), ProgramSpec::Oltp(of), 1500);
+    let program = loaded(&spec);
+    run(&spec, &program, folder.path());
+    let served = total(folder.path(), "oltp", "transaction.count");
+    // Two users, a mean of 20 ms, 1.5 s: 150 and the two first ones at most, and five standard deviations.
+    assert!((20..=152 + 62).contains(&served), "{served}");
+}
+
+#[test]
 fn single_statements_get_their_row_in_the_ledger_too() {
     let folder = tempfile::tempdir().expect("a folder");
-    let of = KeyUpdate { tables: 2, rows: 200, row_size: tameshi_base::Size(200), clients: 2, rate: None };
+    let of = KeyUpdate {
+        tables: 2,
+        rows: 200,
+        row_size: tameshi_base::Size(200),
+        clients: 2,
+        rate: None,
+        think_time: Time(0),
+    };
     let spec = spec(folder.path(), ProgramSpec::KeyUpdate(of), 400);
     let program = loaded(&spec);
     let done = run(&spec, &program, folder.path());
@@ -266,7 +286,14 @@ fn a_stop_ends_the_run_soon_and_leaves_a_partial_record() {
 #[test]
 fn what_is_answered_after_a_power_cut_counts_as_never_heard_and_the_clients_come_back() {
     let folder = tempfile::tempdir().expect("a folder");
-    let of = KeyUpdate { tables: 1, rows: 200, row_size: tameshi_base::Size(200), clients: 2, rate: None };
+    let of = KeyUpdate {
+        tables: 1,
+        rows: 200,
+        row_size: tameshi_base::Size(200),
+        clients: 2,
+        rate: None,
+        think_time: Time(0),
+    };
     let spec = spec(folder.path(), ProgramSpec::KeyUpdate(of), 1500);
     let program = loaded(&spec);
     let power = Power::default();

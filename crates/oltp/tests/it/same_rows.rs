@@ -1,7 +1,7 @@
 //! One client with the same seed gets the same replies from SQLite as from the reference store, and leaves the same rows.
 
 use crate::support::{DATE, loaded, spec, tpcc};
-use tameshi_base::Size;
+use tameshi_base::{Size, Time};
 use tameshi_oltp::{Plan, Session};
 use tameshi_workload::program::{
     Cell, Delivery, Document, KeyUpdate, Manner, Memory, Oltp, OltpMix, Outcome, Pgbench, PgbenchMix, Popularity,
@@ -116,16 +116,29 @@ fn sysbenchs_options_change_how_rows_are_reached_and_not_which() {
 fn the_other_programs_touch_the_same_rows_on_sqlite_and_in_the_reference() {
     let (rows, rate) = (300, None);
     the_same_replies_and_rows(
-        ProgramSpec::KeyUpdate(KeyUpdate { tables: 3, rows, row_size: Size(300), clients: 1, rate }),
+        ProgramSpec::KeyUpdate(KeyUpdate {
+            tables: 3,
+            rows,
+            row_size: Size(300),
+            clients: 1,
+            rate,
+            think_time: Time(0),
+        }),
         100,
     );
     for mix in [YcsbMix::A, YcsbMix::D, YcsbMix::E, YcsbMix::F] {
-        the_same_replies_and_rows(ProgramSpec::Ycsb(Ycsb { mix, records: rows, clients: 1, rate }), 150);
+        the_same_replies_and_rows(
+            ProgramSpec::Ycsb(Ycsb { mix, records: rows, clients: 1, rate, think_time: Time(0) }),
+            150,
+        );
     }
     let mix = PgbenchMix::TpcbLike;
-    the_same_replies_and_rows(ProgramSpec::Pgbench(Pgbench { mix, clients: 1, scale: 1, rate }), 50);
     the_same_replies_and_rows(
-        ProgramSpec::Document(Document { documents: rows, size: Size(600), clients: 1, rate }),
+        ProgramSpec::Pgbench(Pgbench { mix, clients: 1, scale: 1, rate, think_time: Time(0) }),
+        50,
+    );
+    the_same_replies_and_rows(
+        ProgramSpec::Document(Document { documents: rows, size: Size(600), clients: 1, rate, think_time: Time(0) }),
         50,
     );
 }

@@ -371,8 +371,9 @@ impl Engine {
         self.turn_to(drives);
         let count = clients + u32::from(self.program.is_deferred());
         let shared = self.program.shared();
-        self.clients
-            .extend((0..count).map(|number| Seat::new(self.program.client(number, clients, self.seeds, &shared), now)));
+        let client = |number| self.program.client(number, clients, self.seeds, &shared);
+        let thinking = |number| client(number).thinking(drives.think_time(), number, self.seeds);
+        self.clients.extend((0..count).map(|number| Seat::new(thinking(number), now)));
         self.deliveries.clear();
         self.schedule(phase, drives);
         let growing = self.settings.growing;

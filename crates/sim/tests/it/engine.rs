@@ -236,6 +236,22 @@ fn a_client_in_open_loop_has_the_wait_of_poisson_arrivals_at_a_constant_service(
 }
 
 #[test]
+fn clients_who_think_ask_as_often_as_the_response_time_law_says() {
+    // So many processors are there that nobody waits: X = N / (Z + R).
+    let (clients, thinking, service) = (4.0, 2e6, 71_000.0);
+    let program = KEYS.replace("clients = 4", "clients = 4, think_time = \"2 ms\"");
+    let mut spec = spec(MYSQL_57, null(), "256 MiB", &program, 20_000);
+    spec.interval = Time(5 * SECOND);
+    round_costs(&mut spec);
+    model(&mut spec).flushing.latched_writes = None;
+    let left = run(&spec);
+    let (count, latency) = (left.of("transaction.count"), left.of("transaction.latency_sum"));
+    let response = latency / count;
+    assert!(response >= service && response < 1.1 * service, "{response} ns: little but the service");
+    assert_close(count / 20.0, clients * 1e9 / (thinking + response), 0.02, "transactions a second");
+}
+
+#[test]
 fn more_arrivals_than_can_be_served_are_counted_and_latency_grows() {
     let program = KEYS.replace("clients = 4", "clients = 2, rate = \"1000000 /s\"");
     let left = run(&spec(MYSQL_57, drive(), "64 MiB", &program, 300));

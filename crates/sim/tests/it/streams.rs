@@ -4,7 +4,7 @@ use crate::support::*;
 use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_sim::unsupported;
 use tameshi_spec::run::PhaseStream;
-use tameshi_workload::spec::{Duty, Gaps, Pace, PageFlush, RatePoint, Shape, Zone};
+use tameshi_workload::spec::{Duty, Gaps, LsmTree, Pace, PageFlush, RatePoint, Shape, Zone};
 use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
 fn zoned() -> Pattern {
@@ -159,6 +159,40 @@ fn doublewrite_costs_a_write_and_a_flush_more_for_each_batch() {
     assert_eq!((plain.0, plain.1, plain.2), (64, 64 * 32, 64));
     assert_eq!((double.0, double.1, double.2), (64, 64 * 33, 2 * 64));
     assert!(double.3 > plain.3 && double.3 < 2 * plain.3, "{plain:?} {double:?}");
+}
+
+#[test]
+fn a_store_writes_each_byte_once_more_for_each_level_and_waits_for_a_slow_disk() {
+    let tree = LsmTree {
+        memtable: Size(4 << 20),
+        journal: Size(64 << 20),
+        fan_out: 4,
+        levels: 2,
+        block_size: Size(256 << 10),
+        queue_depth: 4,
+        most_runs: Some(8),
+    };
+    let stream = StreamSpec {
+        pattern: Pattern::Sequential,
+        read: Share(0),
+        block_size: Size(16_384),
+        sync: Some(Sync::GroupCommit { committers: 16, delay: Time(0) }),
+        lsm: Some(tree),
+        arrivals: Arrivals::Poisson { rate: Rate(2_000_000) },
+        ..StreamSpec::default()
+    };
+    let of = |device| run(&spec(device, stream.clone(), for_time(8 * SECOND)));
+    let quick = of(flash(flash_drive(1 << 30)));
+    let (commits, written) = (quick.sum("commit.count") as f64, quick.sum("write.bytes") as f64);
+    let journal = commits * 16_384.0;
+    // To the journal, to a run, and by a merge; what is gathered or merged at the end is missing.
+    assert!((written / journal - 3.0).abs() < 0.1, "{written} bytes for {journal}");
+    assert!((quick.sum("read.bytes") as f64 / journal - 1.0).abs() < 0.1);
+    assert!((commits / 16_000.0 - 1.0).abs() < 0.04, "{commits} of 2000 a second");
+    // A disk takes less than comes: committers wait for runs and merges.
+    let slow = of(hdd(elevator(disk())));
+    assert!((slow.sum("commit.count") as f64) < 0.7 * commits);
+    assert!(slow.sum("load.unserved") > 4000);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! One connection of a program, and what it is asked for.
 
 use super::relation::{Reply, Statement};
+use super::thinking::Thinking;
 use super::{document, key_update, oltp, pgbench, scan, tpcc, ycsb};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tameshi_base::{Nanos, Random};
+use tameshi_base::{Nanos, Random, Time};
 
 /// What sets the randomness of a run apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,9 +117,22 @@ pub enum Client {
     Document(document::Client),
     /// A client of pgbench.
     Pgbench(pgbench::Client),
+    /// Any of the others but a terminal, with a user who thinks.
+    Thinking(Box<Thinking>),
 }
 
 impl Client {
+    /// The same client, number `number` of its run, whose user thinks for `mean` after each transaction; as it is where that is no
+    /// time.
+    #[must_use]
+    pub fn thinking(self, mean: Time, number: u32, seeds: Seeds) -> Self {
+        if mean.0 == 0 {
+            return self;
+        }
+        let random = Random::named(seeds.run, &format!("program/thinking/{number}"));
+        Self::Thinking(Box::new(Thinking::new(self, mean.0, random)))
+    }
+
     /// Draws the next transaction with all its input. `date` is its date, in seconds since 1970.
     pub fn begin(&mut self, date: i64) -> Transaction {
         match self {
@@ -129,6 +143,7 @@ impl Client {
             Self::Ycsb(client) => client.begin(),
             Self::Document(client) => client.begin(date),
             Self::Pgbench(client) => client.begin(date),
+            Self::Thinking(of) => of.begin(date),
         }
     }
 
@@ -143,6 +158,7 @@ impl Client {
             Self::Ycsb(client) => client.next(statement),
             Self::Document(client) => client.next(statement),
             Self::Pgbench(client) => client.next(statement),
+            Self::Thinking(of) => of.client.next(reply, statement),
         }
     }
 
@@ -156,6 +172,7 @@ impl Client {
             Self::Ycsb(client) => client.again(),
             Self::Document(client) => client.again(),
             Self::Pgbench(client) => client.again(),
+            Self::Thinking(of) => of.client.again(),
         }
     }
 }

@@ -14,6 +14,7 @@ mod pgbench;
 pub mod relation;
 mod scan;
 mod spec;
+mod thinking;
 pub mod tpcc;
 pub mod ycsb;
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tameshi_base::units::{Rate, Size};
+use tameshi_base::units::{Rate, Size, Time};
 
 /// A program with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -61,6 +61,19 @@ impl ProgramSpec {
             Self::Ycsb(spec) => spec.rate,
             Self::Document(spec) => spec.rate,
             Self::Pgbench(spec) => spec.rate,
+        }
+    }
+
+    /// Mean pause of a connection's user after a transaction; TPC-C has times of its own.
+    pub fn think_time(&self) -> Time {
+        match self {
+            Self::Tpcc(_) => Time(0),
+            Self::Oltp(spec) => spec.think_time,
+            Self::KeyUpdate(spec) => spec.think_time,
+            Self::Scan(spec) => spec.think_time,
+            Self::Ycsb(spec) => spec.think_time,
+            Self::Document(spec) => spec.think_time,
+            Self::Pgbench(spec) => spec.think_time,
         }
     }
 }
@@ -136,6 +149,9 @@ pub struct Oltp {
     /// Transactions per second in open loop; absent: closed loop.
     #[serde(default)]
     pub rate: Option<Rate>,
+    /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub think_time: Time,
     /// Which keys are popular: sysbench's `--rand-type`.
     #[serde(default)]
     pub popularity: Popularity,
@@ -228,6 +244,7 @@ impl Oltp {
             tables,
             rows,
             rate: None,
+            think_time: Time(0),
             popularity,
             range_size: 100,
             point_selects: 10,
@@ -315,6 +332,9 @@ pub struct KeyUpdate {
     /// Updates per second in open loop; absent: closed loop.
     #[serde(default)]
     pub rate: Option<Rate>,
+    /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub think_time: Time,
 }
 
 /// One full scan of a table after the other.
@@ -326,6 +346,9 @@ pub struct Scan {
     /// Connections that scan at once.
     #[serde(default = "one")]
     pub clients: u32,
+    /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub think_time: Time,
 }
 
 /// YCSB's core workloads.
@@ -341,6 +364,9 @@ pub struct Ycsb {
     /// Operations per second in open loop; absent: closed loop.
     #[serde(default)]
     pub rate: Option<Rate>,
+    /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub think_time: Time,
 }
 
 /// YCSB's core workloads.
@@ -373,6 +399,9 @@ pub struct Document {
     /// Operations per second in open loop; absent: closed loop.
     #[serde(default)]
     pub rate: Option<Rate>,
+    /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub think_time: Time,
 }
 
 /// pgbench's built-in transactions on its tables.
@@ -390,6 +419,9 @@ pub struct Pgbench {
     /// Transactions per second in open loop; absent: closed loop.
     #[serde(default)]
     pub rate: Option<Rate>,
+    /// Mean of the exponential pauses between a transaction and the connection's next one (closed loop only).
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub think_time: Time,
 }
 
 /// pgbench's built-in scripts.
@@ -403,6 +435,10 @@ pub enum PgbenchMix {
     SimpleUpdate,
     /// select-only (`-S`).
     SelectOnly,
+}
+
+fn is_none(time: &Time) -> bool {
+    time.0 == 0
 }
 
 fn one() -> u32 {

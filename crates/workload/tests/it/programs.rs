@@ -2,7 +2,7 @@
 
 use crate::support::{loaded, one, work};
 use std::collections::BTreeMap;
-use tameshi_base::Size;
+use tameshi_base::{Size, Time};
 use tameshi_workload::program::{
     Client, Document, KeyUpdate, Oltp, OltpMix, Outcome, Pgbench, PgbenchMix, Program, ProgramSpec, Scan, Seeds, Shape,
     Value, Ycsb, YcsbMix,
@@ -78,7 +78,7 @@ fn skipping_transactions_leaves_only_the_statements() {
 #[test]
 fn pgbenchs_balances_and_its_history_tell_the_same() {
     for (mix, statements) in [(PgbenchMix::TpcbLike, 6), (PgbenchMix::SimpleUpdate, 4), (PgbenchMix::SelectOnly, 1)] {
-        let spec = Pgbench { mix, clients: 1, scale: 1, rate: None };
+        let spec = Pgbench { mix, clients: 1, scale: 1, rate: None, think_time: Time(0) };
         let program = Program::new(&ProgramSpec::Pgbench(spec), 1);
         let mut memory = loaded(&program);
         let mut client = client(&program, 2);
@@ -96,7 +96,7 @@ fn pgbenchs_balances_and_its_history_tell_the_same() {
 
 #[test]
 fn key_updates_reach_all_rows_of_all_tables_one_at_a_time() {
-    let spec = KeyUpdate { tables: 4, rows: 400, row_size: Size(208), clients: 1, rate: None };
+    let spec = KeyUpdate { tables: 4, rows: 400, row_size: Size(208), clients: 1, rate: None, think_time: Time(0) };
     let program = Program::new(&ProgramSpec::KeyUpdate(spec), 1);
     let mut memory = loaded(&program);
     let mut touched = BTreeMap::new();
@@ -114,7 +114,7 @@ fn key_updates_reach_all_rows_of_all_tables_one_at_a_time() {
 
 #[test]
 fn a_scan_reads_the_sum_of_every_row() {
-    let program = Program::new(&ProgramSpec::Scan(Scan { size: Size(100_000), clients: 1 }), 1);
+    let program = Program::new(&ProgramSpec::Scan(Scan { size: Size(100_000), clients: 1, think_time: Time(0) }), 1);
     let mut memory = loaded(&program);
     let sum: i64 = memory.rows(0).map(|row| row[1].int()).sum();
     one(&mut client(&program, 1), &mut memory, 0, |_, reply| assert_eq!(reply.int(0, 0), sum));
@@ -133,7 +133,10 @@ fn ycsbs_mixes_have_their_shares() {
         (YcsbMix::F, [0.5, 0.0, 0.0, 0.0, 0.5]),
     ];
     for (mix, shares) in expected {
-        let program = Program::new(&ProgramSpec::Ycsb(Ycsb { mix, records: 300, clients: 1, rate: None }), 1);
+        let program = Program::new(
+            &ProgramSpec::Ycsb(Ycsb { mix, records: 300, clients: 1, rate: None, think_time: Time(0) }),
+            1,
+        );
         let mut memory = loaded(&program);
         let (_, done) = work(&program, &mut memory, 1, 3000, 3);
         for (kind, share) in shares.iter().enumerate() {
@@ -147,7 +150,10 @@ fn ycsbs_mixes_have_their_shares() {
 #[test]
 fn ycsb_finds_every_record_it_asks_for_and_scatters_the_popular_ones() {
     for mix in [YcsbMix::C, YcsbMix::D] {
-        let program = Program::new(&ProgramSpec::Ycsb(Ycsb { mix, records: 1000, clients: 1, rate: None }), 1);
+        let program = Program::new(
+            &ProgramSpec::Ycsb(Ycsb { mix, records: 1000, clients: 1, rate: None, think_time: Time(0) }),
+            1,
+        );
         let mut memory = loaded(&program);
         let mut client = client(&program, 5);
         let mut asked: BTreeMap<String, u32> = BTreeMap::new();
@@ -172,7 +178,7 @@ fn ycsb_finds_every_record_it_asks_for_and_scatters_the_popular_ones() {
 
 #[test]
 fn documents_are_found_by_key_by_customer_and_by_day_while_others_come() {
-    let spec = Document { documents: 400, size: Size(1000), clients: 4, rate: None };
+    let spec = Document { documents: 400, size: Size(1000), clients: 4, rate: None, think_time: Time(0) };
     let program = Program::new(&ProgramSpec::Document(spec), 1);
     let mut memory = loaded(&program);
     let sizes: Vec<usize> =
@@ -198,4 +204,37 @@ fn documents_are_found_by_key_by_customer_and_by_day_while_others_come() {
         });
     }
     assert!(found[1..].iter().all(|found| *found > 20), "{found:?}");
+}
+
+#[test]
+fn users_think_exponentially_and_ask_the_same_as_those_who_do_not() {
+    let of = |think_time| KeyUpdate { tables: 1, rows: 100, row_size: Size(208), clients: 2, rate: None, think_time };
+    let mean = 3_000_000.0;
+    let seeds = Seeds { data: 1, run: 4 };
+    let [mut quick, mut thinking] = [Time(0), Time(mean as u64)].map(|think_time| {
+        let spec = ProgramSpec::KeyUpdate(of(think_time));
+        let program = Program::new(&spec, 1);
+        program.client(1, 2, seeds, &program.shared()).thinking(spec.think_time(), 1, seeds)
+    });
+    let (mut pauses, mut memories) =
+        (vec![], [(); 2].map(|()| loaded(&Program::new(&ProgramSpec::KeyUpdate(of(Time(0))), 1))));
+    for _ in 0..2000 {
+        let mut asked = [vec![], vec![]];
+        let [of_quick, of_thinking] = &mut asked;
+        let [first, second] = &mut memories;
+        assert_eq!(
+            one(&mut quick, first, 0, |statement, _| of_quick.push(format!("{:?}", statement.parameters.get(0))))
+                .thinking,
+            0
+        );
+        let done = one(&mut thinking, second, 0, |statement, _| {
+            of_thinking.push(format!("{:?}", statement.parameters.get(0)))
+        });
+        pauses.push(done.thinking as f64);
+        assert_eq!(asked[0], asked[1]);
+    }
+    let found = pauses.iter().sum::<f64>() / pauses.len() as f64;
+    let deviation = (pauses.iter().map(|pause| (pause - found).powi(2)).sum::<f64>() / pauses.len() as f64).sqrt();
+    // Four standard errors of two thousand draws.
+    assert!((found / mean - 1.0).abs() < 0.09 && (deviation / mean - 1.0).abs() < 0.13, "{found} {deviation}");
 }

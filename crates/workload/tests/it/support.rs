@@ -1,11 +1,14 @@
 //! Carries programs out on the reference store.
 
-use tameshi_workload::program::{Client, Memory, Outcome, Program, Reply, Seeds, Statement, Step};
+use tameshi_base::Nanos;
+use tameshi_workload::program::{Client, Memory, Outcome, Program, Reply, Seeds, Statement, Step, Transaction};
 
 /// What one transaction was.
 pub struct Done {
     /// Its kind.
     pub kind: usize,
+    /// How long its user thinks after it.
+    pub thinking: Nanos,
     /// Statements and commits, as a server counts them; opening a transaction is none.
     pub statements: u64,
     /// How it ended.
@@ -23,7 +26,7 @@ pub fn loaded(program: &Program) -> Memory {
 
 /// One transaction, to its end; `see` gets every statement with its reply.
 pub fn one(client: &mut Client, memory: &mut Memory, date: i64, mut see: impl FnMut(&Statement, &Reply)) -> Done {
-    let kind = client.begin(date).kind;
+    let Transaction { kind, thinking, .. } = client.begin(date);
     let (mut reply, mut statement, mut statements) = (Reply::default(), Statement::default(), 0);
     loop {
         match client.next(&reply, &mut statement) {
@@ -41,7 +44,7 @@ pub fn one(client: &mut Client, memory: &mut Memory, date: i64, mut see: impl Fn
                 memory.roll_back();
                 statements += 1;
             }
-            Step::Done(outcome) => return Done { kind, statements, outcome },
+            Step::Done(outcome) => return Done { kind, thinking, statements, outcome },
         }
     }
 }
