@@ -2921,7 +2921,9 @@ class HostModel(BaseModel):
     ]
     time_slice: Annotated[
         Sourced2,
-        Field(description='How long a thread may work before another one that waits has its turn.'),
+        Field(
+            description='How long a thread may work before another one that waits has its turn, or before it is moved from beside a thread on the\nsame core to a core that is idle.'
+        ),
     ]
     lock: Annotated[
         Lock | None,

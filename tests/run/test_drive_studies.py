@@ -1,5 +1,6 @@
-"""The reference studies of drives: each runs small, and every run gives the same results.json."""
+"""The reference studies of drives: each gives the same again, and what is written down."""
 
+import csv
 import json
 import tomllib
 from pathlib import Path
@@ -8,7 +9,8 @@ from typing import Any
 import pytest
 from command import digests, tameshi
 
-from tameshi import _core, guard, store
+from tameshi import _core, guard, predictions, store
+from tameshi.paths import VALIDATION
 from tameshi.results import results
 from tameshi.study import StudyFile, plan
 
@@ -26,6 +28,8 @@ KEPT: dict[str, dict[str, list[str]]] = {
     "flash-card-tails": {"drive": ["es3000-800g"]},
 }
 """The studies, and the levels of their axes that the short test keeps."""
+REPRODUCE = ("drive-aging", "drive-spec-table", "flash-card-review", "nvme-stripe", "sr-iov")
+"""Those that list published figures."""
 SHORT = {"ramp": "1 ms", "until": {"time": "4 ms"}}
 
 
@@ -82,10 +86,10 @@ def inline(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def carried_out(study: StudyFile, folder: Path) -> bytes:
+def carried_out(study: StudyFile, folder: Path, *, quick: bool = False) -> bytes:
     """results.json of a study whose runs are made in this process."""
     guard.claim_folder(folder)
-    planned, runs = plan(study, "simulated", quick=False), []
+    planned, runs = plan(study, "simulated", quick=quick), []
     for number, spec in enumerate(planned.runs):
         place = folder / str(number)
         store.begin_run(place, spec, str(number), {})
@@ -122,3 +126,50 @@ def test_a_quick_study_of_drives_gives_the_same_results_on_every_run(
         assert done.returncode == 0, done.stderr
     assert (a / "results.json").read_bytes() == (b / "results.json").read_bytes()
     assert digests(a) == digests(b)
+
+
+@pytest.mark.parametrize("seed", [20261121, 1])
+def test_what_a_host_lets_through_after_writes_is_what_was_published_whatever_the_seed(
+    seed: int, tmp_path: Path
+) -> None:
+    told = tomllib.loads((STUDIES / "flash-card-review.toml").read_text(encoding="utf-8"))
+    [figure] = [figure for figure in told["published"] if figure["id"] == "S1-0236"]
+    told["axis"] = {
+        axis: {label: told["axis"][axis][label]} for axis, label in figure["cell"].items()
+    }
+    quick = told["quick"]["axis"]
+    told["quick"]["axis"] = {
+        axis: {label: quick[axis][label]} for axis, label in figure["cell"].items() if axis in quick
+    }
+    # Quick reads end before a time slice does.
+    del quick["test"]["four_kib"]["phase"]["reads"]
+    told["run"]["seed"], told["published"] = seed, [figure]
+    study = StudyFile("s1-0236", STUDIES / "s1-0236.toml", as_toml(told))
+    [found] = json.loads(carried_out(study, tmp_path / "out", quick=True))["published"]
+    assert found["published"] == 580_000
+    assert found["predicted"] == pytest.approx(found["published"], rel=0.05)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("name", REPRODUCE)
+def test_what_is_written_down_of_a_study_of_drives_is_what_it_gives(
+    name: str, tmp_path: Path
+) -> None:
+    done = tameshi("predictions", "--only", name, "--folder", tmp_path, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    kept, found = written(VALIDATION, name), written(tmp_path, name)
+    assert found and kept.keys() == found.keys()
+    for figure, value in found.items():
+        assert kept[figure] == pytest.approx(value, rel=0.001), f"{figure}: tameshi predictions"
+
+
+def written(folder: Path, study: str) -> dict[str, float]:
+    """Figures of a study, known and predicted, as a folder has them last."""
+    with (folder / "calibration.csv").open(newline="", encoding="utf-8") as file:
+        known = {
+            row["id"]: float(row["ours"]) for row in csv.DictReader(file) if row["study"] == study
+        }
+    files = [folder / "predictions.csv", *sorted(folder.glob("predictions-*.csv"))]
+    rows = [row for path in files for row in predictions.read(path) if row.study == study]
+    return known | {row.id: float(row.predicted) for row in rows}

@@ -187,11 +187,29 @@ impl Cores {
         more && (now < at.slice_end || self.first_waiting == NONE)
     }
 
-    /// The thread leaves its processor; the one whose turn it is, which must be placed there now.
-    pub(super) fn leave(&mut self, core: usize) -> Option<u32> {
-        let thread = std::mem::replace(&mut self.all[core].thread, NONE);
+    /// For a thread whose time slice is over and that works beside a sibling: the first processor whose core is all idle.
+    pub(super) fn better(&self, core: usize, now: Nanos) -> Option<usize> {
+        if now < self.all[core].slice_end || !self.beside_sibling(core) {
+            return None;
+        }
+        self.taken.iter().position(|&taken| taken == 0)
+    }
+
+    /// The thread that goes on elsewhere, and must be placed there now, leaves its processor idle.
+    pub(super) fn move_off(&mut self, core: usize) -> u32 {
+        self.ends.set(core, None);
+        self.vacate(core)
+    }
+
+    fn vacate(&mut self, core: usize) -> u32 {
         self.taken[self.all[core].physical as usize] -= 1;
         self.idle += 1;
+        std::mem::replace(&mut self.all[core].thread, NONE)
+    }
+
+    /// The thread leaves its processor; the one whose turn it is, which must be placed there now.
+    pub(super) fn leave(&mut self, core: usize) -> Option<u32> {
+        let thread = self.vacate(core);
         if self.threads[thread as usize].head == NONE {
             self.threads[thread as usize].state = ThreadState::Asleep;
             self.runnable -= 1;

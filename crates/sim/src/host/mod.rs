@@ -3,9 +3,10 @@
 //! A job is a thread. Its request is submitted by the thread on a processor, passes the hypervisor where there is one,
 //! goes to the device, comes back with an interrupt, wakes the thread and is taken by it. What costs nothing takes no
 //! processor, so that a host without any cost changes nothing. Threads that want to run wait in one queue for any
-//! processor; a thread works on one at a time, through all that it has, until its time slice is over. An interrupt goes
-//! before what its processor does. A lock is taken at the beginning of a submission, in the order in which threads come to
-//! it, and a thread that waits for it keeps its processor. Flushes of an array take turns where the kernel has it so.
+//! processor; a thread works on one at a time, through all that it has, until its time slice is over. Then it also moves
+//! from beside a sibling to a core that is idle, as load balancers have it. An interrupt goes before what its processor
+//! does. A lock is taken at the beginning of a submission, in the order in which threads come to it, and a thread that
+//! waits for it keeps its processor. Flushes of an array take turns where the kernel has it so.
 
 mod cores;
 mod costs;
@@ -430,7 +431,13 @@ impl Host {
             return self.enter(now, request, after(self.flights[request as usize].stage));
         }
         if self.cores.goes_on(core, now) {
-            self.start(now, core, (0, 0));
+            match self.cores.better(core, now) {
+                Some(idle) => {
+                    let thread = self.cores.move_off(core);
+                    self.dispatch(now, idle, thread);
+                }
+                None => self.start(now, core, (0, 0)),
+            }
         } else if let Some(thread) = self.cores.leave(core) {
             self.dispatch(now, core, thread);
         }

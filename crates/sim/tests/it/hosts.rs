@@ -251,6 +251,37 @@ fn siblings_and_crowds_slow_work_down() {
     assert_close(saturated(crowd, 60), 200_000.0, 0.02, "fifty more double the work: throughput falls");
 }
 
+/// Reads per second of 16 threads that never sleep on 12 cores of two logical processors each, after writes of 16 others
+/// that lasted so long.
+fn beside_siblings(seed: u64, writes_ns: Nanos) -> f64 {
+    let mut model = host(12, 10 * US);
+    (model.threads_per_core, model.sibling_penalty) = (sourced(2), Some(sourced(Share(600_000))));
+    (model.context_switch, model.variation) = (time(US), Some(sourced(Share(300_000))));
+    let reads = StreamSpec { jobs: 16, queue_depth: 16, ..StreamSpec::default() };
+    let writes = StreamSpec { read: Share(0), ..reads.clone() };
+    let mut spec = on(model, spec(null(), reads.clone(), for_time(SECOND / 2)));
+    spec.seed = seed;
+    if writes_ns > 0 {
+        let mut after = phase("reads", reads, for_time(SECOND / 2));
+        after.streams[0].name = "reads".into();
+        spec.phases[0] = phase("writes", writes, for_time(writes_ns));
+        spec.phases.push(after);
+    }
+    iops(&run(&spec), 1) * 2.0
+}
+
+#[test]
+fn threads_that_never_sleep_work_as_fast_whatever_ran_before() {
+    // Eight have a core each, eight share four.
+    let expected = (8.0 + 8.0 / 1.6) / 10e-6;
+    for seed in 1..=4 {
+        for writes_ns in [0, 37 * MS, 100 * MS] {
+            let found = beside_siblings(seed, writes_ns);
+            assert_close(found, expected, 0.01, &format!("seed {seed}, after {writes_ns} ns of writes"));
+        }
+    }
+}
+
 #[test]
 fn a_hypervisors_thread_limits_its_guest() {
     let mut model = host(16, US);

@@ -59,7 +59,8 @@ pub struct HostModel {
     /// From the interrupt's end until a thread that waits can run: idle states, the scheduler on another processor. Takes no
     /// processor time.
     pub wake_up: Sourced<Time>,
-    /// How long a thread may work before another one that waits has its turn.
+    /// How long a thread may work before another one that waits has its turn, or before it is moved from beside a thread on the
+    /// same core to a core that is idle.
     pub time_slice: Sourced<Time>,
     /// What all threads hold in turn for each request to a storage; absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
