@@ -70,7 +70,12 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     ]
     return {
         "schema_version": RESULTS_VERSION,
-        "study": {"name": study.name, "title": study.title, "question": study.question},
+        "study": {
+            "name": study.name,
+            "title": study.title,
+            "question": study.question,
+            "quick": bool(study.quick),
+        },
         "axes": axes,
         "cells": cells,
         "ratios": list(_ratios(axes, cells)),

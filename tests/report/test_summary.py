@@ -268,6 +268,16 @@ def test_published_figures() -> None:
     assert "90 %" in table.note
 
 
+def test_published_figures_of_a_quick_study_are_marked_and_have_no_ratio() -> None:
+    found = first_look.blemished()
+    found["study"]["quick"] = True
+    for lang, sign in (("en", "not comparable"), ("ja", "比較不可")):
+        table = standing.published(read_results(found), Text(lang))
+        assert table is not None and sign in table.caption and table.note
+        assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)"]
+        assert len(table.columns) == len(table.rows[0].cells) + 1
+
+
 def test_a_published_figure_tells_its_phase_and_which_operation_it_is_of() -> None:
     of = {"metric": "read.iops", "window": "burst", "cell": {"drive": "a", "queue": "4"}}
     entry = {**of, "id": "S1-1", "unit": "IOPS", "published": 10.0, "predicted": 11.0}

@@ -59,7 +59,10 @@ def _which_cells(
 
 
 def published(view: View, text: Text) -> Table | None:
-    """Published figures beside ours, or None where the study names none."""
+    """Published figures beside ours, or None where the study names none.
+
+    A quick study's stand beside them without a ratio, and marked: they are of other conditions.
+    """
     if not view.published:
         return None
     rows = []
@@ -93,6 +96,10 @@ def published(view: View, text: Text) -> Table | None:
         rows.append(Row(str(entry["id"]), cells))
     keys = ("id", "cell", "metric", "published", "ours", "ours_to_published")
     columns = tuple(Column(text(f"column.{key}")) for key in keys)
+    if view.quick:
+        caption, note = text("table.published.quick"), text("note.published.quick")
+        plain = tuple(replace(row, cells=row.cells[:-1]) for row in rows)
+        return Table("published", caption, columns[:-1], plain, note)
     bounded = any(cell.interval for row in rows for cell in row.cells)
     note = text("note.published") if bounded else ""
     return Table("published", text("table.published"), columns, tuple(rows), note)

@@ -539,6 +539,16 @@ TEXT: dict[str, tuple[str, str]] = {
         "In parentheses: how far ours may be off (90 %), where the published figure is not known.",
         "括弧内は、公表値が不明な場合の今回の値の誤差の範囲（90 %）。",
     ),
+    "table.published.quick": (
+        "Published figures, and ours of a study reduced by --quick: not comparable",
+        "公表値と、--quickで縮小したスタディの値：比較不可",
+    ),
+    "note.published.quick": (
+        "The quick part of the study sets other times, drives or states of drives than the "
+        "published figures are of: ours neither confirm nor predict them. The whole study does.",
+        "スタディのquick部分は、時間やドライブ、その状態が公表値の条件と異なるため、今回の値は"
+        "公表値の確認にも予測にもならない。確認と予測はスタディ全体の実行による。",
+    ),
     "table.environment": ("Environment: {world}", "環境：{world}"),
     "column.mean": ("Mean latency", "平均レイテンシ"),
     "column.amplification": ("Write amplification", "書き込み増幅"),
