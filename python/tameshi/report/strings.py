@@ -878,6 +878,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "resource.lock": ("lock", "ロック"),
     "resource.hypervisor": ("hypervisor", "ハイパーバイザ"),
     "resource.power": ("power", "電力"),
+    "resource.threads": ("threads of the jobs", "ジョブのスレッド"),
+    "resource.port": ("port", "ポート"),
     "limit.saturated": (
         "{resource} of {subject}, {busy} busy (mostly {part}, {share} of the time)",
         "{subject}の{resource}（稼働率{busy}、時間の{share}は{part}）",
@@ -889,6 +891,18 @@ TEXT: dict[str, tuple[str, str]] = {
     "limit.waiting": (
         "none is saturated, but requests wait: {share} of the time, at {outstanding} outstanding",
         "飽和はないが要求が待つ（時間の{share}、同時{outstanding}件）",
+    ),
+    "limit.waiting_on": (
+        "none is saturated, but requests wait: {share} of the time, at {outstanding} outstanding; "
+        "busiest: {resource} of {subject}, {busy}",
+        "飽和はないが要求が待つ（時間の{share}、同時{outstanding}件、最も稼働率が高いのは"
+        "{subject}の{resource}で{busy}）",
+    ),
+    "limit.waiting_on_host": (
+        "none is saturated, but requests wait: {share} of the time, at {outstanding} outstanding; "
+        "busiest: {resource} of the host, {busy}",
+        "飽和はないが要求が待つ（時間の{share}、同時{outstanding}件、最も稼働率が高いのは"
+        "ホストの{resource}で{busy}）",
     ),
     "limit.latency": (
         "none: bound by the latency of {part} ({share}) at {outstanding} outstanding",
