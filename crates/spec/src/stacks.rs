@@ -231,6 +231,12 @@ impl Place<'_, '_> {
         if !(1..=MOST_MEMBERS).contains(&functions) {
             return self.bad(path, "functions", "a drive has at least one function", &format!("1 to {MOST_MEMBERS}"));
         }
+        let (drive, device) = of.drive();
+        if let Some(most) = device.functions().filter(|&most| functions > most) {
+            let many = if most == 1 { "one function".into() } else { format!("{most} functions") };
+            let message = format!("drive `{drive}` has {many} (SR-IOV), by its profile");
+            return self.bad(path, "functions", message, &if most == 1 { "1".into() } else { format!("1 to {most}") });
+        }
         let equal = Share(Share::WHOLE.0 / functions);
         let (weight, queue_depth) = (written.weight.unwrap_or(equal), written.queue_depth.unwrap_or(PARTITION_DEPTH));
         if weight.0 == 0 {

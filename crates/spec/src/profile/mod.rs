@@ -99,4 +99,15 @@ impl Device {
             Self::Volume(volume) => volume.capacity.value,
         }
     }
+
+    /// Functions that guests can be given; `None` of what is no drive.
+    pub(crate) fn functions(&self) -> Option<u32> {
+        let told = match self {
+            Self::Null(_) => return None,
+            Self::Flash(flash) => flash.controller.functions.as_ref(),
+            Self::XPoint(xpoint) => xpoint.functions.as_ref(),
+            Self::Hdd(_) | Self::Volume(_) => None,
+        };
+        Some(told.map_or(1, |functions| functions.value))
+    }
 }
