@@ -13,6 +13,8 @@ use tameshi_base::{InputError, InputErrorKind, Share, Size, Time};
 /// Pages that a block keeps, and bytes that the used part of a storage keeps, at the scale that is chosen by itself.
 const PAGES_LEFT: u32 = 4;
 const BYTES_LEFT: u64 = 1 << 30;
+/// The most that cells may have behind them, in percent of their endurance.
+const MOST_WORN: u32 = 1000;
 /// What spans and sizes are rounded down to.
 const GRANULE_BYTES: u64 = 4096;
 /// What a round of the steady-state rule is not made shorter than.
@@ -72,6 +74,13 @@ fn age(
     let conflict = |key: &str, message: &str| {
         Err(source.error_at(table, &["storage", name, "aged", key], InputErrorKind::Conflict, message))
     };
+    if aged.worn_percent.is_some_and(|percent| percent > MOST_WORN) {
+        let path = ["storage", name, "aged", "worn_percent"];
+        let message = "no flash has so many times its endurance behind it: 100 is all of it";
+        let mut error = source.error_at(table, &path, InputErrorKind::BadValue, message);
+        error.accepted = vec![format!("0 to {MOST_WORN}")];
+        return Err(error);
+    }
     if aged.worn_percent.is_some() && flash.read_retry.is_none() {
         return conflict("worn_percent", "the drive's profile has no `read_retry`: wear would change nothing");
     }

@@ -222,7 +222,10 @@ impl Place<'_, '_> {
         if rate.0 == 0 {
             return self.bad(&path, "rate", "nothing would ever arrive", "bytes per second, more than zero");
         }
-        Ok(Link { round_trip, rate })
+        let link = Link { round_trip, rate };
+        let Some((message, accepted)) = crate::profile::too_far(&link) else { return Ok(link) };
+        let key = if written.round_trip.is_some() { "round_trip" } else { "rate" };
+        self.bad(&path, key, message, &accepted)
     }
 
     fn partition(self, path: &[&str], written: &study::Partition) -> Resolved<Node> {

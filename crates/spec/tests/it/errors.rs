@@ -319,6 +319,11 @@ fn an_impossible_volume_is_told_with_the_reason() {
             "\"300 us\" }, { share = \"99 %\", time = \"700 us\"",
             "\"300 ns\" }, { share = \"99 %\", time = \"700 ns\"",
         ),
+        (
+            "volume_of_flash_in_milliseconds",
+            "\"300 us\" }, { share = \"99 %\", time = \"700 us\" }, { share = \"100 %\", time = \"9 ms\"",
+            "\"80 ms\" }, { share = \"99 %\", time = \"100 ms\" }, { share = \"100 %\", time = \"900 ms\"",
+        ),
         ("volume_with_megabytes_for_bytes", "\"125000000 /s\"", "\"125 /s\""),
         (
             "volume_that_takes_seconds_after_a_flush",
@@ -379,6 +384,23 @@ fn an_impossible_flash_drive_is_told_with_the_reason() {
             "write_rate = { value = \"300000000 /s\"",
         ),
         ("flash_that_lasts_for_ever", "endurance_cycles = { value = 3000,", "endurance_cycles = { value = 3000000,"),
+        (
+            "flash_with_an_empty_source",
+            "queue_depth = { value = 256, source = \"test\" }",
+            "queue_depth = { value = 256, source = \" \" }",
+        ),
+        (
+            "flash_fitted_on_nothing",
+            "queue_depth = { value = 256, source = \"test\" }",
+            "queue_depth = { value = 256, source = \"test\", fitted_on = \"\" }",
+        ),
+        ("flash_of_gigabytes_for_terabytes", "\"800 GB\"", "\"0.8 GB\""),
+        ("flash_that_keeps_all_erased", "reserve_blocks = { value = 8,", "reserve_blocks = { value = 60000,"),
+        (
+            "profile_of_two_models",
+            "description = \"a flash drive\"",
+            "description = \"two\"\n[device.null]\ncapacity = { value = \"1 GiB\", source = \"test\" }",
+        ),
         ("flash_without_an_erase_time", "erase_time = { value = \"3 ms\", source = \"test\" }\n", ""),
     ] {
         assert!(FLASH.contains(from), "{name}: the profile holds no `{from}`");

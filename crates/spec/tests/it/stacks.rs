@@ -1,7 +1,7 @@
 //! Stacks of devices: what they resolve to, how much they hold, and what is refused.
 
 use crate::errors::{FLASH, check_golden};
-use crate::support::{SMALL, planned, planned_in, profiles};
+use crate::support::{LINK_PROFILE, SMALL, planned, planned_in, profiles};
 use tameshi_base::{InputErrorKind, Size};
 use tameshi_spec::resolve::Profiles;
 use tameshi_spec::run::{Link, Node, World};
@@ -81,7 +81,7 @@ fn storages_that_name_one_drive_are_its_functions_in_their_order() {
     assert_eq!(functions, [(0, 200_000), (1, 500_000)]);
 }
 
-/// A drive of one function and one of four.
+/// A drive of one function, one of four, and a link that is far and slow.
 fn with_functions() -> Profiles {
     let mut profiles = profiles();
     let four =
@@ -89,6 +89,8 @@ fn with_functions() -> Profiles {
     for (name, text) in [("flash", FLASH.to_string()), ("shared", four)] {
         profiles.devices.push((name.into(), format!("profiles/devices/{name}.toml"), text));
     }
+    let far = LINK_PROFILE.replace("10 us", "20 ms").replace("1 GB", "200 MB");
+    profiles.links.push(("far".into(), "profiles/links/far.toml".into(), far));
     profiles
 }
 
@@ -134,6 +136,11 @@ fn what_no_stack_can_be_is_told_with_its_place() {
             "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nround_trip = \"1 ms\"",
             MissingKey,
         ),
+        (
+            "round_trip_in_the_wrong_unit",
+            "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nround_trip = \"12 ms\"\nrate = \"3 GB\"",
+            BadValue,
+        ),
         ("functions_granted_too_much", &twice, Conflict),
         ("nothing_visible", "over_provisioned = { of = { device = \"null\" }, visible = \"0 %\" }", BadValue),
         (
@@ -150,8 +157,12 @@ fn what_no_stack_can_be_is_told_with_its_place() {
 }
 
 #[test]
-fn what_a_drive_of_the_profiles_does_not_bear_is_told_with_its_place() {
+fn what_a_drive_or_a_link_of_the_profiles_does_not_bear_is_told_with_its_place() {
     for (name, storage) in [
+        (
+            "rate_beyond_a_round_trip",
+            "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nprofile = \"far\"\nrate = \"3 GB\"",
+        ),
         ("functions_beyond_a_drive_without", "partition = { of = { device = \"flash\" }, functions = 2 }"),
         ("functions_beyond_those_of_the_drive", "partition = { of = { device = \"shared\" }, functions = 5 }"),
     ] {
