@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import first_look
@@ -28,6 +29,8 @@ from tameshi.report.summary import answers, overview
 from tameshi.report.text import Text
 
 TEXT = Text()
+ROOT = Path(__file__).parents[2]
+SHOWN_ROWS = ("| rates |", "| means |", "| medians |")
 
 
 def test_five_lines_answer_the_study() -> None:
@@ -258,6 +261,21 @@ def test_scale_and_range_are_told(change: dict[str, Any]) -> None:
     found["cells"][0]["estimates"][0] |= change
     told = " ".join(standing.caveats(read_results(found), {}, TEXT))
     assert ("1/128 of their capacity" in told) or ("not validated for sweep" in told)
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a_scale_is_judged_by_what_was_shown_up_to_it(lang: str) -> None:
+    page = (ROOT / "docs" / "validation" / "capacity-scale.md").read_text(encoding="utf-8")
+    most = standing.SHOWN_SCALE
+    assert f"at any n up to {most}:" in page
+    largest = [line.split("|")[2] for line in page.splitlines() if line.startswith(SHOWN_ROWS)]
+    assert len(largest) == 3
+    assert max(float(told.split("%")[0]) for told in largest) == standing.SHOWN_CHANGE
+    for scale, is_shown in ((most, True), (2 * most, False)):
+        found = first_look.results(("simulated",))
+        found["cells"][0]["estimates"][0]["scale"] = scale
+        told = " ".join(standing.caveats(read_results(found), {}, Text(lang)))
+        assert f"1/{scale}" in told and (f"{standing.SHOWN_CHANGE} %" in told) == is_shown
 
 
 def test_published_figures() -> None:

@@ -15,6 +15,9 @@ MODELLED = ("simulated", "emulated")
 _WORST_FIRST = ("invalid", "warning", "valid")
 # So many cells are named in a row of verdicts; of more, their number is told.
 _NAMED = 4
+SHOWN_SCALE, SHOWN_CHANGE = 256, 1.4
+"""Up to which capacity scale results were held against a whole drive's, and by how many per cent
+rates, means and medians changed at most: docs/validation/capacity-scale.md."""
 MOVING = ("read", "write", "trim", "sync", "commit", "all")
 
 
@@ -221,7 +224,10 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
     for phase in unique(p.phase for p in view.points if p.outside_model):
         found.append(text("caveat.outside", phase=text.name(phase)))
     scales = dict.fromkeys((p.phase, p.scale) for p in view.points if p.scale not in (None, 1))
-    found += [text("caveat.scale", phase=text.name(ph), scale=sc) for ph, sc in scales]
+    for phase, scale in scales:
+        key = "caveat.scale" if scale <= SHOWN_SCALE else "caveat.scale_beyond"
+        known = {"shown": SHOWN_SCALE, "most": SHOWN_CHANGE}
+        found.append(text(key, phase=text.name(phase), scale=scale, **known))
     without = sum(p.low is None or p.high is None for p in view.points)
     if without:
         found.append(text("caveat.no_interval", count=without, total=len(view.points)))
