@@ -1309,6 +1309,9 @@ SAID = {
     "most of it was answered by memory and not by the disk: {subject}": (
         "大部分はディスクではなくメモリが応答：{subject}"
     ),
+    "cells are worn beyond what the drive's profile says can be read: {subject}": (
+        "セルの摩耗が、プロファイルで読み出し可能とされる範囲を超過：{subject}"
+    ),
     "something else used the disk: {subject}": "他の処理がディスクを使用：{subject}",
     "no disk could be observed, which leaves open what was the limit: {subject}": (
         "ディスクを観測できず、何が限界かは不明：{subject}"
