@@ -484,10 +484,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "{phase}：書き込み増幅、予備領域、寿命",
     ),
     "note.endurance": (
-        "Spare is a share of the capacity: effective as garbage collection finds it, nominal as"
-        " built. Cycles are the most of any block. Life is how long the whole drive's cells last at"
-        " this rate of programs.",
-        "予備領域は容量に対する割合（実効はガベージコレクションから見た値、公称は設計値）。"
+        "Spare is a share of the capacity: effective as garbage collection finds it (a dash where"
+        " it moved nothing), nominal as built. Cycles are the most of any block. Life is how long"
+        " the whole drive's cells last at this rate of programs.",
+        "予備領域は容量に対する割合（実効はガベージコレクションから見た値で、移動がなければ「–」、公称は設計値）。"
         "書き換え回数は最大のブロックの値。寿命はこの書き込み速度を続けた場合のドライブ全体の値。",
     ),
     "table.power": (
@@ -552,6 +552,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "table.environment": ("Environment: {world}", "環境：{world}"),
     "column.mean": ("Mean latency", "平均レイテンシ"),
     "column.amplification": ("Write amplification", "書き込み増幅"),
+    "column.written": ("Written by the host", "ホストの書き込み"),
     "column.spare.effective": ("Effective spare", "実効予備領域"),
     "column.spare.nominal": ("Nominal spare", "公称予備領域"),
     "column.cycles": ("Cycles", "書き換え回数"),
