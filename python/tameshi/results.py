@@ -27,7 +27,7 @@ from tameshi.stats.estimates import (
 )
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
-from tameshi.stats.power import power
+from tameshi.stats.power import power, usable_bytes
 from tameshi.stats.validity import Finding, client_findings, findings, machine_of
 from tameshi.store import SealedRun, worst
 
@@ -303,8 +303,14 @@ def _why(
         "busy": busy if breakdowns else [],
         "bottleneck": why.bottleneck(breakdowns, busy),
         "endurance": [each for each in aged if each],
-        "power": [each for each in drawn if each],
+        "power": [{**each, **_capacity(parts, each["subject"])} for each in drawn if each],
     }
+
+
+def _capacity(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> dict[str, int]:
+    """The usable capacity of a simulated storage."""
+    model = _model_of(parts[0][0], subject.removeprefix(STORAGE))
+    return {"capacity_bytes": usable_bytes(model)} if model else {}
 
 
 def _is_retried(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> bool:
@@ -394,8 +400,14 @@ def _worn_out(run: SealedRun, cell: Cell) -> Iterator[Finding]:
 
 def _wear_of(run: SealedRun, storage: str) -> Worn | None:
     """How worn the flash of a simulated storage is when the run begins."""
+    model = _model_of(run, storage)
+    return worn(model) if model else None
+
+
+def _model_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
+    """The tree of devices of a simulated storage, as plain data."""
     model = getattr(run.spec.storage.get(storage), "model", None)
-    return worn(model.model_dump(mode="json", by_alias=True)) if model else None
+    return model.model_dump(mode="json", by_alias=True) if model else None
 
 
 def _window_of(cell: Cell, run: SealedRun) -> Mapping[str, Any] | None:

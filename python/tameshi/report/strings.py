@@ -491,8 +491,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "書き換え回数は最大のブロックの値。寿命はこの書き込み速度を続けた場合のドライブ全体の値。",
     ),
     "table.power": (
-        "{phase}: mean power of the drives, and what a watt brings",
-        "{phase}：ドライブの平均電力と1 Wあたりの性能",
+        "{phase}: capacity, mean power of the drives, and what a watt brings",
+        "{phase}：容量、ドライブの平均電力と1 Wあたりの性能",
     ),
     "note.power": (
         "Power of all drives of the storage together, idling included; the host's, links' and "
@@ -559,6 +559,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.life": ("Life", "寿命"),
     "column.life_retried": ("Life with read retry", "リードリトライ込みの寿命"),
     "cell.years": ("{years} years", "{years}年"),
+    "column.capacity": ("Usable capacity", "使用可能容量"),
     "column.power": ("Power", "電力"),
     "column.iops_per_watt": ("IOPS per watt", "1 WあたりIOPS"),
     "column.bandwidth_per_watt": ("Bandwidth per watt", "1 Wあたり帯域"),
