@@ -384,6 +384,27 @@ fn an_impossible_flash_drive_is_told_with_the_reason() {
             "write_rate = { value = \"300000000 /s\"",
         ),
         ("flash_that_lasts_for_ever", "endurance_cycles = { value = 3000,", "endurance_cycles = { value = 3000000,"),
+        ("flash_without_an_erase_time", "erase_time = { value = \"3 ms\", source = \"test\" }\n", ""),
+    ] {
+        assert!(FLASH.contains(from), "{name}: the profile holds no `{from}`");
+        let text = FLASH.replacen(from, to, 1);
+        let devices = vec![("null".into(), "profiles/devices/x.toml".into(), text)];
+        let profiles = Profiles { devices, ..Profiles::default() };
+        let error = planned_in(SMALL, World::Simulated, &profiles).expect_err(name);
+        check_golden(name, &error.to_string());
+    }
+    let full =
+        FLASH.replacen("\"16 MiB\"", "\"64 KiB\"", 1).replacen("count = { value = 2,", "count = { value = 8,", 1);
+    let profiles = Profiles { devices: vec![("null".into(), "x.toml".into(), full)], ..Profiles::default() };
+    let error = planned_in(SMALL, World::Simulated, &profiles).expect_err("eight program units of 16 KiB");
+    check_golden("flash_with_a_buffer_that_fills_for_ever", &error.to_string());
+    let profiles = Profiles { devices: vec![("null".into(), "x.toml".into(), FLASH.into())], ..Profiles::default() };
+    planned_in(SMALL, World::Simulated, &profiles).expect("the profile can be");
+}
+
+#[test]
+fn flash_without_room_to_reclaim_values_of_nowhere_and_two_models_in_one_profile_are_told() {
+    for (name, from, to) in [
         (
             "flash_with_an_empty_source",
             "queue_depth = { value = 256, source = \"test\" }",
@@ -401,22 +422,12 @@ fn an_impossible_flash_drive_is_told_with_the_reason() {
             "description = \"a flash drive\"",
             "description = \"two\"\n[device.null]\ncapacity = { value = \"1 GiB\", source = \"test\" }",
         ),
-        ("flash_without_an_erase_time", "erase_time = { value = \"3 ms\", source = \"test\" }\n", ""),
     ] {
-        assert!(FLASH.contains(from), "{name}: the profile holds no `{from}`");
-        let text = FLASH.replacen(from, to, 1);
-        let devices = vec![("null".into(), "profiles/devices/x.toml".into(), text)];
+        let devices = vec![("null".into(), "profiles/devices/x.toml".into(), FLASH.replacen(from, to, 1))];
         let profiles = Profiles { devices, ..Profiles::default() };
         let error = planned_in(SMALL, World::Simulated, &profiles).expect_err(name);
         check_golden(name, &error.to_string());
     }
-    let full =
-        FLASH.replacen("\"16 MiB\"", "\"64 KiB\"", 1).replacen("count = { value = 2,", "count = { value = 8,", 1);
-    let profiles = Profiles { devices: vec![("null".into(), "x.toml".into(), full)], ..Profiles::default() };
-    let error = planned_in(SMALL, World::Simulated, &profiles).expect_err("eight program units of 16 KiB");
-    check_golden("flash_with_a_buffer_that_fills_for_ever", &error.to_string());
-    let profiles = Profiles { devices: vec![("null".into(), "x.toml".into(), FLASH.into())], ..Profiles::default() };
-    planned_in(SMALL, World::Simulated, &profiles).expect("the profile can be");
 }
 
 #[test]
