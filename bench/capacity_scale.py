@@ -165,11 +165,12 @@ def page(found: Found) -> str:
         "erase, and those of a whole block do at once. Where tails matter, ask for `scale = 1`.",
         "",
         "One drive and two loads were tried. A study that states no scale takes the largest power",
-        "of two that leaves each block of its drive four pages and the storage 1 GiB; spec,",
-        "results.json and report say which. Maxima and standard deviations at a scale are marked",
-        "in reports, with the number of I/Os they were taken over: a maximum grows with that",
-        "number, and both may hang on how much is erased at a time. Those of two whole cards are",
-        "in `studies/flash-card-tails.toml`.",
+        "of two that leaves each block of its drive four pages and the storage 1 GiB, but 256 at",
+        "most; spec, results.json and report say which, and the report of a study that asks for",
+        "more says that nothing was shown there. Maxima and standard deviations at a scale are",
+        "marked in reports, with the number of I/Os they were taken over: a maximum grows with",
+        "that number, and both may hang on how much is erased at a time. Those of two whole cards",
+        "are in `studies/flash-card-tails.toml`.",
     ]
     return "\n".join(lines) + "\n"
 

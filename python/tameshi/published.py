@@ -103,8 +103,14 @@ def uncertainties() -> Mapping[str, Uncertainty]:
 
 
 def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """The study's published figures and ours, in the lists' units; null is what is not known."""
+    """The study's published figures and ours, in the lists' units; null is what is not known.
+
+    What the quick part of a study finds is no prediction: its windows, drives and repetitions are
+    other ones than the study's, and how far it may be off was never found.
+    """
     rows = [_row(study, figure, cells) for figure in study.published or ()]
+    if study.quick:
+        return rows
     off = {
         row["id"]: math.log(row["predicted"] / row["published"])
         for row in rows

@@ -5,7 +5,7 @@ A pure function of the records.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from tameshi.model_error import facts_of, with_model
 from tameshi.published import RAMPED, WHOLE, published
 from tameshi.spec_types import PhaseSpec, Summary, World
 from tameshi.stats import programs, ratios, timeline, why
-from tameshi.stats.endurance import endurance
+from tameshi.stats.endurance import Worn, endurance, worn
 from tameshi.stats.estimates import (
     NANOSECONDS,
     PERCENTILES,
@@ -27,7 +27,7 @@ from tameshi.stats.estimates import (
 )
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
-from tameshi.stats.power import power
+from tameshi.stats.power import power, usable_bytes
 from tameshi.stats.validity import Finding, client_findings, findings, machine_of
 from tameshi.store import SealedRun, worst
 
@@ -70,7 +70,12 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     ]
     return {
         "schema_version": RESULTS_VERSION,
-        "study": {"name": study.name, "title": study.title, "question": study.question},
+        "study": {
+            "name": study.name,
+            "title": study.title,
+            "question": study.question,
+            "quick": bool(study.quick),
+        },
         "axes": axes,
         "cells": cells,
         "ratios": list(_ratios(axes, cells)),
@@ -285,7 +290,10 @@ def _why(
         if subject == HOST or subject.startswith(STORAGE)
     }
     busy = [each for subject in sorted(subjects) for each in why.busy(subject, windows(subject))]
-    worn = [endurance(subject, windows(subject)) for subject in sorted(subjects)]
+    aged = [
+        endurance(subject, windows(subject), retried=_is_retried(parts, subject))
+        for subject in sorted(subjects)
+    ]
     drawn = [
         power(subject, windows(subject), [windows(name) for name in served])
         for subject, served in _served(cell, sorted(subjects)).items()
@@ -294,9 +302,21 @@ def _why(
         "breakdown": breakdowns,
         "busy": busy if breakdowns else [],
         "bottleneck": why.bottleneck(breakdowns, busy),
-        "endurance": [each for each in worn if each],
-        "power": [each for each in drawn if each],
+        "endurance": [each for each in aged if each],
+        "power": [{**each, **_capacity(parts, each["subject"])} for each in drawn if each],
     }
+
+
+def _capacity(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> dict[str, int]:
+    """The usable capacity of a simulated storage."""
+    model = _model_of(parts[0][0], subject.removeprefix(STORAGE))
+    return {"capacity_bytes": usable_bytes(model)} if model else {}
+
+
+def _is_retried(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> bool:
+    """Whether repeated reads keep a storage's flash readable beyond its endurance."""
+    told = (_wear_of(run, subject.removeprefix(STORAGE)) for run, _ in parts)
+    return any(of is not None and of.extra is not None for of in told)
 
 
 def _served(cell: Cell, subjects: Sequence[str]) -> dict[str, list[str]]:
@@ -366,7 +386,28 @@ def _judged(frames: Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[F
         for stream in cell.spec.streams
     }
     found = findings(cell.spec, windows, frames.samples.iter_rows(), part.spans)
-    return found + _judged_clients(frames, run, cell, part)
+    return [*found, *_worn_out(run, cell), *_judged_clients(frames, run, cell, part)]
+
+
+def _worn_out(run: SealedRun, cell: Cell) -> Iterator[Finding]:
+    """Storages of the phase whose flash no longer holds what the model reads from it."""
+    for name in dict.fromkeys(stream.storage for stream in cell.spec.streams):
+        told = _wear_of(run, name)
+        if told and not told.is_readable:
+            figures = {"worn": told.behind, "readable": 1 + (told.extra or 0.0)}
+            yield Finding("worn_out", name, figures)
+
+
+def _wear_of(run: SealedRun, storage: str) -> Worn | None:
+    """How worn the flash of a simulated storage is when the run begins."""
+    model = _model_of(run, storage)
+    return worn(model) if model else None
+
+
+def _model_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
+    """The tree of devices of a simulated storage, as plain data."""
+    model = getattr(run.spec.storage.get(storage), "model", None)
+    return model.model_dump(mode="json", by_alias=True) if model else None
 
 
 def _window_of(cell: Cell, run: SealedRun) -> Mapping[str, Any] | None:

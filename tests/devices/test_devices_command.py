@@ -7,6 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 from test_profiles import sourced
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles" / "devices"
@@ -38,6 +39,23 @@ def test_every_profile_is_listed_by_its_whole_name():
     done = devices()
     assert done.returncode == 0, done.stderr
     assert all(f" {path.stem} " in done.stdout for path in PROFILES.glob("*.toml"))
+
+
+@pytest.mark.parametrize("kind", ["host", "link"])
+def test_hosts_and_links_are_listed_and_shown_with_every_value_and_its_source(kind):
+    listed = devices().stdout
+    for path in (PROFILES.parent / f"{kind}s").glob("*.toml"):
+        assert f" {path.stem} " in listed
+        done = devices("show", path.stem, "--format", "json")
+        assert done.returncode == 0, done.stderr
+        shown, profile = json.loads(done.stdout), tomllib.loads(path.read_text())
+        assert (shown["kind"], shown["description"]) == (kind, profile["description"])
+        sources = [value["source"] for value in sourced(profile)]
+        assert sources
+        assert sorted(value["source"] for value in shown["values"]) == sorted(sources)
+    told = devices("show", path.stem, "--lang", "ja").stdout
+    assert "値とその出典" in told
+    assert devices("show", path.stem, "--format", "html").returncode != 0
 
 
 def test_a_flash_drive_is_shown_from_fresh_to_steady_with_every_value_and_its_source():

@@ -14,6 +14,8 @@ from tameshi.report.text import Text
 def results(amplification: float | None) -> dict[str, Any]:
     flash = {
         "subject": "storage.disk",
+        "host_bytes": 12_340_000_000,
+        "moved_bytes": 30_000_000_000,
         "write_amplification": amplification,
         "over_provisioning": {"nominal": 0.145, "effective": 0.1312},
         "cycles_mean": 3.1,
@@ -35,7 +37,14 @@ def results(amplification: float | None) -> dict[str, Any]:
 def test_each_storage_shows_amplification_both_spares_and_life(lang: str, years: str) -> None:
     (table,) = tables(read_results(results(3.456)), Text(lang))
     (row,) = table.rows
-    assert [cell.value for cell in row.cells] == ["3.46", "13.1 %", "14.5 %", "5", years]
+    assert [cell.value for cell in row.cells] == [
+        "11.5 GiB",
+        "3.46",
+        "13.1 %",
+        "14.5 %",
+        "5",
+        years,
+    ]
 
 
 def test_what_read_retry_adds_to_life_is_shown_where_it_does() -> None:
@@ -48,3 +57,19 @@ def test_what_read_retry_adds_to_life_is_shown_where_it_does() -> None:
 
 def test_what_wrote_nothing_is_not_shown() -> None:
     assert tables(read_results(results(None)), Text("en")) == []
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_spare_is_effective_only_where_something_was_reclaimed(lang: str) -> None:
+    found = results(1.0)
+    found["cells"][0]["endurance"][0] |= {"moved_bytes": 0}
+    (table,) = tables(read_results(found), Text(lang))
+    effective, nominal = [cell.value for cell in table.rows[0].cells][2:4]
+    assert (effective, nominal) == (Text(lang)("cell.none"), "14.5 %")
+
+
+def test_life_that_is_over_is_no_dash() -> None:
+    found = results(3.456)
+    found["cells"][0]["endurance"][0] |= {"life_years": 0.0, "life_years_retried": 0.0}
+    (table,) = tables(read_results(found), Text("en"))
+    assert [cell.value for cell in table.rows[0].cells][-2:] == ["0 years", "0 years"]

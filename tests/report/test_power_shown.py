@@ -27,16 +27,22 @@ def results(power: list[dict[str, Any]]) -> dict[str, Any]:
 def test_each_storage_shows_its_power_and_what_a_watt_brings(lang: str) -> None:
     told = {
         "subject": "storage.d",
+        "capacity_bytes": 6_400_000_000_000,
         "watts": 21.97,
         "iops_per_watt": 36_400.0,
         "bandwidth_per_watt": 1.491e8,
     }
-    idle = {**told, "watts": 0.85, "iops_per_watt": None, "bandwidth_per_watt": None}
+    idle = {
+        "subject": "storage.d",
+        "watts": 0.85,
+        "iops_per_watt": None,
+        "bandwidth_per_watt": None,
+    }
     (table,) = tables(read_results(results([told, idle])), Text(lang))
     none = Text(lang)("cell.none")
     assert [[cell.value for cell in row.cells] for row in table.rows] == [
-        ["22.0 W", "36.4 k", "149 MB/s"],
-        ["850 mW", none, none],
+        ["6.40 TB", "22.0 W", "36.4 k", "149 MB/s"],
+        [none, "850 mW", none, none],
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import first_look
@@ -28,6 +29,8 @@ from tameshi.report.summary import answers, overview
 from tameshi.report.text import Text
 
 TEXT = Text()
+ROOT = Path(__file__).parents[2]
+SHOWN_ROWS = ("| rates |", "| means |", "| medians |")
 
 
 def test_five_lines_answer_the_study() -> None:
@@ -260,12 +263,37 @@ def test_scale_and_range_are_told(change: dict[str, Any]) -> None:
     assert ("1/128 of their capacity" in told) or ("not validated for sweep" in told)
 
 
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a_scale_is_judged_by_what_was_shown_up_to_it(lang: str) -> None:
+    page = (ROOT / "docs" / "validation" / "capacity-scale.md").read_text(encoding="utf-8")
+    most = standing.SHOWN_SCALE
+    assert f"at any n up to {most}:" in page
+    largest = [line.split("|")[2] for line in page.splitlines() if line.startswith(SHOWN_ROWS)]
+    assert len(largest) == 3
+    assert max(float(told.split("%")[0]) for told in largest) == standing.SHOWN_CHANGE
+    for scale, is_shown in ((most, True), (2 * most, False)):
+        found = first_look.results(("simulated",))
+        found["cells"][0]["estimates"][0]["scale"] = scale
+        told = " ".join(standing.caveats(read_results(found), {}, Text(lang)))
+        assert f"1/{scale}" in told and (f"{standing.SHOWN_CHANGE} %" in told) == is_shown
+
+
 def test_published_figures() -> None:
     table = standing.published(read_results(first_look.blemished()), TEXT)
     assert table is not None
     assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)", "0.986 ×"]
     assert [str(c) for c in table.rows[1].cells[2:]] == ["not known", "187 MB/s", "not known"]
     assert "90 %" in table.note
+
+
+def test_published_figures_of_a_quick_study_are_marked_and_have_no_ratio() -> None:
+    found = first_look.blemished()
+    found["study"]["quick"] = True
+    for lang, sign in (("en", "not comparable"), ("ja", "比較不可")):
+        table = standing.published(read_results(found), Text(lang))
+        assert table is not None and sign in table.caption and table.note
+        assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)"]
+        assert len(table.columns) == len(table.rows[0].cells) + 1
 
 
 def test_a_published_figure_tells_its_phase_and_which_operation_it_is_of() -> None:

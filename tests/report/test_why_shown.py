@@ -116,5 +116,16 @@ def test_every_part_resource_and_kind_has_its_words() -> None:
         assert Text(lang)("resource.cores") in host and "disk" not in host
 
 
+def test_where_requests_wait_and_nothing_is_saturated_the_busiest_resource_is_named() -> None:
+    for lang in ("en", "ja"):
+        text = Text(lang)
+        on_disk = said(limit("waiting", busy=0.61), text)
+        assert text("resource.media") in on_disk and "disk" in on_disk and "61 %" in on_disk
+        on_host = said(limit("waiting", subject="host", resource="threads", busy=0.8), text)
+        assert text("resource.threads") in on_host and "80 %" in on_host and "disk" not in on_host
+        nothing = said(limit("waiting", subject=None, resource=None, busy=None), text)
+        assert nothing and "%" in nothing and text("resource.media") not in nothing
+
+
 def test_little_is_not_nothing() -> None:
     assert (percent(0.0), percent(0.001), percent(0.996)) == ("0 %", "<1 %", "100 %")

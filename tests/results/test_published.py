@@ -29,13 +29,14 @@ CELLS = [
 ]
 
 
-def study(*figures: dict[str, Any]) -> Summary:
+def study(*figures: dict[str, Any], quick: bool = False) -> Summary:
     axes = [
         {"name": "drives", "varies": "across", "levels": list(RATES)},
         {"name": "jobs", "varies": "within", "levels": list(JOBS)},
     ]
     return Summary.model_construct(
         name="s",
+        quick=quick,
         axes=[type("Axis", (), axis) for axis in axes],
         published=[Published.model_validate({"metric": "read.iops", **of}) for of in figures],
     )
@@ -53,8 +54,8 @@ def ours(monkeypatch):
     monkeypatch.setattr(published, "listed", lambda: listed)
     monkeypatch.setattr(published, "uncertainties", lambda: kinds)
 
-    def of(*figures: dict[str, Any]) -> list[dict[str, Any]]:
-        return published.published(study(*figures), CELLS)
+    def of(*figures: dict[str, Any], quick: bool = False) -> list[dict[str, Any]]:
+        return published.published(study(*figures, quick=quick), CELLS)
 
     return of
 
@@ -63,6 +64,14 @@ def test_a_figure_is_given_in_the_unit_of_the_list(ours):
     place = {"drives": "one", "jobs": "1"}
     (row,) = ours({"id": "slow", "cell": place, "metric": "read.latency.mean"})
     assert (row["predicted"], row["unit"], row["published"]) == (1.0, "ms", None)
+
+
+def test_what_the_quick_part_finds_is_no_prediction(ours):
+    figures = [{"id": i, "cell": {"drives": "two", "jobs": "2"}} for i in ("known", "asked")]
+    bounded, plain = (ours(*figures, quick=quick)[1] for quick in (False, True))
+    assert (bounded["because"], plain["because"]) == ("why", None)
+    assert bounded["low"] < plain["predicted"] == 20_000 < bounded["high"]
+    assert (plain["low"], plain["high"]) == (None, None)
 
 
 def test_reads_and_writes_together(ours):

@@ -26,6 +26,7 @@ STUDY = SimpleNamespace(
     published=None,
     method=None,
     search=None,
+    quick=False,
 )
 
 

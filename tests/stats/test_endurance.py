@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tameshi.stats.endurance import SECONDS_PER_YEAR, endurance
+from tameshi.stats.endurance import SECONDS_PER_YEAR, Worn, endurance, worn
 from tameshi.stats.estimates import WindowData
 
 SECOND = 10**9
@@ -62,3 +62,27 @@ def test_a_storage_without_flash_has_none() -> None:
     assert (
         endurance("storage.d", [WindowData(SECOND, [SECOND], {"busy.media_ns": [5]}, {})]) is None
     )
+
+
+def test_life_with_repeated_reads_that_is_over_is_nothing_left_and_not_unknown() -> None:
+    over = endurance("storage.d", [window(400, 400, 0)], retried=True)
+    assert over is not None
+    assert (over["life_years"], over["life_years_retried"]) == (0, 0)
+
+
+def test_flash_is_readable_up_to_its_endurance_and_what_repeated_reads_add() -> None:
+    retry = {"worn": {"value": "20 %"}, "extra_life": {"value": "64 %"}}
+    for percent, flash, told, readable in [
+        (None, {}, Worn(0.0, None), True),
+        (None, {"read_retry": retry}, Worn(0.2, 0.64), True),
+        (164, {"read_retry": retry}, Worn(1.64, 0.64), True),
+        (165, {"read_retry": retry}, Worn(1.65, 0.64), False),
+        (101, {"read_retry": {"worn": {"value": "0 %"}}}, Worn(1.01, None), False),
+    ]:
+        drive = {"device": {"profile": "p", "device": {"flash": flash}}}
+        if percent is not None:
+            flash["simulated"] = {"worn_percent": percent}
+        found = worn({"raid0": {"members": 2, "of": drive}})
+        assert found == told
+        assert found.is_readable == readable
+    assert worn({"device": {"profile": "p", "device": {"hdd": {}}}}) is None

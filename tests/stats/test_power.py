@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tameshi.stats.estimates import WindowData
-from tameshi.stats.power import power
+from tameshi.stats.power import power, usable_bytes
 
 SECOND = 10**9
 
@@ -47,3 +47,22 @@ def test_an_idle_drive_draws_power_for_nothing() -> None:
 def test_what_does_not_say_what_it_draws_has_no_power() -> None:
     silent = WindowData(SECOND, [SECOND], {"busy.media_ns": [5]}, {})
     assert power("storage.d", [silent], [[served(10, 10)]]) is None
+
+
+def test_a_stack_holds_what_its_redundancy_and_spare_leave() -> None:
+    simulated = {"scale": 128, "written": "steady"}
+    flash = {"capacity": {"value": "1200 GB"}, "simulated": simulated}
+    drive = {"device": {"profile": "p", "device": {"flash": flash}}}
+    spared = {"over_provisioned": {"of": drive, "visible": "80 %"}}
+    for stack, gigabytes in [
+        (drive, 1200),
+        (spared, 960),
+        ({"raid0": {"members": 12, "of": drive}}, 14400),
+        ({"raid1": {"members": 3, "of": drive}}, 1200),
+        ({"raid10": {"members": 24, "of": drive}}, 14400),
+        ({"raid5": {"members": 5, "of": spared}}, 3840),
+        ({"replica": {"of": drive}}, 1200),
+        ({"cache": {"of": {"raid10": {"members": 4, "of": drive}}}}, 2400),
+        ({"partition": {"of": drive, "function": {"functions": 4}}}, 300),
+    ]:
+        assert usable_bytes(stack) == gigabytes * 10**9, stack

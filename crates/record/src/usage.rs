@@ -21,11 +21,15 @@ pub enum Resource {
     Hypervisor,
     /// What a drive may draw beyond idling: it works for as long as it takes to carry what was begun.
     Power,
+    /// Threads of the jobs: their own work in the host. One that waits for a request, a lock or a processor does none.
+    Threads,
+    /// The way between a host and a controller's cache, as the ports of a disk array.
+    Port,
 }
 
 /// Their words in metrics, in the order of their discriminants.
-pub const RESOURCE_WORDS: [&str; 8] =
-    ["media", "channels", "controller", "link", "cores", "lock", "hypervisor", "power"];
+pub const RESOURCE_WORDS: [&str; 10] =
+    ["media", "channels", "controller", "link", "cores", "lock", "hypervisor", "power", "threads", "port"];
 
 /// Per resource how many there are and how long they have worked, all together, since a run's begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -225,6 +225,10 @@ impl<'a> Phase<'a> {
             let first = wake.min(due).min(host).min(engine);
             if event <= first.min(boundary) && event < self.end {
                 self.enter(world, event.max(world.now));
+                if world.now == boundary {
+                    // What the event begins belongs to the interval after it.
+                    world.write_usage_up_to_now(writer)?;
+                }
                 world.stage(writer)?;
             } else if first > boundary {
                 self.enter(world, boundary);
@@ -313,7 +317,7 @@ impl<'a> Phase<'a> {
             stats.restart(self.index, self.clock.part(now), now);
         }
         self.tell_drained(0, writer)?;
-        world.write_usage(writer)?;
+        world.write_usage_up_to_now(writer)?;
         self.write_engine(world, writer)?;
         if now == self.clock.ramped() {
             writer.phase_ramped(now, self.index)?;

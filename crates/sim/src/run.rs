@@ -166,6 +166,11 @@ impl World {
         (0..self.used.len()).map(|place| self.usage(place)).collect()
     }
 
+    /// The same where the interval has not ended already, at an event of this instant.
+    pub(crate) fn write_usage_up_to_now(&mut self, writer: &mut Writer) -> Result<(), RecordError> {
+        if self.used_at < self.now { self.write_usage(writer) } else { Ok(()) }
+    }
+
     /// An interval ends and the next one begins: what was used in it goes into the record.
     pub(crate) fn write_usage(&mut self, writer: &mut Writer) -> Result<(), RecordError> {
         let used = self.used_now();

@@ -111,6 +111,16 @@ impl<'t> Source<'t> {
                 vec![name],
             );
         }
+        if message.starts_with("wanted exactly 1 element") {
+            let given = keys_at(table, &key);
+            let sentence = match given.len() {
+                0 => "nothing says here what it is",
+                _ => "each of these says what it is, and they exclude one another",
+            };
+            let mut error = described(InputErrorKind::Conflict, sentence.into(), given.join(", "), vec![]);
+            (error.did_you_mean, error.accepted) = (None, vec!["exactly one".into()]);
+            return error;
+        }
         let (wrong, accepted) = message.split_once(", expected ").unwrap_or((message, ""));
         let accepted = if accepted.is_empty() { vec![] } else { vec![accepted.to_string()] };
         let found = self.text_at(span.clone());
@@ -128,6 +138,15 @@ impl<'t> Source<'t> {
 pub fn nearest(found: &str, accepted: &[String]) -> Option<String> {
     let scored = accepted.iter().map(|name| (strsim::damerau_levenshtein(found, name), name));
     scored.filter(|(distance, name)| *distance <= name.len().max(found.len()) / 3).min().map(|(_, name)| name.clone())
+}
+
+/// The keys of the table under a dotted path.
+fn keys_at(table: &Table<'_>, path: &str) -> Vec<String> {
+    let of = path.split('.').try_fold(table, |table, name| match table.get(name).map(Spanned::get_ref) {
+        Some(DeValue::Table(inner)) => Some(inner),
+        _ => None,
+    });
+    of.map_or(vec![], |table| table.keys().map(|key| key.get_ref().to_string()).collect())
 }
 
 /// Merges `overlay` into `base`: tables key by key, everything else replaced.

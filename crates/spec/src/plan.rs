@@ -89,8 +89,8 @@ pub struct AxisSummary {
 /// At the first thing in the study, or in a profile it names, that can't be.
 pub fn plan(name: &str, source: Source<'_>, request: &Request, profiles: &Profiles) -> Result<Plan, InputError> {
     let mut document = source.parse()?;
-    let quick = take_quick(source, &mut document)?;
-    if let (true, Some(quick)) = (request.quick, &quick) {
+    let quick = take_quick(source, &mut document)?.filter(|_| request.quick);
+    if let Some(quick) = &quick {
         merge(&mut document, quick);
     }
     let axes = take_axes(source, &mut document)?;
@@ -102,8 +102,8 @@ pub fn plan(name: &str, source: Source<'_>, request: &Request, profiles: &Profil
         resolved.push(resolve_cell(name, source, cell, &within, request.world, profiles)?);
     }
     let (study, _) = resolved.first().expect("a product of non-empty axes has a combination");
-    let mut summary = Summary { quick: request.quick, ..summarise(name, study, &axes) };
-    if request.quick {
+    let mut summary = Summary { quick: quick.is_some(), ..summarise(name, study, &axes) };
+    if quick.is_some() {
         // The quick part may have other levels: figures of cells that it leaves out are left out.
         let Summary { axes, published, .. } = &mut summary;
         let known = |name: &String, level: &String| axes.iter().any(|a| a.name == *name && a.levels.contains(level));

@@ -13,6 +13,10 @@ use tameshi_base::{InputError, InputErrorKind, Share, Size, Time};
 /// Pages that a block keeps, and bytes that the used part of a storage keeps, at the scale that is chosen by itself.
 const PAGES_LEFT: u32 = 4;
 const BYTES_LEFT: u64 = 1 << 30;
+/// The greatest scale that is chosen by itself: up to it rates, means and medians were shown to stay (docs/validation/capacity-scale.md).
+const SHOWN: u64 = 256;
+/// The most that cells may have behind them, in percent of their endurance.
+const MOST_WORN: u32 = 1000;
 /// What spans and sizes are rounded down to.
 const GRANULE_BYTES: u64 = 4096;
 /// What a round of the steady-state rule is not made shorter than.
@@ -72,6 +76,13 @@ fn age(
     let conflict = |key: &str, message: &str| {
         Err(source.error_at(table, &["storage", name, "aged", key], InputErrorKind::Conflict, message))
     };
+    if aged.worn_percent.is_some_and(|percent| percent > MOST_WORN) {
+        let path = ["storage", name, "aged", "worn_percent"];
+        let message = "no flash has so many times its endurance behind it: 100 is all of it";
+        let mut error = source.error_at(table, &path, InputErrorKind::BadValue, message);
+        error.accepted = vec![format!("0 to {MOST_WORN}")];
+        return Err(error);
+    }
     if aged.worn_percent.is_some() && flash.read_retry.is_none() {
         return conflict("worn_percent", "the drive's profile has no `read_retry`: wear would change nothing");
     }
@@ -104,7 +115,7 @@ fn automatic(study: &Study, flash: &FlashProfile, size: Size) -> u32 {
     if !streams_only || !study.engine.by_name().is_empty() {
         return 1;
     }
-    let most = u64::from(flash.nand.pages_per_block.value / PAGES_LEFT).min(size.0 / BYTES_LEFT).max(1);
+    let most = u64::from(flash.nand.pages_per_block.value / PAGES_LEFT).min(size.0 / BYTES_LEFT).clamp(1, SHOWN);
     1 << most.ilog2()
 }
 

@@ -222,7 +222,10 @@ impl Place<'_, '_> {
         if rate.0 == 0 {
             return self.bad(&path, "rate", "nothing would ever arrive", "bytes per second, more than zero");
         }
-        Ok(Link { round_trip, rate })
+        let link = Link { round_trip, rate };
+        let Some((message, accepted)) = crate::profile::too_far(&link) else { return Ok(link) };
+        let key = if written.round_trip.is_some() { "round_trip" } else { "rate" };
+        self.bad(&path, key, message, &accepted)
     }
 
     fn partition(self, path: &[&str], written: &study::Partition) -> Resolved<Node> {
@@ -230,6 +233,12 @@ impl Place<'_, '_> {
         let functions = written.functions;
         if !(1..=MOST_MEMBERS).contains(&functions) {
             return self.bad(path, "functions", "a drive has at least one function", &format!("1 to {MOST_MEMBERS}"));
+        }
+        let (drive, device) = of.drive();
+        if let Some(most) = device.functions().filter(|&most| functions > most) {
+            let many = if most == 1 { "one function".into() } else { format!("{most} functions") };
+            let message = format!("drive `{drive}` has {many} (SR-IOV), by its profile");
+            return self.bad(path, "functions", message, &if most == 1 { "1".into() } else { format!("1 to {most}") });
         }
         let equal = Share(Share::WHOLE.0 / functions);
         let (weight, queue_depth) = (written.weight.unwrap_or(equal), written.queue_depth.unwrap_or(PARTITION_DEPTH));

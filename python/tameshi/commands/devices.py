@@ -1,4 +1,4 @@
-"""`tameshi devices`: the profiles there are, and one of them with its values and behaviour."""
+"""`tameshi devices`: the profiles there are, and one with its values; of a drive, its behaviour."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from tameshi.commands.consoles import OUT
 from tameshi.commands.options import LangOption, check_word
 
 FORMS = ("terminal", "html", "json")
+PLAIN_FORMS = ("terminal", "json")
+"""Of a host or a link, which has no plot."""
 
 app = typer.Typer(add_completion=False)
 
 
 @app.callback(invoke_without_command=True)
 def devices_command(context: typer.Context, lang: LangOption = "en") -> None:
-    """Device profiles: list them, or show one with its values, sources and behaviour."""
+    """Profiles of drives, hosts and links: list them, or show one, values and sources."""
     if context.invoked_subcommand is None:
         check_word("--lang", lang, devices.LANGUAGES)
         OUT.print(devices.listing([devices.find(name) for name in devices.names()], lang))
+        for kind in devices.KINDS:
+            OUT.print(devices.listing_plain(kind, devices.plain(kind), lang))
 
 
 @app.command("show")
@@ -30,9 +34,17 @@ def show_command(
     form: Annotated[str, typer.Option("--format", help="terminal, html or json.")] = "terminal",
     lang: LangOption = "en",
 ) -> None:
-    """Every value with its source, and what the simulated drive does from fresh to steady."""
+    """Every value with its source, and what a simulated drive does from fresh to steady."""
     check_word("--format", form, FORMS)
     check_word("--lang", lang, devices.LANGUAGES)
+    plain = devices.find_plain(name)
+    if plain:
+        check_word("--format", form, PLAIN_FORMS)
+        if form == "json":
+            typer.echo(json.dumps(devices.plain_as_json(plain), ensure_ascii=False, indent=2))
+        else:
+            OUT.print(devices.render_plain(plain, lang))
+        return
     drive = devices.find(name)
     found = devices.behaviour(drive)
     if form == "json":

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tameshi.devices.behaviour import Behaviour
-from tameshi.devices.values import Described, Value
+from tameshi.devices.values import Described, Plain, Value
 from tameshi.devices.words import words
 from tameshi.report.text import format_value
 
@@ -37,6 +37,17 @@ def listing(drives: Sequence[Described], lang: str) -> RenderableType:
     return table
 
 
+def listing_plain(kind: str, found: Sequence[Plain], lang: str) -> RenderableType:
+    """Every profile of what is no drive, and what it is."""
+    table = Table(title=words(f"{kind}s", lang), title_justify="left")
+    longest = max((len(each.name) for each in found), default=0)
+    table.add_column(words("profile", lang), min_width=longest, no_wrap=True)
+    table.add_column(words("description", lang))
+    for each in found:
+        table.add_row(each.name, Text(each.description))
+    return table
+
+
 def format_capacity(size: float) -> str:
     """Bytes as drives are sold: in powers of a thousand."""
     return f"{size / 1e12:.4g} TB" if size >= 1e12 else f"{size / 1e9:.4g} GB"
@@ -55,13 +66,29 @@ def as_json(drive: Described, found: Behaviour | None) -> dict[str, Any]:
     }
 
 
-def render(drive: Described, found: Behaviour | None, lang: str) -> RenderableType:
-    """Values, the plot, and the steady state, for a `rich` console."""
+def plain_as_json(found: Plain) -> dict[str, Any]:
+    """A host's or a link's profile as plain data."""
+    return {"schema_version": SCHEMA_VERSION, **asdict(found)}
+
+
+def render_plain(found: Plain, lang: str) -> RenderableType:
+    """A host's or a link's values with their sources, for a `rich` console."""
+    title = Text(f"{found.name}: {found.description}", style="bold")
+    return Group(title, Text(""), _values(found.values, lang))
+
+
+def _values(values: Sequence[Value], lang: str) -> Table:
     table = Table(title=words("values", lang), title_justify="left")
     for key in ("parameter", "value", "source"):
         table.add_column(words(key, lang), overflow="fold")
-    for value in drive.values:
+    for value in values:
         table.add_row(value.key, Text(value.value), Text(_source(value, lang)))
+    return table
+
+
+def render(drive: Described, found: Behaviour | None, lang: str) -> RenderableType:
+    """Values, the plot, and the steady state, for a `rich` console."""
+    table = _values(drive.values, lang)
     title = Text(f"{drive.name}: {drive.description}", style="bold")
     if found is None:
         return Group(title, Text(""), table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,39 @@ class Described:
         return next((int(v.value) for v in self.values if v.key == key and v.value.isdigit()), 0)
 
 
+@dataclass(frozen=True)
+class Plain:
+    """A profile of what is no drive: values with their sources, and nothing to simulate alone."""
+
+    name: str
+    kind: str
+    description: str
+    values: tuple[Value, ...]
+
+
+KINDS = {"host": "hosts", "link": "links"}
+"""Kinds of profiles beside drives, and the folder of each."""
+
+
+def plain(kind: str) -> list[Plain]:
+    """The profiles of a kind that come with Tameshi."""
+    return [_plain(kind, name, text) for name, _, text in profiles(KINDS[kind])]
+
+
+def find_plain(name: str) -> Plain | None:
+    """A host or a link by its name."""
+    for kind, folder in KINDS.items():
+        for known, _, text in profiles(folder):
+            if known == name:
+                return _plain(kind, known, text)
+    return None
+
+
+def _plain(kind: str, name: str, text: str) -> Plain:
+    told = tomllib.loads(text)
+    return Plain(name, kind, told["description"], tuple(_values(told[kind])))
+
+
 def names() -> list[str]:
     """The device profiles that come with Tameshi."""
     return [name for name, _, _ in profiles("devices")]
@@ -54,8 +88,9 @@ def find(name: str) -> Described:
     for known, file, text in profiles("devices"):
         if known == name:
             return described(known, file, text)
-    accepted = [known for known in names() if _alike(known, name)][:NEAREST] or names()
-    message = "there is no such device profile"
+    others = [known for folder in KINDS.values() for known, _, _ in profiles(folder)]
+    accepted = [known for known in (*names(), *others) if _alike(known, name)][:NEAREST] or names()
+    message = "there is no such profile of a drive, a host or a link"
     raise BadInput(message, where="devices show", found=name, accepted=accepted)
 
 

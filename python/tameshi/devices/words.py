@@ -6,6 +6,8 @@ LANGUAGES = ("en", "ja")
 
 TEXT: dict[str, tuple[str, str]] = {
     "profile": ("profile", "プロファイル"),
+    "hosts": ("Hosts", "ホスト"),
+    "links": ("Links", "リンク"),
     "model": ("model", "モデル"),
     "capacity": ("capacity", "容量"),
     "description": ("description", "説明"),

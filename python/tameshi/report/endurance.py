@@ -7,9 +7,9 @@ from typing import Any
 
 from tameshi.report.points import Name, View, freeze
 from tameshi.report.summary import Column, Row, Table
-from tameshi.report.text import Shown, Text
+from tameshi.report.text import Shown, Text, format_value
 
-COLUMNS = ("cell", "amplification", "spare.effective", "spare.nominal", "cycles", "life")
+COLUMNS = ("cell", "written", "amplification", "spare.effective", "spare.nominal", "cycles", "life")
 RETRIED = "life_retried"
 
 
@@ -40,8 +40,10 @@ def _row(
     return Row(
         text.names(name),
         (
+            Shown(format_value("bytes", flash["host_bytes"])),
             Shown(f"{flash['write_amplification']:.2f}"),
-            Shown(_percent(spare["effective"], text)),
+            # Where nothing was moved, no garbage collection has found what is effective.
+            Shown(_percent(spare["effective"] if flash["moved_bytes"] else None, text)),
             Shown(_percent(spare["nominal"], text)),
             Shown(str(flash["cycles_max"])),
             _years(flash["life_years"], text),

@@ -88,6 +88,7 @@ class View:
     searches: tuple[dict[str, Any], ...] = ()
     method: dict[str, Any] | None = None
     asked: dict[str, Any] | None = None
+    quick: bool = False
 
     @cached_property
     def large_transfers(self) -> frozenset[tuple[str, str, Series]]:
@@ -177,6 +178,7 @@ def read_results(results: dict[str, Any]) -> View:
         searches=tuple(results.get("searches", [])),
         method=results.get("method"),
         asked=results.get("asked"),
+        quick=bool(study.get("quick")),
     )
 
 

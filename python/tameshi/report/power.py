@@ -1,4 +1,4 @@
-"""What a load costs in power, and what a watt brings: a table for each phase."""
+"""What storages hold, what a load costs in power, and what a watt brings: a table a phase."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tameshi.report.points import Name, View, freeze
 from tameshi.report.summary import Column, Row, Table
 from tameshi.report.text import Shown, Text, format_value
 
-COLUMNS = ("cell", "power", "iops_per_watt", "bandwidth_per_watt")
+COLUMNS = ("cell", "capacity", "power", "iops_per_watt", "bandwidth_per_watt")
 
 
 def tables(view: View, text: Text) -> list[Table]:
@@ -33,6 +33,7 @@ def _row(view: View, text: Text, cell: Mapping[str, Any], drawn: Mapping[str, An
     return Row(
         text.names(name),
         (
+            _each(drawn.get("capacity_bytes"), "capacity", text),
             Shown(format_value("power", drawn["watts"])),
             _each(drawn["iops_per_watt"], "rate", text),
             _each(drawn["bandwidth_per_watt"], "bandwidth", text),

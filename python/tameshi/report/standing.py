@@ -15,6 +15,9 @@ MODELLED = ("simulated", "emulated")
 _WORST_FIRST = ("invalid", "warning", "valid")
 # So many cells are named in a row of verdicts; of more, their number is told.
 _NAMED = 4
+SHOWN_SCALE, SHOWN_CHANGE = 256, 1.4
+"""Up to which capacity scale results were held against a whole drive's, and by how many per cent
+rates, means and medians changed at most: docs/validation/capacity-scale.md."""
 MOVING = ("read", "write", "trim", "sync", "commit", "all")
 
 
@@ -59,7 +62,10 @@ def _which_cells(
 
 
 def published(view: View, text: Text) -> Table | None:
-    """Published figures beside ours, or None where the study names none."""
+    """Published figures beside ours, or None where the study names none.
+
+    A quick study's stand beside them without a ratio, and marked: they are of other conditions.
+    """
     if not view.published:
         return None
     rows = []
@@ -93,6 +99,10 @@ def published(view: View, text: Text) -> Table | None:
         rows.append(Row(str(entry["id"]), cells))
     keys = ("id", "cell", "metric", "published", "ours", "ours_to_published")
     columns = tuple(Column(text(f"column.{key}")) for key in keys)
+    if view.quick:
+        caption, note = text("table.published.quick"), text("note.published.quick")
+        plain = tuple(replace(row, cells=row.cells[:-1]) for row in rows)
+        return Table("published", caption, columns[:-1], plain, note)
     bounded = any(cell.interval for row in rows for cell in row.cells)
     note = text("note.published") if bounded else ""
     return Table("published", text("table.published"), columns, tuple(rows), note)
@@ -214,7 +224,10 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
     for phase in unique(p.phase for p in view.points if p.outside_model):
         found.append(text("caveat.outside", phase=text.name(phase)))
     scales = dict.fromkeys((p.phase, p.scale) for p in view.points if p.scale not in (None, 1))
-    found += [text("caveat.scale", phase=text.name(ph), scale=sc) for ph, sc in scales]
+    for phase, scale in scales:
+        key = "caveat.scale" if scale <= SHOWN_SCALE else "caveat.scale_beyond"
+        known = {"shown": SHOWN_SCALE, "most": SHOWN_CHANGE}
+        found.append(text(key, phase=text.name(phase), scale=scale, **known))
     without = sum(p.low is None or p.high is None for p in view.points)
     if without:
         found.append(text("caveat.no_interval", count=without, total=len(view.points)))

@@ -484,15 +484,15 @@ TEXT: dict[str, tuple[str, str]] = {
         "{phase}：書き込み増幅、予備領域、寿命",
     ),
     "note.endurance": (
-        "Spare is a share of the capacity: effective as garbage collection finds it, nominal as"
-        " built. Cycles are the most of any block. Life is how long the whole drive's cells last at"
-        " this rate of programs.",
-        "予備領域は容量に対する割合（実効はガベージコレクションから見た値、公称は設計値）。"
+        "Spare is a share of the capacity: effective as garbage collection finds it (a dash where"
+        " it moved nothing), nominal as built. Cycles are the most of any block. Life is how long"
+        " the whole drive's cells last at this rate of programs.",
+        "予備領域は容量に対する割合（実効はガベージコレクションから見た値で、移動がなければ「–」、公称は設計値）。"
         "書き換え回数は最大のブロックの値。寿命はこの書き込み速度を続けた場合のドライブ全体の値。",
     ),
     "table.power": (
-        "{phase}: mean power of the drives, and what a watt brings",
-        "{phase}：ドライブの平均電力と1 Wあたりの性能",
+        "{phase}: capacity, mean power of the drives, and what a watt brings",
+        "{phase}：容量、ドライブの平均電力と1 Wあたりの性能",
     ),
     "note.power": (
         "Power of all drives of the storage together, idling included; the host's, links' and "
@@ -539,15 +539,27 @@ TEXT: dict[str, tuple[str, str]] = {
         "In parentheses: how far ours may be off (90 %), where the published figure is not known.",
         "括弧内は、公表値が不明な場合の今回の値の誤差の範囲（90 %）。",
     ),
+    "table.published.quick": (
+        "Published figures, and ours of a study reduced by --quick: not comparable",
+        "公表値と、--quickで縮小したスタディの値：比較不可",
+    ),
+    "note.published.quick": (
+        "The quick part of the study sets other times, drives or states of drives than the "
+        "published figures are of: ours neither confirm nor predict them. The whole study does.",
+        "スタディのquick部分は、時間やドライブ、その状態が公表値の条件と異なるため、今回の値は"
+        "公表値の確認にも予測にもならない。確認と予測はスタディ全体の実行による。",
+    ),
     "table.environment": ("Environment: {world}", "環境：{world}"),
     "column.mean": ("Mean latency", "平均レイテンシ"),
     "column.amplification": ("Write amplification", "書き込み増幅"),
+    "column.written": ("Written by the host", "ホストの書き込み"),
     "column.spare.effective": ("Effective spare", "実効予備領域"),
     "column.spare.nominal": ("Nominal spare", "公称予備領域"),
     "column.cycles": ("Cycles", "書き換え回数"),
     "column.life": ("Life", "寿命"),
     "column.life_retried": ("Life with read retry", "リードリトライ込みの寿命"),
     "cell.years": ("{years} years", "{years}年"),
+    "column.capacity": ("Usable capacity", "使用可能容量"),
     "column.power": ("Power", "電力"),
     "column.iops_per_watt": ("IOPS per watt", "1 WあたりIOPS"),
     "column.bandwidth_per_watt": ("Bandwidth per watt", "1 Wあたり帯域"),
@@ -868,6 +880,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "resource.lock": ("lock", "ロック"),
     "resource.hypervisor": ("hypervisor", "ハイパーバイザ"),
     "resource.power": ("power", "電力"),
+    "resource.threads": ("threads of the jobs", "ジョブのスレッド"),
+    "resource.port": ("port", "ポート"),
     "limit.saturated": (
         "{resource} of {subject}, {busy} busy (mostly {part}, {share} of the time)",
         "{subject}の{resource}（稼働率{busy}、時間の{share}は{part}）",
@@ -879,6 +893,18 @@ TEXT: dict[str, tuple[str, str]] = {
     "limit.waiting": (
         "none is saturated, but requests wait: {share} of the time, at {outstanding} outstanding",
         "飽和はないが要求が待つ（時間の{share}、同時{outstanding}件）",
+    ),
+    "limit.waiting_on": (
+        "none is saturated, but requests wait: {share} of the time, at {outstanding} outstanding; "
+        "busiest: {resource} of {subject}, {busy}",
+        "飽和はないが要求が待つ（時間の{share}、同時{outstanding}件、最も稼働率が高いのは"
+        "{subject}の{resource}で{busy}）",
+    ),
+    "limit.waiting_on_host": (
+        "none is saturated, but requests wait: {share} of the time, at {outstanding} outstanding; "
+        "busiest: {resource} of the host, {busy}",
+        "飽和はないが要求が待つ（時間の{share}、同時{outstanding}件、最も稼働率が高いのは"
+        "ホストの{resource}で{busy}）",
     ),
     "limit.latency": (
         "none: bound by the latency of {part} ({share}) at {outstanding} outstanding",
@@ -947,17 +973,27 @@ TEXT: dict[str, tuple[str, str]] = {
         "レイテンシの起点は、開ループでは予定時刻、閉ループでは発行時刻です。",
     ),
     "caveat.scale": (
-        "{phase} ran on flash drives with 1/{scale} of their capacity. On the drive it was tried"
-        " with, rates, means and medians stay within 2 % of the whole drive's; of writes that"
-        " saturate it p99 and p99.9 came out up to 8 % and 21 % too short"
+        "{phase} ran on flash drives with 1/{scale} of their capacity. On the drive that was tried"
+        " at 1/{shown} and more of it, rates, means and medians stay within {most} % of the whole"
+        " drive's; of writes that saturate it p99 and p99.9 came out up to 8 % and 21 % too short"
         " (docs/validation/capacity-scale.md). Maxima and standard deviations do not scale, are"
         " marked in the tables, and hold for a whole drive only where a study runs it at scale 1"
         " (studies/flash-card-tails.toml).",
-        "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。検証したドライブでは、速度・平均・中央値は全容量の場合から"
-        "2 %以内でした。飽和した書き込みではp99とp99.9が最大8 %・21 %短く出ました"
+        "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。1/{shown}までの縮小を検証したドライブでは、"
+        "速度・平均・中央値は全容量の場合から"
+        "{most} %以内でした。飽和した書き込みではp99とp99.9が最大8 %・21 %短く出ました"
         "（docs/validation/capacity-scale.md）。"
         "最大値と標準偏差は容量に依存するため表に印を付けてあり、実際の容量での値は"
         "スケール1の試験でのみ得られます（studies/flash-card-tails.toml）。",
+    ),
+    "caveat.scale_beyond": (
+        "{phase} ran on flash drives with 1/{scale} of their capacity. Results were held against a"
+        " whole drive's down to 1/{shown} only (docs/validation/capacity-scale.md): how far rates,"
+        " means and medians are off at 1/{scale} is not known, and tails, maxima and standard"
+        " deviations are not those of a whole drive.",
+        "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。全容量との比較は1/{shown}までしか"
+        "行っていない（docs/validation/capacity-scale.md）ため、1/{scale}での速度・平均・中央値の"
+        "誤差は不明です。パーセンタイルの裾、最大値、標準偏差も全容量の値ではありません。",
     ),
     "caveat.outside": (
         "The model was not validated for {phase} in this range.",
@@ -1274,6 +1310,9 @@ SAID = {
     ),
     "most of it was answered by memory and not by the disk: {subject}": (
         "大部分はディスクではなくメモリが応答：{subject}"
+    ),
+    "cells are worn beyond what the drive's profile says can be read: {subject}": (
+        "セルの摩耗が、プロファイルで読み出し可能とされる範囲を超過：{subject}"
     ),
     "something else used the disk: {subject}": "他の処理がディスクを使用：{subject}",
     "no disk could be observed, which leaves open what was the limit: {subject}": (

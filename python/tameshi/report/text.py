@@ -19,6 +19,7 @@ _SCALES: dict[str, tuple[tuple[float, float, str], ...]] = {
     "bandwidth": ((0, 1, " B/s"), (1e3, 1e3, " kB/s"), (1e6, 1e6, " MB/s"), (1e9, 1e9, " GB/s")),
     "latency": ((0, 1, " ns"), (1e3, 1e3, " µs"), (1e6, 1e6, " ms"), (1e9, 1e9, " s")),
     "bytes": tuple((1024.0**n if n else 0, 1024.0**n, f" {u}B") for n, u in enumerate(_BINARY)),
+    "capacity": ((0, 1e6, " MB"), (1e9, 1e9, " GB"), (1e12, 1e12, " TB"), (1e15, 1e15, " PB")),
     "power": ((0, 1e-3, " mW"), (1, 1, " W"), (1e3, 1e3, " kW")),
     "ratio": ((0, 1, " ×"),),
     "share": ((0, 0.01, " %"),),

@@ -122,10 +122,9 @@ def said(limit: Mapping[str, Any] | None, text: Text) -> str:
         "subject": subject.removeprefix("storage."),
         "busy": percent(limit["busy"]) if limit.get("busy") is not None else "",
     }
-    key = f"limit.{limit['kind']}"
-    if limit["kind"] == "saturated" and subject == "host":
-        key += "_host"
-    return text(key, **fields)
+    kind = "waiting_on" if limit["kind"] == "waiting" and resource else limit["kind"]
+    on_host = subject == "host" and kind != "latency"
+    return text(f"limit.{kind}{'_host' if on_host else ''}", **fields)
 
 
 def _figure(phase: str, entries: list[Entry]) -> Figure:

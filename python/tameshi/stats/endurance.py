@@ -5,7 +5,8 @@ Judged per cell over the steady window, from what each storage's flash drives wr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tameshi.stats.estimates import WindowData
@@ -16,14 +17,48 @@ COUNTED = ("host", "moved", "padded")
 """What is programmed: for the host, by garbage collection, and left empty by flushes; bytes."""
 
 
-def endurance(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None:
+@dataclass(frozen=True)
+class Worn:
+    """How much of its endurance a drive's flash has behind it, and up to where it can be read."""
+
+    behind: float
+    extra: float | None
+    """What repeated reads add to the endurance, as a share of it; None where they add nothing."""
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the profile says that flash so worn holds what is written."""
+        return self.behind <= 1 + (self.extra or 0.0)
+
+
+def worn(model: Mapping[str, Any]) -> Worn | None:
+    """Of the flash drive that a simulated storage is made of; None of another drive."""
+    ((kind, node),) = model.items()
+    if kind != "device":
+        return worn(node["of"])
+    flash = node["device"].get("flash")
+    if flash is None:
+        return None
+    retry = flash.get("read_retry") or {}
+    percent = (flash.get("simulated") or {}).get("worn_percent")
+    behind = _share(retry.get("worn")) if percent is None else percent / 100
+    return Worn(behind or 0.0, _share(retry.get("extra_life")))
+
+
+def _share(sourced: Mapping[str, Any] | None) -> float | None:
+    return float(str(sourced["value"]).removesuffix("%")) / 100 if sourced else None
+
+
+def endurance(
+    subject: str, runs: Sequence[WindowData], *, retried: bool = False
+) -> dict[str, Any] | None:
     """What a storage's flash went through over all windows of all runs together.
 
     `over_provisioning` is spare as a share of the capacity: nominal as built, effective as garbage
     collection finds it (erased flash holds nothing to reclaim, what is not mapped is spare), mean
     of the intervals. `life_years` is how long the programs that are left last at this rate, on the
-    whole drive; `life_years_retried` how long with what repeated reads add, None where they add
-    nothing. None where no flash is.
+    whole drive; `life_years_retried` how long with what repeated reads add, None where the profile
+    doesn't say that they add something (`retried`). None where no flash is.
     """
     physical = _mean(runs, "flash.physical_bytes")
     if not physical:
@@ -35,7 +70,7 @@ def endurance(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None
     erased = _mean(runs, "flash.erased_bytes")
     logical = _mean(runs, "flash.logical_bytes")
     left = _mean(runs, "flash.life_bytes")
-    retried = _mean(runs, "flash.retry_life_bytes")
+    more = _mean(runs, "flash.retry_life_bytes")
     yearly = programmed / seconds * SECONDS_PER_YEAR if seconds else 0.0
     return {
         "subject": subject,
@@ -48,7 +83,9 @@ def endurance(subject: str, runs: Sequence[WindowData]) -> dict[str, Any] | None
         "cycles_mean": digits(_last(runs, "flash.cycles_mean_permille") / 1000),
         "cycles_max": int(_last(runs, "flash.cycles_max")),
         "life_years": digits(left / yearly) if yearly else None,
-        "life_years_retried": digits((left + retried) / yearly) if yearly and retried else None,
+        "life_years_retried": digits((left + more) / yearly)
+        if yearly and (more or retried)
+        else None,
     }
 
 

@@ -1,13 +1,14 @@
-"""What a load costs in power: watts of a storage's drives, and what each of them brings.
+"""What a load costs in power, what each watt brings, and what a storage holds.
 
 Judged per cell over the steady window, from the energy that the drives of a simulated storage drew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tameshi import _core
 from tameshi.stats.estimates import MOVING, WindowData
 from tameshi.stats.intervals import digits
 
@@ -43,3 +44,22 @@ def power(
         "iops_per_watt": digits(done["count"] / joules) if done["count"] else None,
         "bandwidth_per_watt": digits(done["bytes"] / joules) if done["bytes"] else None,
     }
+
+
+def usable_bytes(model: Mapping[str, Any]) -> int:
+    """What a simulated storage holds for its host, at its real size whatever its capacity scale.
+
+    What a stripe cuts off at the end of a member, less than a chunk, is counted in.
+    """
+    ((kind, node),) = model.items()
+    if kind == "device":
+        ((_, drive),) = node["device"].items()
+        return _core.size_bytes(drive["capacity"]["value"])
+    whole = usable_bytes(node["of"])
+    if kind == "over_provisioned":
+        return int(whole * float(str(node["visible"]).removesuffix("%")) / 100)
+    if kind == "partition":
+        return int(whole // node["function"]["functions"])
+    members = int(node.get("members", 1))
+    data = {"raid0": members, "raid10": members // 2, "raid5": members - 1}
+    return whole * data.get(kind, 1)

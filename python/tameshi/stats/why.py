@@ -14,7 +14,10 @@ from tameshi.stats.intervals import digits
 
 PARTS = ("queue", "host", "link", "controller", "media", "gc", "rebuild")
 """What a latency is made of, in the order of the record."""
-RESOURCES = ("media", "channels", "controller", "link", "cores", "lock", "hypervisor", "power")
+RESOURCES = (
+    *("media", "channels", "controller", "link", "cores", "lock", "hypervisor", "power"),
+    *("threads", "port"),
+)
 """What requests share, in the order of the record."""
 OPERATIONS = ("read", "write", "sync")
 """Operations whose latencies have parts; a commit is two of them."""

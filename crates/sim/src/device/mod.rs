@@ -205,7 +205,7 @@ impl Device {
             Self::Array(array) => array.usage(now, usage),
             Self::Linked(linked) => linked.usage(now, usage),
             Self::Shared(shared) => shared.inner().usage(now, usage),
-            Self::Cache(cache) => cache.inner().usage(now, usage),
+            Self::Cache(cache) => cache.usage(now, usage),
         }
     }
 }

@@ -27,13 +27,15 @@ pub(super) struct Thread {
     pub(super) tail: u32,
     pub(super) last_core: u32,
     pub(super) state: ThreadState,
+    /// Whether it is a job's in this phase.
+    pub(super) of_job: bool,
     /// Who waits behind it.
     behind: u32,
 }
 
 impl Thread {
     pub(super) fn new(base: u32) -> Self {
-        Self { base, head: NONE, tail: NONE, last_core: 0, state: ThreadState::Asleep, behind: NONE }
+        Self { base, head: NONE, tail: NONE, last_core: 0, state: ThreadState::Asleep, of_job: false, behind: NONE }
     }
 }
 
@@ -46,6 +48,8 @@ pub(super) struct Core {
     /// What the thread does; nothing in the instant after it has done something.
     request: u32,
     end: Nanos,
+    /// What a job's thread itself works until then, without waiting for a lock.
+    own_ns: Nanos,
     slice_end: Nanos,
 }
 
@@ -65,6 +69,8 @@ pub(super) struct Cores {
     ends: Due,
     /// What threads have worked and will have when they have done what they do.
     pub(super) busy_ns: Nanos,
+    /// Of it, the own work of jobs' threads.
+    pub(super) jobs_ns: Nanos,
 }
 
 impl Cores {
@@ -77,6 +83,7 @@ impl Cores {
                     physical: core % physical as u32,
                     request: NONE,
                     end: 0,
+                    own_ns: 0,
                     slice_end: 0,
                 })
                 .collect(),
@@ -88,6 +95,7 @@ impl Cores {
             last_waiting: NONE,
             ends: Due::new(count),
             busy_ns: 0,
+            jobs_ns: 0,
         }
     }
 
@@ -152,11 +160,12 @@ impl Cores {
         (thread.state, thread.last_core) = (ThreadState::Running, core as u32);
     }
 
-    /// A processor's thread works for a request.
-    pub(super) fn work(&mut self, core: usize, request: u32, begin: Nanos, end: Nanos) {
+    /// A processor's thread works for a request, of that time `own_ns` without waiting for a lock.
+    pub(super) fn work(&mut self, core: usize, request: u32, (begin, end): (Nanos, Nanos), own_ns: Nanos) {
         let at = &mut self.all[core];
-        (at.request, at.end) = (request, end);
-        self.busy_ns += end - begin;
+        let own_ns = if self.threads[at.thread as usize].of_job { own_ns } else { 0 };
+        (at.request, at.end, at.own_ns) = (request, end, own_ns);
+        (self.busy_ns, self.jobs_ns) = (self.busy_ns + (end - begin), self.jobs_ns + own_ns);
         self.ends.set(core, Some(end));
     }
 
@@ -227,6 +236,16 @@ impl Cores {
             self.last_waiting = NONE;
         }
         Some(first)
+    }
+
+    /// Threads of jobs, and how long these have worked up to `now`.
+    pub(super) fn jobs_worked(&self, now: Nanos, interrupts: &Station) -> (u64, Nanos) {
+        let ahead = |(core, at): (usize, &Core)| {
+            let end = if at.request == NONE { 0 } else { at.end };
+            end.saturating_sub(interrupts.free_at(core).max(now)).min(at.own_ns)
+        };
+        let ahead: Nanos = self.all.iter().enumerate().map(ahead).sum();
+        (self.threads.iter().filter(|thread| thread.of_job).count() as u64, self.jobs_ns - ahead)
     }
 
     /// Work that is counted already and lies after `now`, interrupts included.

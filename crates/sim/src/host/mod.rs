@@ -143,11 +143,13 @@ impl Host {
     /// have something to do; a seat that is taken again keeps its thread.
     pub(crate) fn begin(&mut self, run: &RunSpec, phase: &PhaseSpec, seats: &[usize], engine: (usize, &[u32])) {
         let mut seats = seats.iter();
+        self.cores.threads.iter_mut().for_each(|thread| thread.of_job = false);
         for stream in &phase.streams {
             let model = run.storage.get(&stream.storage).and_then(|storage| storage.model.as_ref());
             let path = Path::new(&self.spec.model, self.spec.submission, stream, model.map(|node| node.drive().0));
             for &seat in seats.by_ref().take(stream.stream.jobs as usize) {
                 self.give_thread(seat, path, stream.stream.queue_depth);
+                self.cores.threads[seat].of_job = true;
             }
         }
         let (storage, threads) = engine;
@@ -235,13 +237,15 @@ impl Host {
         }
     }
 
-    /// Adds how long the processors and the hypervisor have worked up to `now`.
+    /// Adds how long the processors, the threads of the jobs and the hypervisor have worked up to `now`.
     pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
         let (servers, interrupts_ns) = self.interrupts.worked(now);
         let ahead = self.cores.ahead(now, &self.interrupts);
         let interrupts_ahead: Nanos =
             (0..self.cores.len()).map(|c| self.interrupts.free_at(c).saturating_sub(now)).sum();
         usage.add(Resource::Cores, servers, self.cores.busy_ns + interrupts_ns + interrupts_ahead - ahead);
+        let (threads, worked) = self.cores.jobs_worked(now, &self.interrupts);
+        usage.add(Resource::Threads, threads, worked);
         if let Some(station) = &self.hypervisor {
             let (threads, worked) = station.worked(now);
             usage.add(Resource::Hypervisor, threads, worked);
@@ -419,7 +423,7 @@ impl Host {
             (lock.free, lock.held_ns) = (locked, lock.held_ns + hold);
         }
         self.flights[request as usize].host_ns += hold + cost;
-        self.cores.work(core, request, begin, locked + cost);
+        self.cores.work(core, request, (begin, locked + cost), hold + cost);
     }
 
     /// What the processor that is first has been doing is over.

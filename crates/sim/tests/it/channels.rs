@@ -231,6 +231,8 @@ fn what_dies_and_what_is_rebuilt_are_recorded() {
     assert!(left.events.contains(&format!("\"bytes\":{bytes}")), "{bytes}: {}", left.events);
     assert_eq!(left.sum("load.failed"), 0);
     assert!(left.sum("time.rebuild_ns_sum") > 0);
+    let first = left.series.iter().filter(|row| row.3 == "rebuild.bytes").map(|row| row.0).min();
+    assert_eq!(first, Some(SECOND / 5), "nothing is rebuilt in the interval that ends with the death");
 }
 
 #[test]

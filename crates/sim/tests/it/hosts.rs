@@ -235,6 +235,32 @@ fn a_lock_lets_one_write_in_at_a_time_and_reads_hold_it_for_less() {
     }
 }
 
+/// How busy a resource was of its time.
+fn share(left: &Left, resource: &str) -> f64 {
+    left.sum(&format!("busy.{resource}_ns")) as f64 / left.sum(&format!("capacity.{resource}_ns")) as f64
+}
+
+#[test]
+fn threads_that_always_have_a_request_to_submit_are_busy_while_processors_idle() {
+    let stream = StreamSpec { jobs: 2, queue_depth: 16, ..StreamSpec::default() };
+    let left = run(&on(host(8, 10 * US), spec(null(), stream, for_time(SECOND))));
+    assert_close(share(&left, "threads"), 1.0, 0.001, "each has the next one to submit");
+    assert_close(share(&left, "cores"), 0.25, 0.001, "two of eight");
+}
+
+#[test]
+fn waiting_for_a_lock_a_processor_or_a_device_is_no_work_of_a_thread() {
+    let mut locking = host(16, 0);
+    locking.lock = Some(Lock { read: time(5 * US), write: time(5 * US) });
+    let stream = StreamSpec { jobs: 4, ..StreamSpec::default() };
+    let locked = run(&on(locking, spec(null(), stream.clone(), for_time(SECOND))));
+    assert_close(share(&locked, "threads"), 0.25, 0.01, "one of four holds the lock");
+    let crowded = run(&on(host(2, 5 * US), spec(null(), stream.clone(), for_time(SECOND))));
+    assert_close(share(&crowded, "threads"), 0.5, 0.01, "two of four run");
+    let slow = run(&on(host(16, 5 * US), spec(hdd(disk()), stream, for_time(SECOND))));
+    assert!(share(&slow, "threads") < 0.01, "{}", share(&slow, "threads"));
+}
+
 #[test]
 fn siblings_and_crowds_slow_work_down() {
     let saturated = |model, jobs| {

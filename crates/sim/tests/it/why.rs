@@ -1,8 +1,9 @@
 //! Where the time went: the parts of every latency, and how busy each resource was.
 
 use crate::support::*;
-use tameshi_base::units::{Rate, Share, Time};
-use tameshi_spec::run::RunSpec;
+use tameshi_base::units::{Rate, Share, Size, Time};
+use tameshi_spec::run::{Node, RunSpec};
+use tameshi_spec::study::CacheKind;
 use tameshi_workload::{Arrivals, StreamSpec, Sync};
 
 const PARTS: [&str; 7] = ["queue", "host", "link", "controller", "media", "gc", "rebuild"];
@@ -53,4 +54,23 @@ fn a_disk_is_busy_for_as_long_as_its_arm_serves() {
     let full = run(&full);
     assert_close(busy(&full), 1.0, 0.001, "a full queue keeps the arm busy");
     assert!(full.series.iter().all(|row| row.3 != "busy.media_ns" || row.4 <= row.1), "never busier than time is long");
+}
+
+#[test]
+fn the_port_of_a_cache_is_busy_for_as_long_as_bytes_cross_it() {
+    // All reads hit after the first round through a mebibyte: 4 KiB at 40.96 MB/s take 100 µs, the controller 50 µs beside others.
+    let with = |queue_depth, rate: Option<u64>| {
+        let mut node = cached(leaf(null()), 16 << 20, CacheKind::BatteryBacked);
+        if let Node::Cache { cache, .. } = &mut node {
+            cache.rate = rate.map(Size);
+        }
+        let stream = StreamSpec { queue_depth, span: Some(Size(1 << 20)), ..StreamSpec::default() };
+        run(&spec_of(node, stream, for_time(SECOND)))
+    };
+    for (queue_depth, expected) in [(8, 1.0), (1, 2.0 / 3.0)] {
+        let left = with(queue_depth, Some(40_960_000));
+        assert_eq!(left.sum("capacity.port_ns"), SECOND);
+        assert_close(left.sum("busy.port_ns") as f64 / SECOND as f64, expected, 0.02, "of its time");
+    }
+    assert_eq!(with(8, None).sum("capacity.port_ns"), 0, "what has no rate is no resource");
 }

@@ -1,7 +1,7 @@
 //! Links between hosts: what a replica's writes cross.
 
 use super::Sourced;
-use super::limits::{Impossible, Limit, MS, SIZE, TIME, or_none, outside};
+use super::limits::{Impossible, Limit, MS, SIZE, TIME, bad, or_none, outside};
 use crate::node::Link;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,14 +34,28 @@ impl LinkFigures {
     }
 }
 
-/// The first figure that no link can have. A round trip in the wrong unit is refused where it is too short; a thousand times that of
-/// the next rack is that of another continent.
+/// The first figure that no link can have. A round trip a thousand times that of the next rack is that of another continent: over a
+/// slow link.
 pub(crate) fn impossible_link(link: &LinkFigures) -> Option<Impossible> {
     let limits = vec![
         or_none(Limit(link.round_trip.value.0, vec!["round_trip"], TIME, 500, 1_000 * MS)),
         Limit(link.rate.value.0, vec!["rate"], SIZE, 100_000_000, 90_000_000_000),
     ];
-    outside("link", limits)
+    outside("link", limits).or_else(|| {
+        let (message, accepted) = too_far(&link.figures())?;
+        bad(&["round_trip"], message, &accepted)
+    })
+}
+
+/// A network this fast joins the machines of one site, whose round trips take microseconds; bytes per second.
+const FAST: u64 = 1_000_000_000;
+const SITE: Time = Time(MS);
+
+/// What is wrong with a link as fast as those of one site and as slow as one between cities, and what is accepted.
+pub(crate) fn too_far(link: &Link) -> Option<(&'static str, String)> {
+    let accepted = || format!("at most {SITE}, or a rate below {}", Size(FAST));
+    let message = "no link of this rate has such a round trip: microseconds as milliseconds?";
+    (link.rate.0 >= FAST && link.round_trip.0 > SITE.0).then(|| (message, accepted()))
 }
 
 #[cfg(test)]
@@ -65,6 +79,7 @@ mod tests {
             assert_eq!(of(rate / 1000, round_trip), Some("rate"));
             assert_eq!(of(rate * 1000, round_trip), Some("rate"));
             assert_eq!(of(rate, round_trip / 1000), Some("round_trip"));
+            assert_eq!(of(rate, round_trip * 1000), Some("round_trip"));
         }
     }
 }

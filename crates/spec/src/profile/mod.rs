@@ -28,14 +28,15 @@ pub use host::{
 };
 pub(crate) use host_limits::impossible_host;
 pub(crate) use limits::{Impossible, impossible};
-pub(crate) use link::impossible_link;
 pub use link::{LinkFigures, LinkProfile};
+pub(crate) use link::{impossible_link, too_far};
 pub use null::NullProfile;
 pub use volume::{LatencyPoint, Stalls, VolumeLimit, VolumeProfile, VolumeService};
 pub use xpoint::XPointProfile;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use tameshi_base::units::Size;
 
 /// A value and where it comes from.
@@ -45,10 +46,25 @@ pub struct Sourced<T> {
     /// The value, with its unit.
     pub value: T,
     /// Where it was published, or how it was derived.
+    #[serde(deserialize_with = "said")]
     pub source: String,
     /// What it was fitted on, if it was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "said_if_any", skip_serializing_if = "Option::is_none")]
     pub fitted_on: Option<String>,
+}
+
+fn said<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    saying(from, "where the value was published or how it was derived")
+}
+
+fn said_if_any<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    saying(from, "what the value was fitted on, or no such key").map(Some)
+}
+
+/// A text that says something.
+fn saying<'de, D: Deserializer<'de>>(from: D, what: &str) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    if text.trim().is_empty() { Err(D::Error::custom(format!("this says nothing, expected {what}"))) } else { Ok(text) }
 }
 
 /// What a drive draws, between idling and working all the time.
@@ -98,5 +114,16 @@ impl Device {
             Self::XPoint(xpoint) => xpoint.capacity.value,
             Self::Volume(volume) => volume.capacity.value,
         }
+    }
+
+    /// Functions that guests can be given; `None` of what is no drive.
+    pub(crate) fn functions(&self) -> Option<u32> {
+        let told = match self {
+            Self::Null(_) => return None,
+            Self::Flash(flash) => flash.controller.functions.as_ref(),
+            Self::XPoint(xpoint) => xpoint.functions.as_ref(),
+            Self::Hdd(_) | Self::Volume(_) => None,
+        };
+        Some(told.map_or(1, |functions| functions.value))
     }
 }

@@ -16,7 +16,8 @@ pub struct Stack {
     #[serde(skip_serializing_if = "is_no")]
     pub sparse: bool,
     /// Simulate flash drives at one n-th of their capacity; offsets, spans, amounts and steady-state rounds go with it, times and
-    /// request sizes don't. Absent: as far as results don't change with it, and 1 where an engine or a program runs.
+    /// request sizes don't. Absent: as far as results were shown not to change with it, at most 256, and 1 where an engine or a program
+    /// runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<u32>,
     /// What was written to flash drives before the run, by the simulated drive's own rules but without taking time; absent: `never`.

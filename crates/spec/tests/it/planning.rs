@@ -198,6 +198,15 @@ fn a_search_runs_its_maximum_in_closed_loop_and_then_each_rate_in_open_loop() {
 }
 
 #[test]
+fn a_study_without_a_quick_part_is_whole() {
+    for (part, reduced) in [("", false), ("[quick]\nrun.seed = 2\n", true)] {
+        let source = Source { file: "t.toml", text: &with(part) };
+        let request = Request { world: World::Simulated, quick: true, rates: vec![] };
+        assert_eq!(plan("t", source, &request, &profiles()).expect("plans").study.quick, reduced, "{part}");
+    }
+}
+
+#[test]
 fn the_quick_part_leaves_out_figures_of_cells_that_it_leaves_out() {
     let text = with(
         "[axis.d]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n\

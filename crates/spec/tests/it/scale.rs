@@ -52,6 +52,17 @@ fn a_study_of_streams_is_scaled_by_itself_as_far_as_blocks_and_drives_stay_large
 }
 
 #[test]
+fn no_scale_is_chosen_by_itself_that_results_were_not_shown_at() {
+    let mut profiles = profiles();
+    let text =
+        FLASH.replace("pages_per_block = { value = 256", "pages_per_block = { value = 2304").replace("800 GB", "15 TB");
+    profiles.devices.push(("flash".into(), "profiles/devices/flash.toml".into(), text));
+    let study = SMALL.replacen("device = \"null\"", "device = \"flash\"", 1);
+    let plan = planned_in(&study, World::Simulated, &profiles).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(plan.runs[0].storage["disk"].scale, 256, "576 would leave four pages");
+}
+
+#[test]
 fn a_stack_of_flash_is_scaled_whole_and_knows_what_is_visible() {
     let storage = "written = \"steady\"\nraid0 = { members = 2, of = { over_provisioned = { of = { device = \"flash\" }, visible = \"80 %\" } } }";
     let run = run(storage, "");
@@ -77,6 +88,7 @@ fn a_scale_that_leaves_no_page_or_belongs_to_no_flash_is_refused() {
 #[test]
 fn an_age_that_the_drive_can_t_have_is_refused_with_the_reason() {
     for (name, storage) in [
+        ("worn_a_thousand_times", "device = \"flash\"\naged = { worn_percent = 100000 }"),
         ("worn_without_read_retry", "device = \"flash\"\naged = { worn_percent = 50 }"),
         ("too_many_dead_channels", "device = \"flash\"\naged = { dead_channels = 99 }"),
         ("age_of_what_is_no_flash", "device = \"null\"\naged = { dead_channels = 1 }"),

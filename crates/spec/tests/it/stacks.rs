@@ -1,9 +1,10 @@
 //! Stacks of devices: what they resolve to, how much they hold, and what is refused.
 
-use crate::errors::check_golden;
-use crate::support::{SMALL, planned};
+use crate::errors::{FLASH, check_golden};
+use crate::support::{LINK_PROFILE, SMALL, planned, planned_in, profiles};
 use tameshi_base::{InputErrorKind, Size};
-use tameshi_spec::run::{Link, Node};
+use tameshi_spec::resolve::Profiles;
+use tameshi_spec::run::{Link, Node, World};
 
 fn with(storage: &str) -> String {
     SMALL.replacen("device = \"null\"", storage, 1)
@@ -80,6 +81,27 @@ fn storages_that_name_one_drive_are_its_functions_in_their_order() {
     assert_eq!(functions, [(0, 200_000), (1, 500_000)]);
 }
 
+/// A drive of one function, one of four, and a link that is far and slow.
+fn with_functions() -> Profiles {
+    let mut profiles = profiles();
+    let four =
+        FLASH.replace("[device.flash.buffer]", "functions = { value = 4, source = \"test\" }\n[device.flash.buffer]");
+    for (name, text) in [("flash", FLASH.to_string()), ("shared", four)] {
+        profiles.devices.push((name.into(), format!("profiles/devices/{name}.toml"), text));
+    }
+    let far = LINK_PROFILE.replace("10 us", "20 ms").replace("1 GB", "200 MB");
+    profiles.links.push(("far".into(), "profiles/links/far.toml".into(), far));
+    profiles
+}
+
+#[test]
+fn as_many_functions_as_the_drive_has_can_be_given() {
+    let storage = "partition = { of = { device = \"shared\" }, functions = 4 }";
+    let plan =
+        planned_in(&with(storage), World::Simulated, &with_functions()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(plan.runs.len(), 1);
+}
+
 #[test]
 fn what_no_stack_can_be_is_told_with_its_place() {
     use InputErrorKind::{BadValue, Conflict, MissingKey, UnknownName};
@@ -114,6 +136,11 @@ fn what_no_stack_can_be_is_told_with_its_place() {
             "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nround_trip = \"1 ms\"",
             MissingKey,
         ),
+        (
+            "round_trip_in_the_wrong_unit",
+            "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nround_trip = \"12 ms\"\nrate = \"3 GB\"",
+            BadValue,
+        ),
         ("functions_granted_too_much", &twice, Conflict),
         ("nothing_visible", "over_provisioned = { of = { device = \"null\" }, visible = \"0 %\" }", BadValue),
         (
@@ -125,6 +152,22 @@ fn what_no_stack_can_be_is_told_with_its_place() {
         let text = with(storage);
         let error = planned(&text).expect_err(name);
         assert_eq!(error.kind, kind, "{name}: {error}");
+        check_golden(name, &error.to_string());
+    }
+}
+
+#[test]
+fn what_a_drive_or_a_link_of_the_profiles_does_not_bear_is_told_with_its_place() {
+    for (name, storage) in [
+        (
+            "rate_beyond_a_round_trip",
+            "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nprofile = \"far\"\nrate = \"3 GB\"",
+        ),
+        ("functions_beyond_a_drive_without", "partition = { of = { device = \"flash\" }, functions = 2 }"),
+        ("functions_beyond_those_of_the_drive", "partition = { of = { device = \"shared\" }, functions = 5 }"),
+    ] {
+        let error = planned_in(&with(storage), World::Simulated, &with_functions()).expect_err(name);
+        assert_eq!(error.kind, InputErrorKind::BadValue, "{name}: {error}");
         check_golden(name, &error.to_string());
     }
 }

@@ -20,6 +20,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use table::{BLOCK_BYTES, State, Table};
 use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_record::{Resource, Usage};
 use tameshi_spec::study::CacheKind;
 
 /// Blocks that are written back in the order of their places.
@@ -92,6 +93,8 @@ pub struct Cache {
     reads: u32,
     batch: Vec<u64>,
     free_at: Nanos,
+    /// Time that bytes have passed, or will until then.
+    crossing_ns: Nanos,
     writers: u64,
     generation: u64,
     /// A flush that drains, and the blocks it still waits for.
@@ -117,6 +120,7 @@ impl Cache {
             reads: 0,
             batch: Vec::with_capacity(BATCH),
             free_at: 0,
+            crossing_ns: 0,
             writers: 0,
             generation: 0,
             draining: None,
@@ -126,6 +130,15 @@ impl Cache {
 
     pub(crate) fn inner(&self) -> &Device {
         &self.device
+    }
+
+    /// How busy the way to the host was, where its rate is limited, and what stands behind the cache.
+    pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
+        if self.settings.bytes_per_second.is_some() {
+            let ahead = self.free_at.saturating_sub(now);
+            usage.add(Resource::Port, 1, self.crossing_ns.saturating_sub(ahead));
+        }
+        self.device.usage(now, usage);
     }
 
     pub(crate) fn inner_mut(&mut self) -> &mut Device {
@@ -189,7 +202,7 @@ impl Cache {
             let crossing = time_of(u64::from(op.command.length_bytes), rate);
             (op.path.queue, op.path.link) = (op.path.queue + begin - from, op.path.link + crossing);
             at = begin + crossing;
-            self.free_at = at;
+            (self.free_at, self.crossing_ns) = (at, self.crossing_ns + crossing);
         }
         (op.since, op.then) = (at, Then::Complete);
         self.sequence += 1;
