@@ -2,6 +2,7 @@
 
 use super::intake::IntakeCosts;
 use super::layout::PAGE;
+use super::options::{self, switch, whole};
 use tameshi_base::{Nanos, Size, Time};
 use tameshi_spec::profile::{Device, DumpedShare, EngineCosts, EngineModel, FlushMethod, FreePages, Innodb};
 use tameshi_spec::run::{DatabaseSpec, HostSpec, Node, RunSpec};
@@ -200,45 +201,6 @@ fn named(spec: &RunSpec) -> Option<(&DatabaseSpec, &Engine, &Innodb)> {
     Some((database, spec.engines.get(&database.engine)?, model))
 }
 
-fn whole(engine: &Engine, key: &str) -> Option<u64> {
-    engine.options.get(key)?.parse().ok()
-}
-
-/// A switch, as the servers spell them.
-fn switch(engine: &Engine, key: &str) -> Option<bool> {
-    switched(engine.options.get(key)?)
-}
-
-fn switched(value: &str) -> Option<bool> {
-    match value {
-        "1" => Some(true),
-        "0" => Some(false),
-        word if word.eq_ignore_ascii_case("on") => Some(true),
-        word if word.eq_ignore_ascii_case("off") => Some(false),
-        _ => None,
-    }
-}
-
-/// Options that the model knows, whole numbers.
-const NUMBERS: [&str; 9] = [
-    "innodb_io_capacity",
-    "innodb_io_capacity_max",
-    "innodb_lru_scan_depth",
-    "innodb_flush_neighbors",
-    "innodb_old_blocks_time",
-    "innodb_read_ahead_threshold",
-    "innodb_max_dirty_pages_pct",
-    "innodb_change_buffer_max_size",
-    "innodb_read_io_threads",
-];
-/// Options that the model knows, of a server that ends in good order.
-const AT_SHUTDOWN: [&str; 4] = [
-    "innodb_fast_shutdown",
-    "innodb_buffer_pool_dump_at_shutdown",
-    "innodb_buffer_pool_load_at_startup",
-    "innodb_buffer_pool_dump_pct",
-];
-
 /// Pages of which one of a bitmap tells; 0: none are asked.
 fn per_bitmap(model: &Innodb) -> u32 {
     let bitmap = model.change_buffer.as_ref().and_then(|buffer| buffer.bitmap.as_ref());
@@ -390,7 +352,7 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
     }
     let options = engine.options.iter();
     sentences.extend(options.filter_map(|(option, value)| {
-        let why = option_trouble(option, value, model)?;
+        let why = options::trouble(option, value, model)?;
         Some(format!("engine.{name}.options.{option}: {why}"))
     }));
     for phase in &spec.phases {
@@ -404,26 +366,6 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
         format!("event.{event}: the profile of engine.{name} does not say how it comes back (`engine.innodb.recovery`)")
     }));
     sentences
-}
-
-/// Why an option can't have this value.
-fn option_trouble(option: &str, value: &str, model: &Innodb) -> Option<String> {
-    let number = value.parse::<u32>().ok();
-    match option {
-        "innodb_fast_shutdown" => number.is_none_or(|mode| mode > 2).then(|| "must be 0, 1 or 2".into()),
-        _ if AT_SHUTDOWN.contains(&option) && model.pool_dump.is_none() => {
-            Some("this version keeps nothing of its pool over a restart".into())
-        }
-        "innodb_buffer_pool_dump_pct" => (!matches!(number, Some(1..=100))).then(|| "must be 1 to 100".into()),
-        _ if AT_SHUTDOWN.contains(&option) => {
-            switched(value).is_none().then(|| format!("`{value}` is neither ON nor OFF"))
-        }
-        _ if NUMBERS.contains(&option) => number.is_none().then(|| format!("`{value}` is no whole number")),
-        _ => Some(format!(
-            "the model does not know this option; it knows {}",
-            [&NUMBERS[..], &AT_SHUTDOWN].concat().join(", ")
-        )),
-    }
 }
 
 /// Why a storage may leave a part of a page after a power cut; absent where it writes each page whole or not at all.

@@ -57,6 +57,12 @@ pub fn model(spec: &mut RunSpec) -> &mut Innodb {
     }
 }
 
+/// Fewer pages a second in the background than a server takes for an answer.
+pub fn with_capacity(spec: &mut RunSpec, pages: u32) {
+    let flushing = &mut model(spec).flushing;
+    (flushing.io_capacity, flushing.io_capacity_max) = (sourced(pages), sourced(pages));
+}
+
 pub struct Left {
     pub digest: String,
     /// Sums over all intervals, by metric, and by metric and subject (`SUBJECT METRIC`); of gauges the last.
@@ -278,8 +284,7 @@ fn a_page_is_written_once_for_all_changes_between_two_checkpoints() {
     let mut small = spec(MYSQL_57, drive(), "64 MiB", KEYS, 4000);
     let engine = &mut small.engines["mysql"];
     engine.redo_log = Some(Size(8 << 20));
-    engine.options.insert("innodb_io_capacity".into(), "1".into());
-    engine.options.insert("innodb_io_capacity_max".into(), "1".into());
+    with_capacity(&mut small, 1);
     model(&mut small).flushing.neighbours = sourced(false);
     let left = run(&small);
     let transactions = left.of("transaction.count");
@@ -520,6 +525,43 @@ fn what_is_not_simulated_is_said_before_anything_runs() {
     let documents = "{ document = { documents = 1000, size = \"1 KiB\", clients = 2 } }";
     let sentences = tameshi_sim::unsupported(&spec(MYSQL_57, drive(), "6 MiB", documents, 100));
     assert!(sentences.iter().any(|said| said.starts_with("workload.document")), "{sentences:?}");
+}
+
+#[test]
+fn an_option_takes_what_the_server_takes_for_it() {
+    let said = |option: &str, value: &str| {
+        let mut spec = spec(MARIADB, drive(), "6 MiB", KEYS, 100);
+        spec.engines["mysql"].options.insert(option.into(), value.into());
+        tameshi_sim::unsupported(&spec)
+    };
+    for (option, least, most) in [
+        ("innodb_io_capacity", 100, u32::MAX),
+        ("innodb_io_capacity_max", 100, u32::MAX),
+        ("innodb_lru_scan_depth", 100, u32::MAX),
+        ("innodb_flush_neighbors", 0, 2),
+        ("innodb_read_ahead_threshold", 0, 64),
+        ("innodb_max_dirty_pages_pct", 0, 99),
+        ("innodb_change_buffer_max_size", 0, 50),
+        ("innodb_read_io_threads", 1, 64),
+    ] {
+        for inside in [least, most] {
+            assert_eq!(said(option, &inside.to_string()), Vec::<String>::new(), "{option}");
+        }
+        for outside in [i64::from(least) - 1, i64::from(most) + 1] {
+            let why = format!(
+                "engine.mysql.options.{option}: `{outside}` is not accepted by the server; a whole number from {least} to {most} is"
+            );
+            assert_eq!(said(option, &outside.to_string()), [why]);
+        }
+    }
+}
+
+#[test]
+fn in_5_5_no_option_tells_how_many_pages_are_kept_free() {
+    let mut spec = spec(MYSQL_55, drive(), "6 MiB", KEYS, 100);
+    spec.engines["mysql"].options.insert("innodb_lru_scan_depth".into(), "1024".into());
+    let why = "engine.mysql.options.innodb_lru_scan_depth: this version has no such option: user threads flush for free pages";
+    assert_eq!(tameshi_sim::unsupported(&spec), [why]);
 }
 
 #[test]

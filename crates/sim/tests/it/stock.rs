@@ -1,7 +1,7 @@
 //! Rules of MariaDB's page cleaner: its stock of free pages, latches of pages that are written, pages flushed for the log.
 
 use crate::engine::{KEYS, Left, MARIADB, OLTP, drive, model, run, spec};
-use crate::support::{assert_close, null, sourced};
+use crate::support::{assert_close, null, sourced, try_run};
 use tameshi_base::units::Time;
 use tameshi_spec::profile::Adaptive;
 
@@ -24,6 +24,14 @@ fn the_stock_of_free_pages_is_as_large_in_a_small_pool() {
     // All that is free is not half of it: what is left then is some 50 pages, a twentieth, to 256.
     let held = held("16 MiB");
     assert!((50.0..=256.0).contains(&held), "{held} pages");
+}
+
+#[test]
+fn a_run_whose_transactions_wait_for_pages_that_nobody_frees_ends_and_says_so() {
+    let mut spec = spec(MARIADB, drive(), "6 MiB", OLTP, 400);
+    model(&mut spec).flushing.lru_scan_depth = sourced(0);
+    let said = try_run(&spec, std::sync::Arc::default()).err().expect("nobody frees a page").to_string();
+    assert!(said.starts_with("phase.steady: transactions under way at its end wait for"), "{said}");
 }
 
 #[test]
