@@ -303,7 +303,7 @@ impl Engine {
             base_bytes,
             outstanding: 0,
             seeds: Seeds { data: database.seed, run: spec.seed },
-            redo: Redo::new(settings.log),
+            redo: Redo::new(settings.log, &settings.model),
             cache: PageCache::new(settings.cached),
             change_buffer: ChangeBuffer::new(layouts, layout.next, spec.seed),
             cleaner: Cleaner::default(),
@@ -380,8 +380,8 @@ impl Engine {
             .extend((0..count).map(|number| Seat::new(self.program.client(number, clients, self.seeds, &shared), now)));
         self.deliveries.clear();
         self.schedule(phase, drives);
-        let growing = self.settings.growing;
-        self.clients.iter_mut().for_each(|seat| seat.plan.growing = growing);
+        let trees = self.settings.trees;
+        self.clients.iter_mut().for_each(|seat| seat.plan.trees = trees);
         self.locks = Locks::new(count as usize);
         self.done = (now + phase.ramp.0, vec![(0, 0); count as usize]);
         let batch = self.settings.model.flushing.batch.value;
@@ -499,7 +499,7 @@ impl Engine {
             Purpose::PurgeRead(frame) => self.purge_read(thread as u32, frame),
             Purpose::Reload(frame) => self.reloaded(frame, slot),
             Purpose::LogWrite(who) => self.sync_log(who),
-            Purpose::LogSync(_) => self.log_flushed(),
+            Purpose::LogSync(who) => self.log_flushed(who),
             Purpose::DoublewriteWrite(who) => self.flush_command(who, Purpose::DoublewriteSync(who), Count::Fsyncs),
             Purpose::DoublewriteSync(who) => self.doublewritten(who),
             Purpose::PageWrite(who) => self.page_written(who, slot),
