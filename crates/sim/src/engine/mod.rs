@@ -289,7 +289,6 @@ impl Engine {
         let (settings, database) = (Settings::new(spec)?, spec.database.as_ref()?);
         let first = spec.phases.iter().flat_map(|phase| &phase.programs).next()?;
         let program = Program::new(first, database.seed);
-        let catalogue = program.catalogue().clone();
         let most = spec.phases.iter().flat_map(|phase| &phase.programs).map(ProgramSpec::clients).max()?;
         let (segments, mut layout) = laid_out(&settings, &program, most);
         let idle = other_data_sets(spec, database.seed, first, &layout);
@@ -314,8 +313,8 @@ impl Engine {
             settings,
             drives: first.clone(),
             logic: logic(&program),
+            catalogue: program.catalogue().clone(),
             program,
-            catalogue,
             layout,
             idle,
             locks: Locks::new(0),

@@ -228,18 +228,6 @@ impl Settings {
         // So small a pool is nearly all pages: descriptors and locks come out of the server's other memory.
         let usable = if pages < 1024 { 1_000_000 } else { u64::from(pool.usable.value.0) };
         let frames = (pages * usable / 1_000_000) as u32;
-        let threshold = whole(engine, "innodb_read_ahead_threshold");
-        let area = model.read_ahead.as_ref().map_or((0, 0), |ahead| {
-            let area = (pages.div_ceil(32).max(1) as u32).next_power_of_two().min(ahead.area.value);
-            let threshold = threshold.map_or(ahead.threshold.value, |threshold| threshold as u32);
-            (area, ahead.area.value.saturating_sub(threshold).min(area))
-        });
-        let buffered = model.change_buffer.as_ref().map_or((0, 0), |buffer| {
-            let percent = whole(engine, "innodb_change_buffer_max_size");
-            let share = percent.map_or(u64::from(buffer.most.value.0), |percent| percent * 10_000);
-            // Some two hundred entries on a page of its tree.
-            (pages * share / 1_000_000 * 200, buffer.per_leaf.value)
-        });
         let commit = match engine.commit.as_deref() {
             None | Some("1" | "3") => Commit::Durable,
             // What is handed to the kernel is durable then.
@@ -278,8 +266,8 @@ impl Settings {
             most_dirty: whole(engine, "innodb_max_dirty_pages_pct")
                 .map_or(u64::from(flushing.most_dirty.value.0), |percent| percent * 10_000),
             midpoint: midpoint(engine, pool),
-            area,
-            buffered,
+            area: area(engine, model, pages),
+            buffered: buffered(engine, model, pages),
             bitmap: per_bitmap(model),
             trees: model.tree_lock.as_ref().map_or((false, 0), |lock| (true, u64::from(lock.growing.value.0))),
             purge: model.purge.as_ref().map_or((0, 0), |of| (of.threads.value, of.redo.value.0 as u16)),
@@ -296,6 +284,26 @@ impl Settings {
             model: model.clone(),
         })
     }
+}
+
+/// Pages of a read-ahead area, and how many of them may have been skipped.
+fn area(engine: &Engine, model: &Innodb, pages: u64) -> (u32, u32) {
+    let threshold = whole(engine, "innodb_read_ahead_threshold");
+    model.read_ahead.as_ref().map_or((0, 0), |ahead| {
+        let area = (pages.div_ceil(32).max(1) as u32).next_power_of_two().min(ahead.area.value);
+        let threshold = threshold.map_or(ahead.threshold.value, |threshold| threshold as u32);
+        (area, ahead.area.value.saturating_sub(threshold).min(area))
+    })
+}
+
+/// Most changes that the change buffer holds, and on one leaf.
+fn buffered(engine: &Engine, model: &Innodb, pages: u64) -> (u64, u32) {
+    model.change_buffer.as_ref().map_or((0, 0), |buffer| {
+        let percent = whole(engine, "innodb_change_buffer_max_size");
+        let share = percent.map_or(u64::from(buffer.most.value.0), |percent| percent * 10_000);
+        // Some two hundred entries on a page of its tree.
+        (pages * share / 1_000_000 * 200, buffer.per_leaf.value)
+    })
 }
 
 /// The old part of the LRU list.

@@ -11,6 +11,7 @@ use tameshi_spec::study::Doublewrite;
 
 pub const MYSQL_55: &str = include_str!("../../../../profiles/engines/mysql-5.5.toml");
 pub const MYSQL_57: &str = include_str!("../../../../profiles/engines/mysql-5.7.toml");
+pub const MYSQL_80: &str = include_str!("../../../../profiles/engines/mysql-8.0.toml");
 pub const MARIADB: &str = include_str!("../../../../profiles/engines/mariadb-10.11.toml");
 pub const KEYS: &str = "{ key_update = { tables = 2, rows = 20000, row_size = \"400 B\", clients = 4 } }";
 pub const OLTP: &str =
@@ -169,7 +170,7 @@ fn every_program_runs_in_every_version_and_gives_the_same_digest_again() {
     let ycsb = "{ ycsb = { mix = \"A\", records = 20000, clients = 4 } }";
     let scan = "{ scan = { size = \"2 MB\" } }";
     let spec_tpcc = "{ tpcc = { warehouses = 1, clients = 4 } }";
-    for profile in [MYSQL_55, MYSQL_57, MARIADB] {
+    for profile in [MYSQL_55, MYSQL_57, MYSQL_80, MARIADB] {
         for program in [KEYS, OLTP, TPCC, spec_tpcc, ycsb, scan] {
             let spec = spec(profile, drive(), "6 MiB", program, 200);
             let (one, two) = (run(&spec), run(&spec));
@@ -525,43 +526,6 @@ fn what_is_not_simulated_is_said_before_anything_runs() {
     let documents = "{ document = { documents = 1000, size = \"1 KiB\", clients = 2 } }";
     let sentences = tameshi_sim::unsupported(&spec(MYSQL_57, drive(), "6 MiB", documents, 100));
     assert!(sentences.iter().any(|said| said.starts_with("workload.document")), "{sentences:?}");
-}
-
-#[test]
-fn an_option_takes_what_the_server_takes_for_it() {
-    let said = |option: &str, value: &str| {
-        let mut spec = spec(MARIADB, drive(), "6 MiB", KEYS, 100);
-        spec.engines["mysql"].options.insert(option.into(), value.into());
-        tameshi_sim::unsupported(&spec)
-    };
-    for (option, least, most) in [
-        ("innodb_io_capacity", 100, u32::MAX),
-        ("innodb_io_capacity_max", 100, u32::MAX),
-        ("innodb_lru_scan_depth", 100, u32::MAX),
-        ("innodb_flush_neighbors", 0, 2),
-        ("innodb_read_ahead_threshold", 0, 64),
-        ("innodb_max_dirty_pages_pct", 0, 99),
-        ("innodb_change_buffer_max_size", 0, 50),
-        ("innodb_read_io_threads", 1, 64),
-    ] {
-        for inside in [least, most] {
-            assert_eq!(said(option, &inside.to_string()), Vec::<String>::new(), "{option}");
-        }
-        for outside in [i64::from(least) - 1, i64::from(most) + 1] {
-            let why = format!(
-                "engine.mysql.options.{option}: `{outside}` is not accepted by the server; a whole number from {least} to {most} is"
-            );
-            assert_eq!(said(option, &outside.to_string()), [why]);
-        }
-    }
-}
-
-#[test]
-fn in_5_5_no_option_tells_how_many_pages_are_kept_free() {
-    let mut spec = spec(MYSQL_55, drive(), "6 MiB", KEYS, 100);
-    spec.engines["mysql"].options.insert("innodb_lru_scan_depth".into(), "1024".into());
-    let why = "engine.mysql.options.innodb_lru_scan_depth: this version has no such option: user threads flush for free pages";
-    assert_eq!(tameshi_sim::unsupported(&spec), [why]);
 }
 
 #[test]

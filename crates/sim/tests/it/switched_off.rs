@@ -263,3 +263,40 @@ fn orders_whose_numbers_nothing_keeps_apart_are_refused() {
         "workload.tpcc: row locks keep the numbers of its orders apart, and the engine's profile has no `row_locks`";
     assert_eq!(tameshi_sim::unsupported(&spec), [why]);
 }
+
+#[test]
+fn an_option_takes_what_the_server_takes_for_it() {
+    let said = |option: &str, value: &str| {
+        let mut spec = spec(MARIADB, drive(), "6 MiB", KEYS, 100);
+        spec.engines["mysql"].options.insert(option.into(), value.into());
+        tameshi_sim::unsupported(&spec)
+    };
+    for (option, least, most) in [
+        ("innodb_io_capacity", 100, u32::MAX),
+        ("innodb_io_capacity_max", 100, u32::MAX),
+        ("innodb_lru_scan_depth", 100, u32::MAX),
+        ("innodb_flush_neighbors", 0, 2),
+        ("innodb_read_ahead_threshold", 0, 64),
+        ("innodb_max_dirty_pages_pct", 0, 99),
+        ("innodb_change_buffer_max_size", 0, 50),
+        ("innodb_read_io_threads", 1, 64),
+    ] {
+        for inside in [least, most] {
+            assert_eq!(said(option, &inside.to_string()), Vec::<String>::new(), "{option}");
+        }
+        for outside in [i64::from(least) - 1, i64::from(most) + 1] {
+            let why = format!(
+                "engine.mysql.options.{option}: `{outside}` is not accepted by the server; a whole number from {least} to {most} is"
+            );
+            assert_eq!(said(option, &outside.to_string()), [why]);
+        }
+    }
+}
+
+#[test]
+fn in_5_5_no_option_tells_how_many_pages_are_kept_free() {
+    let mut spec = spec(MYSQL_55, drive(), "6 MiB", KEYS, 100);
+    spec.engines["mysql"].options.insert("innodb_lru_scan_depth".into(), "1024".into());
+    let why = "engine.mysql.options.innodb_lru_scan_depth: this version has no such option: user threads flush for free pages";
+    assert_eq!(tameshi_sim::unsupported(&spec), [why]);
+}
