@@ -1074,31 +1074,19 @@ class Doublewrite(StrEnum):
     atomic = 'atomic'
 
 
-class PoolRules(BaseModel):
+class Midpoint(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    size: Annotated[Sourced, Field(description="Its size where a study doesn't say.")]
-    usable: Annotated[
-        Sourced6,
-        Field(
-            description="Share of it that holds the data set's pages: the rest are descriptors, locks, the hash index, system pages."
-        ),
+    old: Annotated[
+        Sourced6, Field(description="The old part's share of the list (innodb_old_blocks_pct).")
     ]
+    least: Annotated[Sourced3, Field(description='From so many pages on the list has an old part.')]
     old_blocks_time: Annotated[
-        Sourced2, Field(description='How long a page stays in the old sublist after its first use.')
-    ]
-    search_depth: Annotated[
-        Sourced3,
-        Field(
-            description='Pages at the end of the LRU list among which a clean one is looked for.'
-        ),
-    ]
-    look: Annotated[
         Sourced2 | None,
         Field(
-            description="Looking at one page of the LRU list under the pool's one mutex, when a page to replace is looked for; absent: no time."
+            description='How long a page stays in the old part after its first use; absent: to its next use.'
         ),
     ] = None
 
@@ -1107,6 +1095,10 @@ class FreePages(StrEnum):
     user_batches = 'user_batches'
     single_pages = 'single_pages'
     page_cleaner = 'page_cleaner'
+
+
+class Background(StrEnum):
+    each_second = 'each_second'
 
 
 class Adaptive(StrEnum):
@@ -1120,6 +1112,34 @@ class FlushMethod(StrEnum):
     O_DSYNC = 'O_DSYNC'
     O_DIRECT = 'O_DIRECT'
     O_DIRECT_NO_FSYNC = 'O_DIRECT_NO_FSYNC'
+
+
+class GroupCommitModel(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    most: Annotated[Sourced, Field(description='Log that one flush takes at most: the log buffer.')]
+
+
+class CheckpointAge(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    hasty_part: Annotated[
+        Sourced3,
+        Field(
+            description='Pages are flushed as fast as they can be when less than one such part of it is left.'
+        ),
+    ]
+    waiting_part: Annotated[
+        Sourced3, Field(description='Changes wait when less than one such part of it is left.')
+    ]
+
+
+class RowLocks(StrEnum):
+    to_the_end = 'to_the_end'
 
 
 class Undo(BaseModel):
@@ -2055,6 +2075,38 @@ class EngineCosts(BaseModel):
     ]
 
 
+class PoolRules(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[Sourced, Field(description="Its size where a study doesn't say.")]
+    usable: Annotated[
+        Sourced6,
+        Field(
+            description="Share of it that holds the data set's pages: the rest are descriptors, locks, the hash index, system pages."
+        ),
+    ]
+    midpoint: Annotated[
+        Midpoint | None,
+        Field(
+            description='The old part of the LRU list, where pages come in; absent: they come in at its head, and go there with each use.'
+        ),
+    ] = None
+    search_depth: Annotated[
+        Sourced3,
+        Field(
+            description='Pages at the end of the LRU list among which a clean one is looked for.'
+        ),
+    ]
+    look: Annotated[
+        Sourced2 | None,
+        Field(
+            description="Looking at one page of the LRU list under the pool's one mutex, when a page to replace is looked for; absent: no time."
+        ),
+    ] = None
+
+
 class Sourced13(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2070,7 +2122,7 @@ class Sourced14(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    value: Annotated[Adaptive, Field(description='The value, with its unit.')]
+    value: Annotated[Background, Field(description='The value, with its unit.')]
     source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
@@ -2080,12 +2132,32 @@ class Sourced15(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    value: Annotated[FlushMethod, Field(description='The value, with its unit.')]
+    value: Annotated[Adaptive, Field(description='The value, with its unit.')]
     source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
 class Sourced16(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[FlushMethod, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class Sourced17(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[RowLocks, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class Sourced18(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2653,10 +2725,24 @@ class Flushing(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    free_pages: Annotated[Sourced13, Field(description='Who makes free pages when there is none.')]
+    free_pages: Annotated[
+        Sourced13 | None,
+        Field(
+            description='Who makes free pages when there is none; absent: nobody flushes for them, and who needs one waits until pages are flushed\nfrom the list of dirty ones, the oldest first.'
+        ),
+    ] = None
     lru_scan_depth: Annotated[
-        Sourced3, Field(description='Pages that the end of the LRU list is kept clean or free for.')
-    ]
+        Sourced3 | None,
+        Field(
+            description='Pages that the page cleaner keeps the end of the LRU list clean or free for; absent: it does not look there.'
+        ),
+    ] = None
+    background: Annotated[
+        Sourced14 | None,
+        Field(
+            description='When pages are flushed from the list of dirty ones; absent: only when the log is nearly full, or somebody needs them clean.'
+        ),
+    ] = None
     io_capacity: Annotated[
         Sourced3, Field(description='Pages per second in the background (innodb_io_capacity).')
     ]
@@ -2665,9 +2751,11 @@ class Flushing(BaseModel):
         Field(description='Most pages per second in the background (innodb_io_capacity_max).'),
     ]
     adaptive: Annotated[
-        Sourced14,
-        Field(description='How many pages are flushed in a second for the sake of the log.'),
-    ]
+        Sourced15 | None,
+        Field(
+            description='How many pages are flushed in a second for the sake of the log; absent: none (innodb_adaptive_flushing = OFF).'
+        ),
+    ] = None
     most_dirty: Annotated[
         Sourced6,
         Field(description='Share of dirty pages from which they are flushed at the capacity.'),
@@ -2680,11 +2768,11 @@ class Flushing(BaseModel):
     ]
     batch: Annotated[Sourced3, Field(description='Pages of a batch in the doublewrite buffer.')]
     single_slots: Annotated[
-        Sourced3,
+        Sourced3 | None,
         Field(
-            description='Pages that single-page flushes have place for in the doublewrite buffer.'
+            description='Pages that flushes of single pages by user threads have place for in the doublewrite buffer; absent: there are none.'
         ),
-    ]
+    ] = None
     retry: Annotated[
         Sourced2,
         Field(
@@ -2704,7 +2792,7 @@ class Flushing(BaseModel):
         ),
     ] = None
     method: Annotated[
-        Sourced15, Field(description='How data files are written unless a study says otherwise.')
+        Sourced16, Field(description='How data files are written unless a study says otherwise.')
     ]
 
 
@@ -2726,7 +2814,7 @@ class PoolDump(BaseModel):
     share: Annotated[
         Sourced6, Field(description='How large a share is listed (innodb_buffer_pool_dump_pct).')
     ]
-    of: Annotated[Sourced16, Field(description='What that is a share of.')]
+    of: Annotated[Sourced18, Field(description='What that is a share of.')]
     finished_only: Annotated[
         Sourced9,
         Field(
@@ -3003,6 +3091,22 @@ class Innodb(BaseModel):
             description="Redo besides the model's own count of bytes, as a share of a change's first KiB: page splits, space management, undo pages."
         ),
     ]
+    group_commit: Annotated[
+        GroupCommitModel | None,
+        Field(
+            description='Commits that share a flush of the log; absent: each writes and syncs the log for itself, one after the other.'
+        ),
+    ] = None
+    checkpoint_age: Annotated[
+        CheckpointAge | None,
+        Field(
+            description='How full the log may be before pages are flushed as fast as they can be, and changes wait; absent: it never fills.'
+        ),
+    ] = None
+    row_locks: Annotated[
+        Sourced17 | None,
+        Field(description='How long the lock of a row is kept; absent: nobody waits for a row.'),
+    ] = None
     undo: Annotated[
         Undo | None,
         Field(description='Rollback segments and their undo logs; absent: one for each client.'),
@@ -3023,7 +3127,7 @@ class Innodb(BaseModel):
     tree_lock: Annotated[
         TreeLock | None,
         Field(
-            description='The lock of a tree under which a row grows that has no room in its page; absent: growing rows always have room.'
+            description='The lock of a tree, under which pages are split and a row grows that has no room in its page; absent: trees have none, and\ngrowing rows always have room.'
         ),
     ] = None
     purge: Annotated[

@@ -138,3 +138,11 @@ pub(crate) fn no_end(phase: &str, stream: &str, storage: &str) -> String {
          storage completes at once; give the phase an `amount`, or the stream an open-loop rate or a think time"
     )
 }
+
+/// What is wrong where transactions that were under way at a phase's end don't come to theirs.
+pub(crate) fn no_rest(phase: &str) -> String {
+    format!(
+        "phase.{phase}: transactions under way at its end wait for what the engine's profile makes nobody do, as for free \
+         pages where nobody flushes any; look at its section `flushing`"
+    )
+}

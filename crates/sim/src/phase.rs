@@ -541,6 +541,9 @@ impl<'a> Phase<'a> {
                 return Err(SimError::Lost { phase, commands });
             }
             world.now = world.now.max(event.min(first));
+            if world.engine.as_ref().is_some_and(|engine| engine.is_stuck()) {
+                return Err(SimError::NoProgress(check::no_rest(&self.spec.name)));
+            }
             if event <= first {
                 world.stage(writer)?;
             } else if engine <= wake.min(host) {

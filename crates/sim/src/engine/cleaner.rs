@@ -56,9 +56,9 @@ impl Engine {
         self.batches[LIST].quota = self.batches[LIST].quota.max(self.pages_for_this_second(log_per_second));
         self.begin_batch(LIST);
         match self.settings.free_pages {
-            FreePages::UserBatches => {}
-            FreePages::SinglePages => self.begin_batch(LRU),
-            FreePages::PageCleaner => self.stock_up_with_list(),
+            None | Some(FreePages::UserBatches) => {}
+            Some(FreePages::SinglePages) => self.begin_batch(LRU),
+            Some(FreePages::PageCleaner) => self.stock_up_with_list(),
         }
         self.begin_to_purge();
         self.merge_changes(self.to_merge());
@@ -73,14 +73,19 @@ impl Engine {
         let (settings, dirty) = (&self.settings, u64::from(self.pool.dirty()));
         let too_dirty = dirty * 1_000_000 / u64::from(self.pool.frames()) > settings.most_dirty;
         let capacity = settings.io_capacity;
-        match settings.model.flushing.adaptive.value {
+        if settings.model.flushing.background.is_none() {
+            return 0;
+        }
+        match settings.adaptive {
+            None if too_dirty => capacity,
+            None => 0,
             // As many as turn over while the log runs full once, less what free pages make necessary anyway.
-            Adaptive::RedoRate if too_dirty => capacity,
-            Adaptive::RedoRate => {
+            Some(Adaptive::RedoRate) if too_dirty => capacity,
+            Some(Adaptive::RedoRate) => {
                 let wanted = dirty as f64 * log_per_second / self.redo.capacity() as f64;
                 ((wanted - self.cleaner.usual[LRU]).max(0.0) as u64).min(capacity)
             }
-            Adaptive::Age => {
+            Some(Adaptive::Age) => {
                 let age = self.redo.age() * 100 / self.redo.hasty_age().max(1);
                 let boost = settings.io_capacity_max as f64 / capacity.max(1) as f64;
                 let by_age = if age > AGE_LOW { boost * age as f64 * (age as f64).sqrt() / 7.5 } else { 0.0 };
@@ -93,7 +98,7 @@ impl Engine {
                 let pages = (percent * capacity as f64 / 100.0 + self.cleaner.usual[LIST] + old as f64) / 3.0;
                 (pages as u64).min(settings.io_capacity_max)
             }
-            Adaptive::Growth => self.pages_for_growth(too_dirty, log_per_second),
+            Some(Adaptive::Growth) => self.pages_for_growth(too_dirty, log_per_second),
         }
     }
 
@@ -116,9 +121,9 @@ impl Engine {
 
     /// Whether the log is so full that pages are flushed as fast as they can be.
     pub(super) fn is_hasty(&self) -> bool {
-        match self.settings.model.flushing.adaptive.value {
-            Adaptive::Growth => !self.space_waiters.is_empty(),
-            Adaptive::Age | Adaptive::RedoRate => self.redo.age() > self.redo.hasty_age(),
+        match self.settings.adaptive {
+            Some(Adaptive::Growth) => !self.space_waiters.is_empty(),
+            Some(Adaptive::Age | Adaptive::RedoRate) | None => self.redo.age() > self.redo.hasty_age(),
         }
     }
 }

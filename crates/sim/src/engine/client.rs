@@ -264,6 +264,7 @@ impl Engine {
                 Op::Change(page, redo) => self.change(client, page, redo),
                 Op::Create(page, redo) => self.create(client, page, redo),
                 Op::Secondary(page, redo) => self.secondary(client, page, redo),
+                Op::Lock(_) if self.settings.model.row_locks.is_none() => true,
                 Op::Lock(row) => match self.locks.ask(client, row) {
                     Asked::Granted => true,
                     Asked::Waits => {
@@ -515,7 +516,7 @@ impl Engine {
         if let Some(watch) = self.watch.as_mut().filter(|_| bytes > 0) {
             watch.change(self.pool.page(frame), self.redo.lsn());
         }
-        let by_users = self.settings.free_pages == FreePages::UserBatches;
+        let by_users = self.settings.free_pages == Some(FreePages::UserBatches);
         let mut at = 0;
         while at < self.page_waiters.len() {
             if self.page_waiters[at].0 == frame {

@@ -52,7 +52,12 @@ impl Engine {
             return self.committed_early(client);
         }
         self.turns(client, Stage::Log, Why::Log);
-        self.want_log(self.clients[client as usize].lsn, Who::Client(client));
+        let lsn = self.clients[client as usize].lsn;
+        if self.redo.is_shared() {
+            self.want_log(lsn, Who::Client(client));
+        } else {
+            self.want_log_alone(lsn, client);
+        }
     }
 
     /// The client has its answer before the log is durable.
@@ -85,6 +90,19 @@ impl Engine {
         }
     }
 
+    /// A commit flushes the log for itself, or waits until it is its turn.
+    fn want_log_alone(&mut self, lsn: u64, client: u32) {
+        self.log_waiters.push((lsn, Who::Client(client)));
+        if let Need::Lead { offset, bytes } = self.redo.need_alone(lsn) {
+            self.write_log(Who::Client(client), (offset, bytes));
+        }
+    }
+
+    /// Whether somebody commits, and does not only need the log for pages.
+    fn commits(&self, who: Who) -> bool {
+        matches!(who, Who::Client(client) if self.clients[client as usize].stage == Stage::Log)
+    }
+
     fn write_log(&mut self, who: Who, (offset, bytes): (u64, u32)) {
         self.counters.one(Count::LogWrites);
         self.caches(offset, bytes.into());
@@ -101,13 +119,14 @@ impl Engine {
         self.flush_command(who, Purpose::LogSync(who), Count::LogFsyncs);
     }
 
-    pub(super) fn log_flushed(&mut self) {
+    /// The flush that somebody has led is done.
+    pub(super) fn log_flushed(&mut self, leader: Who) {
         self.redo.flushed();
-        let mut at = 0;
+        let (mut at, shared) = (0, self.redo.is_shared());
         let mut next = None;
         while at < self.log_waiters.len() {
             let (lsn, who) = self.log_waiters[at];
-            if self.redo.is_durable(lsn) {
+            if self.redo.is_durable(lsn) && (shared || who == leader || !self.commits(who)) {
                 self.log_waiters.remove(at);
                 self.log_is_durable(who);
             } else {
@@ -119,7 +138,7 @@ impl Engine {
         if let Some(&(lsn, who)) = self.log_waiters.first()
             && next.is_some()
         {
-            let need = self.redo.need(lsn);
+            let need = if shared || !self.commits(who) { self.redo.need(lsn) } else { self.redo.need_alone(lsn) };
             if let Need::Lead { offset, bytes } = need {
                 self.write_log(who, (offset, bytes));
             }

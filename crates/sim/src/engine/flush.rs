@@ -73,9 +73,10 @@ impl Engine {
         pages.clear();
         match self.settings.free_pages {
             _ if list == LIST => self.collect_list(most, &mut pages),
-            FreePages::UserBatches => self.collect_for_user(most, &mut pages),
-            FreePages::SinglePages => self.collect_lru(most, &mut pages),
-            FreePages::PageCleaner => self.collect_found(most, &mut pages),
+            None => {}
+            Some(FreePages::UserBatches) => self.collect_for_user(most, &mut pages),
+            Some(FreePages::SinglePages) => self.collect_lru(most, &mut pages),
+            Some(FreePages::PageCleaner) => self.collect_found(most, &mut pages),
         }
         let is_empty = pages.is_empty();
         let newest = pages.iter().map(|(_, lsn)| *lsn).max().unwrap_or(0);
@@ -151,7 +152,7 @@ impl Engine {
         let area = NEIGHBOURS.min((self.pool.frames() / 16).max(1));
         let first = page - page % area;
         let all = first..(first + area).min(self.layout.next).max(page + 1);
-        if self.settings.free_pages == FreePages::PageCleaner { self.dirty_around(page, all) } else { all }
+        if self.settings.free_pages == Some(FreePages::PageCleaner) { self.dirty_around(page, all) } else { all }
     }
 
     pub(super) fn batch_logged(&mut self, batch: usize) {
@@ -189,7 +190,7 @@ impl Engine {
         match who {
             Who::Batch(batch) => {
                 // User threads keep the buffer until the pages are written in place too.
-                if self.settings.free_pages != FreePages::UserBatches {
+                if self.settings.free_pages != Some(FreePages::UserBatches) {
                     self.pass_doublewrite_on();
                 }
                 self.write_pages(batch);
@@ -290,9 +291,9 @@ impl Engine {
 
     fn batch_done(&mut self, list: usize) {
         let pages = std::mem::take(&mut self.batches[list].pages);
-        let by_users = self.settings.free_pages == FreePages::UserBatches;
-        let stocks = self.settings.free_pages == FreePages::PageCleaner;
-        let frees = list == LRU && self.settings.free_pages == FreePages::SinglePages;
+        let by_users = self.settings.free_pages == Some(FreePages::UserBatches);
+        let stocks = self.settings.free_pages == Some(FreePages::PageCleaner);
+        let frees = list == LRU && self.settings.free_pages == Some(FreePages::SinglePages);
         if by_users && self.settings.doublewrite {
             self.pass_doublewrite_on();
         }
@@ -353,14 +354,14 @@ impl Engine {
         let depth = self.settings.model.pool.search_depth.value;
         if let Some(frame) = self.pool.take(depth) {
             match self.settings.free_pages {
-                FreePages::UserBatches => {}
-                FreePages::SinglePages if self.pool.free() < self.stock() / 8 => self.begin_batch(LRU),
-                FreePages::SinglePages => {}
-                FreePages::PageCleaner => self.stock_up_if_low(),
+                None | Some(FreePages::UserBatches) => {}
+                Some(FreePages::SinglePages) if self.pool.free() < self.stock() / 8 => self.begin_batch(LRU),
+                Some(FreePages::SinglePages) => {}
+                Some(FreePages::PageCleaner) => self.stock_up_if_low(),
             }
             return Some(frame);
         }
-        if self.settings.free_pages == FreePages::PageCleaner {
+        if self.settings.free_pages == Some(FreePages::PageCleaner) {
             self.stock_up();
             if let Some(frame) = self.pool.take(depth) {
                 return Some(frame);
@@ -373,43 +374,57 @@ impl Engine {
             self.counters.one(Count::PoolWaits);
         }
         match self.settings.free_pages {
-            FreePages::UserBatches | FreePages::PageCleaner => {
-                self.turns(client, Stage::Waiting, Why::FreePage);
-                self.free_waiters.push_back(client);
-                self.begin_batch(LRU);
-                if self.batches[LRU].is_idle() {
-                    self.free_waiters.pop_back();
-                    self.alarm(self.now + self.settings.model.flushing.retry.value.0, Alarm::Client(client));
-                }
-            }
-            FreePages::SinglePages => {
+            Some(FreePages::UserBatches | FreePages::PageCleaner) => self.wait_for_batch(client, LRU),
+            Some(FreePages::SinglePages) if self.settings.single_slots > 0 => {
                 self.begin_batch(LRU);
                 if tries > 2 {
                     self.clients[client as usize].tries = 1;
-                    self.turns(client, Stage::Waiting, Why::FreePage);
-                    self.alarm(self.now + self.settings.model.flushing.retry.value.0, Alarm::Client(client));
+                    self.sleep_for_a_page(client);
                 } else {
                     self.begin_single(client);
                 }
+            }
+            Some(FreePages::SinglePages) if self.settings.lru_scan_depth > 0 => self.wait_for_batch(client, LRU),
+            Some(FreePages::SinglePages) | None => {
+                self.flush_a_batch_of_the_list();
+                self.wait_for_batch(client, LIST);
             }
         }
         None
     }
 
+    /// A client waits for pages that a batch makes free or clean, or sleeps where there is none to begin.
+    fn wait_for_batch(&mut self, client: u32, list: usize) {
+        self.begin_batch(list);
+        if self.batches[list].is_idle() {
+            return self.sleep_for_a_page(client);
+        }
+        self.turns(client, Stage::Waiting, Why::FreePage);
+        self.free_waiters.push_back(client);
+    }
+
+    fn sleep_for_a_page(&mut self, client: u32) {
+        self.turns(client, Stage::Waiting, Why::FreePage);
+        self.alarm(self.now + self.settings.model.flushing.retry.value.0, Alarm::Client(client));
+    }
+
+    /// Nobody flushes from the LRU list's end: pages there are clean when those that are dirty for longest have been written.
+    pub(super) fn flush_a_batch_of_the_list(&mut self) {
+        let batch = u64::from(self.settings.model.flushing.batch.value);
+        self.batches[LIST].quota = self.batches[LIST].quota.max(batch);
+        self.begin_batch(LIST);
+    }
+
     /// A user thread flushes the first dirty page from the LRU list's end by itself.
     fn begin_single(&mut self, client: u32) {
-        let Some(frame) = self.pool.dirty_at_end(self.pool.frames()) else {
-            self.turns(client, Stage::Waiting, Why::FreePage);
-            self.alarm(self.now + self.settings.model.flushing.retry.value.0, Alarm::Client(client));
-            return;
-        };
+        let Some(frame) = self.pool.dirty_at_end(self.pool.frames()) else { return self.sleep_for_a_page(client) };
         let lsn = self.pool.begin_write(frame);
         self.turns(client, Stage::Single(frame, lsn), Why::FreePage);
         self.want_log(lsn, Who::Client(client));
     }
 
     pub(super) fn single_logged(&mut self, client: u32) {
-        if self.settings.doublewrite && self.singles >= self.settings.model.flushing.single_slots.value {
+        if self.settings.doublewrite && self.singles >= self.settings.single_slots {
             self.single_queue.push_back(client);
             return;
         }

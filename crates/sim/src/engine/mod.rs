@@ -27,6 +27,7 @@ mod flush;
 mod intake;
 mod layout;
 mod locks;
+mod options;
 mod outlook;
 mod page_cache;
 mod plan;
@@ -36,6 +37,7 @@ mod purge;
 mod recovery;
 mod redo;
 mod reload;
+mod requests;
 #[cfg(test)]
 mod same_rows;
 mod settings;
@@ -67,7 +69,7 @@ use redo::Redo;
 use settings::Settings;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_base::{Command, Nanos};
 use tameshi_spec::run::{PhaseSpec, RunSpec, Start};
 use tameshi_workload::program::tpcc::QueuedDelivery;
 use tameshi_workload::program::{Catalogue, Program, ProgramSpec, Seeds};
@@ -229,6 +231,8 @@ pub(crate) struct Engine {
     alarms: BinaryHeap<Reverse<(Nanos, u64, Alarm)>>,
     alarm_number: u64,
     requests: VecDeque<Request>,
+    /// What has come due since it asked for something.
+    in_vain: u32,
     pub(crate) ended: Vec<Ended>,
     /// What clients did since the last interval.
     told: [u64; TOLD],
@@ -285,7 +289,6 @@ impl Engine {
         let (settings, database) = (Settings::new(spec)?, spec.database.as_ref()?);
         let first = spec.phases.iter().flat_map(|phase| &phase.programs).next()?;
         let program = Program::new(first, database.seed);
-        let catalogue = program.catalogue().clone();
         let most = spec.phases.iter().flat_map(|phase| &phase.programs).map(ProgramSpec::clients).max()?;
         let (segments, mut layout) = laid_out(&settings, &program, most);
         let idle = other_data_sets(spec, database.seed, first, &layout);
@@ -299,7 +302,7 @@ impl Engine {
             base_bytes,
             outstanding: 0,
             seeds: Seeds { data: database.seed, run: spec.seed },
-            redo: Redo::new(settings.log),
+            redo: Redo::new(settings.log, &settings.model),
             cache: PageCache::new(settings.cached),
             change_buffer: ChangeBuffer::new(layouts, layout.next, spec.seed),
             cleaner: Cleaner::default(),
@@ -310,8 +313,8 @@ impl Engine {
             settings,
             drives: first.clone(),
             logic: logic(&program),
+            catalogue: program.catalogue().clone(),
             program,
-            catalogue,
             layout,
             idle,
             locks: Locks::new(0),
@@ -338,6 +341,7 @@ impl Engine {
             alarms: BinaryHeap::new(),
             alarm_number: 0,
             requests: VecDeque::new(),
+            in_vain: 0,
             ended: Vec::new(),
             told: [0; TOLD],
             done: (0, Vec::new()),
@@ -376,8 +380,8 @@ impl Engine {
         self.clients.extend((0..count).map(|number| Seat::new(thinking(number), now)));
         self.deliveries.clear();
         self.schedule(phase, drives);
-        let growing = self.settings.growing;
-        self.clients.iter_mut().for_each(|seat| seat.plan.growing = growing);
+        let trees = self.settings.trees;
+        self.clients.iter_mut().for_each(|seat| seat.plan.trees = trees);
         self.locks = Locks::new(count as usize);
         self.done = (now + phase.ramp.0, vec![(0, 0); count as usize]);
         let batch = self.settings.model.flushing.batch.value;
@@ -427,7 +431,7 @@ impl Engine {
 
     /// The phase is over: transactions under way come to their end, no other begins.
     pub(crate) fn close(&mut self, now: Nanos) {
-        (self.now, self.closing) = (now, true);
+        (self.now, self.closing, self.in_vain) = (now, true, 0);
         self.end_idle_clients();
         self.end_clients_in_vain();
     }
@@ -449,7 +453,7 @@ impl Engine {
 
     /// Lets happen what happens at `now` by itself.
     pub(crate) fn advance(&mut self, now: Nanos) {
-        self.now = now;
+        (self.now, self.in_vain) = (now, self.in_vain.saturating_add(1));
         let Some(Reverse((_, _, alarm))) = self.alarms.pop() else { return };
         match alarm {
             Alarm::Worked(thread) => self.worked(thread),
@@ -495,7 +499,7 @@ impl Engine {
             Purpose::PurgeRead(frame) => self.purge_read(thread as u32, frame),
             Purpose::Reload(frame) => self.reloaded(frame, slot),
             Purpose::LogWrite(who) => self.sync_log(who),
-            Purpose::LogSync(_) => self.log_flushed(),
+            Purpose::LogSync(who) => self.log_flushed(who),
             Purpose::DoublewriteWrite(who) => self.flush_command(who, Purpose::DoublewriteSync(who), Count::Fsyncs),
             Purpose::DoublewriteSync(who) => self.doublewritten(who),
             Purpose::PageWrite(who) => self.page_written(who, slot),
@@ -538,56 +542,6 @@ impl Engine {
     fn alarm(&mut self, at: Nanos, alarm: Alarm) {
         self.alarm_number += 1;
         self.alarms.push(Reverse((at, self.alarm_number, alarm)));
-    }
-
-    fn thread_of(&self, who: Who) -> u32 {
-        let clients = self.clients.len() as u32;
-        match who {
-            Who::Client(client) => client,
-            Who::Batch(batch) => clients + batch as u32,
-            Who::LogThread => clients + 3,
-        }
-    }
-
-    fn work(&mut self, thread: u32, time: Nanos) {
-        if let Some(watch) = &mut self.watch {
-            watch.working += 1;
-        }
-        self.requests.push_back(Request::Work { thread, time });
-    }
-
-    /// Sends a command of a thread's slot.
-    fn command(&mut self, thread: u32, slot: u32, kind: CommandKind, (offset, bytes): (u64, u32), purpose: Purpose) {
-        match kind {
-            CommandKind::Read => {
-                self.counters.one(Count::Reads);
-                self.counters.add(Count::ReadBytes, u64::from(bytes));
-            }
-            CommandKind::Write => {
-                self.counters.one(Count::Writes);
-                self.counters.add(Count::WrittenBytes, u64::from(bytes));
-            }
-            CommandKind::Flush | CommandKind::Trim => {}
-        }
-        self.send(thread, slot, kind, (offset, bytes), purpose);
-    }
-
-    /// Sends a command that is counted already.
-    fn send(&mut self, thread: u32, slot: u32, kind: CommandKind, (offset, bytes): (u64, u32), purpose: Purpose) {
-        let at = (self.slots[thread as usize] + slot) as usize;
-        debug_assert_eq!(self.purposes[at], Purpose::Nothing, "the slot is taken");
-        self.purposes[at] = purpose;
-        let id = (self.base + u64::from(thread)) << 32 | u64::from(slot);
-        let offset = if kind == CommandKind::Flush { 0 } else { offset + self.base_bytes };
-        self.outstanding += 1;
-        let command = Command { id, kind, offset_bytes: offset, length_bytes: bytes, fua: false, stream: u16::MAX };
-        self.requests.push_back(Request::Command(command));
-    }
-
-    fn flush_command(&mut self, who: Who, purpose: Purpose, count: Count) {
-        self.counters.one(count);
-        let thread = self.thread_of(who);
-        self.command(thread, REQUEST, CommandKind::Flush, (0, 0), purpose);
     }
 
     /// What the kinds of transactions are called.

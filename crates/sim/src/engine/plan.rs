@@ -34,8 +34,9 @@ pub(super) struct Plan {
     pub(super) rows: u64,
     /// Rows changed: each leaves an undo record.
     pub(super) changed: u64,
-    /// Of growing rows, how many in a million find no room; what of that has gathered since the last one.
-    pub(super) growing: u64,
+    /// Whether trees have locks, and of growing rows, how many in a million find no room; what of that has gathered since the
+    /// last one.
+    pub(super) trees: (bool, u64),
     gathered: u64,
 }
 
@@ -78,7 +79,7 @@ impl Plan {
     /// A record on a page that was got grows by so many bytes: in place or, where there is no room for it, under the lock
     /// of its table's tree, with both neighbours of the page (btr_cur_pessimistic_update).
     pub(super) fn grow(&mut self, table: usize, page: u32, bytes: u64) {
-        self.gathered += self.growing;
+        self.gathered += self.trees.1;
         if self.gathered < 1_000_000 {
             return self.update(page, bytes);
         }
@@ -110,10 +111,11 @@ impl Plan {
     /// A record finds no room on the last page of its group, and a new one comes behind that, under the lock of its table's
     /// tree and with both neighbours of the page that splits (btr_cur_pessimistic_insert).
     pub(super) fn split(&mut self, table: usize, (full, new): (u32, u32), bytes: u64) {
-        self.ops.push(Op::Enter(table as u8));
+        let locked = self.trees.0;
+        self.ops.extend(locked.then_some(Op::Enter(table as u8)));
         (full - 1..=full + 1).for_each(|page| self.get(page));
         self.insert(new, true, bytes);
-        self.ops.push(Op::Leave(table as u8));
+        self.ops.extend(locked.then_some(Op::Leave(table as u8)));
     }
 
     /// An entry comes into or goes out of a secondary index.

@@ -1,9 +1,9 @@
 //! The buffer pool: frames, the LRU list with its midpoint, the free list, and the list of dirty pages.
 //!
 //! The rules are InnoDB's (buf0lru.cc, buf0buf.cc): a page that was read enters at the head of the old sublist, which takes
-//! 3/8 of the list from 512 pages on; it becomes young when it is used again, in later versions not before a second has
-//! passed; a young page moves to the head only when it lies beyond the first quarter of the young ones. Dirty pages stand
-//! in the order in which they became dirty.
+//! a share of the list from so many pages on; it becomes young when it is used again, in later versions not before a second has
+//! passed; a young page moves to the head only when it lies beyond the first quarter of the young ones. Without a midpoint
+//! a page comes in at the head and moves there with each use. Dirty pages stand in the order in which they became dirty.
 
 mod list_end;
 
@@ -16,13 +16,8 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Marks the frame of a page that is on its way or was not used yet, among the frames of pages.
 const FRESH: u32 = 1 << 31;
 
-/// From so many pages on the list has an old part (BUF_LRU_OLD_MIN_LEN).
-pub(super) const OLD_LEAST: u32 = 512;
 /// How far the old part may be off its length (BUF_LRU_OLD_TOLERANCE).
 const OLD_TOLERANCE: u32 = 20;
-
-/// The old part's share of the list, in 1024ths (`innodb_old_blocks_pct` = 37, of which the server makes 378).
-const OLD_SHARE: u32 = 378;
 
 const OLD: u8 = 1;
 const READING: u8 = 2;
@@ -62,6 +57,17 @@ struct Link {
     older: u32,
 }
 
+/// The old part of the list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Midpoint {
+    /// Its share of the list, in 1024ths.
+    pub(super) share: u32,
+    /// From so many pages on the list has one.
+    pub(super) least: u32,
+    /// How long a page stays there after its first use, in milliseconds.
+    pub(super) old_ms: u32,
+}
+
 /// Where a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
@@ -92,7 +98,8 @@ pub(super) struct Pool {
     first_old: u32,
     length: u32,
     old_length: u32,
-    old_ms: u32,
+    /// Where pages come in; none: at the head, and they go there with each use.
+    midpoint: Option<Midpoint>,
     /// Frames of which a share tells how long a page at the head counts as young; none: the list's length does.
     young_of: Option<u32>,
     /// A page that is chosen to be written keeps its latch until it is.
@@ -116,7 +123,7 @@ fn filled<T: Copy>(value: T, count: u32) -> Vec<T> {
 
 impl Pool {
     /// An empty pool of so many frames for pages below `pages`.
-    pub(super) fn new(frames: u32, pages: u32, old_time: Nanos) -> Self {
+    pub(super) fn new(frames: u32, pages: u32, midpoint: Option<Midpoint>) -> Self {
         Self {
             frame_of: filled(NONE, pages),
             frames: filled(EMPTY, frames),
@@ -129,7 +136,7 @@ impl Pool {
             first_old: NONE,
             length: 0,
             old_length: 0,
-            old_ms: (old_time / 1_000_000) as u32,
+            midpoint,
             young_of: None,
             latches: false,
             evictions: 0,
@@ -143,7 +150,7 @@ impl Pool {
 
     /// How long a page stays in the old part after its first use from now on, in milliseconds; returns what it was.
     pub(super) fn set_old_time(&mut self, millis: u32) -> u32 {
-        std::mem::replace(&mut self.old_ms, millis)
+        self.midpoint.as_mut().map_or(0, |midpoint| std::mem::replace(&mut midpoint.old_ms, millis))
     }
 
     /// There are pages up to this number now.
@@ -185,7 +192,7 @@ impl Pool {
         }
         let first = state & USED == 0;
         // Before the first eviction nothing moves.
-        if self.evictions > 0 {
+        if self.evictions > 0 || self.midpoint.is_none() {
             self.used(at, now);
         } else if first {
             self.states[at as usize] |= USED;
@@ -204,7 +211,7 @@ impl Pool {
         if at >= FRESH {
             return false;
         }
-        if self.evictions > 0 {
+        if self.evictions > 0 || self.midpoint.is_none() {
             self.used(at, now);
         }
         true
@@ -244,8 +251,9 @@ impl Pool {
     #[inline]
     fn used(&mut self, at: u32, now: Nanos) {
         let (frame, state) = (&mut self.frames[at as usize], &mut self.states[at as usize]);
+        let Some(Midpoint { share, old_ms, .. }) = self.midpoint else { return self.used_without_midpoint(at, now) };
         let all = self.young_of.unwrap_or(self.length);
-        let is_young = self.evictions < frame.clock + all / 4 * (1024 - OLD_SHARE) / 1024;
+        let is_young = self.evictions < frame.clock + all / 4 * (1024 - share) / 1024;
         if *state & (USED | OLD) == USED && is_young {
             return;
         }
@@ -255,12 +263,21 @@ impl Pool {
             frame.used = millis;
             *state |= USED;
         }
-        let promote = if self.old_ms > 0 && *state & OLD != 0 {
-            before != 0 && millis - before >= self.old_ms
-        } else {
-            !is_young
-        };
+        let promote =
+            if old_ms > 0 && *state & OLD != 0 { before != 0 && millis - before >= old_ms } else { !is_young };
         if promote {
+            self.remove(at);
+            self.add_newest(at);
+        }
+    }
+
+    /// The rule of a list without an old part.
+    fn used_without_midpoint(&mut self, at: u32, now: Nanos) {
+        if self.states[at as usize] & USED == 0 {
+            self.states[at as usize] |= USED;
+            self.frames[at as usize].used = (now / 1_000_000) as u32 + 1;
+        }
+        if self.newest != at {
             self.remove(at);
             self.add_newest(at);
         }
@@ -486,11 +503,10 @@ impl Pool {
 
     /// Keeps the old part at its share of the list.
     fn balance(&mut self) {
-        if self.length < OLD_LEAST {
-            self.forget_old();
-            return;
-        }
-        let target = self.length * OLD_SHARE / 1024;
+        let Some(midpoint) = self.midpoint.filter(|midpoint| self.length >= midpoint.least) else {
+            return self.forget_old();
+        };
+        let target = self.length * midpoint.share / 1024;
         if self.first_old == NONE {
             // All of it is old at first; then it shrinks to its share.
             self.first_old = self.newest;
@@ -529,14 +545,19 @@ mod tests {
     use std::collections::{BTreeMap, VecDeque};
     use tameshi_base::Random;
 
+    /// InnoDB's own midpoint.
+    fn midpoint(old: Nanos) -> Option<Midpoint> {
+        Some(Midpoint { share: 378, least: 512, old_ms: (old / 1_000_000) as u32 })
+    }
+
     /// Draws pages of a popularity that falls with the square root of the rank.
     fn page(random: &mut Random, pages: u32) -> u32 {
         let u = random.unit();
         ((u * u) * f64::from(pages)) as u32
     }
 
-    fn hits(frames: u32, pages: u32, draws: u32, old: Nanos) -> f64 {
-        let mut pool = Pool::new(frames, pages, old);
+    fn hits(frames: u32, pages: u32, draws: u32, midpoint: Option<Midpoint>) -> f64 {
+        let mut pool = Pool::new(frames, pages, midpoint);
         let mut random = Random::named(1, "pool");
         let mut hits = 0u32;
         for draw in 0..draws {
@@ -590,17 +611,21 @@ mod tests {
     #[test]
     fn the_hit_ratio_is_that_of_lru_and_of_ches_approximation() {
         for frames in [200u32, 1000, 4000] {
-            let (found, exactly, che) =
-                (hits(frames, 10_000, 400_000, 0), exact(frames as usize, 10_000, 400_000), che(frames.into(), 10_000));
+            let (found, exactly, che) = (
+                hits(frames, 10_000, 400_000, midpoint(0)),
+                exact(frames as usize, 10_000, 400_000),
+                che(frames.into(), 10_000),
+            );
             assert!((exactly - che).abs() < 0.004, "{frames} frames: exactly {exactly}, Che {che}");
             assert!((found - exactly).abs() < 0.015, "{frames} frames: {found}, exactly {exactly}");
+            assert_eq!(hits(frames, 10_000, 400_000, None), exactly, "without a midpoint it is that of LRU exactly");
         }
     }
 
     #[test]
     fn a_scan_does_not_drive_out_what_was_used_again_after_a_second() {
         let survivors = |old: Nanos| {
-            let mut pool = Pool::new(1000, 100_000, old);
+            let mut pool = Pool::new(1000, 100_000, midpoint(old));
             let mut now = 0;
             let touch = |pool: &mut Pool, page, now| {
                 if pool.get(page, now) == Found::Missing {
@@ -625,7 +650,7 @@ mod tests {
 
     #[test]
     fn the_pages_used_last_come_from_the_lists_head() {
-        let mut pool = Pool::new(100, 1000, 0);
+        let mut pool = Pool::new(100, 1000, midpoint(0));
         for page in 0..150 {
             let at = pool.take(100).expect("all pages are clean");
             pool.put(at, page, true, 0);
@@ -642,7 +667,7 @@ mod tests {
     #[test]
     fn every_frame_is_free_or_in_the_list_and_dirty_pages_stand_in_their_order() {
         let (frames, pages) = (700, 5000);
-        let mut pool = Pool::new(frames, pages, 0);
+        let mut pool = Pool::new(frames, pages, midpoint(0));
         let mut random = Random::named(2, "pool");
         let mut writing: Vec<(u32, u64)> = Vec::new();
         for step in 1..60_000u64 {

@@ -4,6 +4,7 @@
 //! way and, where that doesn't reach far enough, for the next one.
 
 use tameshi_base::Nanos;
+use tameshi_spec::profile::{Innodb, Sourced};
 
 /// Bytes of a log block, and what of them is payload (log0log.h).
 const BLOCK: u64 = 512;
@@ -34,15 +35,34 @@ pub(super) struct Redo {
     /// The flush under way reaches up to here.
     reaches: Option<u64>,
     capacity: u64,
-    /// Largest single write: the log buffer.
+    /// Largest single write: the log buffer; commits share it.
     most: u64,
+    is_shared: bool,
     checkpoint: u64,
+    /// Ages from which pages are flushed as fast as they can be, and from which changes wait.
+    hasty_age: u64,
+    most_age: u64,
 }
 
 impl Redo {
-    /// A log of so many bytes.
-    pub(super) fn new(capacity: u64) -> Self {
-        Self { lsn: 0, durable: 0, reaches: None, capacity, most: 8 << 20, checkpoint: 0 }
+    /// A log of so many bytes, by the rules of a version.
+    pub(super) fn new(capacity: u64, rules: &Innodb) -> Self {
+        // log_calc_max_ages.
+        let margin = capacity / 10 * 9;
+        let less = |part: &Sourced<u32>| margin / u64::from(part.value) * u64::from(part.value - 1);
+        let (hasty_age, most_age) = rules
+            .checkpoint_age
+            .as_ref()
+            .map_or((u64::MAX, u64::MAX), |age| (less(&age.hasty_part), less(&age.waiting_part)));
+        let most = rules.group_commit.as_ref().map(|group| group.most.value.0);
+        let is_shared = most.is_some();
+        let most = most.unwrap_or(u64::MAX >> 1);
+        Self { lsn: 0, durable: 0, reaches: None, capacity, most, is_shared, checkpoint: 0, hasty_age, most_age }
+    }
+
+    /// Whether commits share flushes.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     /// Logs so many bytes; returns where they begin and end.
@@ -73,9 +93,19 @@ impl Redo {
         if self.reaches.is_some() {
             return Need::Wait;
         }
-        let to = self.lsn.min(self.durable + self.most);
-        self.reaches = Some(to);
-        let first = self.durable / PAYLOAD;
+        let all = if self.is_shared { self.lsn } else { lsn };
+        self.lead(all.min(self.durable + self.most))
+    }
+
+    /// What must be done for a commit that shares no flush: what it has logged is written, or, where others have written
+    /// that, its last block again.
+    pub(super) fn need_alone(&mut self, lsn: u64) -> Need {
+        if self.reaches.is_some() { Need::Wait } else { self.lead(lsn) }
+    }
+
+    fn lead(&mut self, to: u64) -> Need {
+        self.reaches = Some(to.max(self.durable));
+        let first = self.durable.min(to.saturating_sub(1)) / PAYLOAD;
         let blocks = to.div_ceil(PAYLOAD) - first;
         let (offset, bytes) = (first * BLOCK % self.capacity, blocks * BLOCK);
         // A write that would cross the end of the log is made at its begin: one write in thousands, of the same length.
@@ -139,16 +169,16 @@ impl Redo {
         self.capacity
     }
 
-    /// Age at which changes must wait: 15/16 of nine tenths of the log (log_calc_max_ages).
+    /// Age at which changes must wait.
     #[inline]
     pub(super) fn most_age(&self) -> u64 {
-        self.capacity / 10 * 9 / 16 * 15
+        self.most_age
     }
 
-    /// Age from which pages are flushed as fast as they can be: 7/8 of nine tenths of the log.
+    /// Age from which pages are flushed as fast as they can be.
     #[inline]
     pub(super) fn hasty_age(&self) -> u64 {
-        self.capacity / 10 * 9 / 8 * 7
+        self.hasty_age
     }
 }
 
@@ -176,10 +206,18 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tameshi_spec::profile::{EngineModel, EngineProfile};
+
+    /// A log of one MiB, as MySQL 5.7 keeps it.
+    fn log() -> Redo {
+        let profile = include_str!("../../../../profiles/engines/mysql-5.7.toml");
+        let EngineModel::Innodb(rules) = toml::from_str::<EngineProfile>(profile).expect("a profile").engine;
+        Redo::new(1 << 20, &rules)
+    }
 
     #[test]
     fn what_was_logged_is_written_once_and_in_order() {
-        let mut redo = Redo::new(1 << 20);
+        let mut redo = log();
         let mut payload = 0;
         for bytes in [100, 400, 5000, 1, 496] {
             redo.append(bytes);
@@ -196,7 +234,7 @@ mod tests {
 
     #[test]
     fn every_byte_of_log_is_written_once_and_a_block_again_only_where_it_was_not_full() {
-        let mut redo = Redo::new(1 << 20);
+        let mut redo = log();
         let (mut blocks, mut again, mut next) = (0, 0, 0);
         for round in 0..3000 {
             for part in 0..round % 5 {
@@ -218,7 +256,7 @@ mod tests {
 
     #[test]
     fn who_comes_during_a_flush_is_served_by_the_next_one_together_with_all_others() {
-        let mut redo = Redo::new(1 << 20);
+        let mut redo = log();
         let (_, first) = redo.append(100);
         assert!(matches!(redo.need(first), Need::Lead { .. }));
         let waiting: Vec<u64> = (0..20).map(|_| redo.append(50).1).collect();
@@ -232,7 +270,7 @@ mod tests {
 
     #[test]
     fn what_is_read_again_lies_between_checkpoint_and_end() {
-        let mut redo = Redo::new(1 << 20);
+        let mut redo = log();
         redo.append(100 * PAYLOAD + 1);
         redo.checkpoint(Some(50 * PAYLOAD + 7));
         assert_eq!(redo.to_read(), 51 * BLOCK);
@@ -243,7 +281,7 @@ mod tests {
 
     #[test]
     fn the_age_is_what_lies_between_checkpoint_and_end() {
-        let mut redo = Redo::new(1 << 20);
+        let mut redo = log();
         redo.append(1000);
         assert!(redo.checkpoint(Some(300)));
         assert!(!redo.checkpoint(Some(200)), "it never goes back");

@@ -158,6 +158,7 @@ fn a_row_that_needs_a_new_page_has_its_table_s_tree_to_itself_and_both_neighbour
     let mut state = State::new(&tpcc);
     let mut layout = Layout::new(&catalogue.tables, (1, 1, 0), |table| groups(&tpcc, table));
     let (mut plan, mut undo, mut splits) = (Plan::default(), Vec::new(), 0);
+    plan.trees = (true, 0);
     let mut client = program.client(0, 1, Seeds { data: 7, run: 3 }, &program.shared());
     for _ in 0..500 {
         transaction(&mut client, &catalogue, |step, statement, reply| {
@@ -179,4 +180,31 @@ fn a_row_that_needs_a_new_page_has_its_table_s_tree_to_itself_and_both_neighbour
         });
     }
     assert!(splits > 10, "{splits}");
+}
+
+#[test]
+fn without_locks_of_trees_nobody_enters_one_to_split_a_page() {
+    let (program, tpcc) = program(Manner::TpccMysql);
+    let catalogue = program.catalogue().clone();
+    for locked in [true, false] {
+        let mut state = State::new(&tpcc);
+        let mut layout = Layout::new(&catalogue.tables, (1, 1, 0), |table| groups(&tpcc, table));
+        let (mut plan, mut undo, mut entered, mut splits) = (Plan::default(), Vec::new(), 0, 0);
+        plan.trees = (locked, 0);
+        let mut client = program.client(0, 1, Seeds { data: 7, run: 3 }, &program.shared());
+        for _ in 0..500 {
+            transaction(&mut client, &catalogue, |step, statement, reply| {
+                match step {
+                    Step::Run => plan.clear(),
+                    Step::Rollback => return state.roll_back(&mut undo),
+                    _ => return undo.clear(),
+                }
+                state.statement(&mut layout, statement, (&mut plan, reply), &mut undo);
+                entered += plan.ops.iter().filter(|op| matches!(op, Op::Enter(_) | Op::Leave(_))).count();
+                splits += plan.ops.iter().filter(|op| matches!(op, Op::Create(..))).count();
+            });
+        }
+        assert!(splits > 10, "{splits}");
+        assert_eq!(entered, if locked { 2 * splits } else { 0 });
+    }
 }

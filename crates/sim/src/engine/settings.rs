@@ -2,8 +2,12 @@
 
 use super::intake::IntakeCosts;
 use super::layout::PAGE;
+use super::options::{self, switch, whole};
+use super::pool::Midpoint;
 use tameshi_base::{Nanos, Size, Time};
-use tameshi_spec::profile::{Device, DumpedShare, EngineCosts, EngineModel, FlushMethod, FreePages, Innodb};
+use tameshi_spec::profile::{
+    Adaptive, Device, DumpedShare, EngineCosts, EngineModel, FlushMethod, FreePages, Innodb, PoolRules,
+};
 use tameshi_spec::run::{DatabaseSpec, HostSpec, Node, RunSpec};
 use tameshi_spec::study::{Doublewrite, Engine, Event, Member};
 use tameshi_workload::program::{Oltp, ProgramSpec, PsMode};
@@ -42,22 +46,28 @@ pub(super) struct Settings {
     pub(super) sync_each_file: bool,
     /// Who changes a page that is being written waits.
     pub(super) latched_writes: bool,
-    pub(super) free_pages: FreePages,
+    /// None: who needs one waits for the list of dirty pages.
+    pub(super) free_pages: Option<FreePages>,
+    /// How many pages are flushed in a second for the sake of the log; none: no more than there are too many of.
+    pub(super) adaptive: Option<Adaptive>,
     pub(super) io_capacity: u64,
     pub(super) io_capacity_max: u64,
+    /// Zero: the page cleaner doesn't look at the LRU list's end.
     pub(super) lru_scan_depth: u32,
+    /// Places for single pages in the doublewrite buffer; zero: user threads flush none.
+    pub(super) single_slots: u32,
     pub(super) neighbours: bool,
     /// Share of dirty pages from which they are flushed at the capacity, in millionths.
     pub(super) most_dirty: u64,
-    pub(super) old_blocks_time: Nanos,
+    pub(super) midpoint: Option<Midpoint>,
     /// Pages of a read-ahead area, and how many of them may have been skipped; zero: no read-ahead.
     pub(super) area: (u32, u32),
     /// Most changes that the change buffer holds, and on one leaf; zero: there is none.
     pub(super) buffered: (u64, u32),
     /// Pages of which one of a bitmap tells whether changes are buffered for them; 0: none are asked.
     pub(super) bitmap: u32,
-    /// Share of the updates that make a row grow which need their tree's lock, in millionths.
-    pub(super) growing: u64,
+    /// Trees have locks; of the updates that make a row grow so many in a million need theirs.
+    pub(super) trees: (bool, u64),
     /// Threads that change rows again after the commit, and the log of each of these changes.
     pub(super) purge: (u32, u16),
     pub(super) intake: IntakeCosts,
@@ -200,45 +210,6 @@ fn named(spec: &RunSpec) -> Option<(&DatabaseSpec, &Engine, &Innodb)> {
     Some((database, spec.engines.get(&database.engine)?, model))
 }
 
-fn whole(engine: &Engine, key: &str) -> Option<u64> {
-    engine.options.get(key)?.parse().ok()
-}
-
-/// A switch, as the servers spell them.
-fn switch(engine: &Engine, key: &str) -> Option<bool> {
-    switched(engine.options.get(key)?)
-}
-
-fn switched(value: &str) -> Option<bool> {
-    match value {
-        "1" => Some(true),
-        "0" => Some(false),
-        word if word.eq_ignore_ascii_case("on") => Some(true),
-        word if word.eq_ignore_ascii_case("off") => Some(false),
-        _ => None,
-    }
-}
-
-/// Options that the model knows, whole numbers.
-const NUMBERS: [&str; 9] = [
-    "innodb_io_capacity",
-    "innodb_io_capacity_max",
-    "innodb_lru_scan_depth",
-    "innodb_flush_neighbors",
-    "innodb_old_blocks_time",
-    "innodb_read_ahead_threshold",
-    "innodb_max_dirty_pages_pct",
-    "innodb_change_buffer_max_size",
-    "innodb_read_io_threads",
-];
-/// Options that the model knows, of a server that ends in good order.
-const AT_SHUTDOWN: [&str; 4] = [
-    "innodb_fast_shutdown",
-    "innodb_buffer_pool_dump_at_shutdown",
-    "innodb_buffer_pool_load_at_startup",
-    "innodb_buffer_pool_dump_pct",
-];
-
 /// Pages of which one of a bitmap tells; 0: none are asked.
 fn per_bitmap(model: &Innodb) -> u32 {
     let bitmap = model.change_buffer.as_ref().and_then(|buffer| buffer.bitmap.as_ref());
@@ -257,18 +228,6 @@ impl Settings {
         // So small a pool is nearly all pages: descriptors and locks come out of the server's other memory.
         let usable = if pages < 1024 { 1_000_000 } else { u64::from(pool.usable.value.0) };
         let frames = (pages * usable / 1_000_000) as u32;
-        let threshold = whole(engine, "innodb_read_ahead_threshold");
-        let area = model.read_ahead.as_ref().map_or((0, 0), |ahead| {
-            let area = (pages.div_ceil(32).max(1) as u32).next_power_of_two().min(ahead.area.value);
-            let threshold = threshold.map_or(ahead.threshold.value, |threshold| threshold as u32);
-            (area, ahead.area.value.saturating_sub(threshold).min(area))
-        });
-        let buffered = model.change_buffer.as_ref().map_or((0, 0), |buffer| {
-            let percent = whole(engine, "innodb_change_buffer_max_size");
-            let share = percent.map_or(u64::from(buffer.most.value.0), |percent| percent * 10_000);
-            // Some two hundred entries on a page of its tree.
-            (pages * share / 1_000_000 * 200, buffer.per_leaf.value)
-        });
         let commit = match engine.commit.as_deref() {
             None | Some("1" | "3") => Commit::Durable,
             // What is handed to the kernel is durable then.
@@ -286,22 +245,31 @@ impl Settings {
             fsync: method != FlushMethod::DirectNoFsync,
             sync_each_file: flushing.sync_each_file.as_ref().is_some_and(|each| each.value),
             latched_writes: flushing.latched_writes.as_ref().is_some_and(|latched| latched.value),
-            free_pages: flushing.free_pages.value,
+            free_pages: flushing.free_pages.as_ref().map(|who| who.value).filter(|&who| {
+                // A page cleaner that doesn't look at the list's end makes none.
+                who != FreePages::PageCleaner || flushing.lru_scan_depth.is_some()
+            }),
+            adaptive: flushing
+                .adaptive
+                .as_ref()
+                .map(|how| how.value)
+                .filter(|_| switch(engine, "innodb_adaptive_flushing").unwrap_or(true)),
             io_capacity: whole(engine, "innodb_io_capacity").unwrap_or(u64::from(flushing.io_capacity.value)),
             io_capacity_max: whole(engine, "innodb_io_capacity_max")
                 .unwrap_or(u64::from(flushing.io_capacity_max.value)),
             lru_scan_depth: whole(engine, "innodb_lru_scan_depth")
-                .map_or(flushing.lru_scan_depth.value, |depth| depth as u32),
+                .or_else(|| Some(flushing.lru_scan_depth.as_ref()?.value.into()))
+                .map_or(0, |depth| depth as u32),
+            single_slots: flushing.single_slots.as_ref().map_or(0, |slots| slots.value),
             neighbours: whole(engine, "innodb_flush_neighbors")
                 .map_or(flushing.neighbours.value, |neighbours| neighbours > 0),
             most_dirty: whole(engine, "innodb_max_dirty_pages_pct")
                 .map_or(u64::from(flushing.most_dirty.value.0), |percent| percent * 10_000),
-            old_blocks_time: whole(engine, "innodb_old_blocks_time")
-                .map_or(pool.old_blocks_time.value.0, |millis| millis * 1_000_000),
-            area,
-            buffered,
+            midpoint: midpoint(engine, pool),
+            area: area(engine, model, pages),
+            buffered: buffered(engine, model, pages),
             bitmap: per_bitmap(model),
-            growing: model.tree_lock.as_ref().map_or(0, |lock| u64::from(lock.growing.value.0)),
+            trees: model.tree_lock.as_ref().map_or((false, 0), |lock| (true, u64::from(lock.growing.value.0))),
             purge: model.purge.as_ref().map_or((0, 0), |of| (of.threads.value, of.redo.value.0 as u16)),
             intake: Costs::intake(engine, model, spec.host.as_ref()),
             cpu: Costs::new(model, spec.host.as_ref(), cached),
@@ -316,6 +284,35 @@ impl Settings {
             model: model.clone(),
         })
     }
+}
+
+/// Pages of a read-ahead area, and how many of them may have been skipped.
+fn area(engine: &Engine, model: &Innodb, pages: u64) -> (u32, u32) {
+    let threshold = whole(engine, "innodb_read_ahead_threshold");
+    model.read_ahead.as_ref().map_or((0, 0), |ahead| {
+        let area = (pages.div_ceil(32).max(1) as u32).next_power_of_two().min(ahead.area.value);
+        let threshold = threshold.map_or(ahead.threshold.value, |threshold| threshold as u32);
+        (area, ahead.area.value.saturating_sub(threshold).min(area))
+    })
+}
+
+/// Most changes that the change buffer holds, and on one leaf.
+fn buffered(engine: &Engine, model: &Innodb, pages: u64) -> (u64, u32) {
+    model.change_buffer.as_ref().map_or((0, 0), |buffer| {
+        let percent = whole(engine, "innodb_change_buffer_max_size");
+        let share = percent.map_or(u64::from(buffer.most.value.0), |percent| percent * 10_000);
+        // Some two hundred entries on a page of its tree.
+        (pages * share / 1_000_000 * 200, buffer.per_leaf.value)
+    })
+}
+
+/// The old part of the LRU list.
+fn midpoint(engine: &Engine, pool: &PoolRules) -> Option<Midpoint> {
+    let rules = pool.midpoint.as_ref()?;
+    let share = whole(engine, "innodb_old_blocks_pct").map_or(rules.old.value.0.into(), |percent| percent * 10_000);
+    let profile = rules.old_blocks_time.as_ref().map_or(0, |time| time.value.0 / 1_000_000);
+    let old_ms = whole(engine, "innodb_old_blocks_time").unwrap_or(profile);
+    Some(Midpoint { share: (share * 1024 / 1_000_000) as u32, least: rules.least.value, old_ms: old_ms as u32 })
 }
 
 /// Bytes of the pool.
@@ -390,11 +387,14 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
     }
     let options = engine.options.iter();
     sentences.extend(options.filter_map(|(option, value)| {
-        let why = option_trouble(option, value, model)?;
+        let why = options::trouble(option, value, model)?;
         Some(format!("engine.{name}.options.{option}: {why}"))
     }));
     for phase in &spec.phases {
         phase.programs.iter().for_each(|program| program_trouble(program, &mut sentences));
+        if model.row_locks.is_none() && phase.programs.iter().any(|program| matches!(program, ProgramSpec::Tpcc(_))) {
+            sentences.push("workload.tpcc: row locks keep the numbers of its orders apart, and the engine's profile has no `row_locks`".into());
+        }
         if phase.programs.len() > 1 {
             sentences.push(format!("phase.{}.workload: one program runs at a time", phase.name));
         }
@@ -404,26 +404,6 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
         format!("event.{event}: the profile of engine.{name} does not say how it comes back (`engine.innodb.recovery`)")
     }));
     sentences
-}
-
-/// Why an option can't have this value.
-fn option_trouble(option: &str, value: &str, model: &Innodb) -> Option<String> {
-    let number = value.parse::<u32>().ok();
-    match option {
-        "innodb_fast_shutdown" => number.is_none_or(|mode| mode > 2).then(|| "must be 0, 1 or 2".into()),
-        _ if AT_SHUTDOWN.contains(&option) && model.pool_dump.is_none() => {
-            Some("this version keeps nothing of its pool over a restart".into())
-        }
-        "innodb_buffer_pool_dump_pct" => (!matches!(number, Some(1..=100))).then(|| "must be 1 to 100".into()),
-        _ if AT_SHUTDOWN.contains(&option) => {
-            switched(value).is_none().then(|| format!("`{value}` is neither ON nor OFF"))
-        }
-        _ if NUMBERS.contains(&option) => number.is_none().then(|| format!("`{value}` is no whole number")),
-        _ => Some(format!(
-            "the model does not know this option; it knows {}",
-            [&NUMBERS[..], &AT_SHUTDOWN].concat().join(", ")
-        )),
-    }
 }
 
 /// Why a storage may leave a part of a page after a power cut; absent where it writes each page whole or not at all.

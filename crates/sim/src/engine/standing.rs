@@ -96,7 +96,7 @@ impl Engine {
             waiting: self.locks.waiting() as f64,
             cached: self.cache.bytes(),
             most_dirty: bytes(frames) * self.settings.most_dirty as f64 / 1e6,
-            hasty_age: self.redo.hasty_age() as f64,
+            hasty_age: self.redo.hasty_age().min(self.redo.capacity()) as f64,
             turned_over: self.pool.evictions() / f64::from(frames),
             log_turned_over: self.redo.lsn() as f64 / self.redo.capacity() as f64,
         }

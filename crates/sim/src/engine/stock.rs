@@ -6,7 +6,7 @@
 //! written, and are clean when it comes that way again. The stock is as large in a small pool, which so holds few pages.
 
 use super::flush::{LIST, LRU};
-use super::pool::{OLD_LEAST, Pool};
+use super::pool::Pool;
 use super::settings::Settings;
 use super::{Engine, NONE};
 use std::ops::Range;
@@ -15,14 +15,16 @@ use tameshi_spec::profile::FreePages;
 /// With so many pages in the list nobody wakes the page cleaner, and so many it leaves there (BUF_LRU_MIN_LEN); or one less
 /// than a twentieth of the pool, where that is fewer.
 const LEAST: u32 = 256;
+/// In a shorter list no neighbours are flushed along (buf_flush_check_neighbors: BUF_LRU_OLD_MIN_LEN).
+const NEIGHBOURS_FROM: u32 = 512;
 
 /// An empty pool by the rules of the version.
 pub(super) fn empty_pool(settings: &Settings, pages: u32) -> Pool {
-    let mut pool = Pool::new(settings.frames, pages, settings.old_blocks_time);
+    let mut pool = Pool::new(settings.frames, pages, settings.midpoint);
     if settings.latched_writes && settings.doublewrite {
         pool.latch_for_doublewrite();
     }
-    if settings.free_pages == FreePages::PageCleaner {
+    if settings.free_pages == Some(FreePages::PageCleaner) {
         pool.keep_young_by_frames();
     }
     pool
@@ -65,10 +67,10 @@ impl Engine {
 
     /// There was no free page, and no clean one near the list's end.
     pub(super) fn make_free_pages(&mut self) {
-        if self.settings.free_pages == FreePages::PageCleaner {
-            self.stock_up();
-        } else {
-            self.begin_batch(LRU);
+        match self.settings.free_pages {
+            None => self.flush_a_batch_of_the_list(),
+            Some(FreePages::PageCleaner) => self.stock_up(),
+            Some(FreePages::SinglePages | FreePages::UserBatches) => self.begin_batch(LRU),
         }
     }
 
@@ -110,10 +112,9 @@ impl Engine {
         }
     }
 
-    /// Of the neighbours of a dirty page those that are dirty without a gap, unless the list is so short that it has no old
-    /// part.
+    /// Of the neighbours of a dirty page those that are dirty without a gap, unless the list is too short.
     pub(super) fn dirty_around(&self, page: u32, all: Range<u32>) -> Range<u32> {
-        if self.pool.listed() < OLD_LEAST {
+        if self.pool.listed() < NEIGHBOURS_FROM {
             return page..page + 1;
         }
         let is_dirty = |other: &u32| self.pool.writable(*other).is_some();

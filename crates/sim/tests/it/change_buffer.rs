@@ -53,7 +53,7 @@ fn who_finds_the_buffer_full_merges_leaves_of_others_and_buffers_its_own_change(
         // Room for two hundred changes or for ten thousands, and next to nothing is merged in the background.
         let most = if is_small { 5_000 } else { 500_000 };
         (buffer(&mut spec).bitmap, buffer(&mut spec).most) = (bitmap.map(sourced), sourced(Share(most)));
-        spec.engines["mysql"].options.insert("innodb_io_capacity".into(), "1".into());
+        model(&mut spec).flushing.io_capacity = sourced(1);
         let left = run(&spec);
         left.of("server.log_bytes") / left.of("transaction.count")
     };
@@ -72,7 +72,7 @@ fn a_change_whose_bitmap_has_to_be_read_first_is_buffered_and_its_leaf_stays_whe
         let buffer = buffer(&mut spec);
         (buffer.bitmap, buffer.per_leaf) = (Some(sourced(1)), sourced(250));
         buffer.most = sourced(Share(if is_buffered { 500_000 } else { 0 }));
-        spec.engines["mysql"].options.insert("innodb_io_capacity".into(), "1".into());
+        model(&mut spec).flushing.io_capacity = sourced(1);
         let left = run(&spec);
         left.of("server.pages_read") / left.of("transaction.count")
     };

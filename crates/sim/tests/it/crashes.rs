@@ -1,6 +1,6 @@
 //! Servers that crash: what is lost, how long they are away, and that what nothing befalls is as it was.
 
-use crate::engine::{KEYS, Left, MYSQL_57, TPCC, drive, model, run, spec};
+use crate::engine::{KEYS, Left, MYSQL_57, TPCC, drive, model, run, spec, with_capacity};
 use crate::support::{
     SECOND, assert_close, disk, flash_drive, sourced, volume, without_overhead, without_seeks, xpoint,
 };
@@ -36,10 +36,8 @@ pub fn plain() -> Device {
 /// Nothing is flushed before its time: the log since the begin is what must be read again.
 pub fn lazy(device: Device, millis: u64) -> RunSpec {
     let mut spec = spec(MYSQL_57, device, "64 MiB", KEYS, millis);
-    let engine = &mut spec.engines["mysql"];
-    engine.redo_log = Some(Size(256 << 20));
-    engine.options.insert("innodb_io_capacity".into(), "0".into());
-    engine.options.insert("innodb_io_capacity_max".into(), "0".into());
+    spec.engines["mysql"].redo_log = Some(Size(256 << 20));
+    with_capacity(&mut spec, 0);
     model(&mut spec).redo_extra = sourced(Share(0));
     spec
 }

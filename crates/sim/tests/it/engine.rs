@@ -11,6 +11,7 @@ use tameshi_spec::study::Doublewrite;
 
 pub const MYSQL_55: &str = include_str!("../../../../profiles/engines/mysql-5.5.toml");
 pub const MYSQL_57: &str = include_str!("../../../../profiles/engines/mysql-5.7.toml");
+pub const MYSQL_80: &str = include_str!("../../../../profiles/engines/mysql-8.0.toml");
 pub const MARIADB: &str = include_str!("../../../../profiles/engines/mariadb-10.11.toml");
 pub const KEYS: &str = "{ key_update = { tables = 2, rows = 20000, row_size = \"400 B\", clients = 4 } }";
 pub const OLTP: &str =
@@ -55,6 +56,12 @@ pub fn model(spec: &mut RunSpec) -> &mut Innodb {
         Some(EngineModel::Innodb(model)) => model,
         None => panic!("a model"),
     }
+}
+
+/// Fewer pages a second in the background than a server takes for an answer.
+pub fn with_capacity(spec: &mut RunSpec, pages: u32) {
+    let flushing = &mut model(spec).flushing;
+    (flushing.io_capacity, flushing.io_capacity_max) = (sourced(pages), sourced(pages));
 }
 
 pub struct Left {
@@ -163,7 +170,7 @@ fn every_program_runs_in_every_version_and_gives_the_same_digest_again() {
     let ycsb = "{ ycsb = { mix = \"A\", records = 20000, clients = 4 } }";
     let scan = "{ scan = { size = \"2 MB\" } }";
     let spec_tpcc = "{ tpcc = { warehouses = 1, clients = 4 } }";
-    for profile in [MYSQL_55, MYSQL_57, MARIADB] {
+    for profile in [MYSQL_55, MYSQL_57, MYSQL_80, MARIADB] {
         for program in [KEYS, OLTP, TPCC, spec_tpcc, ycsb, scan] {
             let spec = spec(profile, drive(), "6 MiB", program, 200);
             let (one, two) = (run(&spec), run(&spec));
@@ -294,8 +301,7 @@ fn a_page_is_written_once_for_all_changes_between_two_checkpoints() {
     let mut small = spec(MYSQL_57, drive(), "64 MiB", KEYS, 4000);
     let engine = &mut small.engines["mysql"];
     engine.redo_log = Some(Size(8 << 20));
-    engine.options.insert("innodb_io_capacity".into(), "1".into());
-    engine.options.insert("innodb_io_capacity_max".into(), "1".into());
+    with_capacity(&mut small, 1);
     model(&mut small).flushing.neighbours = sourced(false);
     let left = run(&small);
     let transactions = left.of("transaction.count");

@@ -29,6 +29,7 @@ mod stock;
 mod straight;
 mod streams;
 mod support;
+mod switched_off;
 mod volumes;
 mod why;
 mod write_amplification;

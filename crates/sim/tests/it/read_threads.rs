@@ -7,12 +7,12 @@ use tameshi_spec::profile::ReadThreads;
 use tameshi_spec::run::RunSpec;
 
 /// What the statement of a scan costs.
-const STATEMENT: u64 = 25 * MS;
+pub const STATEMENT: u64 = 25 * MS;
 /// Taking in a page.
 const PAGE: u64 = 10_000;
 
 /// Full scans on storage without time, whose gets and rows cost nothing.
-fn free_scan(threads: Option<(u32, u64)>) -> RunSpec {
+pub fn free_scan(threads: Option<(u32, u64)>) -> RunSpec {
     let mut spec = spec(MYSQL_57, null(), "256 MiB", "{ scan = { size = \"40 MB\" } }", 60);
     round_costs(&mut spec);
     let model = model(&mut spec);

@@ -189,7 +189,7 @@ fn a_list_of_pages_that_were_not_all_read_back_stays_in_mariadb_and_is_made_anew
         let mut of = with(warm(profile, 1600), restart(SECOND / 2, 0));
         of.events.insert("again".into(), restart(SECOND, 0));
         option(&mut of, "innodb_buffer_pool_dump_pct", if profile == MARIADB { "10" } else { "75" });
-        option(&mut of, "innodb_io_capacity", "20");
+        model(&mut of).flushing.io_capacity = sourced(20);
         let left = run(&of);
         let whole: Vec<&Value> = left.told("pool_loaded").iter().map(|loaded| &loaded["whole"]).collect();
         assert_eq!(whole, [false, false]);
@@ -353,7 +353,7 @@ fn options_that_a_version_has_not_got_or_that_mean_nothing_are_refused() {
     }
     assert!(said(MYSQL_57, "innodb_buffer_pool_dump_at_shutdown", "yes").contains("neither ON nor OFF"));
     assert!(said(MYSQL_57, "innodb_buffer_pool_dump_pct", "0").contains("1 to 100"));
-    assert!(said(MYSQL_57, "innodb_fast_shutdown", "3").contains("0, 1 or 2"));
+    assert!(said(MYSQL_57, "innodb_fast_shutdown", "3").contains("from 0 to 2"));
     let mut silent = with(spec(MYSQL_57, drive(), "64 MiB", KEYS, 100), restart(0, 0));
     model(&mut silent).recovery = None;
     assert!(tameshi_sim::unsupported(&silent)[0].contains("how it comes back"));

@@ -1,7 +1,7 @@
 //! Rules of MariaDB's page cleaner: its stock of free pages, latches of pages that are written, pages flushed for the log.
 
 use crate::engine::{KEYS, Left, MARIADB, OLTP, drive, model, run, spec};
-use crate::support::{assert_close, null, sourced};
+use crate::support::{assert_close, null, sourced, try_run};
 use tameshi_base::units::Time;
 use tameshi_spec::profile::Adaptive;
 
@@ -27,6 +27,14 @@ fn the_stock_of_free_pages_is_as_large_in_a_small_pool() {
 }
 
 #[test]
+fn a_run_whose_transactions_wait_for_pages_that_nobody_frees_ends_and_says_so() {
+    let mut spec = spec(MARIADB, drive(), "6 MiB", OLTP, 400);
+    model(&mut spec).flushing.lru_scan_depth = Some(sourced(0));
+    let said = try_run(&spec, std::sync::Arc::default()).err().expect("nobody frees a page").to_string();
+    assert!(said.starts_with("phase.steady: transactions under way at its end wait for"), "{said}");
+}
+
+#[test]
 fn who_changes_a_page_waits_until_it_is_written() {
     // Few pages, all of them hot, on a drive that takes its time; each second all are flushed for the log.
     let keys = KEYS.replace("tables = 2, rows = 20000", "tables = 1, rows = 200");
@@ -47,7 +55,7 @@ fn for_the_logs_growth_as_many_pages_are_flushed_as_were_changed_in_so_much_log(
     let mut growth = spec(MARIADB, null(), "256 MiB", &keys, 4000);
     model(&mut growth).cpu.statement = sourced(Time(1_000_000));
     let mut age = growth.clone();
-    model(&mut age).flushing.adaptive = sourced(Adaptive::Age);
+    model(&mut age).flushing.adaptive = Some(sourced(Adaptive::Age));
     let [growth, age] = [growth, age].map(|mut spec| {
         model(&mut spec).flushing.neighbours = sourced(false);
         let left = run(&spec);

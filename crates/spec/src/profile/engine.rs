@@ -37,6 +37,15 @@ pub struct Innodb {
     pub redo_log: Sourced<Size>,
     /// Redo besides the model's own count of bytes, as a share of a change's first KiB: page splits, space management, undo pages.
     pub redo_extra: Sourced<Share>,
+    /// Commits that share a flush of the log; absent: each writes and syncs the log for itself, one after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_commit: Option<GroupCommit>,
+    /// How full the log may be before pages are flushed as fast as they can be, and changes wait; absent: it never fills.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint_age: Option<CheckpointAge>,
+    /// How long the lock of a row is kept; absent: nobody waits for a row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row_locks: Option<Sourced<RowLocks>>,
     /// Rollback segments and their undo logs; absent: one for each client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<Undo>,
@@ -49,7 +58,8 @@ pub struct Innodb {
     /// The buffer of changes to secondary indexes; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change_buffer: Option<ChangeBuffer>,
-    /// The lock of a tree under which a row grows that has no room in its page; absent: growing rows always have room.
+    /// The lock of a tree, under which pages are split and a row grows that has no room in its page; absent: trees have none, and
+    /// growing rows always have room.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree_lock: Option<TreeLock>,
     /// Threads that change each row once more after the commit; absent: nothing is done then.
@@ -101,8 +111,9 @@ pub struct PoolRules {
     pub size: Sourced<Size>,
     /// Share of it that holds the data set's pages: the rest are descriptors, locks, the hash index, system pages.
     pub usable: Sourced<Share>,
-    /// How long a page stays in the old sublist after its first use.
-    pub old_blocks_time: Sourced<Time>,
+    /// The old part of the LRU list, where pages come in; absent: they come in at its head, and go there with each use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub midpoint: Option<Midpoint>,
     /// Pages at the end of the LRU list among which a clean one is looked for.
     pub search_depth: Sourced<u32>,
     /// Looking at one page of the LRU list under the pool's one mutex, when a page to replace is looked for; absent: no time.
@@ -110,20 +121,74 @@ pub struct PoolRules {
     pub look: Option<Sourced<Time>>,
 }
 
+/// The old part of the LRU list: what is read comes to its head, and to the list's head when it is used again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Midpoint {
+    /// The old part's share of the list (innodb_old_blocks_pct).
+    pub old: Sourced<Share>,
+    /// From so many pages on the list has an old part.
+    pub least: Sourced<u32>,
+    /// How long a page stays in the old part after its first use; absent: to its next use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_blocks_time: Option<Sourced<Time>>,
+}
+
+/// Commits that share a flush of the log: who comes while one is under way waits, and all who wait share the next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupCommit {
+    /// Log that one flush takes at most: the log buffer.
+    pub most: Sourced<Size>,
+}
+
+/// Bounds of the log's age: of what changed pages still need of it. Both are of nine tenths of the log, less a fraction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckpointAge {
+    /// Pages are flushed as fast as they can be when less than one such part of it is left.
+    pub hasty_part: Sourced<u32>,
+    /// Changes wait when less than one such part of it is left.
+    pub waiting_part: Sourced<u32>,
+}
+
+/// How long the lock of a row is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RowLocks {
+    /// Exclusive, to the end of the transaction; deadlocks are found.
+    ToTheEnd,
+}
+
+/// When pages are flushed from the list of dirty ones though nobody waits for that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Background {
+    /// Once a second, as many as `adaptive` and `most_dirty` say.
+    EachSecond,
+}
+
 /// How pages are flushed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flushing {
-    /// Who makes free pages when there is none.
-    pub free_pages: Sourced<FreePages>,
-    /// Pages that the end of the LRU list is kept clean or free for.
-    pub lru_scan_depth: Sourced<u32>,
+    /// Who makes free pages when there is none; absent: nobody flushes for them, and who needs one waits until pages are flushed
+    /// from the list of dirty ones, the oldest first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_pages: Option<Sourced<FreePages>>,
+    /// Pages that the page cleaner keeps the end of the LRU list clean or free for; absent: it does not look there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lru_scan_depth: Option<Sourced<u32>>,
+    /// When pages are flushed from the list of dirty ones; absent: only when the log is nearly full, or somebody needs them clean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<Sourced<Background>>,
     /// Pages per second in the background (innodb_io_capacity).
     pub io_capacity: Sourced<u32>,
     /// Most pages per second in the background (innodb_io_capacity_max).
     pub io_capacity_max: Sourced<u32>,
-    /// How many pages are flushed in a second for the sake of the log.
-    pub adaptive: Sourced<Adaptive>,
+    /// How many pages are flushed in a second for the sake of the log; absent: none (innodb_adaptive_flushing = OFF).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<Sourced<Adaptive>>,
     /// Share of dirty pages from which they are flushed at the capacity.
     pub most_dirty: Sourced<Share>,
     /// Dirty pages of the same 64 are flushed along.
@@ -132,8 +197,9 @@ pub struct Flushing {
     pub doublewrite: Sourced<bool>,
     /// Pages of a batch in the doublewrite buffer.
     pub batch: Sourced<u32>,
-    /// Pages that single-page flushes have place for in the doublewrite buffer.
-    pub single_slots: Sourced<u32>,
+    /// Pages that flushes of single pages by user threads have place for in the doublewrite buffer; absent: there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub single_slots: Option<Sourced<u32>>,
     /// How long a user thread sleeps when it found no page, from its second try on.
     pub retry: Sourced<Time>,
     /// Whether a batch ends with a sync of each file that it wrote, one after the other; absent: with one for all of them.
@@ -169,7 +235,7 @@ pub enum FlushMethod {
 pub enum FreePages {
     /// User threads flush a batch from the LRU list's end, one of them at a time (5.5).
     UserBatches,
-    /// The page cleaner; a user thread that finds none flushes a single page itself (5.6 to 8.0).
+    /// The page cleaner; a user thread that finds none flushes a single page itself, where there are `single_slots` (5.6 to 8.0).
     SinglePages,
     /// The page cleaner alone; user threads wait for it (MariaDB from 10.5 on).
     PageCleaner,

@@ -14,8 +14,9 @@ mod volume_limits;
 mod xpoint;
 
 pub use engine::{
-    Adaptive, ChangeBuffer, DumpedShare, EngineCosts, EngineModel, EngineProfile, FlushMethod, Flushing, FreePages,
-    Innodb, PoolDump, PoolRules, ReadAhead, ReadThreads, Undo,
+    Adaptive, Background, ChangeBuffer, CheckpointAge, DumpedShare, EngineCosts, EngineModel, EngineProfile,
+    FlushMethod, Flushing, FreePages, GroupCommit, Innodb, Midpoint, PoolDump, PoolRules, ReadAhead, ReadThreads,
+    RowLocks, TreeLock, Undo,
 };
 pub(crate) use engine_limits::impossible_engine;
 pub use flash::{

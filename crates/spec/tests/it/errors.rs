@@ -538,6 +538,13 @@ fn an_engine_that_cannot_be_is_told_at_its_place() {
         ("engine_cost_in_the_wrong_unit", "statement", r#"statement = { value = "50 ms", source = "a test" }"#),
         ("engine_read_threads_without_any", "number", r#"number = { value = 0, source = "a test" }"#),
         ("engine_read_threads_page_in_the_wrong_unit", "page", r#"page = { value = "3.6 ms", source = "a test" }"#),
+        ("engine_old_part_that_the_server_refuses", "old", r#"old = { value = "96 %", source = "a test" }"#),
+        ("engine_checkpoint_age_without_room", "hasty_part", r#"hasty_part = { value = 1, source = "a test" }"#),
+        (
+            "engine_scan_depth_that_nobody_reads",
+            "free_pages",
+            r#"free_pages = { value = "user_batches", source = "a test" }"#,
+        ),
         ("engine_read_threads_with_a_misspelled_key", "page", r#"pages = { value = "3.6 us", source = "a test" }"#),
     ] {
         let is_its = |line: &&str| line.split_once('=').is_some_and(|(found, _)| found.trim_end() == key);

@@ -1,0 +1,302 @@
+//! Each mechanism of the simulated InnoDB by itself: with it something happens, and without it that never does.
+
+use crate::engine::{
+    KEYS, Left, MARIADB, MYSQL_55, MYSQL_57, OLTP, TPCC, drive, model as rules, round_costs, run, spec,
+};
+use crate::page_cache::on;
+use crate::read_threads::{STATEMENT, free_scan};
+use crate::support::{sourced, xpoint};
+use tameshi_base::units::{Size, Time};
+use tameshi_spec::profile::Device;
+use tameshi_spec::run::{RunSpec, Start};
+use tameshi_spec::study::Doublewrite;
+
+/// A mechanism.
+struct Mechanism {
+    name: &'static str,
+    /// A run in which it shows.
+    with: fn() -> RunSpec,
+    /// Switches it off, and nothing else.
+    off: fn(&mut RunSpec),
+    /// What it does, counted; nothing of that is left without it.
+    shows: fn(&Left) -> f64,
+}
+
+/// A pool of a few hundred pages on a drive that takes its time.
+fn small(profile: &str, program: &str) -> RunSpec {
+    spec(profile, drive(), "6 MiB", program, 1200)
+}
+
+/// A pool that holds all, and a log that fills up again and again; nothing is written for free pages.
+fn small_log(profile: &str) -> RunSpec {
+    let mut spec = spec(profile, drive(), "64 MiB", KEYS, 1500);
+    (spec.start, spec.engines["mysql"].redo_log) = (Start::Warm, Some(Size(4 << 20)));
+    spec
+}
+
+/// A pool that holds all, a log that does not fill up in three seconds, and pages that are changed again and again.
+fn large(profile: &str) -> RunSpec {
+    let mut spec = spec(profile, drive(), "64 MiB", KEYS, 3500);
+    (spec.start, spec.engines["mysql"].redo_log) = (Start::Warm, Some(Size(256 << 20)));
+    rules(&mut spec).cpu.statement = sourced(Time(300_000));
+    spec
+}
+
+/// Clean pages everywhere in a small pool, and some dirty ones among them; nothing is flushed but from the LRU list's end.
+fn few_changes(profile: &str, millis: u64) -> RunSpec {
+    let mut spec = spec(profile, drive(), "6 MiB", "{ ycsb = { mix = \"B\", records = 20000, clients = 4 } }", millis);
+    let rules = rules(&mut spec);
+    (rules.flushing.background, rules.checkpoint_age, rules.undo) = (None, None, None);
+    rules.pool.search_depth = sourced(100_000);
+    spec
+}
+
+/// Nothing but statements takes time on a processor.
+fn statements_only() -> RunSpec {
+    let mut spec = small_log(MYSQL_57);
+    round_costs(&mut spec);
+    let cpu = &mut rules(&mut spec).cpu;
+    let free = || sourced(Time(0));
+    (cpu.commit, cpu.page_get, cpu.row, cpu.change) = (free(), free(), free(), free());
+    spec
+}
+
+const COUNTED: [Mechanism; 24] = [
+    Mechanism {
+        name: "midpoint",
+        // A table that is larger than the pool, read from one end to the other again and again: of that LRU keeps nothing.
+        with: || {
+            let mut spec = spec(MYSQL_57, drive(), "12 MiB", "{ scan = { size = \"40 MB\" } }", 1000);
+            // Who reads a leaf asks its bitmap, which is there.
+            (rules(&mut spec).read_ahead, rules(&mut spec).change_buffer) = (None, None);
+            spec
+        },
+        off: |spec| rules(spec).pool.midpoint = None,
+        shows: |left| left.of("server.page_requests") - left.of("server.page_misses"),
+    },
+    Mechanism {
+        name: "LRU flushing of 5.7",
+        with: || few_changes(MYSQL_57, 60),
+        off: |spec| rules(spec).flushing.lru_scan_depth = None,
+        shows: |left| left.of("server.pages_written"),
+    },
+    Mechanism {
+        name: "LRU flushing of MariaDB",
+        with: || few_changes(MARIADB, 60),
+        off: |spec| rules(spec).flushing.lru_scan_depth = None,
+        shows: |left| left.of("server.pages_written"),
+    },
+    Mechanism {
+        name: "LRU flushing of 5.5",
+        with: || few_changes(MYSQL_55, 150),
+        off: |spec| rules(spec).flushing.free_pages = None,
+        shows: |left| left.of("server.pages_written"),
+    },
+    Mechanism {
+        name: "flushes of single pages, each of which is synced by itself",
+        with: || {
+            let mut spec = small(MYSQL_57, OLTP);
+            let rules = rules(&mut spec);
+            (rules.flushing.background, rules.checkpoint_age, rules.flushing.lru_scan_depth) = (None, None, None);
+            spec
+        },
+        off: |spec| rules(spec).flushing.single_slots = None,
+        shows: |left| f64::from(left.of("server.fsyncs") > left.of("server.pages_written")),
+    },
+    Mechanism {
+        name: "change buffer, whose merges read pages that nobody asked for",
+        with: || {
+            let mut spec = small(MYSQL_57, OLTP);
+            rules(&mut spec).read_ahead = None;
+            spec
+        },
+        off: |spec| rules(spec).change_buffer = None,
+        shows: |left| (left.of("server.pages_read") - left.of("server.page_misses")).max(0.0),
+    },
+    Mechanism {
+        name: "group commit",
+        with: || {
+            let keys = KEYS.replace("clients = 4", "clients = 64");
+            spec(MYSQL_57, Device::XPoint(xpoint()), "256 MiB", &keys, 300)
+        },
+        off: |spec| rules(spec).group_commit = None,
+        // Commits without a flush of their own, but for those that wait for theirs at the end.
+        shows: |left| (left.of("server.commits") - left.of("server.log_fsyncs") - 64.0).max(0.0),
+    },
+    Mechanism {
+        name: "read threads",
+        with: || free_scan(Some((4, 10_000))),
+        off: |spec| rules(spec).read_threads = None,
+        shows: |left| left.of("transaction.latency_sum") - left.of("transaction.count") * STATEMENT as f64,
+    },
+    Mechanism {
+        name: "flush-list flushing in the background",
+        with: || large(MYSQL_57),
+        off: |spec| rules(spec).flushing.background = None,
+        shows: |left| left.of("server.pages_written"),
+    },
+    Mechanism {
+        name: "adaptive flushing",
+        with: || large(MYSQL_57),
+        off: |spec| rules(spec).flushing.adaptive = None,
+        shows: |left| left.of("server.pages_written"),
+    },
+    Mechanism {
+        name: "adaptive flushing, by the server's option",
+        with: || large(MYSQL_57),
+        off: |spec| drop(spec.engines["mysql"].options.insert("innodb_adaptive_flushing".into(), "OFF".into())),
+        shows: |left| left.of("server.pages_written"),
+    },
+    Mechanism {
+        name: "adaptive flushing of 5.5",
+        with: || large(MYSQL_55),
+        off: |spec| rules(spec).flushing.adaptive = None,
+        shows: |left| left.of("server.pages_written"),
+    },
+    Mechanism {
+        name: "adaptive flushing of MariaDB",
+        with: || {
+            let mut spec = large(MARIADB);
+            spec.engines["mysql"].redo_log = Some(Size(128 << 20));
+            spec
+        },
+        off: |spec| rules(spec).flushing.adaptive = None,
+        shows: |left| left.of("server.pages_written"),
+    },
+    Mechanism {
+        name: "doublewrite",
+        with: || small(MYSQL_57, OLTP),
+        off: |spec| spec.engines["mysql"].doublewrite = Some(Doublewrite::Off),
+        shows: |left| left.of("server.doublewrite_pages"),
+    },
+    Mechanism {
+        name: "read-ahead",
+        with: || spec(MYSQL_57, drive(), "6 MiB", "{ scan = { size = \"8 MB\" } }", 300),
+        off: |spec| rules(spec).read_ahead = None,
+        shows: |left| left.of("server.page_read_aheads"),
+    },
+    Mechanism {
+        name: "checkpoint age",
+        with: || {
+            // Nothing else flushes, so that what is written is for the log.
+            let mut spec = small_log(MYSQL_57);
+            rules(&mut spec).flushing.background = None;
+            spec
+        },
+        off: |spec| rules(spec).checkpoint_age = None,
+        shows: |left| left.of("server.pages_written") + left.of("server.time_log_space_ns"),
+    },
+    Mechanism {
+        name: "flush method: syncs of data files",
+        with: || {
+            let mut spec = small(MYSQL_57, OLTP);
+            spec.engines["mysql"].doublewrite = Some(Doublewrite::Off);
+            spec
+        },
+        off: |spec| spec.engines["mysql"].flush_method = Some("O_DIRECT_NO_FSYNC".into()),
+        shows: |left| left.of("server.fsyncs"),
+    },
+    Mechanism {
+        name: "flush method: the page cache",
+        with: || on(small(MYSQL_57, KEYS), "fsync", 1 << 30),
+        off: |spec| spec.engines["mysql"].flush_method = Some("O_DIRECT".into()),
+        shows: |left| left.of("server.page_cache_hits"),
+    },
+    Mechanism {
+        name: "row locks",
+        with: || small(MYSQL_57, &KEYS.replace("rows = 20000", "rows = 20")),
+        off: |spec| rules(spec).row_locks = None,
+        shows: |left| left.of("server.lock_waits") + left.of("server.time_row_locks_ns"),
+    },
+    Mechanism {
+        name: "the pool's mutex",
+        with: || small_log(MYSQL_55),
+        off: |spec| rules(spec).pool.look = None,
+        shows: |left| left.of("server.time_pool_mutex_ns"),
+    },
+    Mechanism {
+        name: "page latches",
+        with: || small_log(MYSQL_57),
+        off: |spec| rules(spec).flushing.latched_writes = None,
+        shows: |left| left.of("server.time_free_pages_ns"),
+    },
+    Mechanism {
+        name: "purge",
+        with: || large(MARIADB),
+        off: |spec| rules(spec).purge = None,
+        // Without it a transaction asks for the root, the leaf, the undo page and its segment's header.
+        shows: |left| (left.of("server.page_requests") / left.of("transaction.count")).round() - 4.0,
+    },
+    Mechanism {
+        name: "processor time of a statement",
+        with: statements_only,
+        off: |spec| rules(spec).cpu.statement = sourced(Time(0)),
+        shows: |left| left.of("server.time_processor_ns"),
+    },
+    Mechanism {
+        name: "durable commits",
+        with: || small(MYSQL_57, KEYS),
+        off: |spec| spec.engines["mysql"].commit = Some("0".into()),
+        shows: |left| left.of("server.time_log_ns"),
+    },
+];
+
+#[test]
+fn each_mechanism_shows_where_it_is_on_and_nowhere_else() {
+    for Mechanism { name, with, off, shows } in COUNTED {
+        let mut spec = with();
+        let on = run(&spec);
+        off(&mut spec);
+        assert_eq!(tameshi_sim::unsupported(&spec), Vec::<String>::new(), "without {name}");
+        let without = run(&spec);
+        assert!(on.of("transaction.count") > 0.0 && without.of("transaction.count") > 0.0, "{name}");
+        assert!(shows(&on) > 0.0, "{name}: {}", shows(&on));
+        assert_eq!(shows(&without), 0.0, "without {name}");
+    }
+}
+
+#[test]
+fn orders_whose_numbers_nothing_keeps_apart_are_refused() {
+    let mut spec = small(MYSQL_57, TPCC);
+    rules(&mut spec).row_locks = None;
+    let why =
+        "workload.tpcc: row locks keep the numbers of its orders apart, and the engine's profile has no `row_locks`";
+    assert_eq!(tameshi_sim::unsupported(&spec), [why]);
+}
+
+#[test]
+fn an_option_takes_what_the_server_takes_for_it() {
+    let said = |option: &str, value: &str| {
+        let mut spec = spec(MARIADB, drive(), "6 MiB", KEYS, 100);
+        spec.engines["mysql"].options.insert(option.into(), value.into());
+        tameshi_sim::unsupported(&spec)
+    };
+    for (option, least, most) in [
+        ("innodb_io_capacity", 100, u32::MAX),
+        ("innodb_io_capacity_max", 100, u32::MAX),
+        ("innodb_lru_scan_depth", 100, u32::MAX),
+        ("innodb_flush_neighbors", 0, 2),
+        ("innodb_read_ahead_threshold", 0, 64),
+        ("innodb_max_dirty_pages_pct", 0, 99),
+        ("innodb_change_buffer_max_size", 0, 50),
+        ("innodb_read_io_threads", 1, 64),
+    ] {
+        for inside in [least, most] {
+            assert_eq!(said(option, &inside.to_string()), Vec::<String>::new(), "{option}");
+        }
+        for outside in [i64::from(least) - 1, i64::from(most) + 1] {
+            let why = format!(
+                "engine.mysql.options.{option}: `{outside}` is not accepted by the server; a whole number from {least} to {most} is"
+            );
+            assert_eq!(said(option, &outside.to_string()), [why]);
+        }
+    }
+}
+
+#[test]
+fn in_5_5_no_option_tells_how_many_pages_are_kept_free() {
+    let mut spec = spec(MYSQL_55, drive(), "6 MiB", KEYS, 100);
+    spec.engines["mysql"].options.insert("innodb_lru_scan_depth".into(), "1024".into());
+    let why = "engine.mysql.options.innodb_lru_scan_depth: this version has no such option: user threads flush for free pages";
+    assert_eq!(tameshi_sim::unsupported(&spec), [why]);
+}
