@@ -292,7 +292,7 @@ def _why(
     ]
     return {
         "breakdown": breakdowns,
-        "busy": busy if breakdowns else [],
+        "busy": busy if breakdowns or cell.spec.programs else [],
         "bottleneck": why.bottleneck(breakdowns, busy),
         "endurance": [each for each in worn if each],
         "power": [each for each in drawn if each],

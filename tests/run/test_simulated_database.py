@@ -62,6 +62,31 @@ def test_pool_and_storage_matter_and_the_report_says_what_limits(study, tmp_path
         assert abs(sum(shares) - 1) < 1e-9
     assert found["disk", "small"]["server", "server.time_page_reads"] > 0.3
     assert "hit ratio" in (out / "report.html").read_text()
+    told = tameshi("report", out, "--format", "md").stdout
+    for (storage, pool), values in found.items():
+        shares = {
+            metric.removeprefix("server.time_"): value
+            for (_, metric), value in values.items()
+            if metric.startswith("server.time_")
+        }
+        most = max(shares, key=lambda name: shares[name])
+        words = f"{LIMITS[most]}, {round(100 * shares[most])} %"
+        for text in (told, plain_text((out / "report.html").read_text())):
+            (line,) = re.findall(rf"^.*run · {storage}, {pool} *\|.*{words} *\|.*$", text, re.M)
+            assert len(re.findall(r"\d %", line)) > len(shares), "all shares, and how busy"
+            assert most == "processor" or f" of {storage}, " in line, line
+
+
+LIMITS = {"processor": "processors", "page_reads": "page reads", "free_pages": "free pages"}
+
+
+def plain_text(page: str) -> str:
+    """A page's tables, a row a line with bars between its cells."""
+    rows = re.findall(r"<tr.*?</tr>", page, re.S)
+    cells = ("|".join(re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)) for row in rows)
+    return "\n".join(
+        re.sub(r"<[^>]*>|\s+(?=\s)", "", f"{row}|").replace("\n", " ") for row in cells
+    )
 
 
 def test_simulated_runs_read_as_other_tools_reports(study, tmp_path):

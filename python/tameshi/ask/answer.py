@@ -30,7 +30,6 @@ ASKED_VERSION = 1
 """Form of asked.json; history: 1, the first."""
 QPS, P99 = "statement.rate", "transaction.latency.p99"
 THREE_YEARS = 3.0
-SHARES = "server.time_"
 
 
 def watts(question: Question, storage: str, pool: int) -> float | None:
@@ -85,17 +84,15 @@ def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]
     kind = chief(cell, question.workload)
     qps = figure(cell, question.workload, QPS)
     p99 = figure(cell, kind, P99)
-    shares = {
-        estimate["metric"].removeprefix(SHARES): estimate["value"]
-        for estimate in cell["estimates"]
-        if estimate["metric"].startswith(SHARES)
-    }
+    shares = programs.time_shares(cell["estimates"])
+    limit = max(shares, key=lambda name: shares[name], default=None)
     return {
         "qps": qps,
         "p99": p99,
         "p99_of": kind,
         "hit_ratio": figure(cell, "server", "server.hit_ratio"),
-        "limit": max(shares, key=lambda name: shares[name], default=None),
+        "limit": limit,
+        "limit_share": shares[limit] if limit else None,
         "meets": _meets(question, qps, p99),
     }
 
