@@ -70,7 +70,10 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     ]
     return {
         "schema_version": RESULTS_VERSION,
-        "study": {"name": study.name, "title": study.title, "question": study.question},
+        "study": {
+            **{"name": study.name, "title": study.title, "question": study.question},
+            **({"answer": study.answer.model_dump(mode="json")} if study.answer else {}),
+        },
         "axes": axes,
         "cells": cells,
         "ratios": list(_ratios(axes, cells)),

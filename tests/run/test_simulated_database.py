@@ -168,6 +168,61 @@ def test_a_study_of_real_servers_is_simulated_as_it_stands(name, metric, tmp_pat
         assert cell["runs"]["complete"] == 1
         found = {e["metric"]: e["value"] for e in cell["estimates"]}
         assert found[metric] > 0 or cell["phase"] != "tpcc", cell["levels"]
+    first_sentence_says(FIRST.get(name, []), done.stdout)
+
+
+VALUE = r"[\d.]+(?: k)?(?: \([^()]*\))?"
+FACTOR = r"[\d.]+ ×(?: \([^()]*\))?"
+MAKES = f"makes {VALUE} transactions a second, {FACTOR} the {VALUE} of"
+AWAY = r"ha: the service is away for 2\.\d\d s and at nine tenths of its rate after [2-5]\.\d\d s"
+FIRST = {
+    "mirrored-ha": [
+        r"drive nand makes [\d.]+ × the transactions of optane",
+        r"configuration on memory pair makes [\d.]+ × the transactions of on memory",
+        r"configuration ha makes [\d.]+ × the transactions of single",
+        f"optane · {AWAY}",
+        f"nand · {AWAY}",
+    ],
+    "pcie-ssd-mysql": [
+        rf"[Ss]can · storage pcie takes [\d.]+ m?s .*, {FACTOR} the [\d.]+ m?s .* of sata",
+        f"TPC-C · storage pcie {MAKES} sata",
+    ],
+    "pcie-ssd-mysql-failure": [
+        f"{storage} · phase {phase} {MAKES} normal"
+        for storage in ("[Ss]ata", "pcie")
+        for phase in ("failed", "rebuilding")
+    ],
+    "pcie-ssd-mysql-atomic": [
+        f"[Pp]ages once {MAKES} twice",
+        rf"with pages once the drive lasts [\d.]+ years, {FACTOR} the [\d.]+ of twice",
+    ],
+    "flash-card-review-applications": [
+        *(
+            rf"[Cc]ard {card} makes [\d.]+ × the transactions of"
+            for card in ("es3000-1.2t", "p320h-700g")
+        ),
+        r"threads 32 makes [\d.]+ × the transactions of 2",
+        *(
+            rf"documents · card {card} takes [\d.]+ ms for a read or write, {FACTOR} the [\d.]+ ms"
+            for card in ("es3000-1.2t", "p320h-700g")
+        ),
+    ],
+}
+
+
+def first_sentence_says(patterns, shown):
+    """The first line of the answer tells each."""
+    (first,) = [line for line in shown.splitlines() if line.startswith("What each change does")]
+    for pattern in patterns:
+        assert re.search(pattern, first), (pattern, first)
+
+
+def test_cards_under_applications_are_compared_for_transactions_and_for_documents(tmp_path):
+    path = STUDIES / "flash-card-review-applications.toml"
+    out = tmp_path / "out"
+    done = tameshi("run", path, "--quick", "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    first_sentence_says(FIRST[path.stem], done.stdout)
 
 
 CRASH = STUDY.replace(

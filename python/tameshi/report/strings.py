@@ -400,6 +400,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "{name} makes {value} transactions a second{aside}",
         "トランザクションは毎秒{name} {value}{aside}",
     ),
+    "item.throughput_time_first": ("{name} takes {value}{aside}", "{name}の時間は{value}{aside}"),
+    "item.throughput_time": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.throughput_transactions": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.effect": (
         "{axis} {level} makes {ratio} the transactions of {first}{aside}",
@@ -412,6 +414,34 @@ TEXT: dict[str, tuple[str, str]] = {
     "item.effect_time": (
         "{axis} {level} takes {ratio} the time of {first}{aside}",
         "{axis}を{first}から{level}にすると時間は{ratio}{aside}",
+    ),
+    "item.effect_one": (
+        "{axis} {level} makes {value} transactions a second, {ratio}{aside} the {base} of {first}",
+        "{axis} {level}のトランザクションは毎秒{value}、{first}の{base}の{ratio}{aside}",
+    ),
+    "item.effect_time_one": (
+        "{axis} {level} takes {value}, {ratio}{aside} the {base} of {first}",
+        "{axis} {level}の時間は{value}、{first}の{base}の{ratio}{aside}",
+    ),
+    "item.effect_latency": (
+        "{axis} {level} takes {ratio} the time of {first} for a read or write{aside}",
+        "{axis}を{first}から{level}にすると読み書き1回の時間は{ratio}{aside}",
+    ),
+    "item.effect_latency_one": (
+        "{axis} {level} takes {value} for a read or write, {ratio}{aside} the {base} of {first}",
+        "{axis} {level}の読み書き1回の時間は{value}、{first}の{base}の{ratio}{aside}",
+    ),
+    "item.effect_life": (
+        "with {axis} {level} the drive lasts {ratio} the time of {first}{aside}",
+        "{axis}を{first}から{level}にするとドライブの寿命は{ratio}{aside}",
+    ),
+    "item.effect_life_one": (
+        "with {axis} {level} the drive lasts {value} years, {ratio}{aside} the {base} of {first}",
+        "{axis} {level}でのドライブの寿命は{value}年、{first}の{base}年の{ratio}{aside}",
+    ),
+    "item.away": (
+        "{name}: the service is away for {served} and at nine tenths of its rate after {recovered}",
+        "{name}：サービスの停止は{served}、元のレートの9割に戻るまで{recovered}",
     ),
     "item.effect_range": (
         "{low} to {high}, depending on the rest",
