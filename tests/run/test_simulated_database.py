@@ -325,4 +325,11 @@ def test_a_standby_takes_over_and_the_ratios_of_the_pair_stand_beside_the_publis
         (outage,) = [event["outage"] for event in cell["database"] if event["kind"] == "outage"]
         assert crash["how"] == "failover"
         assert outage["first_success_ns"] - outage["first_error_ns"] > 1e9
-    assert "the standby answered" in (out / "report.html").read_text()
+    others = [cell for cell in found["cells"] if cell not in pair]
+    kinds = {event["kind"] for cell in others for event in cell["database"]}
+    assert not kinds & {"crash", "outage"}, "they stand where they happened alone"
+    page = (out / "report.html").read_text()
+    assert "the standby answered" in page
+    for phase in ("update", "failover"):
+        assert f"{phase}: dirty pages in the buffer pool over time" in page.lower()
+        assert f"{phase}: checkpoint age" in page.lower()

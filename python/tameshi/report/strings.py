@@ -693,6 +693,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "axis.written": ("written (GB)", "書き込み量（GB）"),
     "axis.number": ("value", "値"),
     "axis.hit_ratio": ("hit ratio", "ヒット率"),
+    "axis.bytes": ("bytes", "バイト"),
     # databases
     "table.database": ("Cells of the matrix", "セルごとの主要指標"),
     "note.database": (
@@ -876,6 +877,14 @@ TEXT: dict[str, tuple[str, str]] = {
     "figure.over_time_writes": (
         "{phase}: writes per second over time",
         "{phase}：毎秒の書き込み回数の時間変化",
+    ),
+    "figure.over_time_dirty": (
+        "{phase}: dirty pages in the buffer pool over time",
+        "{phase}：バッファプールのダーティページ量の時間変化",
+    ),
+    "figure.over_time_checkpoint_age": (
+        "{phase}: checkpoint age (log since the last checkpoint) over time",
+        "{phase}：チェックポイント経過量（以後のログ量）の時間変化",
     ),
     "measure.iops": ("IOPS", "IOPS"),
     "measure.rate": ("operations / s", "操作数 / 秒"),
