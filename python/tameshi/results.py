@@ -75,6 +75,7 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
             "title": study.title,
             "question": study.question,
             "quick": bool(study.quick),
+            **({"answer": study.answer.model_dump(mode="json")} if study.answer else {}),
         },
         "axes": axes,
         "cells": cells,
@@ -247,6 +248,23 @@ TOLD = (
 """Events of a run with a database that results.json holds."""
 
 
+STAGED = ("crash", "restart", "pool_loaded")
+"""Those of them that happen in a phase without naming it; the others are of the whole run."""
+
+
+def _phase_of(event: Mapping[str, Any], run: SealedRun, cell: Cell) -> int:
+    """The phase that an event belongs to: the last that had begun; the cell's own if of all."""
+    begun = [
+        (begin, int(window["phase"]))
+        for window in run.outcome["windows"]
+        for begin, _ in window["visits"]
+        if begin <= event.get("t_ns", 0)
+    ]
+    if event["kind"] in STAGED and begun:
+        return max(begun)[1]
+    return int(event.get("phase", cell.index))
+
+
 def _database(
     cell: Cell,
     frames: Mapping[Any, Frames],
@@ -260,7 +278,7 @@ def _database(
         {"repetition": run.spec.repetition, **event}
         for run in runs
         for event in frames[run.folder].events
-        if event["kind"] in TOLD and event.get("phase", cell.index) == cell.index
+        if event["kind"] in TOLD and _phase_of(event, run, cell) == cell.index
     ]
     told += [{"repetition": at, "kind": PROFILE, "profile": of} for at, of in profiles.items()]
     return {"database": [{k: v for k, v in event.items() if k != "source"} for event in told]}
@@ -300,7 +318,7 @@ def _why(
     ]
     return {
         "breakdown": breakdowns,
-        "busy": busy if breakdowns else [],
+        "busy": busy if breakdowns or cell.spec.programs else [],
         "bottleneck": why.bottleneck(breakdowns, busy),
         "endurance": [each for each in aged if each],
         "power": [{**each, **_capacity(parts, each["subject"])} for each in drawn if each],

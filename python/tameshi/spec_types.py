@@ -13,6 +13,11 @@ StorageBytesAdditionalProperty = TypeAliasType(
 )
 
 
+class Told(StrEnum):
+    life = 'life'
+    latency = 'latency'
+
+
 class Varies(StrEnum):
     across = 'across'
     within = 'within'
@@ -1333,6 +1338,31 @@ class Failover(BaseModel):
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    levels: Annotated[
+        dict[str, dict[str, str]] | None,
+        Field(
+            description='By axis and level the level that it is compared with (`levels.configuration = { pair = "alone" }`); what is not named is not\ntold. Absent, and no `phases` either: of every axis each level with the first, of numbers the last.'
+        ),
+    ] = {}
+    phases: Annotated[
+        dict[str, str] | None,
+        Field(
+            description='By phase the phase that it is compared with, cell by cell (`{ failed = "normal" }`). Absent: what phases do is not told.'
+        ),
+    ] = {}
+    tell: Annotated[
+        list[Told] | None,
+        Field(
+            description='What is told besides the rates of programs, the time of scans, and outages.'
+        ),
+    ] = []
 
 
 class AxisSummary(BaseModel):
@@ -2832,6 +2862,9 @@ class Summary(BaseModel):
     name: Annotated[str, Field(description='Stem of its file.')]
     title: Annotated[str, Field(description='Its title.')]
     question: Annotated[str, Field(description='Its question.')]
+    answer: Annotated[Answer | None, Field(description='What its answer compares and tells.')] = (
+        None
+    )
     axes: Annotated[list[AxisSummary], Field(description='Its axes, in order.')]
     published: Annotated[
         list[Published], Field(description='Published figures that its cells reproduce.')

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from string import ascii_lowercase
+from types import MappingProxyType
 
+from tameshi.fitted import Fitted, fitted
 from tameshi.model_error import ODDS, Validated, family_of, validated
 from tameshi.predictions import Prediction, read
 from tameshi.published import listed
@@ -21,6 +24,8 @@ STUDIES = (
     "flash-card-review-applications",
 )
 """Studies of published figures of databases; one is gone, and made first predictions."""
+LATER = "predictions-"
+"""How the files of later predictions begin; the day follows."""
 NEAR, FAR = 0.05, 0.25
 HEAD = """# Simulated databases beside what is known
 
@@ -33,12 +38,21 @@ one; of hit ratios, in points.
 """
 
 
+@dataclass(frozen=True)
+class Latest:
+    """The last that was predicted of a figure, and on which day."""
+
+    predicted: str
+    day: str
+
+
 def write_page(folder: Path) -> None:
     """The page beside the lists that it is made of."""
     rows = [*validated()]
     path = folder / PAGE
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page(rows, calibrations(folder), predicted(folder)), encoding="utf-8")
+    told = page(rows, calibrations(folder), predicted(folder), latest(folder), fitted())
+    path.write_text(told, encoding="utf-8")
 
 
 def calibrations(folder: Path) -> list[dict[str, str]]:
@@ -55,34 +69,57 @@ def predicted(folder: Path) -> list[Prediction]:
     return [row for row in read(folder / "predictions.csv") if row.study in STUDIES]
 
 
+def latest(folder: Path) -> dict[str, Latest]:
+    """By figure what a later model says, where one says otherwise than the first."""
+    found: dict[str, Latest] = {}
+    for path in sorted(folder.glob(f"{LATER}*.csv")):
+        day = path.stem.removeprefix(LATER)
+        found |= {row.id: Latest(row.predicted, day) for row in read(path)}
+    return found
+
+
 def page(
-    rows: Sequence[Validated], known: Sequence[dict[str, str]], blind: Sequence[Prediction]
+    rows: Sequence[Validated],
+    known: Sequence[dict[str, str]],
+    blind: Sequence[Prediction],
+    later: Mapping[str, Latest] = MappingProxyType({}),
+    parameters: Sequence[Fitted] = (),
 ) -> str:
     """The whole page."""
     published = [row for row in rows if row.source in listed()]
     measured = [row for row in rows if row.source not in listed()]
     parts = [HEAD]
     parts += ["## Published figures that may set parameters", ""]
-    parts += _told(published, known)
+    parts += _told(published, known, parameters)
     parts += ["", "## A real MariaDB on the machine at hand", ""]
-    parts += [*_measured(measured), "", "## Blind predictions", "", *_blind(blind)]
+    parts += [*_measured(measured), "", "## Blind predictions", "", *_blind(blind, later)]
+    parts += ["", "## Fitted parameters", "", *_parameters(parameters)]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _told(rows: Sequence[Validated], known: Sequence[dict[str, str]]) -> Iterator[str]:
+def _told(
+    rows: Sequence[Validated], known: Sequence[dict[str, str]], parameters: Sequence[Fitted]
+) -> Iterator[str]:
     """Calibration cells: by whole studies where they were run, and short and warm."""
     if known:
+        setting = {row["id"] for row in known} & {f for p in parameters for f in p.figures}
         yield "As whole studies (`make predictions`):"
+        yield ""
+        yield (
+            f"{len(setting)} of {len({row['id'] for row in known})} figures set parameters "
+            "(*fitted on it*): that they are met says little about others."
+        )
         yield ""
         reasons, notes = lettered([row["reason"] for row in known])
         yield from _table(
-            ("figure", "published", "ours", "error", "why it is off"),
+            ("figure", "published", "ours", "error", "fitted on it", "why it is off"),
             (
                 (
                     row["id"],
                     f"{float(row['published']):,.6g} {row['unit']}",
                     _amount(float(row["ours"])),
                     f"{row['deviation_percent']} %",
+                    _set_by(row["id"], parameters),
                     reason,
                 )
                 for row, reason in zip(known, reasons, strict=True)
@@ -97,6 +134,13 @@ def _told(rows: Sequence[Validated], known: Sequence[dict[str, str]]) -> Iterato
         yield from _compared(rows)
     if not rows and not known:
         yield "None has been run."
+
+
+def _set_by(figure: str, parameters: Sequence[Fitted]) -> str:
+    """The parameters that a figure has set, by the ends of their keys."""
+    return ", ".join(
+        f"`{'.'.join(each.key.split('.')[-2:])}`" for each in parameters if figure in each.figures
+    )
 
 
 def lettered(reasons: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -168,19 +212,60 @@ def _by_family(rows: Iterable[Validated]) -> dict[str, list[Validated]]:
     return found
 
 
-def _blind(rows: Sequence[Prediction]) -> Iterator[str]:
+def _blind(rows: Sequence[Prediction], later: Mapping[str, Latest]) -> Iterator[str]:
     """What was predicted without knowing: nothing here says how right it is."""
     if not rows:
         yield "None of a database has been made yet."
         return
     yield "Not scored here: their values are not known to this project."
     yield ""
+    told = [later.get(row.id) for row in rows]
+    sides = [_outside(row, last) for row, last in zip(rows, told, strict=True)]
+    apart = [f"{row.id} {side}" for row, side in zip(rows, sides, strict=True) if side]
+    if apart:
+        yield (
+            f"What the latest model says lies outside the first prediction's interval for "
+            f"{len(apart)} of {len(rows)}: {', '.join(apart)}. The interval that came first stays, "
+            "and where it was too narrow for what the model was still to become, it was too narrow."
+        )
+    else:
+        yield "What the latest model says lies within the first prediction's interval throughout."
+    yield ""
     yield from _table(
-        ("figure", "unit", "predicted", "from", "to", "cell"),
+        ("figure", "unit", "predicted", "from", "to", "latest", "on", "outside the first", "cell"),
         (
-            (row.id, listed()[row.id].unit, row.predicted, row.low, row.high, row.cell)
-            for row in rows
+            (
+                *(row.id, listed()[row.id].unit, row.predicted, row.low, row.high),
+                *((last.predicted, last.day) if last else ("as first", "")),
+                side,
+                row.cell,
+            )
+            for row, last, side in zip(rows, told, sides, strict=True)
         ),
+    )
+
+
+def _outside(first: Prediction, last: Latest | None) -> str:
+    """On which side of the first interval a later prediction lies; empty within it."""
+    if last is None or not (first.low and first.high and last.predicted):
+        return ""
+    value = float(last.predicted)
+    return "below" if value < float(first.low) else "above" if value > float(first.high) else ""
+
+
+def _parameters(parameters: Sequence[Fitted]) -> Iterator[str]:
+    """What was fitted, and on what: everything else has a source of its own, or is a prior."""
+    if not parameters:
+        yield "None."
+        return
+    yield (
+        "Of engine and host profiles (`fitted_on` there) and of studies (their comments); what "
+        "does not stand here was set from its source, or is called a prior there."
+    )
+    yield ""
+    yield from _table(
+        ("profile or study", "parameter", "value", "fitted on"),
+        ((each.place, f"`{each.key}`", each.value, each.on) for each in parameters),
     )
 
 

@@ -18,7 +18,8 @@ def test_without_prices_the_smallest_pool_that_reaches_the_target_is_the_answer(
     found = configurations(question(), POOLS, CELLS)
     best = best_of(question(), found)
     assert (best["storage"], best["buffer_pool"]) == ("card", "8 GiB")
-    assert best["limit"] == "page_reads" and best["p99_of"] == "tpcc.new_order"
+    assert (best["limit"], best["limit_share"]) == ("page_reads", 0.7)
+    assert best["p99_of"] == "tpcc.new_order"
     assert best["cost"] is None
 
 

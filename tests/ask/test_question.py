@@ -4,8 +4,8 @@ import pytest
 from questions import question
 
 from tameshi.ask import bounds_of, catalog_of, costs_of, storages_of, varied_of
-from tameshi.ask.answer import cost, watts
-from tameshi.ask.question import Costs, Varied
+from tameshi.ask.answer import cost, refuse_unknown_power, watts
+from tameshi.ask.question import Costs, Storage, Varied
 from tameshi.errors import BadInput
 
 GIB = 1 << 30
@@ -98,6 +98,21 @@ def test_a_cost_is_of_storage_memory_and_energy_over_the_years():
     assert watts(asked, "card", 100 * GIB) == 200.0
     assert cost(asked, "card", 100 * GIB) == 3000 + 500 + 0.2 * 2 * 8766 * 0.25
     assert watts(asked, "disks", 0) == 6 * 15.0, "from the profile"
+
+
+def test_where_energy_has_a_price_a_storage_of_unknown_power_is_refused_by_name():
+    storages = (*question().storages, Storage("cloud", {"device": "cloud-volume-1tb"}))
+    price = {"disks": 1000.0, "card": 3000.0, "cloud": 5.0, "energy": 0.25}
+    asked = question(storages=storages, costs=Costs(price, {"card": 25.0}))
+    for said in (refusal(refuse_unknown_power, asked), refusal(cost, asked, "cloud", GIB)):
+        assert said.startswith("--power: where energy has a price")
+        assert "none of cloud" in said and "Accepted: --power cloud=WATTS" in said
+    refuse_unknown_power(
+        question(storages=storages, costs=Costs(price, {"card": 25.0, "cloud": 0.0}))
+    )
+    unpriced = {name: amount for name, amount in price.items() if name != "energy"}
+    refuse_unknown_power(question(storages=storages, costs=Costs(unpriced)))
+    assert cost(question(storages=storages, costs=Costs(unpriced)), "cloud", GIB) == 5.0
 
 
 def test_without_prices_the_smallest_pool_is_the_cheapest_and_then_the_first_storage():

@@ -37,6 +37,7 @@ def configuration(storage: str, rate: float, meets: bool, cost: float | None) ->
         "p99_of": "tpcc.new_order",
         "hit_ratio": figure(0.97, {**off(0.97, True), "low": 0.95, "high": 0.98}),
         "limit": "page_reads",
+        "limit_share": 0.7,
         "meets": meets,
     }
 
@@ -128,6 +129,8 @@ def test_it_stands_in_every_form_of_the_report(lang: str) -> None:
     assert heading in page and 'id="sensitivity-plot"' in page
     assert f"## {heading}" in plain
     beside = (r"25.0 k (24.5–25.5) \[12.5–50.0\]!", r"4.00 ms (3.92–4.08) \[2.00–8.00\]!")
+    share = Text(lang)("spent.share", name=Text(lang)("spent.page_reads"), share="70 %")
+    assert share in plain and share in page
     assert all(said in plain for said in (*beside, r"97.0 % \[95.0–98.0\]"))
     assert Text(lang)("note.beyond", sign="!") in page and Text(lang)("hint.model") in page
     ids = [table.id for table in tables(read_results(inputs.results), Text(lang))]

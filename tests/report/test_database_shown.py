@@ -66,7 +66,7 @@ def test_of_scans_it_tells_the_time_for_a_phase_holds_few_of_them_whole() -> Non
         0
     ]
     assert first == (
-        "What each change does — Measured: Storage pcie takes 0.750 × the time of sata."
+        "What each change does — Measured: Storage pcie takes 30.0 s, 0.750 × the 40.0 s of sata."
     )
 
 
@@ -115,7 +115,7 @@ def test_a_program_that_is_alone_is_called_by_its_name() -> None:
     axes = [{"name": "threads", "varies": "within", "levels": ["2", "8"]}]
     view = read_results({"study": {"name": "s"}, "axes": axes, "cells": cells})
     lines = [clause.sentence for line in answers(view, Text()) for clause in line.clauses]
-    assert lines[0] == "Threads 8 makes 3.00 × the transactions of 2."
+    assert lines[0] == "Threads 8 makes 300 transactions a second, 3.00 × the 100 of 2."
     assert lines[1].startswith("Oltp reaches 300 transactions a second")
 
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 import first_look
 import pytest
 
-from tameshi.report.draw import draw, linear_ticks, log_ticks
+from tameshi.report.draw import binary_log_ticks, binary_ticks, draw, linear_ticks, log_ticks
 from tameshi.report.figures import Figure, figures
 from tameshi.report.points import read_results
-from tameshi.report.text import Text
+from tameshi.report.text import Text, format_tick
 
 
 def all_figures() -> dict[str, Figure]:
@@ -124,6 +124,12 @@ def test_ticks() -> None:
     assert log_ticks(20, 90) == [10, 20, 50, 100, 200, 500]
     assert linear_ticks(3.2e9) == [0, 1e9, 2e9, 3e9, 4e9]
     assert linear_ticks(0) == []
+    assert [format_tick("bytes", tick) for tick in binary_ticks(3.2 * 2**30)] == [
+        *("0 B", "1 GiB", "2 GiB", "3 GiB", "4 GiB")
+    ]
+    told = [format_tick("bytes", tick) for tick in binary_log_ticks(700e3, 90e6)]
+    assert told == ["512 KiB", "2 MiB", "8 MiB", "32 MiB", "128 MiB"]
+    assert binary_ticks(0) == []
 
 
 def searched() -> dict:

@@ -49,6 +49,33 @@ def test_a_line_is_the_mean_of_all_runs_between_the_least_and_the_greatest() -> 
     assert entry["runs"] == 2
 
 
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_dirty_pages_and_the_checkpoint_age_are_shown_as_they_stood_at_each_look(lang: str) -> None:
+    run = run_of([100.0, 200.0])
+    looks = [
+        ("server", end * SECOND + SECOND // 2, SECOND, "server", metric, end * size)
+        for metric, size in (
+            ("server.dirty_bytes", 2.0**20),
+            ("server.checkpoint_age_bytes", 2.0**30),
+        )
+        for end in (1, 2)
+    ]
+    told = pl.DataFrame(looks, schema=run.series.columns, orient="row")
+    entries = list(database_series([replace(run, series=pl.concat([run.series, told]))]))
+    assert [entry["quantity"] for entry in entries] == ["statements", "dirty", "checkpoint_age"]
+    assert [entry["unit_key"] for entry in entries] == ["iops", "bytes", "bytes"]
+    assert entries[1]["values"] == {"small": [2.0**20, 2.0**21]}
+    assert entries[2]["values"] == {"small": [2.0**30, 2.0**31]}
+    nothing = {"axes": (), "worlds": ("measured",), "phases": ("run",), "points": (), "cells": ()}
+    rest = {"ratios": (), "published": (), "verdict": {"level": "valid", "reasons": []}}
+    _, dirty, age = over_time(View(name="s", title="S", question="?", **nothing, **rest), entries)
+    text = Text(lang)
+    assert text.phrase(dirty.title) == text("figure.over_time_dirty", phase=text.name("run"))
+    ticks = draw(age, text)["layout"]["yaxis"]
+    assert ticks["title"]["text"] == text("axis.bytes")
+    assert "2 GiB" in ticks["ticktext"]
+
+
 def test_intervals_that_end_halfway_between_two_stay_apart() -> None:
     (entry,) = database_series([run_of([1.0, 2.0, 3.0], late_ns=SECOND // 2)])
     assert list(entry["values"].values()) == [[1.0, 2.0, 3.0]]

@@ -3,10 +3,11 @@
 import math
 import re
 
+from tameshi.fitted import FIGURE, KINDS, Fitted, fitted
 from tameshi.model_error import Facts, Validated
-from tameshi.paths import VALIDATION
+from tameshi.paths import PROFILES, STUDIES, VALIDATION
 from tameshi.predictions import Prediction
-from tameshi.validation_page import PAGE, page, write_page
+from tameshi.validation_page import PAGE, latest, page, predicted, write_page
 
 FACTS = Facts("mariadb-10.11", "tpcc", "volume", 4, 10**9, 10**8)
 BAD = "Measured, tpcc, 16 MiB, warning: the machine was busy."
@@ -34,7 +35,7 @@ def test_errors_are_told_where_they_are_bad_too():
 def test_cells_of_whole_studies_stand_with_the_reason_of_their_error():
     known = {"id": "S2-0023", "published": "10915", "unit": "query/s", "ours": "42000"}
     told = page([], [{**known, "deviation_percent": "+284.8", "reason": "not known"}], [])
-    assert "10,915 query/s | 42,000 | +284.8 % | not known" in told
+    assert "10,915 query/s | 42,000 | +284.8 % |  | not known" in told
 
 
 def test_a_reason_that_several_figures_share_is_told_once():
@@ -51,8 +52,59 @@ def test_a_reason_that_several_figures_share_is_told_once():
 def test_predictions_stand_with_their_bounds_and_without_a_score():
     blind = Prediction("S2-0033", "40000", "30000", "50000", "mysql-disk-or-flash", "a=b", "d")
     told = page([], [], [blind])
-    assert "| S2-0033 | query/s | 40000 | 30000 | 50000 | a=b |" in told
+    assert "| S2-0033 | query/s | 40000 | 30000 | 50000 | as first |  |  | a=b |" in told
+    assert "within the first prediction's interval throughout" in told
     assert "Nothing has been measured" in told
+
+
+def test_the_latest_prediction_stands_beside_the_first_and_those_outside_are_counted(tmp_path):
+    head = "id,predicted,low,high,study,cell,digest\n"
+    rows = {
+        "predictions.csv": (("S2-0033", 40), ("S2-0035", 40), ("S2-0037", 40), ("S2-0039", 40)),
+        "predictions-2026-11-22.csv": (("S2-0033", 90), ("S2-0035", 90)),
+        "predictions-2026-11-23.csv": (("S2-0033", 20), ("S2-0033", 50), ("S2-0037", 29)),
+    }
+    for name, told in rows.items():
+        lines = (f"{id},{value},30,50,mysql-disk-or-flash,a=b,d\n" for id, value in told)
+        (tmp_path / name).write_text(head + "".join(lines))
+    told = page([], [], predicted(tmp_path), latest(tmp_path))
+    assert "for 2 of 4: S2-0035 above, S2-0037 below." in told
+    for line in (
+        "| S2-0033 | query/s | 40 | 30 | 50 | 50 | 2026-11-23 |  | a=b |",
+        "| S2-0035 | query/s | 40 | 30 | 50 | 90 | 2026-11-22 | above | a=b |",
+        "| S2-0037 | query/s | 40 | 30 | 50 | 29 | 2026-11-23 | below | a=b |",
+        "| S2-0039 | query/s | 40 | 30 | 50 | as first |  |  | a=b |",
+    ):
+        assert line in told
+
+
+def test_a_figure_that_set_parameters_says_which_and_all_of_them_stand_in_a_table():
+    known = {"published": "1", "unit": "s", "ours": "2", "deviation_percent": "+1.0", "reason": ""}
+    rows = [{**known, "id": name} for name in ("S2-0023", "S2-0025")]
+    parameters = [
+        Fitted("mysql-5.5", "engine.innodb.pool.look", "0.82 us", "S2-0023, beside S2-0001"),
+        Fitted("a-study", "redo_log", "56 MiB", "S2-0023"),
+    ]
+    told = page([], rows, [], {}, parameters)
+    assert "1 of 2 figures set parameters" in told
+    assert "| S2-0023 | 1 s | 2 | +1.0 % | `pool.look`, `redo_log` |  |" in told
+    assert "| S2-0025 | 1 s | 2 | +1.0 % |  |  |" in told
+    assert "| a-study | `redo_log` | 56 MiB | S2-0023 |" in told
+
+
+def test_every_fitted_value_of_engines_hosts_and_studies_stands_in_the_table():
+    found = fitted()
+    for kind in KINDS:
+        for path in (PROFILES / kind).glob("*.toml"):
+            lines = path.read_text().count("fitted_on =")
+            assert len([each for each in found if each.place == path.stem]) == lines, path
+    assert all(each.figures for each in found)
+    for path in STUDIES.glob("*.toml"):
+        comments = " ".join(re.findall(r"(?m)^# ?(.*)$", path.read_text()))
+        said = re.findall(r"fitted on ((?:S\d-\d{4}(?:,? and |, )?)+)", comments)
+        assert len(said) == comments.count("fitted on"), f"{path}: say on which figures"
+        told = [each.figures for each in found if each.place == path.stem]
+        assert sorted(told) == sorted(tuple(FIGURE.findall(each)) for each in said), path
 
 
 def test_every_row_has_as_many_cells_as_its_head():
@@ -62,9 +114,9 @@ def test_every_row_has_as_many_cells_as_its_head():
 
 
 def test_the_page_of_this_project_is_that_of_its_lists(tmp_path):
-    for name in ("calibration.csv", "predictions.csv"):
-        if (VALIDATION / name).exists():
-            (tmp_path / name).write_bytes((VALIDATION / name).read_bytes())
+    for path in [VALIDATION / "calibration.csv", *VALIDATION.glob("predictions*.csv")]:
+        if path.exists():
+            (tmp_path / path.name).write_bytes(path.read_bytes())
     write_page(tmp_path)
     made = (tmp_path / PAGE).read_text()
     why = "stale: run `tameshi predictions` or `python -m bench.beside_mariadb --write`"

@@ -21,6 +21,7 @@ STUDY = SimpleNamespace(
     name="s",
     title="S",
     question="?",
+    answer=None,
     axes=[],
     windows=None,
     published=None,

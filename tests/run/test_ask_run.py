@@ -59,3 +59,12 @@ def test_bad_questions_are_told_and_create_nothing(option, value, words, tmp_pat
         cli.app(words_given, standalone_mode=False)
     assert words in str(caught.value)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_price_of_energy_without_watts_is_told_and_creates_nothing(tmp_path):
+    prices = ("--price", "cloud-volume-1tb=9", "--price", "energy=0.2")
+    storage = ("--storage", "cloud-volume-1tb", *prices)
+    done = tameshi(*QUESTION, *storage, "--out", tmp_path / "out")
+    assert done.returncode != 0
+    assert "--power cloud-volume-1tb=WATTS" in done.stderr
+    assert not (tmp_path / "out").exists()

@@ -62,6 +62,31 @@ def test_pool_and_storage_matter_and_the_report_says_what_limits(study, tmp_path
         assert abs(sum(shares) - 1) < 1e-9
     assert found["disk", "small"]["server", "server.time_page_reads"] > 0.3
     assert "hit ratio" in (out / "report.html").read_text()
+    told = tameshi("report", out, "--format", "md").stdout
+    for (storage, pool), values in found.items():
+        shares = {
+            metric.removeprefix("server.time_"): value
+            for (_, metric), value in values.items()
+            if metric.startswith("server.time_")
+        }
+        most = max(shares, key=lambda name: shares[name])
+        words = f"{LIMITS[most]}, {round(100 * shares[most])} %"
+        for text in (told, plain_text((out / "report.html").read_text())):
+            (line,) = re.findall(rf"^.*run · {storage}, {pool} *\|.*{words} *\|.*$", text, re.M)
+            assert len(re.findall(r"\d %", line)) > len(shares), "all shares, and how busy"
+            assert most == "processor" or f" of {storage}, " in line, line
+
+
+LIMITS = {"processor": "processors", "page_reads": "page reads", "free_pages": "free pages"}
+
+
+def plain_text(page: str) -> str:
+    """A page's tables, a row a line with bars between its cells."""
+    rows = re.findall(r"<tr.*?</tr>", page, re.S)
+    cells = ("|".join(re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)) for row in rows)
+    return "\n".join(
+        re.sub(r"<[^>]*>|\s+(?=\s)", "", f"{row}|").replace("\n", " ") for row in cells
+    )
 
 
 def test_simulated_runs_read_as_other_tools_reports(study, tmp_path):
@@ -143,6 +168,61 @@ def test_a_study_of_real_servers_is_simulated_as_it_stands(name, metric, tmp_pat
         assert cell["runs"]["complete"] == 1
         found = {e["metric"]: e["value"] for e in cell["estimates"]}
         assert found[metric] > 0 or cell["phase"] != "tpcc", cell["levels"]
+    first_sentence_says(FIRST.get(name, []), done.stdout)
+
+
+VALUE = r"[\d.]+(?: k)?(?: \([^()]*\))?"
+FACTOR = r"[\d.]+ ×(?: \([^()]*\))?"
+MAKES = f"makes {VALUE} transactions a second, {FACTOR} the {VALUE} of"
+AWAY = r"ha: the service is away for 2\.\d\d s and at nine tenths of its rate after [2-5]\.\d\d s"
+FIRST = {
+    "mirrored-ha": [
+        r"drive nand makes [\d.]+ × the transactions of optane",
+        r"configuration on memory pair makes [\d.]+ × the transactions of on memory",
+        r"configuration ha makes [\d.]+ × the transactions of single",
+        f"optane · {AWAY}",
+        f"nand · {AWAY}",
+    ],
+    "pcie-ssd-mysql": [
+        rf"[Ss]can · storage pcie takes [\d.]+ m?s .*, {FACTOR} the [\d.]+ m?s .* of sata",
+        f"TPC-C · storage pcie {MAKES} sata",
+    ],
+    "pcie-ssd-mysql-failure": [
+        f"{storage} · phase {phase} {MAKES} normal"
+        for storage in ("[Ss]ata", "pcie")
+        for phase in ("failed", "rebuilding")
+    ],
+    "pcie-ssd-mysql-atomic": [
+        f"[Pp]ages once {MAKES} twice",
+        rf"with pages once the drive lasts [\d.]+ years, {FACTOR} the [\d.]+ of twice",
+    ],
+    "flash-card-review-applications": [
+        *(
+            rf"[Cc]ard {card} makes [\d.]+ × the transactions of"
+            for card in ("es3000-1.2t", "p320h-700g")
+        ),
+        r"threads 32 makes [\d.]+ × the transactions of 2",
+        *(
+            rf"documents · card {card} takes [\d.]+ ms for a read or write, {FACTOR} the [\d.]+ ms"
+            for card in ("es3000-1.2t", "p320h-700g")
+        ),
+    ],
+}
+
+
+def first_sentence_says(patterns, shown):
+    """The first line of the answer tells each."""
+    (first,) = [line for line in shown.splitlines() if line.startswith("What each change does")]
+    for pattern in patterns:
+        assert re.search(pattern, first), (pattern, first)
+
+
+def test_cards_under_applications_are_compared_for_transactions_and_for_documents(tmp_path):
+    path = STUDIES / "flash-card-review-applications.toml"
+    out = tmp_path / "out"
+    done = tameshi("run", path, "--quick", "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    first_sentence_says(FIRST[path.stem], done.stdout)
 
 
 CRASH = STUDY.replace(
@@ -245,4 +325,11 @@ def test_a_standby_takes_over_and_the_ratios_of_the_pair_stand_beside_the_publis
         (outage,) = [event["outage"] for event in cell["database"] if event["kind"] == "outage"]
         assert crash["how"] == "failover"
         assert outage["first_success_ns"] - outage["first_error_ns"] > 1e9
-    assert "the standby answered" in (out / "report.html").read_text()
+    others = [cell for cell in found["cells"] if cell not in pair]
+    kinds = {event["kind"] for cell in others for event in cell["database"]}
+    assert not kinds & {"crash", "outage"}, "they stand where they happened alone"
+    page = (out / "report.html").read_text()
+    assert "the standby answered" in page
+    for phase in ("update", "failover"):
+        assert f"{phase}: dirty pages in the buffer pool over time" in page.lower()
+        assert f"{phase}: checkpoint age" in page.lower()

@@ -451,6 +451,47 @@ fn axes_of(figure: &Published) -> Vec<(&'static str, String)> {
     }
 }
 
+/// What the answer compares names axes, levels and phases that exist.
+pub(crate) fn answer<'r>(
+    source: Source<'_>,
+    table: &Table<'_>,
+    study: &Summary,
+    runs: impl Iterator<Item = &'r RunSpec>,
+) -> Checked {
+    let Some(answer) = &study.answer else { return Ok(()) };
+    for (axis, pairs) in &answer.levels {
+        let Some(known) = study.axes.iter().find(|known| known.name == *axis) else {
+            let axes = study.axes.iter().map(|known| known.name.clone()).collect();
+            return Err(unknown_name(source, table, &["answer", "levels", axis], "axis", axis, axes));
+        };
+        for (level, base) in pairs {
+            if let Some(found) = [level, &base.0].into_iter().find(|found| !known.levels.contains(found)) {
+                let path = ["answer", "levels", axis, level];
+                let what = format!("level of axis `{axis}`");
+                return Err(unknown_name(source, table, &path, &what, found, known.levels.clone()));
+            }
+        }
+    }
+    let phases = phases_of(runs);
+    for (phase, base) in &answer.phases {
+        if let Some(found) = [phase, &base.0].into_iter().find(|found| !phases.contains(found)) {
+            return Err(unknown_name(source, table, &["answer", "phases", phase], "phase", found, phases));
+        }
+    }
+    Ok(())
+}
+
+/// The names of all phases, in the order in which runs have them.
+fn phases_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<String> {
+    let mut phases: Vec<String> = vec![];
+    for phase in runs.flat_map(|run| &run.phases) {
+        if !phases.contains(&phase.name) {
+            phases.push(phase.name.clone());
+        }
+    }
+    phases
+}
+
 /// Published figures name levels and phases that exist.
 pub(crate) fn published<'r>(
     source: Source<'_>,
@@ -458,12 +499,7 @@ pub(crate) fn published<'r>(
     study: &Summary,
     runs: impl Iterator<Item = &'r RunSpec>,
 ) -> Checked {
-    let mut phases: Vec<String> = vec![];
-    for phase in runs.flat_map(|run| &run.phases) {
-        if !phases.contains(&phase.name) {
-            phases.push(phase.name.clone());
-        }
-    }
+    let phases = phases_of(runs);
     for (index, figure) in study.published.iter().enumerate() {
         let index = index.to_string();
         for (axis, level) in &figure.cell {

@@ -8,7 +8,7 @@ use crate::phases::expand;
 use crate::resolve::{Profiles, resolve_database, resolve_engine, resolve_host, resolve_storages, unsupported};
 use crate::run::{PhaseSpec, RUN_SPEC_VERSION, RunSpec, World};
 use crate::search::{self, CellRates};
-use crate::study::{Method, Phase, Published, Search, Study, Varies, Window};
+use crate::study::{Answer, Method, Phase, Published, Search, Study, Varies, Window};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,9 @@ pub struct Summary {
     pub title: String,
     /// Its question.
     pub question: String,
+    /// What its answer compares and tells.
+    #[serde(default)]
+    pub answer: Option<Answer>,
     /// Its axes, in order.
     pub axes: Vec<AxisSummary>,
     /// Published figures that its cells reproduce.
@@ -105,11 +108,15 @@ pub fn plan(name: &str, source: Source<'_>, request: &Request, profiles: &Profil
     let mut summary = Summary { quick: quick.is_some(), ..summarise(name, study, &axes) };
     if quick.is_some() {
         // The quick part may have other levels: figures of cells that it leaves out are left out.
-        let Summary { axes, published, .. } = &mut summary;
+        let Summary { axes, published, answer, .. } = &mut summary;
         let known = |name: &String, level: &String| axes.iter().any(|a| a.name == *name && a.levels.contains(level));
         published.retain(|figure| figure.cell.iter().all(|(axis, level)| known(axis, &level.0)));
+        for (axis, pairs) in answer.iter_mut().flat_map(|answer| &mut answer.levels) {
+            pairs.retain(|level, base| known(axis, level) && known(axis, &base.0));
+        }
     }
     check::published(source, &document, &summary, resolved.iter().map(|resolved| &resolved.1))?;
+    check::answer(source, &document, &summary, resolved.iter().map(|resolved| &resolved.1))?;
     if let Some(searched) = study.search.clone() {
         search::check(source, &document, study, &resolved[0].1, &summary.axes)?;
         summary.axes.extend(search::axis(&request.rates));
@@ -213,6 +220,7 @@ fn summarise(name: &str, study: &Study, axes: &[AxisTable<'_>]) -> Summary {
         name: name.to_string(),
         title: study.title.clone(),
         question: study.question.clone(),
+        answer: study.answer.clone(),
         axes: axes.iter().map(axis).collect(),
         published: study.published.clone(),
         windows: study.window.clone(),

@@ -24,13 +24,13 @@ from tameshi.ask.written import (
     value_label,
     watts_of,
 )
+from tameshi.errors import BadInput
 from tameshi.stats import programs
 
 ASKED_VERSION = 1
 """Form of asked.json; history: 1, the first."""
 QPS, P99 = "statement.rate", "transaction.latency.p99"
 THREE_YEARS = 3.0
-SHARES = "server.time_"
 
 
 def watts(question: Question, storage: str, pool: int) -> float | None:
@@ -57,8 +57,29 @@ def cost(question: Question, storage: str, pool: int) -> float:
     found = price.get(storage, 0.0) + price.get(MEMORY, 0.0) * pool / GIB
     if ENERGY in price:
         hours = price.get(YEARS, THREE_YEARS) * HOURS_A_YEAR
-        found += (watts(question, storage, pool) or 0.0) / WATT_KILO * hours * price[ENERGY]
+        drawn = watts(question, storage, pool)
+        if drawn is None:
+            raise _unpowered(storage)
+        found += drawn / WATT_KILO * hours * price[ENERGY]
     return found
+
+
+def refuse_unknown_power(question: Question) -> None:
+    """Where energy has a price, what every storage draws must be known; raises `BadInput`."""
+    if ENERGY not in question.costs.price:
+        return
+    for storage in question.storages:
+        if watts(question, storage.name, 0) is None:
+            raise _unpowered(storage.name)
+
+
+def _unpowered(storage: str) -> BadInput:
+    return BadInput(
+        "where energy has a price, what every storage draws must be known",
+        where="--power",
+        found=f"none of {storage}, and its profiles do not say what it draws at most",
+        accepted=[f"--power {storage}=WATTS"],
+    )
 
 
 def figure(cell: Mapping[str, Any], subject: str, metric: str) -> dict[str, Any] | None:
@@ -85,17 +106,15 @@ def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]
     kind = chief(cell, question.workload)
     qps = figure(cell, question.workload, QPS)
     p99 = figure(cell, kind, P99)
-    shares = {
-        estimate["metric"].removeprefix(SHARES): estimate["value"]
-        for estimate in cell["estimates"]
-        if estimate["metric"].startswith(SHARES)
-    }
+    shares = programs.time_shares(cell["estimates"])
+    limit = max(shares, key=lambda name: shares[name], default=None)
     return {
         "qps": qps,
         "p99": p99,
         "p99_of": kind,
         "hit_ratio": figure(cell, "server", "server.hit_ratio"),
-        "limit": max(shares, key=lambda name: shares[name], default=None),
+        "limit": limit,
+        "limit_share": shares[limit] if limit else None,
         "meets": _meets(question, qps, p99),
     }
 

@@ -56,6 +56,7 @@ def prepared(question: Question, folder: Path) -> Prepared:
 
     Raises `BadInput` that names what of the question can't be.
     """
+    answer.refuse_unknown_power(question)
     pools = rungs(*question.pools)
     return _prepared(asked_study(question, pools, folder))
 

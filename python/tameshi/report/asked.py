@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tameshi.report import summary
+from tameshi.report import summary, waits
 from tameshi.report.database import validated_on
 from tameshi.report.figures import Figure, Panel, Scale, Series
 from tameshi.report.points import View
@@ -164,14 +164,15 @@ def tables(view: View, text: Text) -> list[Table]:
 def _configurations(asked: Document, text: Text) -> Table:
     priced = any(each["cost"] is not None for each in asked["configurations"])
     powered = any(each["watts"] is not None for each in asked["configurations"])
-    keys = ["pool", "meets", "qps", "p99", "hit_ratio", "limit"]
-    keys += ["watts"] if powered else []
-    keys += ["cost"] if priced else []
+    keys = [f"asked.column.{key}" for key in ("pool", "meets", "qps", "p99", "hit_ratio")]
+    keys.append("column.spent_most")
+    keys += ["asked.column.watts"] if powered else []
+    keys += ["asked.column.cost"] if priced else []
     rows = []
     for each in asked["configurations"]:
         cells = [_meets(each["meets"], text), _shown(each["qps"], "rate", text)]
         cells += [_shown(each["p99"], "latency", text), _alone(each["hit_ratio"], "share", text)]
-        cells.append(Shown(_limit(each["limit"], text)))
+        cells.append(Shown(waits.said(each["limit"], each.get("limit_share"), text)))
         if powered:
             known = each["watts"] is not None
             cells.append(Shown(f"{each['watts']:,.0f} W" if known else text("cell.unknown")))
@@ -183,17 +184,13 @@ def _configurations(asked: Document, text: Text) -> Table:
         )
         mark = "valid" if is_best else ""
         rows.append(Row(each["buffer_pool"], tuple(cells), group=each["storage"], mark=mark))
-    columns = tuple(Column(text(f"asked.column.{key}")) for key in keys)
+    columns = tuple(Column(text(key)) for key in keys)
     caption, note = text("table.asked", target=_target(asked, text)), text("note.asked")
     return Table("asked", caption, columns, tuple(rows), note, numeric=True)
 
 
 def _meets(meets: bool | None, text: Text) -> Shown:
     return Shown(text("asked.failed" if meets is None else f"asked.{'yes' if meets else 'no'}"))
-
-
-def _limit(name: str | None, text: Text) -> str:
-    return text(f"asked.limit_{name}") if name else text("cell.none")
 
 
 def _model(figure: Document | None, kind: str, text: Text) -> str:

@@ -1,4 +1,4 @@
-"""What a study found of its databases: the matrix of cells, response times by type, the checks."""
+"""What a study found of its databases: cells, limits, response times by type, checks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tameshi.model_error import NOTHING
+from tameshi.report import waits
 from tameshi.report.facts import ratio_of
 from tameshi.report.points import Point, View, freeze
 from tameshi.report.summary import Column, Row, Table, cell_name, shown
@@ -26,7 +27,7 @@ def tables(view: View, text: Text) -> list[Table]:
     cells = [cell for cell in view.cells if "database" in cell and cell["estimates"]]
     if not cells:
         return []
-    found = [_matrix(view, text, cells), _times(view, text, cells)]
+    found = [_matrix(view, text, cells), waits.table(text, cells), _times(view, text, cells)]
     found += [_model(text, cells), _profile(text, cells), _checks(text, cells)]
     return [table for table in found if table.rows]
 

@@ -240,10 +240,10 @@ def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[s
     if scale.log:
         # However flat a curve is, there is a tick beside it.
         wide, middle = max(math.log10(high / low), 0.5), math.log10(high * low) / 2
-        ticks = log_ticks(low, high)
+        ticks = binary_log_ticks(low, high) if scale.kind == "bytes" else log_ticks(low, high)
         axis["range"] = [middle - 0.58 * wide, middle + 0.58 * wide]
     else:
-        ticks = linear_ticks(high)
+        ticks = binary_ticks(high) if scale.kind == "bytes" else linear_ticks(high)
         axis["range"] = [0, high * 1.08 or 1]
     if figure.kind == "dot" and scale.kind == "share" and high > low:
         # Shares of nearly the whole would all lie at the edge.
@@ -297,6 +297,19 @@ def log_ticks(low: float, high: float) -> list[float]:
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     steps = (1, 2, 5) if math.log10(high / low) < _DECADES_WITH_STEPS else (1,)
     return [step * 10.0**power for power in range(first, last + 1) for step in steps]
+
+
+def binary_log_ticks(low: float, high: float) -> list[float]:
+    """Powers of two that cover a range, about five of them, for bytes are told in such units."""
+    first, last = math.floor(math.log2(low)), math.ceil(math.log2(high))
+    step = math.ceil((last - first) / 5) or 1
+    return [2.0**power for power in range(first, last + step, step)]
+
+
+def binary_ticks(high: float) -> list[float]:
+    """Round ticks from zero in the unit of the greatest value, KiB or MiB or GiB."""
+    unit = 1024.0 ** math.floor(math.log(high, 1024)) if high >= 1 else 1.0
+    return [unit * tick for tick in linear_ticks(high / unit)]
 
 
 def linear_ticks(high: float, low: float = 0.0) -> list[float]:

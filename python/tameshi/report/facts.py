@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tameshi.report.points import (
     Axis,
-    Levels,
     Name,
     Point,
     Series,
@@ -17,20 +15,16 @@ from tameshi.report.points import (
     family_of,
     freeze,
     is_kind,
-    is_side_metric,
     level_on,
     lowest_level,
     moves_large_blocks,
-    number,
     series_names,
     series_of,
-    without,
     without_parts,
 )
 from tameshi.stats import ratios
 from tameshi.stats.intervals import Interval
 
-FEW_LEVELS = 3
 MEDIAN, MEAN, P99 = "latency.p50", "latency.mean", "latency.p99"
 SCAN = "scan"
 
@@ -60,26 +54,6 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Effect:
-    """What one level of an axis does to a program's rate, beside the axis's first level.
-
-    Of scans it is the mean time, for a phase holds few of them, whole: `measure` tells which.
-    `ratio` is the geometric mean over the cells that differ in nothing else, `low` and `high` the
-    least and the greatest of them; `model` how far models leave it open, off alike in all cells.
-    """
-
-    phase: str
-    axis: str
-    first: str
-    level: str
-    ratio: float
-    low: float
-    high: float
-    model: tuple[float, float] | None
-    measure: str = "rate"
-
-
-@dataclass(frozen=True)
 class Company:
     """The same stream in two phases, the second with more streams beside it."""
 
@@ -92,7 +66,7 @@ class Company:
 def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
     """The study's own ratio where it holds one, either way up, else one from the two estimates."""
     metric = f"{top.operation}.{top.measure}"
-    model = _model_of(top, bottom)
+    model = model_of(top, bottom)
     for entry in view.ratios:
         if (entry["metric"], entry.get("subject", "")) != (metric, top.subject):
             continue
@@ -110,7 +84,7 @@ def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
     return Ratio(value, interval.low, interval.high, interval.runs, model)
 
 
-def _model_of(top: Point, bottom: Point) -> tuple[float, float] | None:
+def model_of(top: Point, bottom: Point) -> tuple[float, float] | None:
     """How far models leave a ratio open."""
     return ratios.of_models((top.value, top.model), (bottom.value, bottom.model))
 
@@ -168,9 +142,11 @@ def plain_facts(view: View, phase: str) -> list[Fact]:
             continue
         name = _program(name, key)
         series = [p for p in points if p.key == key]
-        rate = _natural_rate(view, series)
+        rate = MEAN if subject == SCAN else _natural_rate(view, series)
         measures = [rate] if rate else []
-        if operation == "commit":
+        if subject == SCAN:
+            measures = _first_of(series, (MEAN,))
+        elif operation == "commit":
             name = tuple(part for part in name if part != subject) or (operation,)
             measures += _first_of(series, (MEAN,)) + _first_of(series, (P99,))
         elif operation == "transaction":
@@ -188,111 +164,10 @@ def _program(name: Name, key: Series) -> Name:
     return (key[1],) if name == ("transaction",) else name
 
 
-def effects(view: View, world: str) -> list[Effect]:
-    """What each axis does to the programs' rates: numbers from end to end, names from the first."""
-    found = []
-    for phase in view.phases:
-        rates = {
-            point.levels: point
-            for point in view.in_phase(phase)
-            if point.world == world and point.operation == "transaction" and point.value > 0
-            if is_chief(point) and not is_kind(point.key)
-        }
-        for axis in view.axes:
-            there = [lv for lv in axis.levels if any((axis.name, lv) in levels for levels in rates)]
-            if axis.numeric:
-                there = sorted(there, key=lambda level: number(level) or 0.0)
-                there = [*there[:1], *there[1:][-1:]]
-            for level in there[1:]:
-                pairs = _alike(rates, axis, there[0], level)
-                if pairs:
-                    found.append(_effect(phase, axis.name, there[0], level, pairs))
-    return found
-
-
 def is_chief(point: Point) -> bool:
     """Whether it is what a program is judged by: its rate, of scans their mean time."""
     measure = point.measure
     return measure == MEAN if point.subject == SCAN else family_of(measure) == "rate"
-
-
-def work_effects(view: View, world: str) -> list[Effect]:
-    """What each axis across runs does to operations of storages, over all phases; what phases do.
-
-    Numbers from end to end; of many names the one that does most and the one that does least.
-    """
-    rates = [
-        (point.levels, point.phase, point)
-        for point in view.points
-        if point.world == world and point.value > 0 and point.measure == "iops"
-        if point.operation in ("read", "write") and not is_side_metric(point)
-    ]
-    found = []
-    for axis in (axis for axis in view.axes if axis.varies == "across"):
-        there = [lv for lv in axis.levels if any((axis.name, lv) in of for of, _, _ in rates)]
-        if axis.numeric:
-            there = sorted(there, key=lambda level: number(level) or 0.0)
-            there = [*there[:1], *there[1:][-1:]]
-        here = []
-        for level in there[1:]:
-            keyed = {
-                lv: {
-                    (phase, point.key[1:], without(of, axis)): point
-                    for of, phase, point in rates
-                    if level_on(of, axis) == lv
-                }
-                for lv in (there[0], level)
-            }
-            pairs = _paired(keyed[level], keyed[there[0]])
-            if pairs:
-                here.append(_effect("", axis.name, there[0], level, pairs))
-        here.sort(key=lambda effect: effect.ratio)
-        found += here if len(here) <= FEW_LEVELS else [here[-1], here[0]]
-    return found + _phase_effects(view, rates)
-
-
-def _phase_effects(view: View, rates: Sequence[tuple[Levels, str, Point]]) -> list[Effect]:
-    """The first phase beside each later one with the same stream in the same cells."""
-    by_phase: dict[str, dict[Any, Point]] = {phase: {} for phase in view.phases}
-    for levels, phase, point in rates:
-        by_phase[phase][point.key[1:], levels] = point
-    phases = [phase for phase in view.phases if view.sweep_axis(phase) is None and by_phase[phase]]
-    found = []
-    for later in phases[1:]:
-        pairs = _paired(by_phase[later], by_phase[phases[0]])
-        if pairs and len(pairs) == len(by_phase[later]):
-            found.append(_effect("", "phase", phases[0], later, pairs))
-    return found
-
-
-def _paired(above: Mapping[Any, Point], below: Mapping[Any, Point]) -> list[tuple[Point, Point]]:
-    return [(point, below[key]) for key, point in above.items() if key in below]
-
-
-def _effect(
-    phase: str, axis: str, first: str, level: str, pairs: Sequence[tuple[Point, Point]]
-) -> Effect:
-    factors = [top.value / bottom.value for top, bottom in pairs]
-    models = [model for pair in pairs if (model := _model_of(*pair))]
-    model = None
-    if len(models) == len(pairs):
-        model = _mean([low for low, _ in models]), _mean([high for _, high in models])
-    found = _mean(factors), min(factors), max(factors)
-    return Effect(phase, axis, first, level, *found, model, family_of(pairs[0][0].measure))
-
-
-def _mean(factors: Sequence[float]) -> float:
-    """Their geometric mean."""
-    return math.exp(math.fsum(map(math.log, factors)) / len(factors))
-
-
-def _alike(
-    rates: Mapping[Levels, Point], axis: Axis, first: str, level: str
-) -> list[tuple[Point, Point]]:
-    """The cells that differ in this axis alone, those of the level above."""
-    base = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == first}
-    there = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == level}
-    return [(rate, base[other]) for other, rate in there.items() if other in base]
 
 
 def companies(view: View) -> list[Company]:

@@ -481,6 +481,8 @@ def _steps(
 def _time_scale(unit: str) -> Scale:
     if unit == "share":
         return Scale(Phrase("axis.hit_ratio"), "share")
+    if unit == "bytes":
+        return Scale(Phrase("axis.bytes"), unit)
     kind = "latency" if unit.startswith("latency") else kind_of(unit)
     return Scale(Phrase(f"axis.{kind}"), kind)
 

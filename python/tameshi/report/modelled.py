@@ -20,6 +20,9 @@ METRICS = {
     "reads": "server.read_rate",
     "writes": "server.write_rate",
 }
+"""What a cell is shown by, and its estimate."""
+STATES = {"dirty": "server.dirty_bytes", "checkpoint_age": "server.checkpoint_age_bytes"}
+OVER_TIME = METRICS | STATES
 """The estimate whose interval belongs to a quantity over time."""
 TAIL = "latency.p99"
 COLUMNS = 3
@@ -122,7 +125,7 @@ def _banded(view: View, entry: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]
     models = {
         name: [_bounds(value, estimate, share=quantity == "hit_ratio") for value in values]
         for name, values in entry["values"].items()
-        if (estimate := _estimate(cells.get(name), METRICS[quantity]))
+        if (estimate := _estimate(cells.get(name), OVER_TIME[quantity]))
     }
     yield from _parts({**entry, MODELS: models}, cells)
 

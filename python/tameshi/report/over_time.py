@@ -1,4 +1,4 @@
-"""Over time a database: QPS, hit ratio, reads and writes, with a line for each cell of a study.
+"""Over time a database: QPS, hit ratio, I/O, dirty pages, checkpoint age, a line for each cell.
 
 Over what was written a drive: how it slows down as it fills."""
 
@@ -16,6 +16,9 @@ import polars as pl
 NANOSECONDS = 1e9
 GB = 1e9
 QPS, HITS, READS, WRITES = ("statements", "hit_ratio", "reads", "writes")
+DIRTY, AGE = ("dirty", "checkpoint_age")
+UNITS = {HITS: "share", DIRTY: "bytes", AGE: "bytes"}
+"""Of quantities that are no rates."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ def database_series(runs: Iterable[RunWindow]) -> Iterator[dict[str, Any]]:
                 "world": world,
                 "name": f"{phase}, {quantity}",
                 "quantity": quantity,
-                "unit_key": "share" if quantity == HITS else "iops",
+                "unit_key": UNITS.get(quantity, "iops"),
                 "t_s": times,
                 "values": {name: _over(runs, times, fmean) for name, runs in lines.items()},
                 "low": {name: _over(runs, times, min) for name, runs in lines.items()},
@@ -112,10 +115,15 @@ def _quantities(
         rows = ((t, v, dt) for t, v, dt in summed.iter_rows() if dt / NANOSECONDS > interval_s / 2)
         return {at(t): value * NANOSECONDS / dt for t, value, dt in rows}
 
+    def state(metric: str) -> dict[float, float]:
+        rows = told.filter(metric=metric).select("t_ns", "value").iter_rows()
+        return {at(t): value for t, value in rows}
+
     told = series.filter(source="server")
     disk = series.filter(source="sampler")
     yield QPS, rate(series.filter(source="load"), "statement.count")
-    hits = told.filter(metric="server.hit_ratio")
-    yield HITS, {at(t): v for t, v in hits.select("t_ns", "value").iter_rows()}
+    yield HITS, state("server.hit_ratio")
     yield READS, rate(told, "server.reads") or rate(disk, "disk.reads")
     yield WRITES, rate(told, "server.writes") or rate(disk, "disk.writes")
+    yield DIRTY, state("server.dirty_bytes")
+    yield AGE, state("server.checkpoint_age_bytes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -89,6 +89,8 @@ class View:
     method: dict[str, Any] | None = None
     asked: dict[str, Any] | None = None
     quick: bool = False
+    answer: dict[str, Any] = field(default_factory=dict)
+    """What the study says that its answer compares and tells."""
 
     @cached_property
     def large_transfers(self) -> frozenset[tuple[str, str, Series]]:
@@ -179,6 +181,7 @@ def read_results(results: dict[str, Any]) -> View:
         method=results.get("method"),
         asked=results.get("asked"),
         quick=bool(study.get("quick")),
+        answer=study.get("answer") or {},
     )
 
 

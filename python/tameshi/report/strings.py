@@ -110,20 +110,11 @@ TEXT: dict[str, tuple[str, str]] = {
     "asked.yes": ("yes", "はい"),
     "asked.no": ("no", "いいえ"),
     "asked.failed": ("failed", "失敗"),
-    "asked.limit_processor": ("processors", "プロセッサ"),
-    "asked.limit_page_reads": ("page reads", "ページの読み出し"),
-    "asked.limit_free_pages": ("free pages", "空きページ"),
-    "asked.limit_pool_mutex": ("the buffer pool's mutex", "バッファプールのミューテックス"),
-    "asked.limit_row_locks": ("row locks", "行ロック"),
-    "asked.limit_log": ("the log", "ログ"),
-    "asked.limit_log_space": ("room in the log", "ログの空き"),
-    "asked.limit_thinking": ("clients that think", "クライアントの待機"),
     "asked.column.pool": ("Buffer pool", "バッファプール"),
     "asked.column.meets": ("Reaches the target", "目標に届くか"),
     "asked.column.qps": ("Statements a second", "毎秒の文"),
     "asked.column.p99": ("p99", "p99"),
     "asked.column.hit_ratio": ("Hit ratio", "ヒット率"),
-    "asked.column.limit": ("Most time goes into", "最も時間を使うもの"),
     "asked.column.watts": ("Power, at most", "消費電力（最大）"),
     "asked.column.cost": ("Cost", "費用"),
     "asked.column.value": ("Value", "値"),
@@ -409,6 +400,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "{name} makes {value} transactions a second{aside}",
         "トランザクションは毎秒{name} {value}{aside}",
     ),
+    "item.throughput_time_first": ("{name} takes {value}{aside}", "{name}の時間は{value}{aside}"),
+    "item.throughput_time": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.throughput_transactions": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.effect": (
         "{axis} {level} makes {ratio} the transactions of {first}{aside}",
@@ -421,6 +414,34 @@ TEXT: dict[str, tuple[str, str]] = {
     "item.effect_time": (
         "{axis} {level} takes {ratio} the time of {first}{aside}",
         "{axis}を{first}から{level}にすると時間は{ratio}{aside}",
+    ),
+    "item.effect_one": (
+        "{axis} {level} makes {value} transactions a second, {ratio}{aside} the {base} of {first}",
+        "{axis} {level}のトランザクションは毎秒{value}、{first}の{base}の{ratio}{aside}",
+    ),
+    "item.effect_time_one": (
+        "{axis} {level} takes {value}, {ratio}{aside} the {base} of {first}",
+        "{axis} {level}の時間は{value}、{first}の{base}の{ratio}{aside}",
+    ),
+    "item.effect_latency": (
+        "{axis} {level} takes {ratio} the time of {first} for a read or write{aside}",
+        "{axis}を{first}から{level}にすると読み書き1回の時間は{ratio}{aside}",
+    ),
+    "item.effect_latency_one": (
+        "{axis} {level} takes {value} for a read or write, {ratio}{aside} the {base} of {first}",
+        "{axis} {level}の読み書き1回の時間は{value}、{first}の{base}の{ratio}{aside}",
+    ),
+    "item.effect_life": (
+        "with {axis} {level} the drive lasts {ratio} the time of {first}{aside}",
+        "{axis}を{first}から{level}にするとドライブの寿命は{ratio}{aside}",
+    ),
+    "item.effect_life_one": (
+        "with {axis} {level} the drive lasts {value} years, {ratio}{aside} the {base} of {first}",
+        "{axis} {level}でのドライブの寿命は{value}年、{first}の{base}年の{ratio}{aside}",
+    ),
+    "item.away": (
+        "{name}: the service is away for {served} and at nine tenths of its rate after {recovered}",
+        "{name}：サービスの停止は{served}、元のレートの9割に戻るまで{recovered}",
     ),
     "item.effect_range": (
         "{low} to {high}, depending on the rest",
@@ -684,6 +705,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "axis.written": ("written (GB)", "書き込み量（GB）"),
     "axis.number": ("value", "値"),
     "axis.hit_ratio": ("hit ratio", "ヒット率"),
+    "axis.bytes": ("bytes", "バイト"),
     # databases
     "table.database": ("Cells of the matrix", "セルごとの主要指標"),
     "note.database": (
@@ -692,6 +714,35 @@ TEXT: dict[str, tuple[str, str]] = {
         "括弧内は同じフェーズの最初のセルとの比。レートは毎秒。読み書きはサーバー自身とディスクの計数。"
         "サーバーが数えないものは空欄。",
     ),
+    "table.spent": (
+        "What limits each cell: where the clients' time goes",
+        "各セルの律速要因：クライアントの時間の内訳",
+    ),
+    "note.spent": (
+        "Shares of all the time of the simulated clients. Who waits for page reads, free pages, "
+        "the log or room in the log waits for the storage; beside it stands what was busiest "
+        "there, else what was busiest of all.",
+        "シミュレートしたクライアントの全時間に対する割合。ページの読み出し、空きページ、ログ、"
+        "ログの空きを待つ者はストレージを待つ。隣はそのストレージで、それ以外では全体で最も稼働した資源。",
+    ),
+    "column.spent": ("Share of the clients' time", "クライアントの時間の割合"),
+    "column.spent_most": ("Most time goes into", "最も時間を使うもの"),
+    "column.busiest": ("Busiest resource", "最も稼働した資源"),
+    "spent.share": ("{name}, {share}", "{name}、{share}"),
+    "spent.storage": (
+        "{resource} of {storage}, {busy} busy",
+        "{storage}の{resource}（稼働率{busy}）",
+    ),
+    "spent.host": ("{resource} of the host, {busy} busy", "ホストの{resource}（稼働率{busy}）"),
+    "spent.processor": ("processors", "プロセッサ"),
+    "spent.page_reads": ("page reads", "ページの読み出し"),
+    "spent.free_pages": ("free pages", "空きページ"),
+    "spent.pool_mutex": ("the buffer pool's mutex", "バッファプールのミューテックス"),
+    "spent.row_locks": ("row locks", "行ロック"),
+    "spent.log": ("the log", "ログ"),
+    "spent.log_space": ("room in the log", "ログの空き"),
+    "spent.outage": ("the server not being there", "サーバーの停止"),
+    "spent.thinking": ("clients that think", "クライアントの待機"),
     "table.times": ("Response times by type of transaction", "トランザクション種別の応答時間"),
     "table.checks": (
         "Is the data right? Conditions, ledger, mix, outages and errors",
@@ -838,6 +889,14 @@ TEXT: dict[str, tuple[str, str]] = {
     "figure.over_time_writes": (
         "{phase}: writes per second over time",
         "{phase}：毎秒の書き込み回数の時間変化",
+    ),
+    "figure.over_time_dirty": (
+        "{phase}: dirty pages in the buffer pool over time",
+        "{phase}：バッファプールのダーティページ量の時間変化",
+    ),
+    "figure.over_time_checkpoint_age": (
+        "{phase}: checkpoint age (log since the last checkpoint) over time",
+        "{phase}：チェックポイント経過量（以後のログ量）の時間変化",
     ),
     "measure.iops": ("IOPS", "IOPS"),
     "measure.rate": ("operations / s", "操作数 / 秒"),

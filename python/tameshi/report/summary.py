@@ -7,18 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tameshi.report.effects import LATENCY, LIFE, Away, Effect, aways, effects, work_effects
 from tameshi.report.facts import (
     MEAN,
     P99,
     Company,
-    Effect,
     Fact,
     companies,
-    effects,
     plain_facts,
     ratio_of,
     sweep_facts,
-    work_effects,
 )
 from tameshi.report.points import (
     Axis,
@@ -114,31 +112,62 @@ def answers(view: View, text: Text) -> list[Answer]:
 
 
 def _effect_answer(view: View, text: Text) -> list[Answer]:
-    """How many times the transactions each level of an axis brings."""
-    several = len({point.phase for point in view.points if point.operation == "transaction"}) > 1
-
-    def item(effect: Effect) -> str:
-        low, high = (format_value("ratio", end) for end in (effect.low, effect.high))
-        over = text("item.effect_range", low=low, high=high) if low != high else ""
-        told = modelled(Shown("", interval=over), "ratio", effect.ratio, effect.model)
-        names = (effect.phase, effect.axis) if several and effect.phase else (effect.axis,)
-        key = "item.effect" if effect.phase else "item.effect_operations"
-        return text(
-            key if effect.measure == "rate" else "item.effect_time",
-            axis=text.names(names),
-            first=text.name(effect.first),
-            level=text.name(effect.level),
-            ratio=format_value("ratio", effect.ratio),
-            aside=text.aside(told, bare=not over),
-        )
+    """How many times the transactions each change brings; how long services were away."""
 
     def say(world: str) -> str:
-        here = (effects(view, world) or work_effects(view, world))[:MOST_ITEMS]
-        said = text("list.separator").join(map(item, here))
-        return text("sentence.effect", items=said[:1].upper() + said[1:]) if here else ""
+        broken = [_away(text, away) for away in aways(view, world)[:MOST_ITEMS]]
+        most = MOST_ITEMS - len(broken)
+        here = (effects(view, world, most) or work_effects(view, world))[:most]
+        said = text("list.separator").join([*(_effect(view, text, e) for e in here), *broken])
+        return text("sentence.effect", items=said[:1].upper() + said[1:]) if said else ""
 
     clauses = _clauses(view, text, say)
     return [Answer(text("answer.effect"), clauses)] if clauses else []
+
+
+_EFFECT_KEYS = {"rate": "", LIFE: "_life", LATENCY: "_latency"}
+
+
+def _effect(view: View, text: Text, effect: Effect) -> str:
+    """What a change does; where it stands on two values, these too."""
+    low, high = (format_value("ratio", end) for end in (effect.low, effect.high))
+    over = text("item.effect_range", low=low, high=high) if low != high else ""
+    told = modelled(Shown("", interval=over), "ratio", effect.ratio, effect.model)
+    programs = {point.phase for point in view.points if point.operation == "transaction"}
+    several = len(programs if effect.phase in programs else view.phases) > 1
+    of_phase = several and effect.phase and effect.axis != "phase"
+    names = (*effect.cell, *((effect.phase,) if of_phase else ()), effect.axis)
+    key = f"item.effect{_EFFECT_KEYS.get(effect.measure, '_time')}"
+    fields = {}
+    if not effect.phase:
+        key = "item.effect_operations"
+    elif effect.pair:
+        key += "_one"
+        top, bottom = (_value(text, p, bare=p.low is None) for p in effect.pair)
+        fields = {"value": top, "base": bottom}
+    return text(
+        key,
+        axis=text.names(names),
+        first=text.name(effect.first),
+        level=text.name(effect.level),
+        ratio=format_value("ratio", effect.ratio),
+        aside=text.aside(told, bare=not over),
+        **fields,
+    )
+
+
+def _away(text: Text, away: Away) -> str:
+    """How long a service was away, and until when it was slow; of several runs from … to …."""
+
+    def span(times: Sequence[int | None]) -> str:
+        known = sorted(t for t in times if t is not None)
+        if len(known) < len(times):
+            return text("check.never")
+        ends = [f"{t / 1e9:.2f} s" for t in known]
+        return ends[0] if ends[0] == ends[-1] else "–".join((ends[0].removesuffix(" s"), ends[-1]))
+
+    served, recovered = span(away.served), span(away.recovered)
+    return text("item.away", name=text.names(away.name), served=served, recovered=recovered)
 
 
 def _most_told(pairs: list[Company]) -> list[Company]:
@@ -300,10 +329,15 @@ def _plain_answer(
     chosen = [f for f in facts if wanted(f)]
     several = len({f.phase for f in facts}) > 1
 
+    def key_of(fact: Fact) -> str:
+        if fact.measure == MEAN and topic == "throughput":
+            return f"{topic}_time"
+        rate = fact.operation == "transaction" and fact.measure in ("rate", "iops")
+        return f"{topic}_transactions" if rate else topic
+
     def item(fact: Fact, world: str, bare: bool, first: bool) -> str:
         name = text.names(((fact.phase,) if several else ()) + fact.name)
-        rate = fact.operation == "transaction" and fact.measure in ("rate", "iops")
-        key = f"{topic}_transactions" if rate else topic
+        key = key_of(fact)
         return _item(text, key, first, fact.found[world], bare, name=name)
 
     def say(world: str) -> str:
@@ -318,7 +352,12 @@ def _plain_answer(
 
         def items(bare: bool) -> list[str]:
             if len(here) <= MOST_ITEMS:
-                return [item(f, world, bare, i == 0) for i, f in enumerate(here)]
+                keys = [key_of(f) for f in here]
+                # What follows upon a figure of another kind has a verb of its own.
+                return [
+                    item(f, world, bare, i == 0 or keys[i - 1] != keys[i])
+                    for i, f in enumerate(here)
+                ]
             return [ends([f for f in here if f.measure == m], bare) for m in measures]
 
         points = [f.found[world] for f in here]

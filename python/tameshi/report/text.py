@@ -91,7 +91,7 @@ def format_value(kind: str, value: float) -> str:
 
 def format_tick(kind: str, value: float) -> str:
     """A round value for an axis, without trailing zeros."""
-    divisor, suffix, _ = _scaled(kind, value)
+    _, divisor, suffix = next(s for s in reversed(_SCALES[kind]) if abs(value) >= s[0])
     return f"{value / divisor:.6g}{suffix}"
 
 

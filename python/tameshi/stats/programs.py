@@ -64,6 +64,8 @@ CLIENT_TIMES = (
     "thinking",
 )
 """What the clients of a simulated server wait for: shares of all their time."""
+TIME_SHARE = "server.time_"
+"""How the metric of each of those shares begins."""
 GAUGES = ("server.dirty_bytes", "server.checkpoint_age_bytes", "server.threads_running")
 
 
@@ -131,7 +133,7 @@ def _shares_of_time(runs: Sequence[WindowData]) -> list[Estimate]:
     told = {run: times for run, times in spent.items() if sum(times.values()) > 0}
     return [
         _plain(
-            f"server.time_{name}",
+            f"{TIME_SHARE}{name}",
             SERVER,
             "1",
             {run: times[name] / sum(times.values()) for run, times in told.items()},
@@ -139,6 +141,15 @@ def _shares_of_time(runs: Sequence[WindowData]) -> list[Estimate]:
         for name in CLIENT_TIMES
         if any(times[name] > 0 for times in told.values())
     ]
+
+
+def time_shares(estimates: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """What a cell of results.json tells of those shares, by mechanism; empty where it has none."""
+    return {
+        estimate["metric"].removeprefix(TIME_SHARE): estimate["value"]
+        for estimate in estimates
+        if estimate["metric"].startswith(TIME_SHARE)
+    }
 
 
 def of_process(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:

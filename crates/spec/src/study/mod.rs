@@ -2,6 +2,7 @@
 //!
 //! The documentation comments here are the reference page's text; the JSON schema is derived from these types.
 
+mod answer;
 mod engine;
 mod happening;
 mod method;
@@ -11,6 +12,7 @@ mod search;
 mod stack;
 mod until;
 
+pub use answer::{Answer, Told};
 pub use engine::{Doublewrite, Engine, Engines};
 pub use happening::{Derived, Event, Failover, Failure, Kill, Member, Published, Restart, Scalar, Window};
 pub use method::Method;
@@ -37,6 +39,9 @@ pub struct Study {
     pub title: String,
     /// The question it answers, as a sentence.
     pub question: String,
+    /// What the report's first sentence compares and tells; absent: what each axis does to the programs' rates.
+    #[serde(default)]
+    pub answer: Option<Answer>,
     /// Which of the named things below are used.
     #[serde(default, rename = "use")]
     pub uses: Uses,

@@ -157,6 +157,30 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
         InputErrorKind::UnknownName,
     ),
     (
+        "answer_of_an_axis_that_does_not_exist",
+        "[workload.stream.s]",
+        "[axis.d]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n[answer]\nlevels.depth = { 2 = 1 }\n[workload.stream.s]",
+        InputErrorKind::UnknownName,
+    ),
+    (
+        "answer_beside_a_level_that_does_not_exist",
+        "[workload.stream.s]",
+        "[axis.d]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n[answer]\nlevels.d = { 2 = 3 }\n[workload.stream.s]",
+        InputErrorKind::UnknownName,
+    ),
+    (
+        "answer_of_a_phase_that_does_not_exist",
+        "[workload.stream.s]",
+        "[answer]\nphases = { failed = \"p\" }\n[workload.stream.s]",
+        InputErrorKind::UnknownName,
+    ),
+    (
+        "answer_that_tells_what_nobody_knows",
+        "[workload.stream.s]",
+        "[answer]\ntell = [\"price\"]\n[workload.stream.s]",
+        InputErrorKind::UnknownVariant,
+    ),
+    (
         "published_level_that_does_not_exist",
         "[workload.stream.s]",
         "[axis.d]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n[[published]]\nid = \"S1\"\ncell = { d = 3 }\nmetric = \"read.iops\"\n[workload.stream.s]",

@@ -1,0 +1,29 @@
+//! What the answer of a report compares and tells: `[answer]`.
+
+use super::Scalar;
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the first sentence of the report compares and tells.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Answer {
+    /// By axis and level the level that it is compared with (`levels.configuration = { pair = "alone" }`); what is not named is not
+    /// told. Absent, and no `phases` either: of every axis each level with the first, of numbers the last.
+    pub levels: IndexMap<String, IndexMap<String, Scalar>>,
+    /// By phase the phase that it is compared with, cell by cell (`{ failed = "normal" }`). Absent: what phases do is not told.
+    pub phases: IndexMap<String, Scalar>,
+    /// What is told besides the rates of programs, the time of scans, and outages.
+    pub tell: Vec<Told>,
+}
+
+/// What an answer may tell besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// How long the drives last at this rate of writing.
+    Life,
+    /// Mean latency of all reads and writes of storage streams.
+    Latency,
+}

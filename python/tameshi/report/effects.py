@@ -1,0 +1,290 @@
+"""What changes do: levels beside levels, phases beside phases, and how long a service was away."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tameshi.report.facts import MEAN, is_chief, model_of
+from tameshi.report.points import (
+    Axis,
+    Levels,
+    Name,
+    Point,
+    View,
+    family_of,
+    freeze,
+    is_kind,
+    is_side_metric,
+    level_on,
+    level_words,
+    number,
+    without,
+)
+
+FEW_LEVELS = 3
+LIFE, LATENCY = "life", "latency"
+"""What an answer may tell besides."""
+ALL = "all"
+"""The operation of what is made of several."""
+Rates = Mapping[Levels, Point]
+Pairs = Sequence[tuple[Point, Point]]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What one level of an axis does to a program's rate, beside another level.
+
+    Of scans it is the mean time, for a phase holds few of them, whole: `measure` tells which.
+    `ratio` is the geometric mean over the cells that differ in nothing else, `low` and `high` the
+    least and the greatest of them; `model` how far models leave it open, off alike in all cells.
+    `pair` are the two values, where it stands on no more; `cell` is where, of one cell alone.
+    """
+
+    phase: str
+    axis: str
+    first: str
+    level: str
+    ratio: float
+    low: float
+    high: float
+    model: tuple[float, float] | None
+    measure: str = "rate"
+    pair: tuple[Point, Point] | None = None
+    cell: Name = ()
+
+
+@dataclass(frozen=True)
+class Away:
+    """How long a cell's clients were not served, and from when on at nine tenths of the rate.
+
+    In nanoseconds from the first failure, in each run; none where that never came.
+    """
+
+    name: Name
+    served: tuple[int | None, ...]
+    recovered: tuple[int | None, ...]
+
+
+def effects(view: View, world: str, most: int) -> list[Effect]:
+    """What levels and phases do to programs, and to what else the study wants to be told.
+
+    Phases stand cell by cell where that is no more than `most`.
+    """
+    found: list[Effect] = []
+    by_phase = {phase: rates for phase in view.phases if (rates := _rates(view, world, phase))}
+    broken = {cell["phase"] for cell in _cells(view, world) if _outages(cell)}
+    # Where the service broke down, its rate tells of the outage and not of the levels.
+    whole = [phase for phase in by_phase if phase not in broken] or list(by_phase)
+    for phase in whole:
+        found += _of_levels(view, phase, by_phase[phase])
+    found += _of_phases(view, by_phase, most)
+    told = view.answer.get("tell") or ()
+    if LIFE in told:
+        for phase in view.phases:
+            found += _of_levels(view, phase, _lives(view, world, phase))
+    if LATENCY in told:
+        for phase in (phase for phase in view.phases if phase not in by_phase):
+            found += _of_levels(view, phase, _latencies(view, world, phase))
+    return found
+
+
+def aways(view: View, world: str) -> list[Away]:
+    """The outages of each cell, in the order of the cells."""
+    broken = [(cell, outages) for cell in _cells(view, world) if (outages := _outages(cell))]
+    several = len({cell["phase"] for cell, _ in broken}) > 1
+
+    def since(outages: Sequence[Mapping[str, Any]], key: str) -> tuple[int | None, ...]:
+        return tuple(o[key] - o["first_error_ns"] if o[key] else None for o in outages)
+
+    found = []
+    for cell, outages in broken:
+        words = level_words(freeze(cell["levels"]))
+        name = (cell["phase"], *words) if several or not words else words
+        found.append(Away(name, since(outages, "first_success_ns"), since(outages, "recovered_ns")))
+    return found
+
+
+def _cells(view: View, world: str) -> Iterator[dict[str, Any]]:
+    return (cell for cell in view.cells if cell["world"] == world)
+
+
+def _outages(cell: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [e["outage"] for e in cell.get("database") or () if e["kind"] == "outage"]
+
+
+def _rates(view: View, world: str, phase: str) -> dict[Levels, Point]:
+    """By levels what a phase's program is judged by."""
+    return {
+        point.levels: point
+        for point in view.in_phase(phase)
+        if point.world == world and point.operation == "transaction" and point.value > 0
+        if is_chief(point) and not is_kind(point.key)
+    }
+
+
+def _of_levels(view: View, phase: str, rates: Rates) -> Iterator[Effect]:
+    """What the study compares; else numbers from end to end, and names with the first."""
+    compared = view.answer.get("levels") or {}
+    chosen = bool(compared or view.answer.get("phases"))
+    for axis in view.axes:
+        there = [lv for lv in axis.levels if any((axis.name, lv) in levels for levels in rates)]
+        if axis.numeric:
+            there = sorted(there, key=lambda level: number(level) or 0.0)
+            there = [*there[:1], *there[1:][-1:]]
+        beside = compared.get(axis.name, {}) if chosen else {level: there[0] for level in there[1:]}
+        for level, first in beside.items():
+            pairs = _alike(rates, axis, first, level)
+            if pairs:
+                yield _effect(phase, axis.name, first, level, pairs)
+
+
+def _of_phases(view: View, by_phase: Mapping[str, Rates], most: int) -> Iterator[Effect]:
+    """What the study compares of phases."""
+    compared = {
+        phase: first
+        for phase, first in (view.answer.get("phases") or {}).items()
+        if phase in by_phase and first in by_phase
+    }
+    alike = {
+        phase: [levels for levels in by_phase[phase] if levels in by_phase[first]]
+        for phase, first in compared.items()
+    }
+    apart = sum(map(len, alike.values())) <= most
+    for phase, first in compared.items():
+        pairs = [(by_phase[phase][levels], by_phase[first][levels]) for levels in alike[phase]]
+        groups = [[pair] for pair in pairs] if apart else [pairs]
+        for group in (group for group in groups if group):
+            name = level_words(group[0][0].levels) if apart else ()
+            yield _effect(phase, "phase", first, phase, group, name)
+
+
+def _lives(view: View, world: str, phase: str) -> dict[Levels, Point]:
+    """How long the drive lasts that goes first, in years."""
+    found = {}
+    for cell in _cells(view, world):
+        worn = [each["life_years"] for each in cell.get("endurance") or () if each["life_years"]]
+        if cell["phase"] == phase and worn:
+            levels = freeze(cell["levels"])
+            found[levels] = _made(world, phase, levels, LIFE, min(worn))
+    return found
+
+
+def _latencies(view: View, world: str, phase: str) -> dict[Levels, Point]:
+    """Mean latency of all reads and writes, each as often as it is."""
+    by_levels: dict[Levels, dict[tuple[str, str], dict[str, float]]] = {}
+    for point in view.in_phase(phase):
+        if point.world == world and point.operation in ("read", "write"):
+            stream = by_levels.setdefault(point.levels, {})
+            stream.setdefault((point.subject, point.operation), {})[point.measure] = point.value
+    found = {}
+    for levels, streams in by_levels.items():
+        known = [told for told in streams.values() if told.get("iops") and MEAN in told]
+        if known:
+            rate = sum(told["iops"] for told in known)
+            mean = sum(told["iops"] * told[MEAN] for told in known) / rate
+            found[levels] = _made(world, phase, levels, MEAN, mean)
+    return found
+
+
+def _made(world: str, phase: str, levels: Levels, measure: str, value: float) -> Point:
+    """What is made of several estimates: it has no interval."""
+    return Point(
+        world=world,
+        phase=phase,
+        levels=levels,
+        subject="",
+        operation=ALL,
+        measure=measure,
+        value=value,
+        low=None,
+        high=None,
+        runs=0,
+        method="",
+        degrees=None,
+        scale=None,
+        operations=None,
+        model=None,
+        outside_model=False,
+        sound=True,
+    )
+
+
+def work_effects(view: View, world: str) -> list[Effect]:
+    """What each axis across runs does to operations of storages, over all phases; what phases do.
+
+    Numbers from end to end; of many names the one that does most and the one that does least.
+    """
+    rates = [
+        (point.levels, point.phase, point)
+        for point in view.points
+        if point.world == world and point.value > 0 and point.measure == "iops"
+        if point.operation in ("read", "write") and not is_side_metric(point)
+    ]
+    found = []
+    for axis in (axis for axis in view.axes if axis.varies == "across"):
+        there = [lv for lv in axis.levels if any((axis.name, lv) in of for of, _, _ in rates)]
+        if axis.numeric:
+            there = sorted(there, key=lambda level: number(level) or 0.0)
+            there = [*there[:1], *there[1:][-1:]]
+        here = []
+        for level in there[1:]:
+            keyed = {
+                lv: {
+                    (phase, point.key[1:], without(of, axis)): point
+                    for of, phase, point in rates
+                    if level_on(of, axis) == lv
+                }
+                for lv in (there[0], level)
+            }
+            pairs = _paired(keyed[level], keyed[there[0]])
+            if pairs:
+                here.append(_effect("", axis.name, there[0], level, pairs))
+        here.sort(key=lambda effect: effect.ratio)
+        found += here if len(here) <= FEW_LEVELS else [here[-1], here[0]]
+    return found + _phase_effects(view, rates)
+
+
+def _phase_effects(view: View, rates: Sequence[tuple[Levels, str, Point]]) -> list[Effect]:
+    """The first phase beside each later one with the same stream in the same cells."""
+    by_phase: dict[str, dict[Any, Point]] = {phase: {} for phase in view.phases}
+    for levels, phase, point in rates:
+        by_phase[phase][point.key[1:], levels] = point
+    phases = [phase for phase in view.phases if view.sweep_axis(phase) is None and by_phase[phase]]
+    found = []
+    for later in phases[1:]:
+        pairs = _paired(by_phase[later], by_phase[phases[0]])
+        if pairs and len(pairs) == len(by_phase[later]):
+            found.append(_effect("", "phase", phases[0], later, pairs))
+    return found
+
+
+def _paired(above: Mapping[Any, Point], below: Mapping[Any, Point]) -> list[tuple[Point, Point]]:
+    return [(point, below[key]) for key, point in above.items() if key in below]
+
+
+def _effect(phase: str, axis: str, first: str, level: str, pairs: Pairs, cell: Name = ()) -> Effect:
+    factors = [top.value / bottom.value for top, bottom in pairs]
+    models = [model for pair in pairs if (model := model_of(*pair))]
+    model = None
+    if len(models) == len(pairs):
+        model = _mean([low for low, _ in models]), _mean([high for _, high in models])
+    found = _mean(factors), min(factors), max(factors)
+    pair = pairs[0] if len(pairs) == 1 else None
+    top = pairs[0][0]
+    measure = LATENCY if (top.operation, top.measure) == (ALL, MEAN) else family_of(top.measure)
+    return Effect(phase, axis, first, level, *found, model, measure, pair, cell)
+
+
+def _mean(factors: Sequence[float]) -> float:
+    """Their geometric mean."""
+    return math.exp(math.fsum(map(math.log, factors)) / len(factors))
+
+
+def _alike(rates: Rates, axis: Axis, first: str, level: str) -> list[tuple[Point, Point]]:
+    """The cells that differ in this axis alone, those of the level above."""
+    base = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == first}
+    there = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == level}
+    return [(rate, base[other]) for other, rate in there.items() if other in base]

@@ -1,0 +1,130 @@
+"""What a report's first sentence compares: levels, phases, and how long a service was away."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from tameshi.report.points import View, read_results
+from tameshi.report.strings import LANGUAGES
+from tameshi.report.summary import answers
+from tameshi.report.text import Text
+
+PACE = {"alone": 1.0, "pair": 0.5, "memory": 4.0}
+SLOWER = {"normal": 1.0, "failed": 0.5, "rebuilding": 0.25}
+
+
+def estimate(subject: str, metric: str, value: float) -> dict[str, Any]:
+    sampling = {"low": None, "high": None, "runs": 1}
+    return {"subject": subject, "metric": metric, "value": value, "sampling": sampling}
+
+
+def cell(phase: str, levels: dict[str, str], **more: Any) -> dict[str, Any]:
+    rate = 100 * PACE[levels.get("place", "alone")] * SLOWER.get(phase, 1.0)
+    found = [estimate("tpcc", "transaction.rate", rate * float(levels.get("size", 1)))]
+    here = {"world": "simulated", "phase": phase, "levels": levels, "estimates": found}
+    return {**here, "database": [], **more}
+
+
+def view(cells: list[dict[str, Any]], answer: dict[str, Any], **axes: list[str]) -> View:
+    named = [{"name": n, "varies": "across", "levels": lv} for n, lv in axes.items()]
+    study = {"name": "s", "answer": answer}
+    return read_results({"study": study, "axes": named, "cells": cells})
+
+
+def first(found: View, lang: str = "en") -> str:
+    return answers(found, Text(lang))[0].clauses[0].sentence
+
+
+def places(answer: dict[str, Any], phases: tuple[str, ...] = ("run",)) -> View:
+    cells = [cell(phase, {"place": place}) for phase, place in product(phases, PACE)]
+    return view(cells, answer, place=list(PACE))
+
+
+def test_levels_stand_beside_those_that_the_study_names_and_else_beside_the_first() -> None:
+    assert first(places({})) == (
+        "Place pair makes 50.0 transactions a second, 0.500 × the 100 of alone; place memory makes "
+        "400 transactions a second, 4.00 × the 100 of alone."
+    )
+    assert first(places({"levels": {"place": {"pair": "memory"}}})) == (
+        "Place pair makes 50.0 transactions a second, 0.125 × the 400 of memory."
+    )
+
+
+def test_phases_are_compared_where_the_study_says_so_cell_by_cell_while_they_are_few() -> None:
+    beside = {"phases": {"failed": "normal", "rebuilding": "normal"}}
+    said = first(places(beside, ("normal", "failed", "rebuilding")))
+    assert said.count(" the ") == 6 and "place" not in said.lower()
+    assert "; pair · phase failed makes 25.0 transactions a second, 0.500 × the 50.0 of no" in said
+    assert "of memory" not in first(places({}, ("normal", "failed"))).split("Failed")[0]
+    sizes = [str(size) for size in range(1, 8)]
+    cells = [
+        cell(phase, {"size": size}) for phase, size in product(("normal", "rebuilding"), sizes)
+    ]
+    many = view(cells, {"phases": {"rebuilding": "normal"}}, size=sizes)
+    assert first(many) == "Phase rebuilding makes 0.250 × the transactions of normal."
+
+
+def away(recovered: int | None, served: int = 3_000_000_000) -> dict[str, Any]:
+    times = {"first_error_ns": 10**9, "first_success_ns": served, "recovered_ns": recovered}
+    return {"kind": "outage", "repetition": 0, "outage": times}
+
+
+@pytest.mark.parametrize(
+    ("outages", "words"),
+    [
+        ([away(5 * 10**9)], "2.00 s and at nine tenths of its rate after 4.00 s"),
+        ([away(5 * 10**9), away(6 * 10**9, 4 * 10**9)], "2.00–3.00 s and at nine tenths"),
+        ([away(5 * 10**9), away(6 * 10**9)], "for 2.00 s and at nine tenths of its rate after 4"),
+        ([away(None)], "after never"),
+    ],
+)
+def test_an_outage_is_told_in_place_of_what_its_phase_says_of_the_levels(
+    outages: list[dict[str, Any]], words: str
+) -> None:
+    cells = [cell("update", {"place": place}) for place in PACE]
+    cells += [cell("failover", {"place": "alone"}), cell("failover", {"place": "memory"})]
+    cells.append(cell("failover", {"place": "pair"}, database=outages))
+    said = first(view(cells, {}, place=list(PACE)))
+    assert "pair: the service is away for " in said and words in said
+    assert "ailover" not in said.replace("failover · pair: ", ""), said
+    alone = [each for each in cells if each["phase"] == "failover"]
+    assert "place memory makes" in first(view(alone, {}, place=list(PACE))).replace(
+        "Place", "place"
+    )
+
+
+def test_the_life_of_the_drive_that_goes_first_is_told_where_the_study_asks_for_it() -> None:
+    worn = {"alone": (9.0, 3.0), "pair": (6.0, None), "memory": (None,)}
+    cells = [
+        cell("run", {"place": place}, endurance=[{"life_years": years} for years in lives])
+        for place, lives in worn.items()
+    ]
+    said = first(view(cells, {"tell": ["life"]}, place=list(PACE)))
+    assert said.endswith("with place pair the drive lasts 6.00 years, 2.00 × the 3.00 of alone.")
+    assert "lasts" not in first(view(cells, {}, place=list(PACE)))
+
+
+def test_reads_and_writes_weigh_in_a_latency_as_often_as_they_are() -> None:
+    cells = [cell("run", {"place": place}) for place in ("alone", "pair")]
+    for place, slow in (("alone", 1e6), ("pair", 5e6)):
+        served = {("read", "iops"): 3.0, ("read", "latency.mean"): 1e6}
+        served |= {("write", "iops"): 1.0, ("write", "latency.mean"): slow}
+        found = [estimate("s", ".".join(metric), value) for metric, value in served.items()]
+        cells.append({**cell("documents", {"place": place}), "estimates": found})
+    said = first(view(cells, {"tell": ["latency"]}, place=["alone", "pair"]))
+    told = "takes 2.00 ms for a read or write, 2.00 × the 1.00 ms of alone."
+    assert said.endswith(f"documents · place pair {told}")
+    assert "read or write" not in first(view(cells, {}, place=["alone", "pair"]))
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_both_languages_tell_all_of_it(lang: str) -> None:
+    cells = [
+        cell("run", {"place": p}, endurance=[{"life_years": y}], database=[away(5 * 10**9)])
+        for p, y in (("alone", 3.0), ("pair", 6.0))
+    ]
+    said = first(view(cells, {"tell": ["life"]}, place=["alone", "pair"]), lang)
+    assert all(told in said for told in ("50.0", "0.500 ×", "6.00", "2.00 ×", "2.00 s", "4.00 s"))

@@ -1,0 +1,64 @@
+"""What limits a simulated database, as the report names it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tameshi.report.strings import LANGUAGES
+from tameshi.report.text import Text
+from tameshi.report.waits import OF_STORAGE, said, table
+from tameshi.stats.programs import CLIENT_TIMES
+
+BUSY = [
+    {"subject": "host", "resource": "cores", "share": 0.97},
+    {"subject": "storage.data", "resource": "media", "share": 0.4},
+    {"subject": "storage.data", "resource": "link", "share": 0.2},
+]
+
+
+def cell(levels: dict[str, str], **shares: float) -> dict[str, Any]:
+    told = [{"metric": f"server.time_{name}", "value": share} for name, share in shares.items()]
+    told.append({"metric": "server.hit_ratio", "value": 0.5})
+    return {
+        "world": "simulated",
+        "phase": "run",
+        "levels": levels,
+        "estimates": told,
+        "busy": BUSY,
+    }
+
+
+def test_the_greatest_share_is_named_and_all_shares_stand_beside_it() -> None:
+    cells = [
+        cell({"pool": "small"}, processor=0.2, page_reads=0.796, outage=0.004),
+        cell({"pool": "large"}, processor=0.9, row_locks=0.1),
+        cell({"pool": "none"}),
+    ]
+    found = table(Text(), cells)
+    assert [column.label for column in found.columns[3:]] == [
+        *("processors", "page reads", "row locks", "the server not being there")
+    ]
+    small, large = ([told.value for told in row.cells] for row in found.rows)
+    assert small == ["page reads, 80 %", "media of data, 40 % busy", "20 %", "80 %", "–", "<1 %"]
+    assert large[:3] == ["processors, 90 %", "processors of the host, 97 % busy", "90 %"]
+
+
+@pytest.mark.parametrize("name", OF_STORAGE)
+def test_who_waits_for_the_storage_is_told_the_storage(name: str) -> None:
+    (row,) = table(Text(), [cell({}, **{name: 0.6, "processor": 0.4})]).rows
+    assert row.cells[1].value == "media of data, 40 % busy"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_mechanism_has_words(lang: str) -> None:
+    words = [said(name, 0.5, Text(lang)) for name in CLIENT_TIMES]
+    assert len(set(words)) == len(CLIENT_TIMES) and all("50 %" in each for each in words)
+    assert said("log", None, Text(lang)) in said("log", 0.5, Text(lang)), "an older asked.json"
+
+
+def test_where_nothing_is_told_there_is_no_table() -> None:
+    assert table(Text(), [cell({})]).rows == ()
+    alone = {**cell({}, log=1.0), "busy": []}
+    assert table(Text(), [alone]).rows[0].cells[1].value == Text()("cell.none")
