@@ -23,12 +23,12 @@ use crate::host::Step;
 use crate::run::{SimError, World, places};
 use crate::seats::{Seat, Seats};
 use ahead::look_ahead;
-use entries::{engines, entry, spent};
+use entries::{engines, entry, serve};
 use fast::Rest;
 use serde_json::json;
 use tameshi_base::{Command, Nanos};
 use tameshi_record::ledger::depth_class;
-use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Rounds, Slow, Writer};
+use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Rounds, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
 use tameshi_workload::steady::{Detector, Round, State};
 use tameshi_workload::{Arrivals, Job, Operation, Paces, Placement};
@@ -556,25 +556,6 @@ impl<'a> Phase<'a> {
             }
         }
     }
-}
-
-/// An operation of so many bytes and so long a latency was served: of a command that a device held until `at`.
-#[inline(always)]
-fn serve(
-    stats: &mut IntervalStats,
-    operation: Operation,
-    (bytes, latency): (u64, Nanos),
-    (held, at): (&DeviceCompletion, Nanos),
-) {
-    stats.record(operation as usize, bytes, latency);
-    spent(&mut stats.parts_ns, &held.breakdown, latency);
-    stats.ledger.slowest.see(Slow {
-        latency,
-        at,
-        offset_bytes: held.command.offset_bytes,
-        length_bytes: held.command.length_bytes,
-        operation: operation as u8,
-    });
 }
 
 /// The jobs of a phase take their seats.

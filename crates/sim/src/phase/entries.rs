@@ -1,21 +1,42 @@
-//! What of a completion goes into the digest and into the parts of latencies.
+//! What of a completion goes into the digest and into the record.
 
 use crate::device::{Breakdown, DeviceCompletion};
 use crate::digest::Entry;
 use crate::seats::Seat;
 use tameshi_base::Nanos;
 use tameshi_record::interval::PART_COUNT;
+use tameshi_record::{IntervalStats, Slow};
+use tameshi_workload::Operation;
 
 /// Adds where a latency went, in the order of the record's `PART_WORDS`. What the device does not account for was
 /// spent waiting as well: for a slot, where the loop is open.
 #[inline]
-pub(super) fn spent(parts_ns: &mut [u64; PART_COUNT], part: &Breakdown, latency: Nanos) {
+fn spent(parts_ns: &mut [u64; PART_COUNT], part: &Breakdown, latency: Nanos) {
     let Breakdown { host, link, controller, media, garbage_collection, rebuild, .. } = *part;
     let elsewhere = [host, link, controller, media, garbage_collection, rebuild];
     let queue = latency - elsewhere.iter().fold(0, |sum: Nanos, ns| sum.wrapping_add(*ns));
     // None of these sums can be more than that of the latencies, which is checked: seven at once are cheaper.
     let spent = [queue, host, link, controller, media, garbage_collection, rebuild];
     parts_ns.iter_mut().zip(spent).for_each(|(sum, ns)| *sum = sum.wrapping_add(ns));
+}
+
+/// An operation of so many bytes and so long a latency was served: of a command that a device held until `at`.
+#[inline(always)]
+pub(super) fn serve(
+    stats: &mut IntervalStats,
+    operation: Operation,
+    (bytes, latency): (u64, Nanos),
+    (held, at): (&DeviceCompletion, Nanos),
+) {
+    stats.record(operation as usize, bytes, latency);
+    spent(&mut stats.parts_ns, &held.breakdown, latency);
+    stats.ledger.slowest.see(Slow {
+        latency,
+        at,
+        offset_bytes: held.command.offset_bytes,
+        length_bytes: held.command.length_bytes,
+        operation: operation as u8,
+    });
 }
 
 /// A completion of the engine's.

@@ -5,8 +5,8 @@
 //! all of them complete before any job issues, so that the order of everything is that of the general way.
 
 use super::ahead::look_ahead;
-use super::entries::entry;
-use super::{Phase, STOP_CHECK, serve};
+use super::entries::{entry, serve};
+use super::{Phase, STOP_CHECK};
 use crate::device::{Device, Flash};
 use crate::digest::Digest;
 use crate::run::{SimError, World};
