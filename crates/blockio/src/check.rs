@@ -182,8 +182,8 @@ fn objections_to_stream(stream: &PhaseStream, storage_bytes: u64, alignment: u64
     if stream.jobs == 0 || stream.queue_depth == 0 {
         object("`jobs` and `queue_depth` must be at least 1".into());
     }
-    if stream.queue_depth > MOST_DEPTH {
-        object(format!("`queue_depth` is {}, at most {MOST_DEPTH} can be outstanding", stream.queue_depth));
+    if stream.most_outstanding() > MOST_DEPTH {
+        object(format!("{} requests of a job, at most {MOST_DEPTH} can be outstanding", stream.most_outstanding()));
     }
     let key = if stream.is_mixed() { "block_size_mix" } else { "block_size" };
     let lengths: Vec<Size> = stream.lengths().iter().map(|length| length.size).collect();

@@ -120,7 +120,7 @@ fn stream_trouble(spec: &RunSpec, phase: &PhaseSpec, stream: &PhaseStream, sente
         refuse(true, objection.key, &objection.message);
     }
     let model = storage.and_then(|storage| storage.model.as_ref());
-    if let Some(Err(why)) = spec.host.as_ref().map(|host| host.model.chosen(host.submission, what.queue_depth)) {
+    if let Some(Err(why)) = spec.host.as_ref().map(|host| host.model.chosen(host.submission, what.most_outstanding())) {
         refuse(true, "queue_depth", &why);
     }
     let free = spec.host.as_ref().is_none_or(|host| host.is_free())

@@ -83,7 +83,8 @@ impl<'a> Phase<'a> {
         let detector = |rule| Detector::new(rule, phase.subjects(index as u32));
         let mut names: Vec<String> = phase.streams.iter().map(|stream| stream.name.clone()).collect();
         names.extend(phase.programs.iter().flat_map(Engine::kinds));
-        let slots: u64 = phase.streams.iter().map(|s| u64::from(s.stream.jobs) * u64::from(s.stream.queue_depth)).sum();
+        let slots: u64 =
+            phase.streams.iter().map(|s| u64::from(s.stream.jobs) * u64::from(s.stream.most_outstanding())).sum();
         let interval = |stream| IntervalStats::new(index as u32, stream, clock.part(begin), begin);
         Self {
             spec: phase,
@@ -191,7 +192,7 @@ impl<'a> Phase<'a> {
     pub(crate) fn crowds(&self, run: &RunSpec, next: &PhaseSpec) -> bool {
         run.storage.keys().enumerate().any(|(storage, name)| {
             let streams = next.streams.iter().filter(|of| &of.storage == name).map(|of| &of.stream);
-            let slots: u64 = streams.map(|of| u64::from(of.jobs) * u64::from(of.queue_depth)).sum();
+            let slots: u64 = streams.map(|of| u64::from(of.jobs) * u64::from(of.most_outstanding())).sum();
             slots > 0 && self.seats.lingering_on(storage) > slots
         })
     }
@@ -580,7 +581,7 @@ fn sit_down(spec: &RunSpec, phase: &PhaseSpec, begin: Nanos, round: Option<u32>,
             let started = Job::new(&stream.stream, place).paced(paces.of(number));
             let open_loop = stream.stream.arrivals != Arrivals::Closed;
             let seat = Seat { job: started, number: job, stream: place.stream, storage, device, base_bytes, open_loop };
-            seats.take(seat, stream.stream.queue_depth);
+            seats.take(seat, stream.stream.most_outstanding());
         }
     }
 }

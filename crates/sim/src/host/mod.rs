@@ -148,7 +148,7 @@ impl Host {
             let model = run.storage.get(&stream.storage).and_then(|storage| storage.model.as_ref());
             let path = Path::new(&self.spec.model, self.spec.submission, stream, model.map(|node| node.drive().0));
             for &seat in seats.by_ref().take(stream.stream.jobs as usize) {
-                self.give_thread(seat, path, stream.stream.queue_depth);
+                self.give_thread(seat, path, stream.stream.most_outstanding());
                 self.cores.threads[seat].of_job = true;
             }
         }
