@@ -22,8 +22,8 @@ IN_STUDIES = (
     ),
     (
         "flash-card-review-applications",
-        "workload.stream.merge_in.arrivals.bursts.requests",
-        "S1-0110, with those of merge_out",
+        "workload.stream.documents.lsm.queue_depth",
+        "S1-0110, mean latency on one card",
     ),
 )
 """What studies set by fitting, as their comments say: study, key, on what."""

@@ -203,7 +203,7 @@ FIRST = {
         ),
         r"threads 32 makes [\d.]+ × the transactions of 2",
         *(
-            rf"documents · card {card} takes [\d.]+ ms for a read or write, {FACTOR} the [\d.]+ ms"
+            rf"documents · card {card} takes [\d.]+ [mµ]s for a read or write, {FACTOR} the [\d.]+ [mµ]s"
             for card in ("es3000-1.2t", "p320h-700g")
         ),
     ],
