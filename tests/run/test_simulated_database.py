@@ -173,6 +173,7 @@ def test_a_study_of_real_servers_is_simulated_as_it_stands(name, metric, tmp_pat
 
 VALUE = r"[\d.]+(?: k)?(?: \([^()]*\))?"
 FACTOR = r"[\d.]+ ×(?: \([^()]*\))?"
+TIME = r"[\d.]+ [mµ]s"
 MAKES = f"makes {VALUE} transactions a second, {FACTOR} the {VALUE} of"
 AWAY = r"ha: the service is away for 2\.\d\d s and at nine tenths of its rate after [2-5]\.\d\d s"
 FIRST = {
@@ -203,7 +204,7 @@ FIRST = {
         ),
         r"threads 32 makes [\d.]+ × the transactions of 2",
         *(
-            rf"documents · card {card} takes [\d.]+ [mµ]s for a read or write, {FACTOR} the [\d.]+ [mµ]s"
+            rf"documents · card {card} takes {TIME} for a read or write, {FACTOR} the {TIME}"
             for card in ("es3000-1.2t", "p320h-700g")
         ),
     ],
