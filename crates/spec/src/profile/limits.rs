@@ -269,35 +269,7 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
     if matches!(flash.cleaning.policy.value, super::CleaningPolicy::Choices { drawn: 0 }) {
         return conflict(&["flash", "cleaning", "policy"], "a choice among no blocks is none", "drawn = 1 or more");
     }
-    too_little_spare(flash)
-}
-
-/// Spare of fewer blocks than reclaiming needs. A block has its part on every die behind a controller.
-fn too_little_spare(flash: &FlashProfile) -> Option<Impossible> {
-    let (nand, controller, cleaning) = (&flash.nand, &flash.controller, &flash.cleaning);
-    let dies = u64::from(controller.data_channels.value) * u64::from(controller.dies_per_channel.value);
-    let rows = u64::from(nand.pages_per_block.value) * u64::from(nand.planes.value) * dies;
-    let block = rows * (nand.page.value.0 / flash.mapping_unit.value.0);
-    let logical =
-        flash.capacity.value.0.div_ceil(flash.mapping_unit.value.0).div_ceil(u64::from(controller.count.value));
-    let all = u128::from(logical) * u128::from(1_000_000 + flash.over_provisioning.value.0) / 1_000_000;
-    let spare = (all as u64).div_ceil(block).saturating_sub(logical.div_ceil(block));
-    // What is being filled, by kind of data, and what is being reclaimed.
-    let beside = 2 + u64::from(cleaning.separate_relocated.value) + 2 * u64::from(cleaning.separate_hot.is_some());
-    if spare >= u64::from(cleaning.reserve_blocks.value) + beside {
-        return None;
-    }
-    let megabytes = block * flash.mapping_unit.value.0 / 1_000_000;
-    let has =
-        format!("behind each controller the drive has {spare} blocks to spare, of {megabytes} MB over all its dies");
-    let least = beside + 2;
-    if spare < least {
-        let accepted =
-            format!("spare of {least} blocks behind each controller, or more: capacity times over_provisioning");
-        return bad(&["flash", "capacity"], &format!("{has}: nothing could be reclaimed"), &accepted);
-    }
-    let message = format!("{has}: not so many can be kept erased");
-    bad(&["flash", "cleaning", "reserve_blocks"], &message, &format!("2 to {}", spare - beside))
+    None
 }
 
 fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {

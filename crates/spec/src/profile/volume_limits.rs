@@ -3,9 +3,7 @@
 //! Volumes differ by more than a factor of a thousand, from a memory card to an array of drives: what their times and rates are in the
 //! wrong unit is told by what they are beside one another.
 
-use super::limits::{
-    COUNT, Impossible, Limit, MB_PER_S, MS, RATE, TIME, US, bad, capacity, conflict, or_none, outside,
-};
+use super::limits::{COUNT, Impossible, Limit, MB_PER_S, MS, RATE, TIME, US, capacity, conflict, or_none, outside};
 use super::{LatencyPoint, VolumeProfile, VolumeService};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::Share;
@@ -49,22 +47,7 @@ pub(super) fn volume(volume: &VolumeProfile) -> Option<Impossible> {
     let stalls = volume.stalls.iter().map(|stalls| (vec!["volume", "stalls", "lasting"], &stalls.lasting.value));
     let mut all = distributions.into_iter().chain(stalls);
     let found = outside("volume", limits).or_else(|| all.find_map(|(path, points)| distribution(path, points)));
-    found.or_else(|| limit_conflict(volume)).or_else(|| slow_conflict(volume))
-}
-
-/// What moves a gigabyte a second is made of flash or many disks, and half of its commands beside no others end within this.
-const FAST: u64 = 1_000 * MB_PER_S;
-const FAST_TYPICAL: u64 = 20 * MS;
-
-/// Latencies in the wrong unit beside rates in the right one.
-fn slow_conflict(volume: &VolumeProfile) -> Option<Impossible> {
-    let of_half =
-        |of: &VolumeService| of.latency.value.iter().filter(|point| point.share.0 <= 500_000).map(|p| p.time.0).max();
-    let slow =
-        |of: &VolumeService| of.transfer_rate.value.0 >= FAST && of_half(of).is_some_and(|time| time > FAST_TYPICAL);
-    let (key, _) = [("read", &volume.read), ("write", &volume.write)].into_iter().find(|(_, of)| slow(of))?;
-    let message = "no volume that moves a gigabyte a second takes so long for half of all commands: microseconds as milliseconds?";
-    bad(&["volume", key, "latency"], message, "at most 20 ms at 50 %, or a transfer_rate below 1000000000 /s")
+    found.or_else(|| limit_conflict(volume))
 }
 
 /// Rates that do not go together.
