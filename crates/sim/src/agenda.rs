@@ -76,6 +76,20 @@ impl Agenda {
         self.first
     }
 
+    /// To whom else something happens at `at`, when the next event is; `None` for whoever waits in the heap.
+    #[inline]
+    pub(crate) fn all_at(&self, at: Nanos) -> impl Iterator<Item = Option<u32>> {
+        let heap = (self.far_at == at).then_some(None);
+        let mut next = if self.first_at == at { self.first } else { NONE };
+        let ring = std::iter::from_fn(move || {
+            let number = next;
+            let node = self.nodes.get(number as usize).filter(|node| node.at == at)?;
+            next = node.next;
+            Some(Some(number))
+        });
+        heap.into_iter().chain(ring)
+    }
+
     /// Something happens to `number` at `at`, which is not before what was taken last; nothing else is to happen to it.
     #[inline]
     pub fn add(&mut self, at: Nanos, number: u32) {

@@ -2,7 +2,8 @@
 //!
 //! Most completions of a flash drive are alone at their instant: then nobody but the job of the command can be due at it, and
 //! it issues its next one at once, without standing in the queue of those that are due. Where several are at one instant,
-//! all of them complete before any job issues, so that the order of everything is that of the general way.
+//! all of them complete before any job issues; that is the same as one going on after the other where nothing but completions is
+//! there, and jobs become due in their order: two of them, or all of one job.
 
 use super::ahead::look_ahead;
 use super::entries::{entry, serve};
@@ -63,7 +64,10 @@ impl Phase<'_> {
         while let Some((number, now)) = flash.next_completion(until) {
             any = true;
             let is_alone = flash.next_event() > now;
-            if is_alone && self.turn(flash, (&mut world.digest, &mut world.now), (number, now)) {
+            let behind = if is_alone { Some(0) } else { self.behind(flash, (number, now)) };
+            if let Some(behind) = behind
+                && self.turn(flash, (&mut world.digest, &mut world.now), (number, now), behind)
+            {
                 if flash.has_rebuilt() {
                     break;
                 }
@@ -92,13 +96,32 @@ impl Phase<'_> {
         Ok(any)
     }
 
-    /// What is alone at its instant completes, and its slot goes on, if that is all that follows; whether it was.
+    /// How many commands of the same job complete at the same instant behind a slot's, where each of them may go on at once.
+    fn behind(&self, flash: &Flash, (number, now): (u32, Nanos)) -> Option<u32> {
+        let held = flash.in_slot(number);
+        if held.submitted == now {
+            return None;
+        }
+        let (mut others, mut of_mine) = (0, 0);
+        for other in flash.completing(now) {
+            let other = other?;
+            // What takes no time was issued just now, and is no part of what completes before any job issues.
+            others += u32::from(other.submitted < now);
+            of_mine += u32::from(other.submitted < now && other.command.id >> 32 == held.command.id >> 32);
+        }
+        let looks_at_switch = self.completed / STOP_CHECK != (self.completed + 1 + u64::from(others)) / STOP_CHECK;
+        ((others <= 1 || others == of_mine) && !looks_at_switch).then_some(of_mine)
+    }
+
+    /// A command completes and its slot goes on, if that is all that follows; whether it was. Of its job's commands `behind`
+    /// more complete now, which will not be outstanding when this one's successor begins.
     #[inline(always)]
     fn turn(
         &mut self,
         flash: &mut Flash,
         (digest, clock): (&mut Digest, &mut Nanos),
         (number, now): (u32, Nanos),
+        behind: u32,
     ) -> bool {
         if (self.completed + 1).is_multiple_of(STOP_CHECK) || self.issued_at_once >= self.standstill {
             return false;
@@ -111,7 +134,7 @@ impl Phase<'_> {
         let stats = &mut self.stats[usize::from(of.stream)];
         serve(stats, turn.operation, (turn.bytes, turn.latency), (held, now));
         stats.service_ns_sum += turn.latency;
-        stats.ledger.depth[depth_class(of.job.outstanding())] += 1;
+        stats.ledger.depth[depth_class(of.job.outstanding() - behind)] += 1;
         let Turn { kind, offset_bytes, length_bytes, .. } = turn;
         let command = Command { kind, offset_bytes: offset_bytes + of.base_bytes, length_bytes, ..held.command };
         flash.go_on(number, &command, now);

@@ -452,6 +452,13 @@ impl Flash {
         self.events.next()
     }
 
+    /// The commands that complete at `now`, when the next event is; `None` for what else happens then.
+    #[inline]
+    pub(crate) fn completing(&self, now: Nanos) -> impl Iterator<Item = Option<&DeviceCompletion>> {
+        let slot = |number: u32| number.checked_sub(self.dies.len() as u32);
+        self.events.all_at(now).map(move |number| Some(self.in_slot(slot(number?)?)))
+    }
+
     /// Goes on to the next completion before `until`, where nothing waits for it: its slot, and when. It is still held.
     #[inline(always)]
     pub(crate) fn next_completion(&mut self, until: Nanos) -> Option<(u32, Nanos)> {
