@@ -52,22 +52,25 @@ pub(super) struct Pending {
     pub(super) ready: Nanos,
 }
 
-/// A die.
+/// A die. All that a read of an idle one asks comes first, and lies in one line of the processor's cache: reads go to dies at
+/// random, and hundreds of them don't fit into the nearest one as a whole.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct Die {
-    /// Whether its channel has died.
-    pub(super) dead: bool,
-    /// What it does now.
-    pub(super) now: Option<Pending>,
-    pub(super) begin: Nanos,
-    pub(super) end: Nanos,
-    /// When it goes on with what reads interrupted.
-    resumed: Nanos,
     /// When its last host read ends.
     pub(super) read_until: Nanos,
+    /// When what it did last is over, or does now.
+    pub(super) end: Nanos,
     /// The program unit whose page is in the page registers, and since when.
-    sensed: u32,
     sensed_at: Nanos,
+    sensed: u32,
+    /// Whether its channel has died.
+    pub(super) dead: bool,
+    pub(super) begin: Nanos,
+    /// When it goes on with what reads interrupted.
+    resumed: Nanos,
+    /// What it does now.
+    pub(super) now: Option<Pending>,
     pub(super) queue: VecDeque<Pending>,
 }
 
@@ -113,12 +116,13 @@ impl Die {
             return Sensed { at: end, queue: end - at, ..Sensed::default() };
         }
         let free = at.max(self.read_until);
-        let (begin, reclaiming, rebuild) = match self.now {
-            Some(Pending { kind, renews, .. }) if self.end > free => {
+        let now = if self.end > free { self.now } else { None };
+        let (begin, reclaiming, rebuild) = match now {
+            Some(Pending { kind, renews, .. }) => {
                 let begin = self.interrupt(kind, free, time, suspend);
                 (begin, begin > free && !kind.serves_the_host(), renews)
             }
-            _ => (free, false, false),
+            None => (free, false, false),
         };
         self.read_until = begin + time;
         (self.sensed, self.sensed_at) = (unit, self.read_until);
