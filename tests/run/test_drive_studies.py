@@ -26,6 +26,7 @@ KEPT: dict[str, dict[str, list[str]]] = {
     "sr-iov": {},
     "drive-aging": {"channels": ["14p1"], "age": ["beyond"]},
     "flash-card-tails": {"drive": ["es3000-800g"]},
+    "hot-drive": {},
 }
 """The studies, and the levels of their axes that the short test keeps."""
 REPRODUCE = ("drive-aging", "drive-spec-table", "flash-card-review", "nvme-stripe", "sr-iov")

@@ -37,13 +37,16 @@ pub(crate) fn apply(
         return match of_storage_only(stack) {
             None => Ok((size, 1)),
             Some(key) => {
-                let message = "only flash drives are scaled, age, or differ by what was written before";
+                let message = "only flash drives are scaled, age, get warm, or differ by what was written before";
                 Err(source.error_at(table, &["storage", name, key], InputErrorKind::Conflict, message))
             }
         };
     };
     if let Some(aged) = &stack.aged {
         age(source, table, name, flash, aged)?;
+    }
+    if let Some(ambient) = stack.ambient {
+        crate::surroundings::ambient(source, table, name, flash, ambient)?;
     }
     let most = flash.nand.pages_per_block.value;
     let scale = stack.scale.unwrap_or_else(|| automatic(study, flash, size));
@@ -168,5 +171,6 @@ fn granules(bytes: u64) -> u64 {
 
 /// Whether a part of a stack says what only a storage can.
 pub(crate) fn of_storage_only(stack: &Stack) -> Option<&'static str> {
-    stack.scale.map(|_| "scale").or(stack.written.map(|_| "written")).or(stack.aged.map(|_| "aged"))
+    let age = stack.written.map(|_| "written").or(stack.aged.map(|_| "aged"));
+    stack.scale.map(|_| "scale").or(age).or(stack.ambient.map(|_| "ambient"))
 }

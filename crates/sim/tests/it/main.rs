@@ -30,6 +30,7 @@ mod straight;
 mod streams;
 mod support;
 mod switched_off;
+mod thermal;
 mod volumes;
 mod why;
 mod write_amplification;

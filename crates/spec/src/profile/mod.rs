@@ -9,6 +9,7 @@ mod host_limits;
 mod limits;
 mod link;
 mod null;
+mod power_limits;
 mod volume;
 mod volume_limits;
 mod xpoint;
@@ -21,7 +22,7 @@ pub use engine::{
 pub(crate) use engine_limits::impossible_engine;
 pub use flash::{
     Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Nand, Power, PowerLossProtection,
-    ReadRetry, Simulated, Written,
+    ReadRetry, Simulated, Thermal, Written,
 };
 pub use hdd::{HddProfile, Scheduling, Zones};
 pub use host::{

@@ -3,7 +3,7 @@
 use crate::profile::Written;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tameshi_base::units::{Share, Size, Time};
+use tameshi_base::units::{Share, Size, Temperature, Time};
 
 /// A storage: exactly one of its kinds, and how much of it is used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +26,9 @@ pub struct Stack {
     /// What use has done to flash drives before the run; absent: what the profile says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aged: Option<Aged>,
+    /// Temperature around flash drives that get warm, instead of their profile's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ambient: Option<Temperature>,
     /// One drive: the name of a device profile.
     pub device: Option<String>,
     /// Striped members.
