@@ -263,6 +263,15 @@ class Sourced9(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
+class Pcie(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    generation: Annotated[int, Field(description='Generation, 1 to 5.', ge=0)]
+    lanes: Annotated[int, Field(description='Lanes: 1, 2, 4, 8 or 16.', ge=0)]
+
+
 class Choices(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -1573,22 +1582,17 @@ class Buffer(BaseModel):
     ] = None
 
 
-class HostLink(BaseModel):
+class Sourced10(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    read_rate: Annotated[Sourced4, Field(description='Bytes per second towards the host.')]
-    write_rate: Annotated[Sourced4, Field(description='Bytes per second towards the drive.')]
-    half_duplex: Annotated[
-        Sourced9,
-        Field(
-            description='Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).'
-        ),
-    ]
+    value: Annotated[Pcie, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced10(BaseModel):
+class Sourced11(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1601,7 +1605,7 @@ class Sourced10(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced11(BaseModel):
+class Sourced12(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1636,48 +1640,7 @@ class Simulated(BaseModel):
     ] = None
 
 
-class XPointProfile(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
-    access_unit: Annotated[
-        Sourced,
-        Field(
-            description='Bytes that one channel reads or writes at a time; neighbours are on neighbouring channels.'
-        ),
-    ]
-    channels: Annotated[Sourced3, Field(description='Channels, each serving one access at a time.')]
-    read_time: Annotated[
-        Sourced2, Field(description='Time that a channel is busy with reading one access unit.')
-    ]
-    write_time: Annotated[
-        Sourced2, Field(description='Time that a channel is busy with writing one access unit.')
-    ]
-    read_overhead: Annotated[
-        Sourced2, Field(description='Time that a read spends in the electronics, beside others.')
-    ]
-    write_overhead: Annotated[
-        Sourced2, Field(description='Time that a write spends in the electronics, beside others.')
-    ]
-    command_rate: Annotated[
-        Sourced4, Field(description='Commands that the controller starts per second at most.')
-    ]
-    link: Annotated[HostLink, Field(description='Between host and drive.')]
-    queue_depth: Annotated[
-        Sourced3, Field(description='Commands the drive holds; more wait in the host.')
-    ]
-    functions: Annotated[
-        Sourced3 | None,
-        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
-    ] = None
-    power: Annotated[
-        Drawn | None, Field(description='What the drive draws; absent: not known.')
-    ] = None
-
-
-class Sourced12(BaseModel):
+class Sourced13(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1707,7 +1670,7 @@ class Stalls(BaseModel):
             description='Mean time from the end of one to the begin of the next, exponentially distributed.'
         ),
     ]
-    lasting: Annotated[Sourced12, Field(description='How long each lasts.')]
+    lasting: Annotated[Sourced13, Field(description='How long each lasts.')]
 
 
 class Rebuild(BaseModel):
@@ -1761,7 +1724,7 @@ class Cache(BaseModel):
     ]
 
 
-class Sourced13(BaseModel):
+class Sourced14(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2126,7 +2089,7 @@ class PoolRules(BaseModel):
     ] = None
 
 
-class Sourced14(BaseModel):
+class Sourced15(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2136,7 +2099,7 @@ class Sourced14(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced15(BaseModel):
+class Sourced16(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2146,7 +2109,7 @@ class Sourced15(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced16(BaseModel):
+class Sourced17(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2156,7 +2119,7 @@ class Sourced16(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced17(BaseModel):
+class Sourced18(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2166,7 +2129,7 @@ class Sourced17(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced18(BaseModel):
+class Sourced19(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2176,7 +2139,7 @@ class Sourced18(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced19(BaseModel):
+class Sourced20(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2278,14 +2241,6 @@ class Device1(BaseModel):
     null: NullProfile
 
 
-class Device4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    xpoint: XPointProfile
-
-
 class HddProfile(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2380,12 +2335,33 @@ class Nand(BaseModel):
     ]
 
 
+class HostLink(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read_rate: Annotated[Sourced4, Field(description='Bytes per second towards the host.')]
+    write_rate: Annotated[Sourced4, Field(description='Bytes per second towards the drive.')]
+    half_duplex: Annotated[
+        Sourced9,
+        Field(
+            description='Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).'
+        ),
+    ]
+    pcie: Annotated[
+        Sourced10 | None,
+        Field(
+            description="Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI Express."
+        ),
+    ] = None
+
+
 class Cleaning(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    policy: Annotated[Sourced10, Field(description='Which block is reclaimed next.')]
+    policy: Annotated[Sourced11, Field(description='Which block is reclaimed next.')]
     reserve_blocks: Annotated[
         Sourced3,
         Field(
@@ -2408,7 +2384,7 @@ class Thermal(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    ambient: Annotated[Sourced11, Field(description='Temperature around the drive.')]
+    ambient: Annotated[Sourced12, Field(description='Temperature around the drive.')]
     resistance_mk_per_w: Annotated[
         Sourced3,
         Field(
@@ -2418,9 +2394,9 @@ class Thermal(BaseModel):
     capacity_mj_per_k: Annotated[
         Sourced3, Field(description='Heat capacity: millijoules that make it warmer by one kelvin.')
     ]
-    throttle: Annotated[Sourced11, Field(description='Temperature at which it is throttled.')]
+    throttle: Annotated[Sourced12, Field(description='Temperature at which it is throttled.')]
     release: Annotated[
-        Sourced11, Field(description='Temperature at which it is throttled no longer.')
+        Sourced12, Field(description='Temperature at which it is throttled no longer.')
     ]
     limit_mw: Annotated[
         Sourced3,
@@ -2430,13 +2406,54 @@ class Thermal(BaseModel):
     ]
 
 
+class XPointProfile(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
+    access_unit: Annotated[
+        Sourced,
+        Field(
+            description='Bytes that one channel reads or writes at a time; neighbours are on neighbouring channels.'
+        ),
+    ]
+    channels: Annotated[Sourced3, Field(description='Channels, each serving one access at a time.')]
+    read_time: Annotated[
+        Sourced2, Field(description='Time that a channel is busy with reading one access unit.')
+    ]
+    write_time: Annotated[
+        Sourced2, Field(description='Time that a channel is busy with writing one access unit.')
+    ]
+    read_overhead: Annotated[
+        Sourced2, Field(description='Time that a read spends in the electronics, beside others.')
+    ]
+    write_overhead: Annotated[
+        Sourced2, Field(description='Time that a write spends in the electronics, beside others.')
+    ]
+    command_rate: Annotated[
+        Sourced4, Field(description='Commands that the controller starts per second at most.')
+    ]
+    link: Annotated[HostLink, Field(description='Between host and drive.')]
+    queue_depth: Annotated[
+        Sourced3, Field(description='Commands the drive holds; more wait in the host.')
+    ]
+    functions: Annotated[
+        Sourced3 | None,
+        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
+    ] = None
+    power: Annotated[
+        Drawn | None, Field(description='What the drive draws; absent: not known.')
+    ] = None
+
+
 class VolumeService(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
     latency: Annotated[
-        Sourced12,
+        Sourced13,
         Field(
             description='Time beside other commands, one draw for each; with `rounds`, one for each round.'
         ),
@@ -2463,7 +2480,7 @@ class Interrupt(BaseModel):
             description='Handler, completion of the request, and waking the thread; interrupts what the processor was doing.'
         ),
     ]
-    placement: Annotated[Sourced13, Field(description='Which processor it comes to.')]
+    placement: Annotated[Sourced14, Field(description='Which processor it comes to.')]
 
 
 class StreamSpec(BaseModel):
@@ -2772,7 +2789,7 @@ class Flushing(BaseModel):
         frozen=True,
     )
     free_pages: Annotated[
-        Sourced14 | None,
+        Sourced15 | None,
         Field(
             description='Who makes free pages when there is none; absent: nobody flushes for them, and who needs one waits until pages are flushed\nfrom the list of dirty ones, the oldest first.'
         ),
@@ -2784,7 +2801,7 @@ class Flushing(BaseModel):
         ),
     ] = None
     background: Annotated[
-        Sourced15 | None,
+        Sourced16 | None,
         Field(
             description='When pages are flushed from the list of dirty ones; absent: only when the log is nearly full, or somebody needs them clean.'
         ),
@@ -2797,7 +2814,7 @@ class Flushing(BaseModel):
         Field(description='Most pages per second in the background (innodb_io_capacity_max).'),
     ]
     adaptive: Annotated[
-        Sourced16 | None,
+        Sourced17 | None,
         Field(
             description='How many pages are flushed in a second for the sake of the log; absent: none (innodb_adaptive_flushing = OFF).'
         ),
@@ -2838,7 +2855,7 @@ class Flushing(BaseModel):
         ),
     ] = None
     method: Annotated[
-        Sourced17, Field(description='How data files are written unless a study says otherwise.')
+        Sourced18, Field(description='How data files are written unless a study says otherwise.')
     ]
 
 
@@ -2860,7 +2877,7 @@ class PoolDump(BaseModel):
     share: Annotated[
         Sourced6, Field(description='How large a share is listed (innodb_buffer_pool_dump_pct).')
     ]
-    of: Annotated[Sourced19, Field(description='What that is a share of.')]
+    of: Annotated[Sourced20, Field(description='What that is a share of.')]
     finished_only: Annotated[
         Sourced9,
         Field(
@@ -2903,6 +2920,14 @@ class Device2(BaseModel):
         frozen=True,
     )
     hdd: HddProfile
+
+
+class Device4(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    xpoint: XPointProfile
 
 
 class Power(BaseModel):
@@ -2949,7 +2974,7 @@ class VolumeProfile(BaseModel):
     read: Annotated[VolumeService, Field(description='What a read takes.')]
     write: Annotated[VolumeService, Field(description='What a write takes.')]
     flush: Annotated[
-        Sourced12,
+        Sourced13,
         Field(
             description='Time of a flush, which ends no sooner than everything before it; a write with force unit access takes it too.'
         ),
@@ -3135,7 +3160,7 @@ class Innodb(BaseModel):
         ),
     ] = None
     row_locks: Annotated[
-        Sourced18 | None,
+        Sourced19 | None,
         Field(description='How long the lock of a row is kept; absent: nobody waits for a row.'),
     ] = None
     undo: Annotated[

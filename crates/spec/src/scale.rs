@@ -34,7 +34,7 @@ pub(crate) fn apply(
     let stack = &study.storage[name];
     let visible = visible_share(model);
     let Device::Flash(flash) = model.drive_mut() else {
-        return match of_storage_only(stack) {
+        return match of_flash_only(stack) {
             None => Ok((size, 1)),
             Some(key) => {
                 let message = "only flash drives are scaled, age, get warm, or differ by what was written before";
@@ -169,8 +169,13 @@ fn granules(bytes: u64) -> u64 {
     bytes / GRANULE_BYTES * GRANULE_BYTES
 }
 
-/// Whether a part of a stack says what only a storage can.
-pub(crate) fn of_storage_only(stack: &Stack) -> Option<&'static str> {
+/// What only flash drives have a use for.
+fn of_flash_only(stack: &Stack) -> Option<&'static str> {
     let age = stack.written.map(|_| "written").or(stack.aged.map(|_| "aged"));
     stack.scale.map(|_| "scale").or(age).or(stack.ambient.map(|_| "ambient"))
+}
+
+/// Whether a part of a stack says what only a storage can.
+pub(crate) fn of_storage_only(stack: &Stack) -> Option<&'static str> {
+    of_flash_only(stack).or(stack.slot.map(|_| "slot"))
 }

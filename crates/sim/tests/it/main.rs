@@ -23,6 +23,7 @@ mod read_threads;
 mod restarts;
 mod runs;
 mod same_digest;
+mod slots;
 mod stacks;
 mod steady;
 mod stock;

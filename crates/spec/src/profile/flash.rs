@@ -1,6 +1,6 @@
 //! A flash drive's parameters: NAND behind channels, a translation layer, a buffer, a link.
 
-use super::Sourced;
+use super::{Pcie, Sourced};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Rate, Share, Size, Temperature, Time};
@@ -215,6 +215,9 @@ pub struct HostLink {
     pub write_rate: Sourced<Rate>,
     /// Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).
     pub half_duplex: Sourced<bool>,
+    /// Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI Express.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pcie: Option<Sourced<Pcie>>,
 }
 
 /// How space is reclaimed.

@@ -4,7 +4,7 @@
 //! lies outside.
 
 use super::power_limits::{drawn, draws_more_idle, power_conflict, power_limits};
-use super::{Device, FlashProfile, HddProfile, HostLink, XPointProfile};
+use super::{Device, FlashProfile, HddProfile, HostLink, Pcie, XPointProfile};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Size, Time};
 
@@ -126,6 +126,32 @@ fn link_limits(model: &'static str, link: &HostLink) -> [Limit; 2] {
         .map(|(key, rate)| Limit(rate.value.0, vec![model, "link", key], RATE, SLOWEST_LINK, FASTEST_LINK))
 }
 
+/// Lanes or a generation that PCI Express does not have: which key, why, and what it has.
+pub(crate) fn impossible_pcie(pcie: Pcie) -> Option<(&'static str, &'static str, &'static str)> {
+    if !pcie.has_generation() {
+        return Some(("generation", "there is no such generation of PCI Express, or none that is modelled", "1 to 5"));
+    }
+    (!pcie.has_lanes()).then_some(("lanes", "PCI Express has no link of so many lanes", "1, 2, 4, 8 or 16"))
+}
+
+/// A link that its lanes don't carry.
+fn link_conflict(model: &'static str, link: &HostLink) -> Option<Impossible> {
+    let pcie = link.pcie.as_ref()?.value;
+    if let Some((key, message, accepted)) = impossible_pcie(pcie) {
+        let path = vec![model, "link", "pcie", "value", key];
+        let (message, accepted) = (message.into(), accepted.into());
+        return Some(Impossible { path, kind: InputErrorKind::BadValue, message, accepted });
+    }
+    if link.half_duplex.value {
+        let message = "PCI Express carries data both ways at once";
+        return conflict(&[model, "link", "half_duplex"], message, "false");
+    }
+    let most = pcie.carries_at_most();
+    let rates = [("read_rate", &link.read_rate), ("write_rate", &link.write_rate)];
+    let (key, _) = rates.into_iter().find(|(_, rate)| rate.value > most)?;
+    bad(&[model, "link", key], &format!("{pcie} does not carry so much"), &format!("up to {most}"))
+}
+
 fn flash_drive(flash: &FlashProfile) -> Option<Impossible> {
     let mut limits = nand_limits(flash);
     limits.extend(controller_limits(flash));
@@ -241,7 +267,7 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
     if matches!(flash.cleaning.policy.value, super::CleaningPolicy::Choices { drawn: 0 }) {
         return conflict(&["flash", "cleaning", "policy"], "a choice among no blocks is none", "drawn = 1 or more");
     }
-    flash.power.as_ref().and_then(power_conflict)
+    link_conflict("flash", &flash.link).or_else(|| flash.power.as_ref().and_then(power_conflict))
 }
 
 fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
@@ -260,7 +286,8 @@ fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
     limits.extend(link_limits("xpoint", &xpoint.link));
     limits.extend(xpoint.functions.iter().map(|f| Limit(u64::from(f.value), at("functions"), COUNT, 1, 65_535)));
     limits.extend(xpoint.power.iter().flat_map(|power| drawn("xpoint", power)));
-    outside("3D XPoint drive", limits).or_else(|| draws_more_idle("xpoint", xpoint.power.as_ref()))
+    let drawn = || draws_more_idle("xpoint", xpoint.power.as_ref());
+    outside("3D XPoint drive", limits).or_else(drawn).or_else(|| link_conflict("xpoint", &xpoint.link))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Storages: a device, or a device made of devices.
 
-use crate::profile::Written;
+use crate::profile::{Pcie, Written};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Share, Size, Temperature, Time};
@@ -29,6 +29,10 @@ pub struct Stack {
     /// Temperature around flash drives that get warm, instead of their profile's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ambient: Option<Temperature>,
+    /// Slot of PCI Express that each drive is in: where it has fewer lanes or an older generation than the drive, no more crosses either
+    /// way than it carries. Absent: one like the drive's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot: Option<Pcie>,
     /// One drive: the name of a device profile.
     pub device: Option<String>,
     /// Striped members.
