@@ -263,6 +263,15 @@ class Sourced9(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
+class Pcie(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    generation: Annotated[int, Field(description='Generation, 1 to 5.', ge=0)]
+    lanes: Annotated[int, Field(description='Lanes: 1, 2, 4, 8 or 16.', ge=0)]
+
+
 class Choices(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -305,29 +314,6 @@ class ReadRetry(BaseModel):
             description='Program and erase cycles beyond its endurance for which repeated reads keep the flash readable, as a share of the endurance;\nabsent: none.'
         ),
     ] = None
-
-
-class Power(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    idle_mw: Annotated[Sourced3, Field(description='Milliwatts of the idle drive.')]
-    limit_mw: Annotated[
-        Sourced3 | None,
-        Field(
-            description='Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait. Absent: nothing is held back.'
-        ),
-    ] = None
-    read_nj: Annotated[
-        Sourced3, Field(description='Nanojoules of sensing a page of each plane of a die.')
-    ]
-    program_nj: Annotated[
-        Sourced3, Field(description='Nanojoules of programming a page of each plane of a die.')
-    ]
-    erase_nj: Annotated[
-        Sourced3, Field(description='Nanojoules of erasing a block of each plane of a die.')
-    ]
 
 
 class Written(StrEnum):
@@ -1596,22 +1582,17 @@ class Buffer(BaseModel):
     ] = None
 
 
-class HostLink(BaseModel):
+class Sourced10(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    read_rate: Annotated[Sourced4, Field(description='Bytes per second towards the host.')]
-    write_rate: Annotated[Sourced4, Field(description='Bytes per second towards the drive.')]
-    half_duplex: Annotated[
-        Sourced9,
-        Field(
-            description='Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).'
-        ),
-    ]
+    value: Annotated[Pcie, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced10(BaseModel):
+class Sourced11(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1619,6 +1600,18 @@ class Sourced10(BaseModel):
     value: Annotated[
         Literal['greedy'] | Literal['fifo'] | CleaningPolicy1 | Literal['random'] | Literal['cost_benefit'],
         Field(description='The value, with its unit.'),
+    ]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
+class Sourced12(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[
+        str, Field(description='The value, with its unit.', pattern='^[0-9._]+ ?(degC|°C)$')
     ]
     source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
@@ -1647,48 +1640,7 @@ class Simulated(BaseModel):
     ] = None
 
 
-class XPointProfile(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
-    access_unit: Annotated[
-        Sourced,
-        Field(
-            description='Bytes that one channel reads or writes at a time; neighbours are on neighbouring channels.'
-        ),
-    ]
-    channels: Annotated[Sourced3, Field(description='Channels, each serving one access at a time.')]
-    read_time: Annotated[
-        Sourced2, Field(description='Time that a channel is busy with reading one access unit.')
-    ]
-    write_time: Annotated[
-        Sourced2, Field(description='Time that a channel is busy with writing one access unit.')
-    ]
-    read_overhead: Annotated[
-        Sourced2, Field(description='Time that a read spends in the electronics, beside others.')
-    ]
-    write_overhead: Annotated[
-        Sourced2, Field(description='Time that a write spends in the electronics, beside others.')
-    ]
-    command_rate: Annotated[
-        Sourced4, Field(description='Commands that the controller starts per second at most.')
-    ]
-    link: Annotated[HostLink, Field(description='Between host and drive.')]
-    queue_depth: Annotated[
-        Sourced3, Field(description='Commands the drive holds; more wait in the host.')
-    ]
-    functions: Annotated[
-        Sourced3 | None,
-        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
-    ] = None
-    power: Annotated[
-        Drawn | None, Field(description='What the drive draws; absent: not known.')
-    ] = None
-
-
-class Sourced11(BaseModel):
+class Sourced13(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -1718,7 +1670,7 @@ class Stalls(BaseModel):
             description='Mean time from the end of one to the begin of the next, exponentially distributed.'
         ),
     ]
-    lasting: Annotated[Sourced11, Field(description='How long each lasts.')]
+    lasting: Annotated[Sourced13, Field(description='How long each lasts.')]
 
 
 class Rebuild(BaseModel):
@@ -1772,7 +1724,7 @@ class Cache(BaseModel):
     ]
 
 
-class Sourced12(BaseModel):
+class Sourced14(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2137,7 +2089,7 @@ class PoolRules(BaseModel):
     ] = None
 
 
-class Sourced13(BaseModel):
+class Sourced15(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2147,7 +2099,7 @@ class Sourced13(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced14(BaseModel):
+class Sourced16(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2157,7 +2109,7 @@ class Sourced14(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced15(BaseModel):
+class Sourced17(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2167,7 +2119,7 @@ class Sourced15(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced16(BaseModel):
+class Sourced18(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2177,7 +2129,7 @@ class Sourced16(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced17(BaseModel):
+class Sourced19(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2187,7 +2139,7 @@ class Sourced17(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
-class Sourced18(BaseModel):
+class Sourced20(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
@@ -2289,14 +2241,6 @@ class Device1(BaseModel):
     null: NullProfile
 
 
-class Device4(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    xpoint: XPointProfile
-
-
 class HddProfile(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2391,12 +2335,33 @@ class Nand(BaseModel):
     ]
 
 
+class HostLink(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    read_rate: Annotated[Sourced4, Field(description='Bytes per second towards the host.')]
+    write_rate: Annotated[Sourced4, Field(description='Bytes per second towards the drive.')]
+    half_duplex: Annotated[
+        Sourced9,
+        Field(
+            description='Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).'
+        ),
+    ]
+    pcie: Annotated[
+        Sourced10 | None,
+        Field(
+            description="Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI Express."
+        ),
+    ] = None
+
+
 class Cleaning(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    policy: Annotated[Sourced10, Field(description='Which block is reclaimed next.')]
+    policy: Annotated[Sourced11, Field(description='Which block is reclaimed next.')]
     reserve_blocks: Annotated[
         Sourced3,
         Field(
@@ -2414,13 +2379,81 @@ class Cleaning(BaseModel):
     ] = None
 
 
+class Thermal(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    ambient: Annotated[Sourced12, Field(description='Temperature around the drive.')]
+    resistance_mk_per_w: Annotated[
+        Sourced3,
+        Field(
+            description='Thermal resistance: millikelvin that each watt it draws for long makes it warmer than what is around it.'
+        ),
+    ]
+    capacity_mj_per_k: Annotated[
+        Sourced3, Field(description='Heat capacity: millijoules that make it warmer by one kelvin.')
+    ]
+    throttle: Annotated[Sourced12, Field(description='Temperature at which it is throttled.')]
+    release: Annotated[
+        Sourced12, Field(description='Temperature at which it is throttled no longer.')
+    ]
+    limit_mw: Annotated[
+        Sourced3,
+        Field(
+            description="Milliwatts that it may draw while it is throttled; beyond, whatever takes the flash waits, the host's reads too."
+        ),
+    ]
+
+
+class XPointProfile(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
+    access_unit: Annotated[
+        Sourced,
+        Field(
+            description='Bytes that one channel reads or writes at a time; neighbours are on neighbouring channels.'
+        ),
+    ]
+    channels: Annotated[Sourced3, Field(description='Channels, each serving one access at a time.')]
+    read_time: Annotated[
+        Sourced2, Field(description='Time that a channel is busy with reading one access unit.')
+    ]
+    write_time: Annotated[
+        Sourced2, Field(description='Time that a channel is busy with writing one access unit.')
+    ]
+    read_overhead: Annotated[
+        Sourced2, Field(description='Time that a read spends in the electronics, beside others.')
+    ]
+    write_overhead: Annotated[
+        Sourced2, Field(description='Time that a write spends in the electronics, beside others.')
+    ]
+    command_rate: Annotated[
+        Sourced4, Field(description='Commands that the controller starts per second at most.')
+    ]
+    link: Annotated[HostLink, Field(description='Between host and drive.')]
+    queue_depth: Annotated[
+        Sourced3, Field(description='Commands the drive holds; more wait in the host.')
+    ]
+    functions: Annotated[
+        Sourced3 | None,
+        Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
+    ] = None
+    power: Annotated[
+        Drawn | None, Field(description='What the drive draws; absent: not known.')
+    ] = None
+
+
 class VolumeService(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
     latency: Annotated[
-        Sourced11,
+        Sourced13,
         Field(
             description='Time beside other commands, one draw for each; with `rounds`, one for each round.'
         ),
@@ -2447,7 +2480,7 @@ class Interrupt(BaseModel):
             description='Handler, completion of the request, and waking the thread; interrupts what the processor was doing.'
         ),
     ]
-    placement: Annotated[Sourced12, Field(description='Which processor it comes to.')]
+    placement: Annotated[Sourced14, Field(description='Which processor it comes to.')]
 
 
 class StreamSpec(BaseModel):
@@ -2756,7 +2789,7 @@ class Flushing(BaseModel):
         frozen=True,
     )
     free_pages: Annotated[
-        Sourced13 | None,
+        Sourced15 | None,
         Field(
             description='Who makes free pages when there is none; absent: nobody flushes for them, and who needs one waits until pages are flushed\nfrom the list of dirty ones, the oldest first.'
         ),
@@ -2768,7 +2801,7 @@ class Flushing(BaseModel):
         ),
     ] = None
     background: Annotated[
-        Sourced14 | None,
+        Sourced16 | None,
         Field(
             description='When pages are flushed from the list of dirty ones; absent: only when the log is nearly full, or somebody needs them clean.'
         ),
@@ -2781,7 +2814,7 @@ class Flushing(BaseModel):
         Field(description='Most pages per second in the background (innodb_io_capacity_max).'),
     ]
     adaptive: Annotated[
-        Sourced15 | None,
+        Sourced17 | None,
         Field(
             description='How many pages are flushed in a second for the sake of the log; absent: none (innodb_adaptive_flushing = OFF).'
         ),
@@ -2822,7 +2855,7 @@ class Flushing(BaseModel):
         ),
     ] = None
     method: Annotated[
-        Sourced16, Field(description='How data files are written unless a study says otherwise.')
+        Sourced18, Field(description='How data files are written unless a study says otherwise.')
     ]
 
 
@@ -2844,7 +2877,7 @@ class PoolDump(BaseModel):
     share: Annotated[
         Sourced6, Field(description='How large a share is listed (innodb_buffer_pool_dump_pct).')
     ]
-    of: Annotated[Sourced18, Field(description='What that is a share of.')]
+    of: Annotated[Sourced20, Field(description='What that is a share of.')]
     finished_only: Annotated[
         Sourced9,
         Field(
@@ -2889,47 +2922,37 @@ class Device2(BaseModel):
     hdd: HddProfile
 
 
-class FlashProfile(BaseModel):
+class Device4(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
-    over_provisioning: Annotated[
-        Sourced6,
+    xpoint: XPointProfile
+
+
+class Power(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    idle_mw: Annotated[Sourced3, Field(description='Milliwatts of the idle drive.')]
+    limit_mw: Annotated[
+        Sourced3 | None,
         Field(
-            description='Spare flash as a share of the capacity, parity left out: (flash − capacity) / capacity.'
-        ),
-    ]
-    mapping_unit: Annotated[
-        Sourced,
-        Field(
-            description='Bytes that the translation layer maps as one; a smaller write reads and rewrites them.'
-        ),
-    ]
-    atomic_write: Annotated[
-        Sourced | None,
-        Field(
-            description='Bytes that a single write may have and still be stored whole or not at all when power fails; absent: one mapping unit.'
+            description='Milliwatts that it may draw; beyond, programs, erases and what is sensed to be moved wait. Absent: nothing is held back.'
         ),
     ] = None
-    nand: Annotated[Nand, Field(description='The flash itself.')]
-    controller: Annotated[
-        Controller, Field(description='Controllers, and the channels behind each.')
+    read_nj: Annotated[
+        Sourced3, Field(description='Nanojoules of sensing a page of each plane of a die.')
     ]
-    buffer: Annotated[Buffer, Field(description='Memory that writes complete in.')]
-    link: Annotated[HostLink, Field(description='Between host and drive.')]
-    cleaning: Annotated[Cleaning, Field(description='How space is reclaimed.')]
-    read_retry: Annotated[
-        ReadRetry | None,
-        Field(description='What reads cost more as the flash wears; absent: nothing.'),
-    ] = None
-    power: Annotated[
-        Power | None,
-        Field(description='What the drive draws, and the most that it may; absent: not modelled.'),
-    ] = None
-    simulated: Annotated[
-        Simulated | None, Field(description='Set by the resolver from the study, never in a file.')
+    program_nj: Annotated[
+        Sourced3, Field(description='Nanojoules of programming a page of each plane of a die.')
+    ]
+    erase_nj: Annotated[
+        Sourced3, Field(description='Nanojoules of erasing a block of each plane of a die.')
+    ]
+    thermal: Annotated[
+        Thermal | None, Field(description='How warm that makes the drive; absent: not modelled.')
     ] = None
 
 
@@ -2951,7 +2974,7 @@ class VolumeProfile(BaseModel):
     read: Annotated[VolumeService, Field(description='What a read takes.')]
     write: Annotated[VolumeService, Field(description='What a write takes.')]
     flush: Annotated[
-        Sourced11,
+        Sourced13,
         Field(
             description='Time of a flush, which ends no sooner than everything before it; a write with force unit access takes it too.'
         ),
@@ -3137,7 +3160,7 @@ class Innodb(BaseModel):
         ),
     ] = None
     row_locks: Annotated[
-        Sourced17 | None,
+        Sourced19 | None,
         Field(description='How long the lock of a row is kept; absent: nobody waits for a row.'),
     ] = None
     undo: Annotated[
@@ -3181,20 +3204,56 @@ class Innodb(BaseModel):
     ] = None
 
 
-class Device3(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    flash: FlashProfile
-
-
 class Device5(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
     volume: VolumeProfile
+
+
+class FlashProfile(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    capacity: Annotated[Sourced, Field(description='Bytes that can be addressed.')]
+    over_provisioning: Annotated[
+        Sourced6,
+        Field(
+            description='Spare flash as a share of the capacity, parity left out: (flash − capacity) / capacity.'
+        ),
+    ]
+    mapping_unit: Annotated[
+        Sourced,
+        Field(
+            description='Bytes that the translation layer maps as one; a smaller write reads and rewrites them.'
+        ),
+    ]
+    atomic_write: Annotated[
+        Sourced | None,
+        Field(
+            description='Bytes that a single write may have and still be stored whole or not at all when power fails; absent: one mapping unit.'
+        ),
+    ] = None
+    nand: Annotated[Nand, Field(description='The flash itself.')]
+    controller: Annotated[
+        Controller, Field(description='Controllers, and the channels behind each.')
+    ]
+    buffer: Annotated[Buffer, Field(description='Memory that writes complete in.')]
+    link: Annotated[HostLink, Field(description='Between host and drive.')]
+    cleaning: Annotated[Cleaning, Field(description='How space is reclaimed.')]
+    read_retry: Annotated[
+        ReadRetry | None,
+        Field(description='What reads cost more as the flash wears; absent: nothing.'),
+    ] = None
+    power: Annotated[
+        Power | None,
+        Field(description='What the drive draws, and the most that it may; absent: not modelled.'),
+    ] = None
+    simulated: Annotated[
+        Simulated | None, Field(description='Set by the resolver from the study, never in a file.')
+    ] = None
 
 
 class HostSpec(BaseModel):
@@ -3259,23 +3318,12 @@ class EngineModel(RootModel[EngineModel1]):
     root: Annotated[EngineModel1, Field(description='An engine model and its parameters.')]
 
 
-class DeviceModel(BaseModel):
+class Device3(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    profile: Annotated[str, Field(description='Name of the profile.')]
-    device: Annotated[
-        Device1 | Device2 | Device3 | Device4 | Device5, Field(description='Its parameters.')
-    ]
-
-
-class Node1(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    device: DeviceModel
+    flash: FlashProfile
 
 
 class DatabaseSpec(BaseModel):
@@ -3302,6 +3350,25 @@ class DatabaseSpec(BaseModel):
         Mode | None,
         Field(description='How much of the run is simulated; absent where a real server runs.'),
     ] = None
+
+
+class DeviceModel(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    profile: Annotated[str, Field(description='Name of the profile.')]
+    device: Annotated[
+        Device1 | Device2 | Device3 | Device4 | Device5, Field(description='Its parameters.')
+    ]
+
+
+class Node1(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    device: DeviceModel
 
 
 class Plan(BaseModel):

@@ -46,5 +46,19 @@ def test_each_storage_shows_its_power_and_what_a_watt_brings(lang: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_drives_that_get_warm_show_how_warm_and_how_long_that_held_them_back(lang: str) -> None:
+    said = {"watts": 3.0, "iops_per_watt": None, "bandwidth_per_watt": None}
+    heat = {"celsius_mean": 74.07, "celsius_max": 78.0, "throttled": 0.529}
+    told = [{"subject": "storage.d", **said, **heat}, {"subject": "storage.e", **said}]
+    (table,) = tables(read_results(results(told)), Text(lang))
+    none = Text(lang)("cell.none")
+    assert [[cell.value for cell in row.cells[4:]] for row in table.rows] == [
+        ["74.1 °C", "78.0 °C", "52.9 %"],
+        [none, none, none],
+    ]
+    assert len(table.columns) == len(table.rows[0].cells) + 1
+
+
 def test_a_study_whose_storages_say_nothing_shows_nothing() -> None:
     assert tables(read_results(results([])), Text("en")) == []

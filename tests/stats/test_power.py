@@ -44,6 +44,19 @@ def test_an_idle_drive_draws_power_for_nothing() -> None:
     assert (found["watts"], found["iops_per_watt"], found["bandwidth_per_watt"]) == (5, None, None)
 
 
+def test_the_warmest_drive_and_the_share_of_throttled_time_are_told() -> None:
+    told = drawn(10.0)
+    heat = {
+        "thermal.millidegrees": [40_000, 60_000],
+        "thermal.throttled_ns": [0, SECOND],
+        "capacity.thermal_ns": [2 * SECOND, 2 * SECOND],
+    }
+    warm = WindowData(told.length_ns, told.lengths_ns, {**told.counters, **heat}, {})
+    found = power("storage.d", [warm], [])
+    assert found is not None
+    assert (found["celsius_mean"], found["celsius_max"], found["throttled"]) == (50, 60, 0.25)
+
+
 def test_what_does_not_say_what_it_draws_has_no_power() -> None:
     silent = WindowData(SECOND, [SECOND], {"busy.media_ns": [5]}, {})
     assert power("storage.d", [silent], [[served(10, 10)]]) is None

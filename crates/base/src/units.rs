@@ -22,6 +22,10 @@ pub struct Size(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(pub u64);
 
+/// A temperature in thousandths of a degree Celsius.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Temperature(pub u32);
+
 /// A share of a whole in millionths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Share(pub u32);
@@ -30,6 +34,13 @@ impl Rate {
     /// The rate per second.
     pub fn per_second(self) -> f64 {
         self.0 as f64 / 1e3
+    }
+}
+
+impl Temperature {
+    /// Degrees Celsius.
+    pub fn degrees(self) -> f64 {
+        f64::from(self.0) / 1e3
     }
 }
 
@@ -64,6 +75,7 @@ const SIZE: &[Spelling] = &[
 ];
 const RATE: &[Spelling] = &[("/s", 1_000)];
 const SHARE: &[Spelling] = &[("%", 10_000)];
+const TEMPERATURE: &[Spelling] = &[("degC", 1_000), ("°C", 1_000)];
 
 /// Reads `number unit` exactly: `1.5 ms` is 1 500 000 ns; what has no whole number of base units is refused.
 fn parse(text: &str, spellings: &[Spelling]) -> Result<u64, String> {
@@ -169,6 +181,15 @@ unit!(
     r"^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$"
 );
 unit!(Rate, "Rate", RATE, u64, u64::MAX, "a rate such as \"500 /s\"", r"^[0-9._]+ ?/s$");
+unit!(
+    Temperature,
+    "Temperature",
+    TEMPERATURE,
+    u32,
+    u64::from(u32::MAX),
+    "a temperature such as \"35 degC\", not below zero",
+    r"^[0-9._]+ ?(degC|°C)$"
+);
 unit!(Share, "Share", SHARE, u32, 1_000_000, "a share from \"0 %\" to \"100 %\"", r"^[0-9._]+ ?%$");
 
 impl fmt::Display for Time {
@@ -199,6 +220,12 @@ impl fmt::Display for Rate {
     }
 }
 
+impl fmt::Display for Temperature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} degC", fixed(u64::from(self.0), 1_000))
+    }
+}
+
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} %", fixed(u64::from(self.0), 10_000))
@@ -218,6 +245,8 @@ mod tests {
         assert_eq!(Size::parse("146 GB"), Ok(Size(146_000_000_000)));
         assert_eq!(Rate::parse("0.5 /s"), Ok(Rate(500)));
         assert_eq!(Share::parse("70 %"), Ok(Share(700_000)));
+        assert_eq!(Temperature::parse("35 degC"), Ok(Temperature(35_000)));
+        assert_eq!(Temperature::parse("82.5°C"), Ok(Temperature(82_500)));
     }
 
     #[test]
@@ -227,6 +256,8 @@ mod tests {
         }
         assert!(Share::parse("100.1 %").is_err());
         assert!(Size::parse("4 kib").is_err());
+        assert!(Temperature::parse("308 K").is_err());
+        assert!(Temperature::parse("-5 degC").is_err());
     }
 
     proptest! {
@@ -235,6 +266,7 @@ mod tests {
             prop_assert_eq!(Time::parse(&Time(value).to_string()), Ok(Time(value)));
             prop_assert_eq!(Size::parse(&Size(value).to_string()), Ok(Size(value)));
             prop_assert_eq!(Rate::parse(&Rate(value).to_string()), Ok(Rate(value)));
+            prop_assert_eq!(Temperature::parse(&Temperature(value as u32).to_string()), Ok(Temperature(value as u32)));
             prop_assert_eq!(Share::parse(&Share(share).to_string()), Ok(Share(share)));
         }
     }

@@ -3,6 +3,7 @@
 //! `docs/records.md` is the contract; [`Writer`] is the only code that writes `load`'s part of it.
 
 pub mod control;
+mod heat;
 pub mod histograms;
 pub mod interval;
 pub mod journal;
@@ -16,6 +17,7 @@ mod wear;
 mod writer;
 
 pub use control::{Control, PhaseProgress, Progress, StreamProgress};
+pub use heat::Heat;
 pub use interval::{Clock, IntervalStats, Lateness, OpStats, Part, Rounds, Spent};
 pub use ledger::{Ledger, Slow, Submission, ThreadUsage};
 pub use share::Share;

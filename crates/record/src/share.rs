@@ -1,5 +1,6 @@
 //! Shares of what was counted in a stretch of time: what others hold that are like it, and were not simulated.
 
+use crate::heat::Heat;
 use crate::interval::OpStats;
 use crate::usage::Usage;
 use crate::wear::Wear;
@@ -77,6 +78,16 @@ impl Wear {
     }
 }
 
+impl Heat {
+    /// What they will have been throttled for when a share of what lies between `begin` and `end` has followed; they are as warm
+    /// as at the end.
+    #[must_use]
+    pub fn after(&self, (begin, end): (&Self, &Self), share: Share) -> Self {
+        let more = share.of(end.throttled_ns.saturating_sub(begin.throttled_ns));
+        Self { throttled_ns: self.throttled_ns + more, ..*end }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,5 +129,8 @@ mod tests {
             (Wear { host_bytes: 10, ..Wear::default() }, Wear { host_bytes: 30, mapped_bytes: 7, ..Wear::default() });
         let after = end.after((&begin, &end), Share { from: 100, to: 300, whole: 100 });
         assert_eq!((after.host_bytes, after.mapped_bytes), (70, 7));
+        let (begin, end) = (Heat { throttled_ns: 10, ..Heat::default() }, Heat { throttled_ns: 30, millidegrees: 9 });
+        let after = end.after((&begin, &end), Share { from: 100, to: 300, whole: 100 });
+        assert_eq!(after, Heat { throttled_ns: 70, millidegrees: 9 });
     }
 }

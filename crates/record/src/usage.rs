@@ -25,11 +25,13 @@ pub enum Resource {
     Threads,
     /// The way between a host and a controller's cache, as the ports of a disk array.
     Port,
+    /// What a drive may draw beyond idling while it is too warm: it works for as long as it takes to carry what was begun then.
+    Thermal,
 }
 
 /// Their words in metrics, in the order of their discriminants.
-pub const RESOURCE_WORDS: [&str; 10] =
-    ["media", "channels", "controller", "link", "cores", "lock", "hypervisor", "power", "threads", "port"];
+pub const RESOURCE_WORDS: [&str; 11] =
+    ["media", "channels", "controller", "link", "cores", "lock", "hypervisor", "power", "threads", "port", "thermal"];
 
 /// Per resource how many there are and how long they have worked, all together, since a run's begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! What drives draw: a share of it always, the rest while they work. A storage draws what its drives draw together.
 //!
-//! A flash drive draws the energies of its senses, programs and erases beside its idle power, spread by its limit
-//! ([`crate::device::Flash`]); a disk or a 3D XPoint drive lies between idling and working as its medium does. What the
+//! A flash drive draws the energies of its senses, programs and erases beside its idle power, spread by its limit, and gets
+//! warm by it ([`crate::device::Flash`]); a disk or a 3D XPoint drive lies between idling and working as its medium does. What the
 //! host, a link or a cache's controller draw is not told.
 
 use crate::device::Device;
 use tameshi_base::Nanos;
-use tameshi_record::{Resource, Usage};
+use tameshi_record::{Heat, Resource, Usage};
 use tameshi_spec::profile::Drawn;
 
 /// What so many milliwatts are over a time.
@@ -46,6 +46,18 @@ impl Device {
             Self::Linked(linked) => linked.inner().energy_nj(now),
             Self::Shared(shared) => shared.inner().energy_nj(now),
             Self::Cache(cache) => cache.inner().energy_nj(now),
+        }
+    }
+
+    /// How warm the warmest of the drives is at `now`, and how long heat has held any of them back; `None` where no profile says.
+    pub fn heat(&self, now: Nanos) -> Option<Heat> {
+        match self {
+            Self::Null(_) | Self::Volume(_) | Self::Hdd(_) | Self::XPoint(_) => None,
+            Self::Flash(flash) => flash.heat(now),
+            Self::Array(array) => array.heat(now),
+            Self::Linked(linked) => linked.inner().heat(now),
+            Self::Shared(shared) => shared.inner().heat(now),
+            Self::Cache(cache) => cache.inner().heat(now),
         }
     }
 }

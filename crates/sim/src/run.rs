@@ -11,7 +11,7 @@ use crate::stack;
 use crate::staging::{Staging, befallen};
 use serde_json::json;
 use tameshi_base::{Nanos, Size};
-use tameshi_record::{EndedBy, RecordError, RunStatus, Share, Usage, Wear, Writer};
+use tameshi_record::{EndedBy, Heat, RecordError, RunStatus, Share, Usage, Wear, Writer};
 use tameshi_spec::course::Step;
 use tameshi_spec::run::{Node, RunSpec};
 use tameshi_workload::steady::{Detector, Round, State};
@@ -46,6 +46,8 @@ pub(crate) struct Used {
     rebuilt_bytes: u64,
     /// Nanojoules that its drives have drawn; `None` where that is not known.
     energy_nj: Option<u64>,
+    /// How warm its drives are; `None` where none of them says.
+    heat: Option<Heat>,
     /// What its flash has gone through; `None` where there is none.
     wear: Option<Wear>,
     /// What a host's processors have done for a database server itself and in the kernel, in nanoseconds.
@@ -62,6 +64,7 @@ impl Used {
             usage: self.usage.after((&begin.usage, &end.usage), share),
             rebuilt_bytes: self.rebuilt_bytes,
             energy_nj: self.energy_nj.zip(drawn).map(|(before, drawn)| before + drawn),
+            heat: self.heat.zip(begin.heat.zip(end.heat)).map(|(heat, (begin, end))| heat.after((&begin, &end), share)),
             wear: self.wear.zip(begin.wear.zip(end.wear)).map(|(wear, (begin, end))| wear.after((&begin, &end), share)),
             server_ns: self.server_ns.zip(worked).map(|([user, system], more)| [user + more[0], system + more[1]]),
         }
@@ -150,6 +153,7 @@ impl World {
             usage,
             rebuilt_bytes: device.map_or(0, Device::rebuilt_bytes),
             energy_nj: device.and_then(|device| device.energy_nj(self.now)),
+            heat: device.and_then(|device| device.heat(self.now)),
             wear: device.and_then(Device::wear),
             server_ns: host.map(|host| host.user_and_system(self.now)),
         }
@@ -188,6 +192,9 @@ impl World {
             }
             if let Some((drawn, until)) = after.energy_nj.zip(before.energy_nj) {
                 writer.counters(span, subject, &[("power.energy_nj", drawn.saturating_sub(until))])?;
+            }
+            if let Some(heat) = after.heat {
+                writer.counters(span, subject, &heat.rows(&before.heat.unwrap_or_default()))?;
             }
             if let Some((before, after)) = before.server_ns.zip(after.server_ns) {
                 let [user, system] = gains(before, after);

@@ -18,3 +18,4 @@ mod scale;
 pub mod search;
 mod stacks;
 pub mod study;
+mod surroundings;

@@ -334,6 +334,9 @@ fn resolve_storage(
     }
     let place = Place { source, table, study, profiles, storage: name };
     let mut model = place.node(&["storage", name], stack)?;
+    if let Some(slot) = stack.slot {
+        crate::surroundings::slot(source, table, name, &mut model, slot)?;
+    }
     let capacity = model.capacity();
     let size = stack.size.unwrap_or(capacity);
     if capacity < size {

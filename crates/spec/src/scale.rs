@@ -34,16 +34,19 @@ pub(crate) fn apply(
     let stack = &study.storage[name];
     let visible = visible_share(model);
     let Device::Flash(flash) = model.drive_mut() else {
-        return match of_storage_only(stack) {
+        return match of_flash_only(stack) {
             None => Ok((size, 1)),
             Some(key) => {
-                let message = "only flash drives are scaled, age, or differ by what was written before";
+                let message = "only flash drives are scaled, age, get warm, or differ by what was written before";
                 Err(source.error_at(table, &["storage", name, key], InputErrorKind::Conflict, message))
             }
         };
     };
     if let Some(aged) = &stack.aged {
         age(source, table, name, flash, aged)?;
+    }
+    if let Some(ambient) = stack.ambient {
+        crate::surroundings::ambient(source, table, name, flash, ambient)?;
     }
     let most = flash.nand.pages_per_block.value;
     let scale = stack.scale.unwrap_or_else(|| automatic(study, flash, size));
@@ -166,7 +169,13 @@ fn granules(bytes: u64) -> u64 {
     bytes / GRANULE_BYTES * GRANULE_BYTES
 }
 
+/// What only flash drives have a use for.
+fn of_flash_only(stack: &Stack) -> Option<&'static str> {
+    let age = stack.written.map(|_| "written").or(stack.aged.map(|_| "aged"));
+    stack.scale.map(|_| "scale").or(age).or(stack.ambient.map(|_| "ambient"))
+}
+
 /// Whether a part of a stack says what only a storage can.
 pub(crate) fn of_storage_only(stack: &Stack) -> Option<&'static str> {
-    stack.scale.map(|_| "scale").or(stack.written.map(|_| "written")).or(stack.aged.map(|_| "aged"))
+    of_flash_only(stack).or(stack.slot.map(|_| "slot"))
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tameshi.report.points import Name, View, freeze
@@ -10,6 +10,8 @@ from tameshi.report.summary import Column, Row, Table
 from tameshi.report.text import Shown, Text, format_value
 
 COLUMNS = ("cell", "capacity", "power", "iops_per_watt", "bandwidth_per_watt")
+HEAT = {"celsius_mean": "temperature", "celsius_max": "temperature", "throttled": "share"}
+"""What is told of drives that get warm, and how it is written."""
 
 
 def tables(view: View, text: Text) -> list[Table]:
@@ -19,15 +21,23 @@ def tables(view: View, text: Text) -> list[Table]:
         cells = [cell for cell in view.cells if cell["phase"] == phase]
         told = [(cell, drawn) for cell in cells for drawn in cell.get("power") or ()]
         if told:
-            rows = tuple(_row(view, text, cell, drawn) for cell, drawn in told)
-            columns = tuple(Column(text(f"column.{key}")) for key in COLUMNS)
+            warm = tuple(HEAT) if any("throttled" in drawn for _, drawn in told) else ()
+            rows = tuple(_row(view, text, cell, drawn, warm) for cell, drawn in told)
+            columns = tuple(Column(text(f"column.{key}")) for key in (*COLUMNS, *warm))
             caption = text("table.power", phase=text.name(phase))
-            note = text("note.power")
+            notes = ("note.power", "note.heat") if warm else ("note.power",)
+            note = " ".join(map(text, notes))
             found.append(Table(f"power-{phase}", caption, columns, rows, note, numeric=True))
     return found
 
 
-def _row(view: View, text: Text, cell: Mapping[str, Any], drawn: Mapping[str, Any]) -> Row:
+def _row(
+    view: View,
+    text: Text,
+    cell: Mapping[str, Any],
+    drawn: Mapping[str, Any],
+    warm: Sequence[str],
+) -> Row:
     subject = str(drawn["subject"]).removeprefix("storage.")
     name: Name = (*(level for _, level in freeze(cell.get("levels", {}))), subject)
     return Row(
@@ -37,6 +47,7 @@ def _row(view: View, text: Text, cell: Mapping[str, Any], drawn: Mapping[str, An
             Shown(format_value("power", drawn["watts"])),
             _each(drawn["iops_per_watt"], "rate", text),
             _each(drawn["bandwidth_per_watt"], "bandwidth", text),
+            *(_each(drawn.get(key), HEAT[key], text) for key in warm),
         ),
         group=text.world(cell["world"]) if len({c["world"] for c in view.cells}) > 1 else "",
     )

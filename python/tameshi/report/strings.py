@@ -521,6 +521,11 @@ TEXT: dict[str, tuple[str, str]] = {
         "ストレージの全ドライブの合計電力（待機分を含む）。ホスト、リンク、コントローラの電力は"
         "含まない。読み取り、書き込み、TRIMを数える。",
     ),
+    "note.heat": (
+        "Temperature is of the warmest drive, at the ends of the intervals; throttled is the share"
+        " of their time that heat held drives back.",
+        "温度は最も熱いドライブの区間終了時の値。温度制限は、熱で性能が抑えられた時間の割合。",
+    ),
     "table.interference": (
         "{world}: latency p99.9 alone, beside one other load, and beside all",
         "{world}：単独、他の1つと同居、すべてと同居でのレイテンシp99.9",
@@ -584,6 +589,9 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.power": ("Power", "電力"),
     "column.iops_per_watt": ("IOPS per watt", "1 WあたりIOPS"),
     "column.bandwidth_per_watt": ("Bandwidth per watt", "1 Wあたり帯域"),
+    "column.celsius_mean": ("Mean temperature", "平均温度"),
+    "column.celsius_max": ("Highest temperature", "最高温度"),
+    "column.throttled": ("Throttled", "温度制限"),
     "column.limit": ("Limited by", "律速要因"),
     "column.phase": ("Phase", "フェーズ"),
     "column.quantity": ("Quantity", "項目"),
@@ -941,6 +949,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "resource.power": ("power", "電力"),
     "resource.threads": ("threads of the jobs", "ジョブのスレッド"),
     "resource.port": ("port", "ポート"),
+    "resource.thermal": ("thermal limit", "温度制限"),
     "limit.saturated": (
         "{resource} of {subject}, {busy} busy (mostly {part}, {share} of the time)",
         "{subject}の{resource}（稼働率{busy}、時間の{share}は{part}）",

@@ -21,6 +21,7 @@ _SCALES: dict[str, tuple[tuple[float, float, str], ...]] = {
     "bytes": tuple((1024.0**n if n else 0, 1024.0**n, f" {u}B") for n, u in enumerate(_BINARY)),
     "capacity": ((0, 1e6, " MB"), (1e9, 1e9, " GB"), (1e12, 1e12, " TB"), (1e15, 1e15, " PB")),
     "power": ((0, 1e-3, " mW"), (1, 1, " W"), (1e3, 1e3, " kW")),
+    "temperature": ((0, 1, " °C"),),
     "ratio": ((0, 1, " ×"),),
     "share": ((0, 0.01, " %"),),
 }

@@ -1,4 +1,4 @@
-"""What a load costs in power, what each watt brings, and what a storage holds.
+"""What a load costs in power, what each watt brings, how warm that makes drives, what they hold.
 
 Judged per cell over the steady window, from the energy that the drives of a simulated storage drew.
 """
@@ -13,6 +13,9 @@ from tameshi.stats.estimates import MOVING, WindowData
 from tameshi.stats.intervals import digits
 
 ENERGY = "power.energy_nj"
+DEGREES = "thermal.millidegrees"
+THROTTLED = "thermal.throttled_ns"
+COULD_BE = "capacity.thermal_ns"
 NANO = 1e9
 
 
@@ -22,7 +25,8 @@ def power(
     """Mean power over all windows of all runs together, and what `streams` did with it.
 
     `watts`; `iops_per_watt` and `bandwidth_per_watt` (B/s per W) of reads, writes and trims; the
-    latter two None where nothing was done. None where a drive does not say what it draws.
+    latter two None where nothing was done. None where a drive does not say what it draws. Where one
+    says how warm that makes it, also what `_heat` tells.
     """
     told = [run for run in runs if run.counters.get(ENERGY)]
     seconds = sum(sum(run.lengths_ns) for run in told) / NANO
@@ -43,6 +47,29 @@ def power(
         "watts": digits(joules / seconds),
         "iops_per_watt": digits(done["count"] / joules) if done["count"] else None,
         "bandwidth_per_watt": digits(done["bytes"] / joules) if done["bytes"] else None,
+        **_heat(told),
+    }
+
+
+def _heat(runs: Sequence[WindowData]) -> dict[str, Any]:
+    """Of the warmest drive `celsius_mean` and `celsius_max`, as at the intervals' ends.
+
+    And `throttled`, the share of the time of all drives that heat held them back.
+    """
+    told = [
+        (degrees / 1e3, length)
+        for run in runs
+        for degrees, length in zip(run.counters.get(DEGREES, ()), run.lengths_ns, strict=False)
+    ]
+    drives = sum(sum(run.counters.get(COULD_BE, ())) for run in runs)
+    if not told or not drives:
+        return {}
+    mean = sum(degrees * length for degrees, length in told) / sum(length for _, length in told)
+    throttled = sum(sum(run.counters.get(THROTTLED, ())) for run in runs)
+    return {
+        "celsius_mean": digits(mean),
+        "celsius_max": digits(max(degrees for degrees, _ in told)),
+        "throttled": digits(throttled / drives),
     }
 
 

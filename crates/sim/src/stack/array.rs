@@ -14,7 +14,7 @@ use crate::fault::{ERROR_AFTER, Loss, Rebuilt};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos};
-use tameshi_record::{Usage, Wear};
+use tameshi_record::{Heat, Usage, Wear};
 use tameshi_spec::profile::{self, Written};
 use tameshi_spec::run::{Function, Link, Node, Rebuild};
 
@@ -484,6 +484,15 @@ impl Array {
     /// Nanojoules that the members, those included that have died, have drawn from time zero to `now`.
     pub(crate) fn energy_nj(&self, now: Nanos) -> Option<u64> {
         self.members.energy_nj(now)
+    }
+
+    /// How warm the members are; those that have died are not.
+    pub(crate) fn heat(&self, now: Nanos) -> Option<Heat> {
+        let devices = (0..self.members.count()).filter_map(|member| self.members.device(member)?.heat(now));
+        devices.reduce(|mut all, heat| {
+            all.add(&heat);
+            all
+        })
     }
 
     /// What the members' flash has gone through.

@@ -89,7 +89,8 @@ fn a_limit_of_power_holds_programs_back_to_what_it_carries() {
         let mut drive = flash_drive(256 << 20);
         let (idle_mw, read_nj) = (sourced(5_000), sourced(1));
         let (program_nj, erase_nj) = (sourced(200_000), sourced(1));
-        drive.power = Some(Power { idle_mw, limit_mw: Some(sourced(limit_mw)), read_nj, program_nj, erase_nj });
+        drive.power =
+            Some(Power { idle_mw, limit_mw: Some(sourced(limit_mw)), read_nj, program_nj, erase_nj, thermal: None });
         let device = Device::new(&profile::Device::Flash(drive)).expect("a drive");
         let done = closed_loop_on(device, 256, 40_000, |id| command(id, CommandKind::Write, id * 4096, 4096));
         let (first, last) = (&done[10_000], &done[39_999]);

@@ -20,6 +20,7 @@ fn powered(limit_mw: u32) -> FlashProfile {
         read_nj: sourced(10_000),
         program_nj: sourced(200_000),
         erase_nj: sourced(500_000),
+        thermal: None,
     });
     drive
 }

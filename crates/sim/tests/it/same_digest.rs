@@ -111,6 +111,7 @@ fn the_digests_of_flash_are_the_ones_of_every_machine() {
         read_nj: sourced(10_000),
         program_nj: sourced(60_000),
         erase_nj: sourced(200_000),
+        thermal: None,
     });
     hindered.nand.suspend_time = None;
     hindered.cleaning.separate_relocated = sourced(false);

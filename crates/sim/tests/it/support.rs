@@ -119,7 +119,7 @@ pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
                 hold_up: sourced(us(500_000)),
             }),
         },
-        link: HostLink { read_rate: mb(3200), write_rate: mb(3200), half_duplex: sourced(false) },
+        link: HostLink { read_rate: mb(3200), write_rate: mb(3200), half_duplex: sourced(false), pcie: None },
         cleaning: Cleaning {
             policy: sourced(CleaningPolicy::Greedy),
             reserve_blocks: sourced(4),
@@ -169,6 +169,7 @@ pub fn xpoint() -> XPointProfile {
             read_rate: sourced(Rate(2_400 * SECOND)),
             write_rate: sourced(Rate(2_000 * SECOND)),
             half_duplex: sourced(false),
+            pcie: None,
         },
         queue_depth: sourced(128),
         functions: None,
@@ -179,7 +180,7 @@ pub fn xpoint() -> XPointProfile {
 /// A 3D XPoint drive whose every cost is zero.
 pub fn free_xpoint() -> XPointProfile {
     let most = sourced(Rate(u64::MAX));
-    let link = HostLink { read_rate: most.clone(), write_rate: most.clone(), half_duplex: sourced(true) };
+    let link = HostLink { read_rate: most.clone(), write_rate: most.clone(), half_duplex: sourced(true), pcie: None };
     let none = sourced(Time(0));
     XPointProfile {
         read_time: none.clone(),

@@ -1,9 +1,9 @@
 //! A flash drive's parameters: NAND behind channels, a translation layer, a buffer, a link.
 
-use super::Sourced;
+use super::{Pcie, Sourced};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tameshi_base::units::{Rate, Share, Size, Time};
+use tameshi_base::units::{Rate, Share, Size, Temperature, Time};
 
 /// A flash drive: several controllers behind one address space, each with its own channels, dies and translation layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -215,6 +215,9 @@ pub struct HostLink {
     pub write_rate: Sourced<Rate>,
     /// Whether data go one way at a time only (SATA) or both ways at once (PCI Express, SAS).
     pub half_duplex: Sourced<bool>,
+    /// Lanes and generation of the drive's connector, which must carry those rates; absent: not PCI Express.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pcie: Option<Sourced<Pcie>>,
 }
 
 /// How space is reclaimed.
@@ -283,4 +286,25 @@ pub struct Power {
     pub program_nj: Sourced<u32>,
     /// Nanojoules of erasing a block of each plane of a die.
     pub erase_nj: Sourced<u32>,
+    /// How warm that makes the drive; absent: not modelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thermal: Option<Thermal>,
+}
+
+/// Heat: how warm what it draws makes it, and what it does about that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Thermal {
+    /// Temperature around the drive.
+    pub ambient: Sourced<Temperature>,
+    /// Thermal resistance: millikelvin that each watt it draws for long makes it warmer than what is around it.
+    pub resistance_mk_per_w: Sourced<u32>,
+    /// Heat capacity: millijoules that make it warmer by one kelvin.
+    pub capacity_mj_per_k: Sourced<u32>,
+    /// Temperature at which it is throttled.
+    pub throttle: Sourced<Temperature>,
+    /// Temperature at which it is throttled no longer.
+    pub release: Sourced<Temperature>,
+    /// Milliwatts that it may draw while it is throttled; beyond, whatever takes the flash waits, the host's reads too.
+    pub limit_mw: Sourced<u32>,
 }

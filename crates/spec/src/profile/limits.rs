@@ -3,7 +3,8 @@
 //! The limits are wide, but those of each time, rate and power are less than a factor of a thousand apart: what is in the wrong unit
 //! lies outside.
 
-use super::{Device, Drawn, FlashProfile, HddProfile, HostLink, Power, XPointProfile};
+use super::power_limits::{drawn, draws_more_idle, power_conflict, power_limits};
+use super::{Device, FlashProfile, HddProfile, HostLink, Pcie, XPointProfile};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Size, Time};
 
@@ -109,13 +110,6 @@ fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
     })
 }
 
-/// A drive that would draw less while it works.
-fn draws_more_idle(model: &'static str, power: Option<&Drawn>) -> Option<Impossible> {
-    let power = power.filter(|power| power.active_mw.value < power.idle_mw.value)?;
-    let accepted = format!("at least idle_mw, {}", power.idle_mw.value);
-    conflict(&[model, "power", "active_mw"], "the drive would draw less at work than idling", &accepted)
-}
-
 fn zones_conflict(hdd: &HddProfile) -> Option<Impossible> {
     let zones = hdd.zones.as_ref()?;
     if zones.outer_rate.value < zones.inner_rate.value {
@@ -130,6 +124,32 @@ fn zones_conflict(hdd: &HddProfile) -> Option<Impossible> {
 fn link_limits(model: &'static str, link: &HostLink) -> [Limit; 2] {
     [("read_rate", &link.read_rate), ("write_rate", &link.write_rate)]
         .map(|(key, rate)| Limit(rate.value.0, vec![model, "link", key], RATE, SLOWEST_LINK, FASTEST_LINK))
+}
+
+/// Lanes or a generation that PCI Express does not have: which key, why, and what it has.
+pub(crate) fn impossible_pcie(pcie: Pcie) -> Option<(&'static str, &'static str, &'static str)> {
+    if !pcie.has_generation() {
+        return Some(("generation", "there is no such generation of PCI Express, or none that is modelled", "1 to 5"));
+    }
+    (!pcie.has_lanes()).then_some(("lanes", "PCI Express has no link of so many lanes", "1, 2, 4, 8 or 16"))
+}
+
+/// A link that its lanes don't carry.
+fn link_conflict(model: &'static str, link: &HostLink) -> Option<Impossible> {
+    let pcie = link.pcie.as_ref()?.value;
+    if let Some((key, message, accepted)) = impossible_pcie(pcie) {
+        let path = vec![model, "link", "pcie", "value", key];
+        let (message, accepted) = (message.into(), accepted.into());
+        return Some(Impossible { path, kind: InputErrorKind::BadValue, message, accepted });
+    }
+    if link.half_duplex.value {
+        let message = "PCI Express carries data both ways at once";
+        return conflict(&[model, "link", "half_duplex"], message, "false");
+    }
+    let most = pcie.carries_at_most();
+    let rates = [("read_rate", &link.read_rate), ("write_rate", &link.write_rate)];
+    let (key, _) = rates.into_iter().find(|(_, rate)| rate.value > most)?;
+    bad(&[model, "link", key], &format!("{pcie} does not carry so much"), &format!("up to {most}"))
 }
 
 fn flash_drive(flash: &FlashProfile) -> Option<Impossible> {
@@ -207,23 +227,6 @@ fn controller_limits(flash: &FlashProfile) -> Vec<Limit> {
 
 const SHARE: Spell = |share| tameshi_base::Share(share as u32).to_string();
 
-fn drawn(model: &'static str, power: &Drawn) -> [Limit; 2] {
-    [("idle_mw", &power.idle_mw), ("active_mw", &power.active_mw)]
-        .map(|(key, of)| Limit(u64::from(of.value), vec![model, "power", key], COUNT, 100, 90_000))
-}
-
-fn power_limits(power: &Power) -> impl Iterator<Item = Limit> {
-    let limit = power.limit_mw.iter().map(|of| ("limit_mw", of, 500, 400_000));
-    let figures = [
-        ("idle_mw", &power.idle_mw, 100, 90_000),
-        ("read_nj", &power.read_nj, 100, 90_000),
-        ("program_nj", &power.program_nj, 2_000, 1_800_000),
-        ("erase_nj", &power.erase_nj, 10_000, 9_000_000),
-    ];
-    let all = figures.into_iter().chain(limit);
-    all.map(|(key, of, least, most)| Limit(u64::from(of.value), vec!["flash", "power", key], COUNT, least, most))
-}
-
 fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
     let (nand, bits) = (&flash.nand, flash.nand.cell.value.bits());
     for (key, times) in [("read_time", &nand.read_time.value), ("program_time", &nand.program_time.value)] {
@@ -257,11 +260,6 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
         let message = "what is written atomically is a number of mapping units";
         return conflict(&["flash", "atomic_write"], message, "a multiple of mapping_unit");
     }
-    let idle_mw = flash.power.as_ref().map_or(0, |power| power.idle_mw.value);
-    let limit_mw = flash.power.as_ref().and_then(|power| power.limit_mw.as_ref());
-    if limit_mw.is_some_and(|limit| limit.value <= idle_mw) {
-        return conflict(&["flash", "power", "limit_mw"], "the idle drive alone draws this", "more than idle_mw");
-    }
     if flash.cleaning.separate_hot.is_some() && !flash.cleaning.separate_relocated.value {
         let message = "hot data lie apart only where relocated data have blocks of their own";
         return conflict(&["flash", "cleaning", "separate_hot"], message, "separate_relocated = true beside it");
@@ -269,7 +267,7 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
     if matches!(flash.cleaning.policy.value, super::CleaningPolicy::Choices { drawn: 0 }) {
         return conflict(&["flash", "cleaning", "policy"], "a choice among no blocks is none", "drawn = 1 or more");
     }
-    None
+    link_conflict("flash", &flash.link).or_else(|| flash.power.as_ref().and_then(power_conflict))
 }
 
 fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
@@ -288,7 +286,8 @@ fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
     limits.extend(link_limits("xpoint", &xpoint.link));
     limits.extend(xpoint.functions.iter().map(|f| Limit(u64::from(f.value), at("functions"), COUNT, 1, 65_535)));
     limits.extend(xpoint.power.iter().flat_map(|power| drawn("xpoint", power)));
-    outside("3D XPoint drive", limits).or_else(|| draws_more_idle("xpoint", xpoint.power.as_ref()))
+    let drawn = || draws_more_idle("xpoint", xpoint.power.as_ref());
+    outside("3D XPoint drive", limits).or_else(drawn).or_else(|| link_conflict("xpoint", &xpoint.link))
 }
 
 #[cfg(test)]
@@ -296,6 +295,7 @@ mod tests {
     use super::*;
     use crate::profile::{DeviceProfile, HostProfile, impossible_host};
     use std::path::Path;
+    use tameshi_base::units::Temperature;
 
     /// The value of a line as it would be in the wrong unit, in place of itself; `None` where it has none, or nothing is left of it.
     fn in_the_wrong_unit(line: &str, too_large: bool) -> Option<String> {
@@ -304,7 +304,7 @@ mod tests {
         let scaled = |number: u64| if too_large { number * 1000 } else { number / 1000 };
         let powers = {
             let name = key.split_whitespace().next()?;
-            name.ends_with("_mw") || name.ends_with("_nj")
+            ["_mw", "_nj", "_per_w", "_per_k"].iter().any(|end| name.ends_with(end))
         };
         let written = if powers {
             scaled(value.parse().ok()?).to_string()
@@ -319,11 +319,12 @@ mod tests {
         Some(format!("{key}{{ value = {written}, source{source}"))
     }
 
-    /// A time or a rate scaled, anything else as it is; `None` where nothing is left.
+    /// A time, a rate or a temperature scaled, anything else as it is; `None` where nothing is left.
     fn wrong_text(part: &str, scaled: impl Fn(u64) -> u64) -> Option<String> {
-        let (found, wrong) = match (Time::parse(part), Rate::parse(part)) {
-            (Ok(Time(time)), _) => (time, Time(scaled(time)).to_string()),
-            (_, Ok(Rate(rate))) => (rate, Rate(scaled(rate)).to_string()),
+        let (found, wrong) = match (Time::parse(part), Rate::parse(part), Temperature::parse(part)) {
+            (Ok(Time(time)), ..) => (time, Time(scaled(time)).to_string()),
+            (_, Ok(Rate(rate)), _) => (rate, Rate(scaled(rate)).to_string()),
+            (.., Ok(Temperature(of))) => (of.into(), Temperature(scaled(of.into()) as u32).to_string()),
             _ => return Some(part.to_string()),
         };
         (found == 0 || scaled(found) > 0).then_some(wrong)

@@ -9,6 +9,8 @@ mod host_limits;
 mod limits;
 mod link;
 mod null;
+mod pcie;
+mod power_limits;
 mod volume;
 mod volume_limits;
 mod xpoint;
@@ -21,17 +23,19 @@ pub use engine::{
 pub(crate) use engine_limits::impossible_engine;
 pub use flash::{
     Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Nand, Power, PowerLossProtection,
-    ReadRetry, Simulated, Written,
+    ReadRetry, Simulated, Thermal, Written,
 };
 pub use hdd::{HddProfile, Scheduling, Zones};
 pub use host::{
     AccessPath, Contention, Driver, HostModel, HostProfile, Hypervisor, Interrupt, Lock, Placement, Submission,
 };
 pub(crate) use host_limits::impossible_host;
+pub(crate) use limits::impossible_pcie;
 pub(crate) use limits::{Impossible, impossible};
 pub use link::{LinkFigures, LinkProfile};
 pub(crate) use link::{impossible_link, too_far};
 pub use null::NullProfile;
+pub use pcie::Pcie;
 pub use volume::{LatencyPoint, Stalls, VolumeLimit, VolumeProfile, VolumeService};
 pub use xpoint::XPointProfile;
 
@@ -114,6 +118,15 @@ impl Device {
             Self::Flash(flash) => flash.scaled_capacity(),
             Self::XPoint(xpoint) => xpoint.capacity.value,
             Self::Volume(volume) => volume.capacity.value,
+        }
+    }
+
+    /// Between host and drive, where the profile tells that.
+    pub(crate) fn link_mut(&mut self) -> Option<&mut HostLink> {
+        match self {
+            Self::Flash(flash) => Some(&mut flash.link),
+            Self::XPoint(xpoint) => Some(&mut xpoint.link),
+            Self::Null(_) | Self::Hdd(_) | Self::Volume(_) => None,
         }
     }
 

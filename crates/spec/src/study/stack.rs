@@ -1,9 +1,9 @@
 //! Storages: a device, or a device made of devices.
 
-use crate::profile::Written;
+use crate::profile::{Pcie, Written};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tameshi_base::units::{Share, Size, Time};
+use tameshi_base::units::{Share, Size, Temperature, Time};
 
 /// A storage: exactly one of its kinds, and how much of it is used.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +26,13 @@ pub struct Stack {
     /// What use has done to flash drives before the run; absent: what the profile says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aged: Option<Aged>,
+    /// Temperature around flash drives that get warm, instead of their profile's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ambient: Option<Temperature>,
+    /// Slot of PCI Express that each drive is in: where it has fewer lanes or an older generation than the drive, no more crosses either
+    /// way than it carries. Absent: one like the drive's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot: Option<Pcie>,
     /// One drive: the name of a device profile.
     pub device: Option<String>,
     /// Striped members.

@@ -6,3 +6,4 @@ mod planning;
 mod scale;
 mod stacks;
 mod support;
+mod surroundings;

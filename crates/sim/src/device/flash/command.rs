@@ -1,7 +1,8 @@
 //! A command's way through the drive.
 
 use super::die::{NONE, Pending};
-use super::{Breakdown, Controller, DeviceCompletion, Flash, Power};
+use super::supply::SENSE;
+use super::{Breakdown, Controller, DeviceCompletion, Flash};
 use crate::near::{prefetch, prefetch_all};
 use std::ops::Range;
 use tameshi_base::{Command, CommandKind, Nanos};
@@ -242,13 +243,19 @@ impl Flash {
     /// Senses for `time` what has the number `sensed` on its die, and brings one mapping unit of it to the controller.
     #[inline(always)]
     pub(super) fn bring(&mut self, die: u32, sensed: u32, time: Nanos, now: Nanos, ready: Nanos) -> Fetched {
-        let sensed = self.dies[die as usize].read(ready, sensed, time, self.times.suspend);
+        let of = &mut self.dies[die as usize];
+        let (mut from, mut waits) = (ready, false);
+        if let Some(supply) = &mut self.supply {
+            waits = supply.holds_reads(now) && !of.has_sensed(sensed);
+            if waits {
+                from = supply.take(SENSE, now, ready);
+            }
+        }
+        let sensed = of.read(from, sensed, time, self.times.suspend);
         if sensed.anew {
             self.busy[0] += time;
-            match &self.times.power {
-                Some(Power { limit: Some((_, carries)), .. }) => self.read_power += carries[0],
-                Some(power) => self.drawn_nj += power.takes_nj[0],
-                None => {}
+            if let Some(supply) = self.supply.as_mut().filter(|_| !waits) {
+                supply.take_on_top(now);
             }
         }
         let transfer = self.times.unit_transfer;
@@ -257,8 +264,8 @@ impl Flash {
         self.busy[3] += transfer;
         let at = (sensed.at + transfer).max(*channel);
         let on_bus = at - sensed.at - transfer;
-        let media = at - ready - sensed.queue - sensed.garbage_collection - on_bus;
-        let (queue, reclaiming) = (sensed.queue + on_bus, sensed.garbage_collection);
+        let media = at - from - sensed.queue - sensed.garbage_collection - on_bus;
+        let (queue, reclaiming) = ((from - ready) + sensed.queue + on_bus, sensed.garbage_collection);
         let (garbage_collection, rebuild) = if sensed.rebuild { (0, reclaiming) } else { (reclaiming, 0) };
         Fetched { at, queue, garbage_collection, rebuild, media }
     }

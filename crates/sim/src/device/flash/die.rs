@@ -108,6 +108,12 @@ impl Die {
         *self = Self { dead: self.dead, ..Self::new() };
     }
 
+    /// Whether the page registers hold, or are about to hold, a program unit's page.
+    #[inline]
+    pub(super) fn has_sensed(&self, unit: u32) -> bool {
+        self.sensed == unit
+    }
+
     /// A host read of `time` that wants to begin at `at`.
     #[inline(always)]
     pub(super) fn read(&mut self, at: Nanos, unit: u32, time: Nanos, suspend: Option<Nanos>) -> Sensed {

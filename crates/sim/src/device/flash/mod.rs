@@ -18,10 +18,12 @@ mod channel;
 mod command;
 mod die;
 pub mod ftl;
+mod heat;
 mod hot;
 mod layout;
 mod power_loss;
 mod reclaim;
+mod supply;
 mod victims;
 
 use super::barrier::Barrier;
@@ -29,7 +31,6 @@ use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
 use crate::fault::Rebuilt;
 use crate::near::prefetch;
-use crate::power;
 use channel::Degraded;
 use command::Slot;
 use die::{Die, Kind, NONE, Pending};
@@ -37,8 +38,9 @@ use ftl::{Frontier, Ftl, Work};
 use layout::Layout;
 pub(super) use layout::Pace;
 use std::collections::VecDeque;
+use supply::{ERASE, PROGRAM, SENSE, Supply};
 use tameshi_base::{Command, Nanos, Random};
-use tameshi_record::{Resource, Usage, Wear};
+use tameshi_record::{Heat, Resource, Usage, Wear};
 use tameshi_spec::profile::{FlashProfile, Simulated, Written};
 
 /// More dies, or more commands at once, are not simulated.
@@ -79,13 +81,8 @@ pub struct Flash {
     reclaiming: [u64; 3],
     /// Rebuilds that have ended and are not told.
     rebuilt: VecDeque<Rebuilt>,
-    /// When the power allowed has carried all that was begun so far, and for how long it has had to, what is ahead included.
-    energy: Nanos,
-    carried: Nanos,
-    /// For how long it would have had to for the host's reads, which draw without being held back.
-    read_power: Nanos,
-    /// Nanojoules of a drive that nothing holds back.
-    drawn_nj: u64,
+    /// What it draws, where that is known.
+    supply: Option<Supply>,
     /// What had been done before the run.
     before: Work,
     /// Bytes written before the run and passes at random; done when the first command comes.
@@ -169,17 +166,6 @@ struct Times {
     protection: Option<(Nanos, Nanos)>,
     /// Chance of a retry at the end of life, its time, share of life behind it, cycles of a life.
     retry: Option<(f64, Nanos, f64, f64)>,
-    power: Option<Power>,
-}
-
-/// What the drive draws.
-#[derive(Clone, Copy, Debug)]
-struct Power {
-    idle_mw: u64,
-    /// Nanojoules of a sense, a program and an erase.
-    takes_nj: [u64; 3],
-    /// Milliwatts allowed beyond idling, and the time for which they carry each of those.
-    limit: Option<(u64, [Nanos; 3])>,
 }
 
 /// One controller.
@@ -261,10 +247,7 @@ impl Flash {
             separate: profile.cleaning.separate_relocated.value,
             reclaiming: [0, 0, 1],
             rebuilt: VecDeque::new(),
-            energy: 0,
-            carried: 0,
-            read_power: 0,
-            drawn_nj: 0,
+            supply: profile.power.as_ref().map(Supply::new),
             before: Work::default(),
             past: past(profile),
             busy: [0; 4],
@@ -372,18 +355,12 @@ impl Flash {
         let times = &self.times;
         let mut begin = at.max(die.read_until).max(ready);
         let (energy, work) = match kind {
-            Kind::Sense => (0, times.read[usize::from(page)]),
-            Kind::Erase => (2, times.erase),
-            Kind::Host | Kind::Parity | Kind::Relocated => (1, times.program[usize::from(page)]),
+            Kind::Sense => (SENSE, times.read[usize::from(page)]),
+            Kind::Erase => (ERASE, times.erase),
+            Kind::Host | Kind::Parity | Kind::Relocated => (PROGRAM, times.program[usize::from(page)]),
         };
-        match &times.power {
-            Some(Power { limit: Some((_, carries)), .. }) => {
-                begin = begin.max(self.energy);
-                self.energy = self.energy.max(at) + carries[energy];
-                self.carried += carries[energy];
-            }
-            Some(power) => self.drawn_nj += power.takes_nj[energy],
-            None => {}
+        if let Some(supply) = &mut self.supply {
+            begin = supply.take(energy, at, begin);
         }
         let end = match kind {
             Kind::Erase => begin + work,
@@ -451,21 +428,20 @@ impl Flash {
         let transfers: Nanos = self.channels.iter().map(|&until| ahead(until)).sum();
         usage.add(Resource::Channels, self.channels.len() as u64, channels - transfers);
         usage.add(Resource::Link, 1, link.saturating_sub(ahead(self.crossed)));
-        if self.times.power.is_some_and(|power| power.limit.is_some()) {
-            usage.add(Resource::Power, 1, self.carried.saturating_sub(ahead(self.energy)));
+        if let Some(supply) = &self.supply {
+            supply.usage(now, usage);
         }
         usage.add(Resource::Controller, self.controllers.len() as u64, controller - turns);
     }
 
     /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.
-    ///
-    /// What the limit holds back is carried as fast as it allows, so that no stretch of time shows more than that but for the
-    /// host's reads.
     pub(crate) fn energy_nj(&self, now: Nanos) -> Option<u64> {
-        let power = self.times.power.as_ref()?;
-        let carried = self.carried.saturating_sub(self.energy.saturating_sub(now)) + self.read_power;
-        let beyond = power.limit.map_or(self.drawn_nj, |(beyond_mw, _)| power::nanojoules(beyond_mw, carried));
-        Some(power::nanojoules(power.idle_mw, now) + beyond)
+        self.supply.as_ref().map(|supply| supply.energy_nj(now))
+    }
+
+    /// How warm it is at `now`; `None` where the profile does not say.
+    pub(crate) fn heat(&self, now: Nanos) -> Option<Heat> {
+        self.supply.as_ref()?.heat(now)
     }
 
     /// What the translation layers have done since the run's begin.
@@ -550,16 +526,6 @@ impl Times {
             let worn = profile.simulated.worn_percent.map_or(share(retry.worn.value), |worn| f64::from(worn) / 100.0);
             (share(retry.at_end_of_life.value), retry.retry_time.value.0, worn, cycles)
         });
-        let power = profile.power.as_ref().map(|power| {
-            let takes_nj = [&power.read_nj, &power.program_nj, &power.erase_nj].map(|of| u64::from(of.value));
-            let limit = power.limit_mw.as_ref().map(|limit| {
-                let beyond_mw = u64::from(limit.value - power.idle_mw.value);
-                // A milliwatt is a million nanojoules per second; a rate counts thousandths.
-                let rate = tameshi_base::Rate(beyond_mw * 1_000_000_000);
-                (beyond_mw, takes_nj.map(|energy| Pace::per_second(rate).time(energy)))
-            });
-            Power { idle_mw: u64::from(power.idle_mw.value), takes_nj, limit }
-        });
         let channel = Pace::per_second(controller.channel_rate.value);
         let (unit, program_units) = (profile.mapping_unit.value.0, layout.program_units);
         Self {
@@ -590,7 +556,6 @@ impl Times {
                 .as_ref()
                 .map(|of| (of.flush_time.value.0, of.hold_up.value.0)),
             retry,
-            power,
         }
     }
 }

@@ -124,8 +124,10 @@ impl Flash {
         self.dies.iter_mut().for_each(Die::rest);
         self.channels.fill(now);
         self.link = [now; 2];
-        self.carried = self.carried.saturating_sub(self.energy.saturating_sub(now));
-        (self.held, self.energy, self.buffer_free) = (0, now, self.times.buffer_units);
+        if let Some(supply) = &mut self.supply {
+            supply.rest(now);
+        }
+        (self.held, self.buffer_free) = (0, self.times.buffer_units);
         self.for_buffer.clear();
         self.host.clear();
         self.slots.clear();
