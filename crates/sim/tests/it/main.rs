@@ -23,6 +23,8 @@ mod read_threads;
 mod restarts;
 mod runs;
 mod same_digest;
+mod server_options;
+mod single_pages;
 mod stacks;
 mod steady;
 mod stock;
