@@ -24,6 +24,8 @@ mod restarts;
 mod runs;
 mod same_digest;
 mod slots;
+mod server_options;
+mod single_pages;
 mod stacks;
 mod steady;
 mod stock;
