@@ -37,6 +37,10 @@ PAGES = {
         "Every key of a study file. An axis level, and `quick`, may set any of them.",
     ),
     "device_profile": ("Device profiles", "Every key of a profile in `profiles/devices/`."),
+    "array_profile": (
+        "Array profiles",
+        "Every key of a profile in `profiles/arrays/`: a study's stack, values with sources.",
+    ),
     "engine_profile": ("Engine profiles", "Every key of a profile in `profiles/engines/`."),
     "host_profile": ("Host profiles", "Every key of a profile in `profiles/hosts/`."),
 }

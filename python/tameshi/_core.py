@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Rates = Mapping[tuple[tuple[str, str], ...], Sequence[float]]
 Profiles = Mapping[str, Sequence[tuple[str, str, str]]]
-"""Profiles by kind (`devices`, `hosts`, `links`, `engines`): name, file, text of each."""
+"""Profiles by kind (`devices`, `arrays`, `hosts` and so on): name, file, text of each."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,17 @@ def device_profile(name: str, file: str, text: str) -> dict[str, Any]:
     """A device profile, checked; raises `StudyError`."""
     with _translated():
         return dict(json.loads(_tameshi.device_profile(name, file, text)))
+
+
+def array_profile(name: str, profiles: Profiles) -> dict[str, Any]:
+    """The array profile of that name, checked; raises `StudyError`.
+
+    `profile`: its values with their sources; `capacity_bytes`, `drives`; `drive` and `device`: the
+    drive that it is made of, and that one's values.
+    """
+    with _translated():
+        told = _tameshi.array_profile(name, {kind: list(of) for kind, of in profiles.items()})
+    return dict(json.loads(told))
 
 
 def metrics() -> list[dict[str, str]]:

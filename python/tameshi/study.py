@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tameshi import _core
 from tameshi.errors import BadInput
@@ -42,6 +44,7 @@ def read_text(path: Path, accepted: str) -> str:
 
 PROFILE_KINDS = {
     "devices": "a device profile",
+    "arrays": "an array profile",
     "hosts": "a host profile",
     "links": "a link profile",
     "engines": "an engine profile",
@@ -58,6 +61,38 @@ def profiles(kind: str, beside: Path | None = None) -> list[tuple[str, str, str]
             text = read_text(path, PROFILE_KINDS[kind])
             found.setdefault(path.stem, (path.stem, str(path), text))
     return [found[name] for name in sorted(found)]
+
+
+def written_out(stack: Mapping[str, Any]) -> dict[str, Any]:
+    """A storage's table with the stacks of array profiles in place of their names.
+
+    What stands beside a name changes its stack. Raises `BadInput` at a name that is no profile's.
+    """
+    rest = {key: written_out(of) if isinstance(of, Mapping) else of for key, of in stack.items()}
+    name = rest.pop("array", None)
+    if name is None:
+        return rest
+    known = profiles("arrays")
+    text = next((text for other, _, text in known if other == name), None)
+    if text is None:
+        accepted = [other for other, _, _ in known]
+        raise BadInput("there is no such array profile", found=str(name), accepted=accepted)
+    return _merged(_plain(tomllib.loads(text)["array"]), rest)
+
+
+def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Values in place of values with their sources."""
+    return {key: of["value"] if "value" in of else _plain(of) for key, of in table.items()}
+
+
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    both = {
+        key: _merged(base[key], of)
+        if isinstance(of, Mapping) and isinstance(base.get(key), Mapping)
+        else of
+        for key, of in over.items()
+    }
+    return {**base, **both}
 
 
 def plan(

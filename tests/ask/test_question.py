@@ -6,6 +6,7 @@ from questions import question
 from tameshi.ask import bounds_of, catalog_of, costs_of, storages_of, varied_of
 from tameshi.ask.answer import cost, refuse_unknown_power, watts
 from tameshi.ask.question import Costs, Storage, Varied
+from tameshi.ask.written import drives
 from tameshi.errors import BadInput
 
 GIB = 1 << 30
@@ -37,6 +38,17 @@ def test_storages_are_profiles_arrays_and_names_of_the_catalog():
     ]
     assert found[1].stack == {"raid10": {"members": 6, "device": "sas-15k-146gb"}}
     assert found[2].stack == own["storage"]["san"]
+
+
+def test_an_array_profile_is_asked_about_by_its_name_and_changed_in_the_catalog():
+    of = {"members": 24, "device": "sas-15k-300gb", "chunk": "64 KiB"}
+    own = {"storage": {"san": {"array": "fc-24x15k", "cache": {"memory": "4 GiB"}}}}
+    found = storages_of("--storage", "fc-24x15k,san", own)
+    assert found[0].stack["cache"]["of"] == {"raid10": of}
+    assert [storage.stack["cache"]["memory"] for storage in found] == ["1 GiB", "4 GiB"]
+    assert drives(found[0].stack) == [("sas-15k-300gb", 24)]
+    said = refusal(storages_of, "--storage", "san", {"storage": {"san": {"array": "fc-24"}}})
+    assert "fc-24x15k" in said
 
 
 @pytest.mark.parametrize("word", ["nonesuch", "raid10:x:sas-15k-146gb", "raid9:2:null", ""])

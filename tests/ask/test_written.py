@@ -6,6 +6,7 @@ from pathlib import Path
 from questions import GB, question
 
 from tameshi import _core
+from tameshi.ask import storages_of
 from tameshi.ask.ladder import rungs
 from tameshi.ask.question import Storage
 from tameshi.ask.written import (
@@ -59,6 +60,19 @@ def test_a_disk_at_a_scale_has_the_same_seeks_over_less_data():
     assert small["cylinders"]["value"] == large["cylinders"]["value"] // 2
     left = {key: value for key, value in small.items() if key not in ("capacity", "cylinders")}
     assert left == {key: large[key] for key in left}
+
+
+def test_an_array_at_a_scale_has_as_large_a_part_of_its_cache():
+    asked = question(storages=storages_of("--storage", "fc-24x15k", {}))
+    scale = scale_of(asked)
+    assert scale > 1
+    written = asked_study(asked, [8 << 30], OUT)
+    assert [name for name, _ in written.devices] == [f"sas-15k-300gb-1-in-{scale}"]
+    (run,) = planned(asked, written).runs
+    (storage,) = run.storage.values()
+    cache = storage.model.model_dump(exclude_none=True)["cache"]
+    assert _core.size_bytes(cache["cache"]["memory"]) == (1 << 30) // scale
+    assert cache["of"]["raid10"]["members"] == 24
 
 
 def test_every_workload_and_start_makes_a_study_that_can_run():

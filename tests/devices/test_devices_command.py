@@ -116,6 +116,62 @@ def test_a_new_profile_is_one_file_and_nothing_else(tmp_path):
     assert abs(rate["value"] / 50_000 - 1) < 0.02
 
 
+def test_arrays_are_listed_and_shown_by_depth_with_every_value_and_its_source():
+    listed = devices().stdout
+    assert all(f" {path.stem} " in listed for path in (PROFILES.parent / "arrays").glob("*.toml"))
+    done = devices("show", "sas-6x146gb-raid10", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    profile = tomllib.loads((PROFILES.parent / "arrays" / "sas-6x146gb-raid10.toml").read_text())
+    told = {value["key"]: value["source"] for value in shown["values"]}
+    assert told == {f"raid10.{key}": of["source"] for key, of in profile["array"]["raid10"].items()}
+    assert (shown["made_of"], shown["drives"]) == ("raid10 of 6 sas-15k-146gb", 6)
+    reads, writes = shown["behaviour"]["reads"], shown["behaviour"]["writes"]
+    assert [int(of["name"]) for of in reads] == [2**n for n in range(9)]
+    # One read at a time keeps one disk at work; many keep all six, and a write keeps two.
+    assert abs(reads[0]["iops"] / 181 - 1) < 0.05
+    assert reads[-1]["iops"] > 6 * reads[0]["iops"]
+    assert 1.5 < reads[-1]["iops"] / writes[-1]["iops"] < 2.5
+
+
+def test_an_array_of_ones_own_is_one_file_for_show_and_for_a_study(tmp_path):
+    for kind in ("devices", "arrays"):
+        (tmp_path / "profiles" / kind).mkdir(parents=True)
+    (tmp_path / "profiles" / "devices" / "mine.toml").write_text(SMALL)
+    path = tmp_path / "profiles" / "arrays" / "four.toml"
+    path.write_text(
+        'description = "Four of mine"\n[array.cache]\n'
+        'memory = { value = "1 MiB", source = "chosen" }\n'
+        'kind = { value = "volatile", source = "chosen" }\n'
+        'latency = { value = "1 us", source = "chosen", fitted_on = "S0-0005" }\n'
+        '[array.cache.of.raid0]\nmembers = { value = 4, source = "chosen" }\n'
+        'device = { value = "mine", source = "chosen" }\n'
+    )
+    page = devices("show", str(path), "--format", "html").stdout
+    assert page.startswith("<!doctype html>")
+    assert page.count("<polyline") == 2 and "cache of raid0 of 4 mine" in page
+    assert not re.search(r"""(src|href)=["']?http""", page)
+    told = devices("show", str(path), "--lang", "ja").stdout
+    assert "同時要求数" in told and "█" in told
+    study = tmp_path / "study.toml"
+    study.write_text(
+        'title = "Mine"\nquestion = "What does it do?"\n'
+        '[storage.four]\narray = "four"\ncache.of.raid0.members = 2\n'
+        "[workload.stream.reads]\nqueue_depth = 64\n[phase.reads]\n"
+        'workload = ["stream.reads"]\nuntil = { time = "200 ms" }\n'
+    )
+    command = [sys.executable, "-m", "tameshi", "run", str(study), "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    cell = next(cell for cell in results["cells"] if cell["phase"] == "reads")
+    rate = next(each for each in cell["estimates"] if each["metric"] == "read.iops")
+    assert abs(rate["value"] / 100_000 - 1) < 0.02
+    path.write_text(path.read_text().replace('"mine"', '"min"'))
+    done = devices("show", str(path))
+    assert done.returncode != 0 and "did you mean `mine`?" in done.stderr
+
+
 def test_an_unknown_drive_and_a_profile_that_cannot_be_are_refused_with_what_is_accepted(tmp_path):
     done = devices("show", "es3000-1200")
     assert done.returncode != 0

@@ -13,7 +13,7 @@ use tameshi_record::histograms::{Windows, summarise};
 use tameshi_record::journal::Journal;
 use tameshi_spec::document::Source;
 use tameshi_spec::plan::{Plan, Request};
-use tameshi_spec::profile::{DeviceProfile, EngineProfile, HostProfile};
+use tameshi_spec::profile::{ArrayProfile, DeviceProfile, EngineProfile, HostProfile};
 use tameshi_spec::resolve::Profiles;
 use tameshi_spec::run::{RunSpec, World};
 use tameshi_spec::study::Study;
@@ -42,18 +42,25 @@ fn study_error(error: &InputError) -> PyErr {
     StudyError::new_err((error.to_string().trim_end().to_string(), fields.to_string()))
 }
 
+/// Profiles by kind, each as `(name, file, text)`.
+type Texts = BTreeMap<String, Vec<(String, String, String)>>;
+
+fn profiles_of(mut texts: Texts) -> Profiles {
+    let mut of = |kind: &str| texts.remove(kind).unwrap_or_default();
+    Profiles {
+        devices: of("devices"),
+        arrays: of("arrays"),
+        hosts: of("hosts"),
+        links: of("links"),
+        engines: of("engines"),
+    }
+}
+
 /// Plans a study: its text, the request and the profiles `(name, file, text)` by kind, to a plan.
 #[pyfunction]
-fn plan(
-    name: &str,
-    file: &str,
-    text: &str,
-    request: &str,
-    mut profiles: BTreeMap<String, Vec<(String, String, String)>>,
-) -> PyResult<String> {
+fn plan(name: &str, file: &str, text: &str, request: &str, profiles: Texts) -> PyResult<String> {
     let request: Request = from_json(request)?;
-    let mut of = |kind: &str| profiles.remove(kind).unwrap_or_default();
-    let profiles = Profiles { devices: of("devices"), hosts: of("hosts"), links: of("links"), engines: of("engines") };
+    let profiles = profiles_of(profiles);
     let planned = tameshi_spec::plan::plan(name, Source { file, text }, &request, &profiles);
     json(&planned.map_err(|error| study_error(&error))?)
 }
@@ -76,6 +83,18 @@ fn device_profile(name: &str, file: &str, text: &str) -> PyResult<String> {
     let profiles = Profiles { devices, ..Profiles::default() };
     let profile = profiles.device(name).expect("the profile is in the list");
     json(&profile.map_err(|error| study_error(&error))?)
+}
+
+/// The array profile of that name, checked: its values with their sources, and what it is made of.
+#[pyfunction]
+fn array_profile(name: &str, profiles: Texts) -> PyResult<String> {
+    let profiles = profiles_of(profiles);
+    let read = profiles.array(name).expect("the profile is in the list");
+    let (profile, node) = read.map_err(|error| study_error(&error))?;
+    let (capacity, (drive, device), drives) = (node.capacity(), node.drive(), node.drives());
+    json(&serde_json::json!({
+        "profile": profile, "capacity_bytes": capacity.0, "drives": drives, "drive": drive, "device": device,
+    }))
 }
 
 /// What can carry the requests of a measured run, by word.
@@ -113,12 +132,13 @@ fn verify(py: Python<'_>, journal: PathBuf, target: execution::TargetTuple) -> P
     json(&examined.map_err(CoreError::new_err)?)
 }
 
-/// The JSON schema of one of the forms: `study`, `device_profile`, `host_profile`, `engine_profile`, `run_spec`, `plan`.
+/// The JSON schema of one of the forms: `study`, `device_profile`, `array_profile`, `host_profile`, `engine_profile`, `run_spec`, `plan`.
 #[pyfunction]
 fn schema(form: &str) -> PyResult<String> {
     json(&match form {
         "study" => schemars::schema_for!(Study),
         "device_profile" => schemars::schema_for!(DeviceProfile),
+        "array_profile" => schemars::schema_for!(ArrayProfile),
         "host_profile" => schemars::schema_for!(HostProfile),
         "engine_profile" => schemars::schema_for!(EngineProfile),
         "run_spec" => schemars::schema_for!(RunSpec),
@@ -154,6 +174,7 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(unsupported, module)?)?;
     module.add_function(wrap_pyfunction!(device_profile, module)?)?;
+    module.add_function(wrap_pyfunction!(array_profile, module)?)?;
     module.add_function(wrap_pyfunction!(backends, module)?)?;
     module.add_function(wrap_pyfunction!(metrics, module)?)?;
     module.add_function(wrap_pyfunction!(latencies, module)?)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use tameshi_spec::{
     plan::Plan,
-    profile::{DeviceProfile, EngineProfile, HostProfile},
+    profile::{ArrayProfile, DeviceProfile, EngineProfile, HostProfile},
     run::RunSpec,
     study::Study,
 };
@@ -13,6 +13,7 @@ fn main() -> std::io::Result<()> {
     let schemas = [
         ("study", schemars::schema_for!(Study)),
         ("device_profile", schemars::schema_for!(DeviceProfile)),
+        ("array_profile", schemars::schema_for!(ArrayProfile)),
         ("host_profile", schemars::schema_for!(HostProfile)),
         ("engine_profile", schemars::schema_for!(EngineProfile)),
         ("run_spec", schemars::schema_for!(RunSpec)),

@@ -1,5 +1,6 @@
 //! From a study's text to the runs it asks for: a pure function, so that resuming is planning again.
 
+use crate::arrays::write_out;
 use crate::axes::{AxisTable, Combination, combinations, take_axes, take_quick};
 use crate::check;
 use crate::document::{Source, Table, merge};
@@ -90,7 +91,7 @@ pub struct AxisSummary {
 ///
 /// # Errors
 /// At the first thing in the study, or in a profile it names, that can't be.
-pub fn plan(name: &str, source: Source<'_>, request: &Request, profiles: &Profiles) -> Result<Plan, InputError> {
+pub fn plan<'t>(name: &str, source: Source<'t>, request: &Request, profiles: &'t Profiles) -> Result<Plan, InputError> {
     let mut document = source.parse()?;
     let quick = take_quick(source, &mut document)?.filter(|_| request.quick);
     if let Some(quick) = &quick {
@@ -99,9 +100,10 @@ pub fn plan(name: &str, source: Source<'_>, request: &Request, profiles: &Profil
     let axes = take_axes(source, &mut document)?;
     let of_kind = |varies| axes.iter().filter(|axis| axis.varies == varies).collect::<Vec<_>>();
     let (across, within) = (of_kind(Varies::Across), of_kind(Varies::Within));
-    let cells = combinations(&document, &across);
+    let mut cells = combinations(&document, &across);
     let mut resolved = Vec::new();
-    for cell in &cells {
+    for cell in &mut cells {
+        write_out(source, &mut cell.table, profiles)?;
         resolved.push(resolve_cell(name, source, cell, &within, request.world, profiles)?);
     }
     let (study, _) = resolved.first().expect("a product of non-empty axes has a combination");

@@ -15,6 +15,8 @@ use tameshi_workload::program::ProgramSpec;
 pub struct Profiles {
     /// Of devices.
     pub devices: Vec<(String, String, String)>,
+    /// Of arrays.
+    pub arrays: Vec<(String, String, String)>,
     /// Of links between hosts.
     pub links: Vec<(String, String, String)>,
     /// Of hosts.
@@ -332,7 +334,7 @@ fn resolve_storage(
             None => missing("a measured run must know how much of the device or file it may use", "size = \"1 GiB\""),
         };
     }
-    let place = Place { source, table, study, profiles, storage: name };
+    let place = Place { source, table, links: &study.link, storages: &study.storage, profiles, storage: name };
     let mut model = place.node(&["storage", name], stack)?;
     if let Some(slot) = stack.slot {
         crate::surroundings::slot(source, table, name, &mut model, slot)?;

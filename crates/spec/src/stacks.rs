@@ -4,7 +4,8 @@ use crate::check::{bad, one_kind};
 use crate::document::{Source, Table, has_key};
 use crate::node::{Cache, Function, Link, Node, Rebuild};
 use crate::resolve::{Profiles, unknown_name};
-use crate::study::{self, Raid, Stack, Study};
+use crate::study::{self, Raid, Stack};
+use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind, Share, Size, Time};
 
 /// What arrays, partitions and caches are when the study does not say.
@@ -22,7 +23,10 @@ const LEAST_CHUNK: u64 = 4096;
 pub(crate) struct Place<'a, 't> {
     pub(crate) source: Source<'a>,
     pub(crate) table: &'a Table<'t>,
-    pub(crate) study: &'a Study,
+    /// Links that the study defines.
+    pub(crate) links: &'a IndexMap<String, study::Link>,
+    /// All storages of the study.
+    pub(crate) storages: &'a IndexMap<String, Stack>,
     pub(crate) profiles: &'a Profiles,
     /// Name of the storage that is resolved.
     pub(crate) storage: &'a str,
@@ -48,7 +52,7 @@ impl Place<'_, '_> {
     /// The tree of a stack; `path` is where it stands.
     pub(crate) fn node(self, path: &[&str], stack: &Stack) -> Resolved<Node> {
         if let Some(profile) = &stack.device {
-            return self.device(path, profile);
+            return self.device(path, profile, "array");
         }
         let arrays =
             [("raid0", &stack.raid0), ("raid1", &stack.raid1), ("raid10", &stack.raid10), ("raid5", &stack.raid5)];
@@ -78,31 +82,38 @@ impl Place<'_, '_> {
         }
     }
 
-    /// The stack that stands under `of`: exactly one kind, and no size of its own.
+    /// The stack that stands under `of`.
     fn inner(self, path: &[&str], stack: &Stack) -> Resolved<Box<Node>> {
-        let path = joined(path, "of");
-        if stack.kinds().is_empty() {
-            return self.missing(&path, "a part of a stack needs a model", &Stack::KINDS);
-        }
-        one_kind(self.source, self.table, &path, "storage", &stack.kinds(), &Stack::KINDS)?;
-        if stack.size.is_some() {
-            let message = "a part of a stack has the size of its device; `over_provisioned` makes a device smaller";
-            return self.conflict(&path, "size", message);
-        }
-        if let Some(key) = crate::scale::of_storage_only(stack) {
-            return self.conflict(&path, key, "this is said of the whole storage, not of a part of a stack");
-        }
-        self.node(&path, stack).map(Box::new)
+        self.part(&joined(path, "of"), stack).map(Box::new)
     }
 
-    fn device(self, path: &[&str], profile: &str) -> Resolved<Node> {
-        match self.profiles.device(profile) {
-            Some(read) => Ok(Node::Device { profile: profile.to_string(), device: read?.device }),
-            None => {
-                let (path, names) = (joined(path, "device"), self.profiles.device_names());
-                Err(unknown_name(self.source, self.table, &path, "device profile", profile, names))
-            }
+    /// A stack that is no storage of its own: exactly one kind, and no size.
+    pub(crate) fn part(self, path: &[&str], stack: &Stack) -> Resolved<Node> {
+        if stack.kinds().is_empty() {
+            return self.missing(path, "a part of a stack needs a model", &Stack::KINDS);
         }
+        one_kind(self.source, self.table, path, "storage", &stack.kinds(), &Stack::KINDS)?;
+        if stack.size.is_some() {
+            let message = "a part of a stack has the size of its device; `over_provisioned` makes a device smaller";
+            return self.conflict(path, "size", message);
+        }
+        if let Some(key) = crate::scale::of_storage_only(stack) {
+            return self.conflict(path, key, "this is said of the whole storage, not of a part of a stack");
+        }
+        self.node(path, stack)
+    }
+
+    /// A drive; `array` is the key under which the name of an array would stand instead.
+    fn device(self, path: &[&str], profile: &str, array: &str) -> Resolved<Node> {
+        if let Some(read) = self.profiles.device(profile) {
+            return Ok(Node::Device { profile: profile.to_string(), device: read?.device });
+        }
+        let (path, names) = (joined(path, "device"), self.profiles.device_names());
+        let mut error = unknown_name(self.source, self.table, &path, "device profile", profile, names);
+        if self.profiles.arrays.iter().any(|(name, ..)| name == profile) {
+            error.did_you_mean = Some(format!("{array} = \"{profile}\""));
+        }
+        Err(error)
     }
 
     fn array(self, path: &[&str], kind: &str, raid: &Raid) -> Resolved<Node> {
@@ -119,7 +130,7 @@ impl Place<'_, '_> {
             return self.bad(path, "members", format!("{kind} can't have {members} members"), &accepted);
         }
         let of = match (&raid.device, &raid.of) {
-            (Some(profile), None) => Box::new(self.device(path, profile)?),
+            (Some(profile), None) => Box::new(self.device(path, profile, "of.array")?),
             (None, Some(stack)) => self.inner(path, stack)?,
             (Some(_), Some(_)) => {
                 return self.conflict(
@@ -189,11 +200,11 @@ impl Place<'_, '_> {
     }
 
     fn link(self, path: &[&str], name: &str) -> Resolved<Link> {
-        let Some(written) = self.study.link.get(name) else {
+        let Some(written) = self.links.get(name) else {
             return match self.profiles.link(name) {
                 Some(read) => Ok(read?.link.figures()),
                 None => {
-                    let mut known: Vec<String> = self.study.link.keys().cloned().collect();
+                    let mut known: Vec<String> = self.links.keys().cloned().collect();
                     known.extend(self.profiles.link_names());
                     Err(unknown_name(self.source, self.table, &joined(path, "link"), "link", name, known))
                 }
@@ -264,7 +275,7 @@ impl Place<'_, '_> {
             return self.conflict(path, "drive", "a part of a stack can't share its drive with other storages");
         }
         let (mut index, mut before) = (0, 0u64);
-        for (name, stack) in &self.study.storage {
+        for (name, stack) in self.storages {
             let Some(other) = stack.partition.as_ref().filter(|other| other.drive.as_ref() == Some(drive)) else {
                 continue;
             };

@@ -12,7 +12,7 @@ from typing import Any
 
 from tameshi.errors import BadInput
 from tameshi.options import size_of
-from tameshi.study import profiles, read_text
+from tameshi.study import profiles, read_text, written_out
 
 MEMORY, ENERGY, YEARS = "memory", "energy", "years"
 """What has a price besides storages: a GiB of buffer pool, a kWh, and over how long it is paid."""
@@ -94,9 +94,8 @@ def bounds_of(option: str, text: str) -> tuple[int, int]:
 
 
 def storages_of(option: str, text: str, catalog: Mapping[str, Any]) -> tuple[Storage, ...]:
-    """Names of a catalog, device profiles, or arrays of them such as `raid10:6:sas-15k-146gb`."""
-    known = {name for name, _, _ in profiles("devices")}
-    found = [_storage(option, word.strip(), catalog, known) for word in text.split(",")]
+    """Names of a catalog, profiles of devices and arrays, or `raid10:6:sas-15k-146gb`."""
+    found = [_storage(option, word.strip(), catalog) for word in text.split(",")]
     names = [each.name for each in found]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
@@ -109,20 +108,25 @@ def plain(word: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", word)
 
 
-def _storage(option: str, word: str, catalog: Mapping[str, Any], known: set[str]) -> Storage:
+def _storage(option: str, word: str, catalog: Mapping[str, Any]) -> Storage:
     own = catalog.get("storage", {})
+    known, arrays = ({name for name, _, _ in profiles(kind)} for kind in ("devices", "arrays"))
     if word in own:
-        return Storage(word, own[word])
+        return Storage(word, written_out(own[word]))
     if word in known:
         return Storage(plain(word), {"device": word})
+    if word in arrays:
+        return Storage(plain(word), written_out({"array": word}))
     level, _, rest = word.partition(":")
     members, _, device = rest.partition(":")
     if level in ARRAYS and members.isdigit() and device in known:
         return Storage(plain(word), {level: {"members": int(members), "device": device}})
     wanted = device or word
-    alike = [name for name in sorted(known) if wanted[:3] and wanted[:3] in name][:MOST_NAMED]
+    named = sorted(known | arrays)
+    alike = [name for name in named if wanted[:3] and wanted[:3] in name][:MOST_NAMED]
+    listed = "a profile of a device or an array (`tameshi devices` lists them)"
     form = f"an array, {'|'.join(ARRAYS)}:MEMBERS:PROFILE"
-    accepted = [*own, *(alike or ["a device profile (`tameshi devices` lists them)"]), form]
+    accepted = [*own, *(alike or [listed]), form]
     raise BadInput("there is no such storage", where=option, found=word, accepted=accepted)
 
 

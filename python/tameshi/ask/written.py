@@ -242,11 +242,13 @@ def _storage(stack: Mapping[str, Any], room: float, scale: int) -> Iterator[str]
 
 
 def _renamed(stack: Mapping[str, Any], scale: int) -> dict[str, Any]:
-    """The stack with disks by their scaled profiles."""
+    """The stack with disks by their scaled profiles, and with caches of as large a part."""
     found: dict[str, Any] = {}
     for key, value in stack.items():
         if isinstance(value, Mapping):
             found[key] = _renamed(value, scale)
+        elif key == "memory":
+            found[key] = f"{_core.size_bytes(value) // scale} B"
         elif key == "device" and scale > 1 and _kind(value)[0] == "hdd":
             found[key] = _scaled_name(value, scale)
         else:

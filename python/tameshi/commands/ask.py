@@ -33,7 +33,7 @@ StorageOption = Annotated[
     str,
     typer.Option(
         help=(
-            "Storages, with commas between: device profiles, arrays such as "
+            "Storages, with commas between: profiles of devices and arrays, arrays such as "
             "raid10:6:sas-15k-146gb, names of the catalog."
         ),
     ),

@@ -1,4 +1,4 @@
-"""`tameshi devices`: the profiles there are, and one with its values; of a drive, its behaviour."""
+"""`tameshi devices`: the profiles there are, and one with its values and its behaviour."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ app = typer.Typer(add_completion=False)
 
 @app.callback(invoke_without_command=True)
 def devices_command(context: typer.Context, lang: LangOption = "en") -> None:
-    """Profiles of drives, hosts and links: list them, or show one, values and sources."""
+    """Profiles of drives, arrays, hosts and links: list them, or show one, values and sources."""
     if context.invoked_subcommand is None:
         check_word("--lang", lang, devices.LANGUAGES)
         OUT.print(devices.listing([devices.find(name) for name in devices.names()], lang))
+        OUT.print(devices.listing_arrays(devices.arrays(), lang))
         for kind in devices.KINDS:
             OUT.print(devices.listing_plain(kind, devices.plain(kind), lang))
 
@@ -34,7 +35,7 @@ def show_command(
     form: Annotated[str, typer.Option("--format", help="terminal, html or json.")] = "terminal",
     lang: LangOption = "en",
 ) -> None:
-    """Every value with its source, and what a simulated drive does from fresh to steady."""
+    """Every value with its source, and what a drive does over time, an array by depth."""
     check_word("--format", form, FORMS)
     check_word("--lang", lang, devices.LANGUAGES)
     plain = devices.find_plain(name)
@@ -44,6 +45,17 @@ def show_command(
             typer.echo(json.dumps(devices.plain_as_json(plain), ensure_ascii=False, indent=2))
         else:
             OUT.print(devices.render_plain(plain, lang))
+        return
+    array = devices.find_array(name)
+    if array:
+        told = devices.by_depth(array)
+        if form == "json":
+            out = json.dumps(devices.array_as_json(array, told), ensure_ascii=False, indent=2)
+            typer.echo(out)
+        elif form == "html":
+            typer.echo(devices.html(array, told, lang), nl=False)
+        else:
+            OUT.print(devices.render(array, told, lang))
         return
     drive = devices.find(name)
     found = devices.behaviour(drive)

@@ -1,10 +1,13 @@
-"""Profiles of drives, hosts and links as people and programs read them, and what a drive does."""
+"""Profiles of drives, arrays, hosts and links as they are read, and what drives and arrays do."""
 
 from tameshi.devices.behaviour import Behaviour, behaviour
+from tameshi.devices.depths import ByDepth, by_depth
 from tameshi.devices.show import (
+    array_as_json,
     as_json,
     html,
     listing,
+    listing_arrays,
     listing_plain,
     plain_as_json,
     render,
@@ -12,11 +15,14 @@ from tameshi.devices.show import (
 )
 from tameshi.devices.values import (
     KINDS,
+    Array,
     Described,
     Plain,
     Value,
+    arrays,
     described,
     find,
+    find_array,
     find_plain,
     names,
     plain,
@@ -26,17 +32,24 @@ from tameshi.devices.words import LANGUAGES
 __all__ = [
     "KINDS",
     "LANGUAGES",
+    "Array",
     "Behaviour",
+    "ByDepth",
     "Described",
     "Plain",
     "Value",
+    "array_as_json",
+    "arrays",
     "as_json",
     "behaviour",
+    "by_depth",
     "described",
     "find",
+    "find_array",
     "find_plain",
     "html",
     "listing",
+    "listing_arrays",
     "listing_plain",
     "names",
     "plain",

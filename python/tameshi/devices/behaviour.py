@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,23 +76,27 @@ def behaviour(drive: Described) -> Behaviour | None:
     if drive.model == "null":
         return None
     scale = _scale(drive)
-    with tempfile.TemporaryDirectory(prefix="tameshi-devices-") as name:
-        folder = Path(name)
-        beside = folder / "profiles" / "devices"
-        beside.mkdir(parents=True)
-        shutil.copyfile(drive.path, beside / f"{drive.name}.toml")
-        study = StudyFile(drive.name, folder / "devices.toml", _study(drive, scale))
+    rows = simulated(drive.name, _study(drive, scale), {"devices": [drive.file]})
+    by_stream = {stream: intervals_of(rows, stream) for stream in ("fill", "age", *STREAMS)}
+    capacity = drive.capacity_bytes / scale
+    steady = tuple(measured(stream, by_stream[stream]) for stream in STREAMS)
+    points = _points([*by_stream["fill"], *by_stream["age"]], capacity)
+    return Behaviour(scale, drive.model == "flash", tuple(points), steady)
+
+
+def simulated(
+    name: str, text: str, extra: Mapping[str, Sequence[tuple[str, str, str]]]
+) -> list[dict[str, str]]:
+    """The load's series of the one run that a study asks for, `extra` being profiles by kind."""
+    with tempfile.TemporaryDirectory(prefix="tameshi-devices-") as place:
+        folder = Path(place)
+        study = StudyFile(name, folder / "devices.toml", text, extra)
         (spec,) = plan(study, "simulated", quick=False).runs
         for below in ("series", "histograms"):
             (folder / below).mkdir()
         _core.Execution(spec, folder).run([], 0, "auto")
         with (folder / "series" / "load.csv").open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-    by_stream = {stream: _intervals(rows, stream) for stream in ("fill", "age", *STREAMS)}
-    capacity = drive.capacity_bytes / scale
-    steady = tuple(_measured(stream, by_stream[stream]) for stream in STREAMS)
-    points = _points([*by_stream["fill"], *by_stream["age"]], capacity)
-    return Behaviour(scale, drive.model == "flash", tuple(points), steady)
+            return list(csv.DictReader(file))
 
 
 def _scale(drive: Described) -> int:
@@ -132,7 +135,7 @@ def _study(drive: Described, scale: int) -> str:
     return "\n".join([*lines, "[run]", f'interval = "{interval}"', ""])
 
 
-def _intervals(
+def intervals_of(
     rows: Iterable[Mapping[str, str]], stream: str
 ) -> list[tuple[int, dict[str, float]]]:
     """A stream's intervals in order: length in ns, and counters by metric."""
@@ -174,7 +177,7 @@ def _points(intervals: list[tuple[int, dict[str, float]]], capacity: float) -> I
             joined = []
 
 
-def _measured(name: str, intervals: list[tuple[int, dict[str, float]]]) -> Measured:
+def measured(name: str, intervals: list[tuple[int, dict[str, float]]]) -> Measured:
     """A stream's steady part: the second half of its intervals, so that ramps are left out."""
     seconds, count, moved, latency = _sums(intervals[len(intervals) // 2 :])
     return Measured(name, count / seconds, moved / seconds, latency / count if count else 0.0)

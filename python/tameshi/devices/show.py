@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Any
 
@@ -13,8 +13,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tameshi.devices.behaviour import Behaviour
-from tameshi.devices.values import Described, Plain, Value
+from tameshi.devices.behaviour import Behaviour, Measured
+from tameshi.devices.depths import ByDepth
+from tameshi.devices.values import Array, Described, Plain, Value
 from tameshi.devices.words import words
 from tameshi.report.text import format_value
 
@@ -22,6 +23,27 @@ SCHEMA_VERSION = 1
 ROWS, BLOCKS = 8, " ▁▂▃▄▅▆▇█"
 WIDTH, HEIGHT, LEFT = 760, 200, 90
 TICKS = 4
+BAR = 4
+"""Columns of a terminal for each depth of an array."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What was simulated as it is shown: plots over some places, and a table.
+
+    `series`: the label's key, the kind of value, the values. `places`: where they stand, from 0 to
+    1, and what each is called.
+    """
+
+    title: str
+    explained: str
+    series: tuple[tuple[str, str, list[float]], ...]
+    places: list[tuple[float, str]]
+    ticks: list[tuple[float, str]]
+    bar: int
+    table: str
+    heads: tuple[str, ...]
+    rows: list[tuple[str, ...]]
 
 
 def listing(drives: Sequence[Described], lang: str) -> RenderableType:
@@ -48,6 +70,19 @@ def listing_plain(kind: str, found: Sequence[Plain], lang: str) -> RenderableTyp
     return table
 
 
+def listing_arrays(arrays: Sequence[Array], lang: str) -> RenderableType:
+    """Every array: what it is made of, capacity, and what it is."""
+    table = Table(title=words("arrays", lang), title_justify="left")
+    longest = max((len(array.name) for array in arrays), default=0)
+    table.add_column(words("profile", lang), min_width=longest, no_wrap=True)
+    for key in ("made_of", "capacity", "description"):
+        table.add_column(words(key, lang))
+    for array in arrays:
+        capacity = format_capacity(array.capacity_bytes)
+        table.add_row(array.name, array.made_of, capacity, Text(array.description))
+    return table
+
+
 def format_capacity(size: float) -> str:
     """Bytes as drives are sold: in powers of a thousand."""
     return f"{size / 1e12:.4g} TB" if size >= 1e12 else f"{size / 1e9:.4g} GB"
@@ -63,6 +98,21 @@ def as_json(drive: Described, found: Behaviour | None) -> dict[str, Any]:
         "capacity_bytes": drive.capacity_bytes,
         "values": [asdict(value) for value in drive.values],
         "behaviour": asdict(found) if found else None,
+    }
+
+
+def array_as_json(array: Array, found: ByDepth) -> dict[str, Any]:
+    """An array's profile and what was simulated, as plain data; latencies in ns."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "name": array.name,
+        "kind": "array",
+        "description": array.description,
+        "made_of": array.made_of,
+        "capacity_bytes": array.capacity_bytes,
+        "drives": array.drives,
+        "values": [asdict(value) for value in array.values],
+        "behaviour": asdict(found),
     }
 
 
@@ -86,20 +136,23 @@ def _values(values: Sequence[Value], lang: str) -> Table:
     return table
 
 
-def render(drive: Described, found: Behaviour | None, lang: str) -> RenderableType:
-    """Values, the plot, and the steady state, for a `rich` console."""
-    table = _values(drive.values, lang)
-    title = Text(f"{drive.name}: {drive.description}", style="bold")
+def render(
+    profile: Described | Array, found: Behaviour | ByDepth | None, lang: str
+) -> RenderableType:
+    """Values, the plots, and the table of what was simulated, for a `rich` console."""
+    table = _values(profile.values, lang)
+    title = Text(f"{profile.name}: {profile.description}", style="bold")
     if found is None:
         return Group(title, Text(""), table)
-    steady = Table(title=words("steady", lang), title_justify="left")
-    for key in ("work", "rate", "bandwidth", "latency"):
-        steady.add_column(words(key, lang), justify="left" if key == "work" else "right")
-    for row in _steady(found, lang):
-        steady.add_row(*row)
-    plots = [Text(line) for line in _plots(found, lang)]
-    head = [Text(words("behaviour", lang), style="bold"), Text(_explained(found, lang))]
-    return Group(title, Text(""), table, Text(""), *head, *plots, Text(""), steady)
+    shown = _shown(found, lang)
+    rows = Table(title=shown.table, title_justify="left")
+    for number, head in enumerate(shown.heads):
+        rows.add_column(head, justify="right" if number else "left")
+    for row in shown.rows:
+        rows.add_row(*row)
+    plots = [Text(line) for line in _plots(shown, lang)]
+    above = [Text(shown.title, style="bold"), Text(shown.explained)]
+    return Group(title, Text(""), table, Text(""), *above, *plots, Text(""), rows)
 
 
 def _source(value: Value, lang: str) -> str:
@@ -108,68 +161,108 @@ def _source(value: Value, lang: str) -> str:
     return f"{value.source} [{words('fitted_on', lang, ids=value.fitted_on)}]"
 
 
-def _explained(found: Behaviour, lang: str) -> str:
-    if not found.ages:
-        return words("explained_by_time", lang)
-    scale = words("scaled", lang, n=found.scale) if found.scale > 1 else words("whole", lang)
-    return words("explained", lang, scale=scale)
+def _shown(found: Behaviour | ByDepth, lang: str) -> Shown:
+    return _depths(found, lang) if isinstance(found, ByDepth) else _ageing(found, lang)
 
 
-def _steady(found: Behaviour, lang: str) -> Iterable[tuple[str, str, str, str]]:
-    for of in found.steady:
-        yield (
-            words(of.name, lang),
-            format_value("rate", of.iops),
-            format_value("bandwidth", of.bytes_per_s),
-            format_value("latency", of.latency_ns),
-        )
+def _scaled(scale: int, lang: str) -> str:
+    return words("scaled", lang, n=scale) if scale > 1 else words("whole", lang)
 
 
-def _series(found: Behaviour) -> tuple[tuple[str, str, list[float]], ...]:
-    """What is plotted: the label's key, the kind of value, the values."""
-    return (
-        ("iops", "rate", [point.iops for point in found.points]),
-        ("latency", "latency", [point.latency_ns for point in found.points]),
+def _ageing(found: Behaviour, lang: str) -> Shown:
+    """A drive over what was written, or over time where nothing gets old."""
+    explained = words("explained_by_time", lang)
+    if found.ages:
+        explained = words("explained", lang, scale=_scaled(found.scale, lang))
+    across = [point.written if found.ages else point.at_s for point in found.points]
+
+    def called(place: float) -> str:
+        return f"{place:.0%}" if found.ages else f"{place:.0f} s"
+
+    rates = [point.iops for point in found.points]
+    latencies = [point.latency_ns for point in found.points]
+    return Shown(
+        title=words("behaviour", lang),
+        explained=explained,
+        series=(("iops", "rate", rates), ("latency", "latency", latencies)),
+        places=[(place / across[-1], called(place)) for place in across],
+        ticks=[(n / TICKS, called(across[-1] * n / TICKS)) for n in range(TICKS + 1)],
+        bar=1,
+        table=words("steady", lang),
+        heads=tuple(words(key, lang) for key in ("work", "rate", "bandwidth", "latency")),
+        rows=[
+            (
+                words(of.name, lang),
+                format_value("rate", of.iops),
+                format_value("bandwidth", of.bytes_per_s),
+                format_value("latency", of.latency_ns),
+            )
+            for of in found.steady
+        ],
     )
 
 
-def _plots(found: Behaviour, lang: str) -> Iterable[str]:
-    """Columns of blocks from zero up, one for each point."""
-    for key, kind, values in _series(found):
+def _depths(found: ByDepth, lang: str) -> Shown:
+    """An array by how many requests are outstanding."""
+    pairs = list(zip(found.reads, found.writes, strict=True))
+    last = len(pairs) - 1
+    places = [(n / last, read.name) for n, (read, _) in enumerate(pairs)]
+    heads = ("outstanding", "reads", "read_latency", "writes", "write_latency")
+    return Shown(
+        title=words("by_depth", lang),
+        explained=words("explained_by_depth", lang, scale=_scaled(found.scale, lang)),
+        series=(
+            ("reads", "rate", [of.iops for of in found.reads]),
+            ("writes", "rate", [of.iops for of in found.writes]),
+        ),
+        places=places,
+        ticks=places,
+        bar=BAR,
+        table=words("by_depth", lang),
+        heads=tuple(words(key, lang) for key in heads),
+        rows=[(read.name, *_both(read), *_both(write)) for read, write in pairs],
+    )
+
+
+def _both(of: Measured) -> tuple[str, str]:
+    return format_value("rate", of.iops), format_value("latency", of.latency_ns)
+
+
+def _plots(shown: Shown, lang: str) -> Iterable[str]:
+    """Columns of blocks from zero up, one for each place."""
+    for key, kind, values in shown.series:
         top = max(values)
         filled = [round(value / top * ROWS * (len(BLOCKS) - 1)) for value in values]
         yield f"{words(key, lang)}:"
         for row in reversed(range(ROWS)):
             of = (min(max(each - row * (len(BLOCKS) - 1), 0), len(BLOCKS) - 1) for each in filled)
             label = format_value(kind, top) if row == ROWS - 1 else "0" if row == 0 else ""
-            yield f"{label:>10} ┤{''.join(BLOCKS[each] for each in of)}"
-        last = _place(found, _across(found)[-1])
-        yield f"{'':>10} └{'─' * len(values)} {last}"
+            # Wide bars have a gap between them.
+            bars = (BLOCKS[each] * max(shown.bar - 1, 1) + " " * (shown.bar > 1) for each in of)
+            yield f"{label:>10} ┤{''.join(bars).rstrip()}"
+        width = len(values) * shown.bar
+        if shown.bar == 1:
+            yield f"{'':>10} └{'─' * width} {shown.places[-1][1]}"
+        else:
+            yield f"{'':>10} └{'─' * width}"
+            yield f"{'':>12}{''.join(f'{name:<{shown.bar}}' for _, name in shown.places).rstrip()}"
 
 
-def _across(found: Behaviour) -> list[float]:
-    """Where the points stand: by what was written, or by time where nothing gets old."""
-    return [point.written if found.ages else point.at_s for point in found.points]
-
-
-def _place(found: Behaviour, across: float) -> str:
-    return f"{across:.0%}" if found.ages else f"{across:.0f} s"
-
-
-def html(drive: Described, found: Behaviour | None, lang: str) -> str:
-    """A page that needs nothing else: values, plots, steady state."""
+def html(profile: Described | Array, found: Behaviour | ByDepth | None, lang: str) -> str:
+    """A page that needs nothing else: values, plots, what was simulated."""
     loader = resources.files("tameshi")
     template = loader.joinpath("devices", "page.html").read_text(encoding="utf-8")
     style = loader.joinpath("report", "style.css").read_text(encoding="utf-8")
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
+    shown = _shown(found, lang) if found else None
     return environment.from_string(template).render(
-        drive=drive,
-        capacity=format_capacity(drive.capacity_bytes),
-        explained=_explained(found, lang) if found else "",
-        plots=[_drawn(found, *series) for series in _series(found)] if found else [],
-        steady=list(_steady(found, lang)) if found else [],
+        profile=profile,
+        kind=profile.made_of if isinstance(profile, Array) else profile.model,
+        capacity=format_capacity(profile.capacity_bytes),
+        shown=shown,
+        plots=[_drawn(shown, *series) for series in shown.series] if shown else [],
         source=lambda value: _source(value, lang),
         w=lambda key: words(key, lang),
         lang=lang,
@@ -178,26 +271,23 @@ def html(drive: Described, found: Behaviour | None, lang: str) -> str:
     )
 
 
-def _drawn(found: Behaviour, key: str, kind: str, values: list[float]) -> dict[str, Any]:
+def _drawn(shown: Shown, key: str, kind: str, values: list[float]) -> dict[str, Any]:
     """One plot's line and ticks in the coordinates of its drawing."""
-    places = _across(found)
-    top, last = max(values) * 1.05, places[-1]
+    top = max(values) * 1.05
 
     def at(place: float, value: float) -> tuple[float, float]:
-        across = LEFT + place / last * (WIDTH - LEFT - 10)
+        across = LEFT + place * (WIDTH - LEFT - 10)
         return round(across, 1), round(HEIGHT - 30 - value / top * (HEIGHT - 45), 1)
 
-    pairs = list(zip(places, values, strict=True))
+    pairs = list(zip(shown.places, values, strict=True))
     marks = [top / 1.05 * n / TICKS for n in range(TICKS + 1)]
     return {
         "key": key,
-        "line": " ".join(f"{x},{y}" for x, y in (at(*pair) for pair in pairs)),
+        "line": " ".join(f"{x},{y}" for x, y in (at(place, value) for (place, _), value in pairs)),
         "points": [
-            (*at(place, value), f"{_place(found, place)}: {format_value(kind, value)}")
-            for place, value in pairs
+            (*at(place, value), f"{name}: {format_value(kind, value)}")
+            for (place, name), value in pairs
         ],
-        "across": [
-            (at(last * n / TICKS, 0)[0], _place(found, last * n / TICKS)) for n in range(TICKS + 1)
-        ],
+        "across": [(at(place, 0)[0], name) for place, name in shown.ticks],
         "up": [(at(0, of)[1], format_value(kind, of) if of else "0") for of in marks],
     }

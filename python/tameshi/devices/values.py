@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ class Described:
     """A device profile, checked."""
 
     name: str
-    path: Path
+    file: tuple[str, str, str]
     description: str
     model: str
     capacity_bytes: int
@@ -88,9 +88,10 @@ def find(name: str) -> Described:
     for known, file, text in profiles("devices"):
         if known == name:
             return described(known, file, text)
-    others = [known for folder in KINDS.values() for known, _, _ in profiles(folder)]
+    folders = ("arrays", *KINDS.values())
+    others = [known for folder in folders for known, _, _ in profiles(folder)]
     accepted = [known for known in (*names(), *others) if _alike(known, name)][:NEAREST] or names()
-    message = "there is no such profile of a drive, a host or a link"
+    message = "there is no such profile of a drive, an array, a host or a link"
     raise BadInput(message, where="devices show", found=name, accepted=accepted)
 
 
@@ -104,7 +105,81 @@ def described(name: str, file: str, text: str) -> Described:
     ((model, device),) = checked["device"].items()
     values = tuple(_values(device))
     capacity = _core.size_bytes(device["capacity"]["value"])
-    return Described(name, Path(file), checked["description"], model, capacity, device, values)
+    told = checked["description"]
+    return Described(name, (name, file, text), told, model, capacity, device, values)
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array profile, checked: what it is made of, the model and values of its drives.
+
+    `beside`: profiles of devices and links that it may name, by kind.
+    """
+
+    name: str
+    file: tuple[str, str, str]
+    description: str
+    made_of: str
+    capacity_bytes: int
+    drives: int
+    model: str
+    device: Mapping[str, Any]
+    values: tuple[Value, ...]
+    beside: Mapping[str, Sequence[tuple[str, str, str]]]
+
+
+def arrays() -> list[Array]:
+    """The arrays that come with Tameshi."""
+    return [described_array(*each) for each in profiles("arrays")]
+
+
+def find_array(name: str) -> Array | None:
+    """An array by its name, or by the path of a file of one's own; raises `StudyError`."""
+    path = Path(name)
+    if path.suffix == ".toml":
+        text = read_text(path, "a profile of a device or an array")
+        if not _has_array(text):
+            return None
+        # In the folder `arrays` of some profiles the array may name the devices among them.
+        return described_array(path.stem, str(path), text, path.parent.parent)
+    return next((described_array(*each) for each in profiles("arrays") if each[0] == name), None)
+
+
+def _has_array(text: str) -> bool:
+    """Whether a text is that of an array profile; what is wrong with one is told by its place."""
+    try:
+        return "array" in tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def described_array(name: str, file: str, text: str, beside: Path | None = None) -> Array:
+    """An array profile's text, checked and taken apart; raises `StudyError` at what can't be."""
+    other = {kind: profiles(kind, beside) for kind in ("devices", "links")}
+    told = _core.array_profile(name, {"arrays": [(name, file, text)], **other})
+    profile, ((model, device),) = told["profile"], told["device"].items()
+    return Array(
+        name=name,
+        file=(name, file, text),
+        description=profile["description"],
+        made_of=_made_of(profile["array"]),
+        capacity_bytes=told["capacity_bytes"],
+        drives=told["drives"],
+        model=model,
+        device=device,
+        values=tuple(_values(profile["array"])),
+        beside=other,
+    )
+
+
+def _made_of(stack: Mapping[str, Any]) -> str:
+    """A stack in words: `cache of raid10 of 24 sas-15k-300gb`."""
+    ((kind, inner),) = stack.items()
+    if kind == "device":
+        return str(inner["value"])
+    members = f"{inner['members']['value']} " if "members" in inner else ""
+    of = _made_of(inner["of"]) if "of" in inner else str(inner["device"]["value"])
+    return f"{kind} of {members}{of}"
 
 
 def _values(table: Mapping[str, Any], above: str = "") -> Iterator[Value]:

@@ -6,6 +6,8 @@ LANGUAGES = ("en", "ja")
 
 TEXT: dict[str, tuple[str, str]] = {
     "profile": ("profile", "プロファイル"),
+    "arrays": ("Arrays", "アレイ"),
+    "made_of": ("made of", "構成"),
     "hosts": ("Hosts", "ホスト"),
     "links": ("Links", "リンク"),
     "model": ("model", "モデル"),
@@ -32,6 +34,18 @@ TEXT: dict[str, tuple[str, str]] = {
     "iops": ("writes per second", "毎秒の書き込み数"),
     "latency": ("mean latency", "平均遅延"),
     "steady": ("In the state that the writes left", "書き込み後の状態で"),
+    "by_depth": ("By how many requests are outstanding", "同時要求数ごとの性能"),
+    "explained_by_depth": (
+        "Simulated at {scale}: random reads of 4 KiB, then random writes with caches full; "
+        "flash in its steady state.",
+        "シミュレーション({scale})：4 KiBランダム読み取り、"
+        "続いてキャッシュが一杯の状態でのランダム書き込み。フラッシュは定常状態。",
+    ),
+    "outstanding": ("outstanding", "同時要求数"),
+    "reads": ("reads per second", "毎秒の読み取り数"),
+    "writes": ("writes per second", "毎秒の書き込み数"),
+    "read_latency": ("mean latency of reads", "読み取りの平均遅延"),
+    "write_latency": ("mean latency of writes", "書き込みの平均遅延"),
     "work": ("work", "負荷"),
     "rate": ("per second", "毎秒の回数"),
     "bandwidth": ("bandwidth", "帯域"),

@@ -23,9 +23,10 @@ mod read_threads;
 mod restarts;
 mod runs;
 mod same_digest;
-mod slots;
+
 mod server_options;
 mod single_pages;
+mod slots;
 mod stacks;
 mod steady;
 mod stock;

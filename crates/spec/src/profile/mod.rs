@@ -1,5 +1,7 @@
-//! Device profiles: a model and its parameters, each with unit and source, one TOML file each.
+//! Profiles: of devices (a model and its parameters), arrays, links, hosts and engines; each value with unit and source, one TOML
+//! file each.
 
+mod array;
 mod engine;
 mod engine_limits;
 mod flash;
@@ -15,6 +17,7 @@ mod volume;
 mod volume_limits;
 mod xpoint;
 
+pub use array::{ArrayProfile, SourcedCache, SourcedOverProvisioned, SourcedRaid, SourcedReplica, SourcedStack};
 pub use engine::{
     Adaptive, Background, ChangeBuffer, CheckpointAge, DumpedShare, EngineCosts, EngineModel, EngineProfile,
     FlushMethod, Flushing, FreePages, GroupCommit, Innodb, Midpoint, PoolDump, PoolRules, ReadAhead, ReadThreads,
@@ -46,7 +49,7 @@ use tameshi_base::units::Size;
 
 /// A value and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a value with its source: { value = …, source = \"…\" }")]
 pub struct Sourced<T> {
     /// The value, with its unit.
     pub value: T,

@@ -33,6 +33,9 @@ pub struct Stack {
     /// way than it carries. Absent: one like the drive's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot: Option<Pcie>,
+    /// The name of an array profile, whose stack stands here; what else is said of that stack changes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
     /// One drive: the name of a device profile.
     pub device: Option<String>,
     /// Striped members.
@@ -58,7 +61,7 @@ fn is_no(flag: &bool) -> bool {
 }
 
 impl Stack {
-    /// Every kind that is given, by key.
+    /// Every kind that is given, by key. The name of an array is none: its profile's kind stands in its place.
     pub fn kinds(&self) -> Vec<&'static str> {
         let given = [
             ("device", self.device.is_some()),
@@ -74,9 +77,9 @@ impl Stack {
         given.into_iter().filter_map(|(key, given)| given.then_some(key)).collect()
     }
 
-    /// The kinds there are.
-    pub const KINDS: [&'static str; 9] =
-        ["device", "raid0", "raid1", "raid10", "raid5", "replica", "partition", "over_provisioned", "cache"];
+    /// The kinds there are, and `array` for a profile of one.
+    pub const KINDS: [&'static str; 10] =
+        ["array", "device", "raid0", "raid1", "raid10", "raid5", "replica", "partition", "over_provisioned", "cache"];
 }
 
 /// What use has done to a flash drive.

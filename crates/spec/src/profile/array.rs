@@ -1,0 +1,120 @@
+//! Arrays under a name: the stack of a study, each of its values with its source.
+
+use super::Sourced;
+use crate::study::{Acknowledge, CacheKind, ReadBalance, RebuildManner};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tameshi_base::units::{Share, Size, Time};
+
+/// An array profile file: what it is, and the stack that it is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArrayProfile {
+    /// The array in one sentence.
+    pub description: String,
+    /// What it is made of.
+    pub array: SourcedStack,
+}
+
+/// A storage of an array profile: exactly one of its kinds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SourcedStack {
+    /// One drive: the name of a device profile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<Sourced<String>>,
+    /// Striped members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raid0: Option<SourcedRaid>,
+    /// Mirrored members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raid1: Option<SourcedRaid>,
+    /// Striped mirrors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raid10: Option<SourcedRaid>,
+    /// Striped members with rotating parity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raid5: Option<SourcedRaid>,
+    /// Mirrored across a link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replica: Option<SourcedReplica>,
+    /// A device that shows less than it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_provisioned: Option<SourcedOverProvisioned>,
+    /// A controller's cache in front of a storage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<SourcedCache>,
+}
+
+/// Equal members. What is absent is as in a study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourcedRaid {
+    /// Number of members.
+    pub members: Sourced<u32>,
+    /// Device profile of each member.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<Sourced<String>>,
+    /// Stack of each member, instead of a plain device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<Box<SourcedStack>>,
+    /// Bytes on one member before the next, a power of two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunk: Option<Sourced<Size>>,
+    /// Which member of a mirror serves a read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Sourced<ReadBalance>>,
+    /// Most bytes per second that a rebuild writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuild_rate: Option<Sourced<Size>>,
+    /// Bytes per second that a rebuild goes on with whatever else there is to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuild_rate_min: Option<Sourced<Size>>,
+    /// How a rebuild treats other work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebuild: Option<Sourced<RebuildManner>>,
+}
+
+/// A storage mirrored to an equal one across a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourcedReplica {
+    /// Name of a link profile.
+    pub link: Sourced<String>,
+    /// When a write counts as done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledge: Option<Sourced<Acknowledge>>,
+    /// The storage on either side.
+    pub of: Box<SourcedStack>,
+}
+
+/// A device of which a part is kept as spare.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourcedOverProvisioned {
+    /// Share of its capacity that stays visible.
+    pub visible: Sourced<Share>,
+    /// The device.
+    pub of: Box<SourcedStack>,
+}
+
+/// A controller's cache in front of a storage. What is absent is as in a study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourcedCache {
+    /// Its memory.
+    pub memory: Sourced<Size>,
+    /// What it keeps when power fails.
+    pub kind: Sourced<CacheKind>,
+    /// Time that the controller takes for a command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Sourced<Time>>,
+    /// Bytes per second between host and cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Sourced<Size>>,
+    /// Share of the memory that may hold what is not written back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dirty: Option<Sourced<Share>>,
+    /// The storage behind it.
+    pub of: Box<SourcedStack>,
+}
