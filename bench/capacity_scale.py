@@ -169,7 +169,7 @@ def page(found: Found) -> str:
         "most; spec, results.json and report say which, and the report of a study that asks for",
         "more says that nothing was shown there. Maxima and standard deviations at a scale are",
         "marked in reports, with the number of I/Os they were taken over: a maximum grows with",
-        "that number, and both may hang on how much is erased at a time. Those of two whole cards",
+        "that number, and both may hang on how much is erased at a time. Those of four whole cards",
         "are in `studies/flash-card-tails.toml`.",
     ]
     return "\n".join(lines) + "\n"

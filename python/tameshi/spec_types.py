@@ -2467,6 +2467,12 @@ class VolumeService(BaseModel):
     transfer_rate: Annotated[
         Sourced4, Field(description='Bytes per second that the same processor moves.')
     ]
+    alone: Annotated[
+        Sourced2 | None,
+        Field(
+            description='Time that a round takes longer in which this command is the only one, as whoever serves it sleeps and has to be woken;\nonly with `rounds`. Absent: none.'
+        ),
+    ] = None
 
 
 class Interrupt(BaseModel):

@@ -17,9 +17,11 @@ def points(*pairs: tuple[float, str]) -> dict[str, Any]:
     return value([{"share": f"{share} %", "time": time} for share, time in pairs])
 
 
-def volume(*, rounds: bool, after_flush: str | None = None) -> dict[str, Any]:
+def volume(
+    *, rounds: bool, after_flush: str | None = None, alone: tuple[str, str] | None = None
+) -> dict[str, Any]:
     """A virtual disk: 11 and 9 us and 1.3 and 2.6 GB/s, behind latencies of about 30 and 20 us."""
-    table = {
+    table: dict[str, Any] = {
         "capacity": value("64 GiB"),
         "parallel": value(256),
         "flush": points((0, "300 us"), (50, "400 us"), (100, "600 us")),
@@ -36,6 +38,8 @@ def volume(*, rounds: bool, after_flush: str | None = None) -> dict[str, Any]:
     }
     if rounds:
         table["rounds"] = value(True)
+    for kind, longer in zip(("read", "write"), alone or (), strict=False):
+        table[kind]["alone"] = value(longer)
     if after_flush:
         table["after_flush"] = value(after_flush)
     return {"volume": table}
@@ -47,6 +51,8 @@ def cell(reads: int, block_kib: int, depth: int, **more: Any) -> Cell:
     return Cell(name, stream, 256 << 20, {})
 
 
+DEPTHS = (1, 2, 4, 8, 16)
+"""Of which 2 and 8 are held out: a line and what is alone are told."""
 SYNC = {"sync": {"fdatasync": {"every": 1}}, "pattern": "sequential"}
 GRID = [
     *(cell(reads, 4, depth) for reads in (100, 0) for depth in (1, 2, 4, 8, 32)),

@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from known import CAPACITY, SYNC, answered, cell, slowed, volume
+from known import CAPACITY, DEPTHS, SYNC, answered, cell, slowed, volume
 
 from tameshi import _core
 from tameshi.calibrate.cells import Cell
@@ -17,7 +17,7 @@ from tameshi.calibrate.profile import profile_text
 
 @cache
 def _cells() -> list[Cell]:
-    grid = [cell(reads, kib, depth) for reads in (100, 0) for kib in (4, 128) for depth in (1, 4)]
+    grid = [cell(reads, kib, depth) for reads in (100, 0) for kib in (4, 128) for depth in DEPTHS]
     return answered(volume(rounds=False), [*grid, cell(0, 4, 1, **SYNC)], 1_000)
 
 

@@ -4,14 +4,14 @@ import tomllib
 from dataclasses import replace
 
 import pytest
-from known import CAPACITY, GRID, SYNC, answered, cell, slowed, volume
+from known import CAPACITY, DEPTHS, GRID, SYNC, answered, cell, slowed, volume
 
 from tameshi import _core
 from tameshi.calibrate.cells import Cell, Figures
 from tameshi.calibrate.fit import error_of, fit_all
 from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
-from tameshi.calibrate.volumes import AFTER_FLUSH, VARIANTS
+from tameshi.calibrate.volumes import AFTER_FLUSH, ALONE, VARIANTS
 from tameshi.paths import PROFILES
 
 IN_ROUNDS = "volume in rounds"
@@ -67,6 +67,33 @@ def test_what_a_write_takes_longer_after_a_flush_comes_back_or_is_left_out(longe
         assert "after_flush" not in device
 
 
+def _known_to(of: Cell, spread: float) -> Cell:
+    """The cell with rates measured as closely as that."""
+    return replace(
+        of, operations={kind: replace(f, spread=spread) for kind, f in of.operations.items()}
+    )
+
+
+@pytest.mark.parametrize("alone", [("10 us", "15 us"), None])
+def test_what_a_command_alone_takes_longer_comes_back_or_is_left_out(alone):
+    larger = [cell(reads, 16, depth) for reads in (100, 0) for depth in (1, 2, 8, 32)]
+    cells = answered(volume(rounds=True, alone=alone), [*GRID, *larger])
+    cells = [_known_to(each, 0.02) for each in cells]
+    slower = f"{IN_ROUNDS}, {ALONE}"
+    best = fitted(cells, names=(IN_ROUNDS, slower))[0]
+    assert best.model.name == (slower if alone else IN_ROUNDS)
+    for each in cells:
+        assert abs(error_of(each, best.figures[each.name])) < 0.05, each.name
+    text = profile_text(best, "a test", "some cells", "nothing")
+    device = _core.device_profile("test", "test.toml", text)["device"]["volume"]
+    if alone:
+        assert best.values["read.alone"] == pytest.approx(10_000, rel=0.25)
+        assert best.values["write.alone"] == pytest.approx(15_000, rel=0.25)
+        assert device["write"]["alone"]["source"].startswith("fitted")
+    else:
+        assert "alone" not in device["read"] and "alone" not in device["write"]
+
+
 def test_the_machines_time_between_two_requests_is_not_taken_for_latency():
     known = answered(volume(rounds=True), GRID)
     assert all(each.between_ns < 0.02 * 1e9 * each.depth / each.rate for each in known)
@@ -105,7 +132,7 @@ def test_a_limit_is_found_where_there_is_one():
 
 def test_a_disk_that_was_stuck_becomes_a_profile_all_the_same_and_its_error_is_told():
     lengths = (4, 16, 64)
-    grid = [cell(reads, kib, depth) for reads in (100, 0) for kib in lengths for depth in (1, 4)]
+    grid = [cell(reads, kib, depth) for reads in (100, 0) for kib in lengths for depth in DEPTHS]
     grid.append(cell(0, 4, 1, **SYNC))
     cells = [slowed(each, 20_000) for each in answered(volume(rounds=False), grid)]
     for name in VARIANTS:

@@ -27,7 +27,8 @@ SHARES = (
 )
 TYPICAL_NS, LONGEST_NS, COMMAND_NS = (1e3, 200e6), 60e9, (50, 100e6)
 """The shortest, if any, and the longest that a profile lets half of all commands take; the longest
-of any command; and the same two of a command's time and of what a write takes longer after a flush.
+of any command; and the same two of a command's time and of what one takes longer after a flush or
+alone.
 What was measured on a disk that was stuck, or that is none, becomes these, and the fit says how far
 off."""
 TRANSFER = (1e6, 250e9)
@@ -59,6 +60,8 @@ class Told:
     flush: Sequence[tuple[float, float]]
     after_flush: float | None
     """How much longer a write takes that follows a sync, in ns; None where no cell shows it."""
+    alone: Mapping[str, float]
+    """How much longer a round of one takes than its share of larger ones, in ns, by kind."""
     capacity: int
     depth: int
 
@@ -75,6 +78,7 @@ def volumes(cells: Sequence[Cell], capacity: int) -> list[Model]:
         {kind: known.get(kind, first) for kind in shapes},
         _flush_points(cells),
         _after_flush(cells),
+        {kind: longer for kind in known if (longer := _longer_alone(cells, kind)) is not None},
         capacity,
         max(cell.depth for cell in cells),
     )
@@ -82,6 +86,8 @@ def volumes(cells: Sequence[Cell], capacity: int) -> list[Model]:
     found = []
     for name in VARIANTS:
         if AFTER_FLUSH in name and told.after_flush is None:
+            continue
+        if ALONE in name and not told.alone:
             continue
         parameters = [p for kind in known for p in _service(cells, kind, told, name)]
         if LIMITS in name:
@@ -92,6 +98,11 @@ def volumes(cells: Sequence[Cell], capacity: int) -> list[Model]:
             parameters.append(
                 bounded("after_flush", "time", told.after_flush, (20, 20), COMMAND_NS)
             )
+        if ALONE in name:
+            parameters += [
+                bounded(f"{kind}.alone", "time", longer, (20, 20), COMMAND_NS)
+                for kind, longer in told.alone.items()
+            ]
         found.append(Model(name, "volume", parameters, _volume(name, told), untold))
     return found
 
@@ -111,10 +122,12 @@ def _untold(cells: Sequence[Cell], told: Told) -> list[str]:
 
 
 ROUNDS, LIMITS, AFTER_FLUSH = "in rounds", "with limits", "slower after a flush"
+ALONE = "slower alone"
 VARIANTS = (
     "volume",
     f"volume {ROUNDS}",
     f"volume {ROUNDS}, {AFTER_FLUSH}",
+    f"volume {ROUNDS}, {ALONE}",
     f"volume {LIMITS}",
 )
 
@@ -217,6 +230,21 @@ def _after_flush(cells: Sequence[Cell]) -> float | None:
     return max(20 * COMMAND_NS[0], *longer) if longer else None
 
 
+def _longer_alone(cells: Sequence[Cell], kind: str) -> float | None:
+    """How much longer one at a time takes at the median than several at a time let expect."""
+    of_kind = _alone(cells, kind)
+    several = [cell for cell in of_kind if cell.depth > 1]
+    if len({cell.depth for cell in several}) < 2:
+        return None
+    latency, command, byte = _terms(several, kind)
+    longer = [
+        median - latency - command - byte * cell.block_bytes
+        for cell in of_kind
+        if cell.depth == 1 and (median := cell.operations[kind].quantile(0.5))
+    ]
+    return max(20 * COMMAND_NS[0], sum(longer) / len(longer)) if longer else None
+
+
 def _points(points: Sequence[tuple[float, float]]) -> list[dict[str, str]]:
     """A distribution as a profile has it: from 0 % to 100 %, never falling."""
     found: list[dict[str, str]] = []
@@ -248,6 +276,8 @@ def _volume(name: str, told: Told) -> Callable[[Values], dict[str, Any]]:
                 "transfer_rate", rate_text(values.get(f"{of}.transfer_rate", 200e9))
             ),
         }
+        if f"{kind}.alone" in values:
+            table["alone"] = leaf("alone", time_text(values[f"{kind}.alone"]))
         return table
 
     def build(values: Values) -> dict[str, Any]:

@@ -43,6 +43,7 @@ struct Service {
     latency: Draws,
     command: Nanos,
     bytes: Pace,
+    alone: Nanos,
 }
 
 impl Service {
@@ -51,6 +52,7 @@ impl Service {
             latency: Draws::new(&profile.latency.value),
             command: profile.command_time.value.0,
             bytes: Pace::per_second(profile.transfer_rate.value),
+            alone: profile.alone.as_ref().map_or(0, |time| time.value.0),
         }
     }
 }
@@ -248,12 +250,14 @@ impl Volume {
         self.schedule(command, submitted, epoch, at, breakdown);
     }
 
-    /// Takes all that wait: one latency, then one after the other. Flushes of a round pass beside one another.
+    /// Takes all that wait: one latency (a longer one for a command alone), then one after the other. Flushes of a round
+    /// pass beside one another.
     fn begin_round(&mut self, now: Nanos) {
         self.round_at = None;
         let Some((first, ..)) = self.waiting.front() else { return };
         let kind = usize::from(first.kind != CommandKind::Read);
-        let media = self.services[kind].latency.draw(&mut self.random);
+        let alone = if self.waiting.len() == 1 || self.parallel == 1 { self.services[kind].alone } else { 0 };
+        let media = self.services[kind].latency.draw(&mut self.random) + alone;
         let begun = self.worked(now, now + media);
         let mut latest = begun;
         for _ in 0..self.parallel {

@@ -205,6 +205,7 @@ pub fn volume() -> profile::Device {
         latency: uniform(300, 500),
         command_time: sourced(Time(5_000)),
         transfer_rate: sourced(Rate(1_000 * SECOND)),
+        alone: None,
     };
     profile::Device::Volume(VolumeProfile {
         capacity: sourced(Size(146_000_000_000)),

@@ -70,6 +70,40 @@ fn a_round_takes_one_latency_and_then_all_that_waited() {
 }
 
 #[test]
+fn a_command_alone_in_its_round_takes_longer_and_two_at_a_time_do_not() {
+    let plain = in_rounds(constant(50), 64);
+    let slower = |reads: u64, writes: u64| {
+        let mut device = plain.clone();
+        if let profile::Device::Volume(volume) = &mut device {
+            (volume.read.alone, volume.write.alone) = (Some(sourced(Time(reads))), Some(sourced(Time(writes))));
+        }
+        device
+    };
+    let ask = |id: u64| command(id, if id % 3 == 0 { CommandKind::Write } else { CommandKind::Read }, id << 12, 4096);
+    let found = closed_loop(&slower(2_000, 5_000), 1, 3_000, ask);
+    for done in &found {
+        let longer = if done.command.kind == CommandKind::Read { 2_000 } else { 5_000 };
+        assert_eq!((latency(done), done.breakdown.media), (50_000 + longer + 9_096, 50_000 + longer));
+    }
+    for depth in [2, 7, 64] {
+        let alike = [&slower(2_000, 5_000), &plain].map(|device| closed_loop(device, depth, 5_000, ask));
+        assert_eq!(alike[0], alike[1], "at {depth}");
+    }
+    // One that comes while another is served waits for a round of its own, and is alone in it.
+    let mut device = Device::new(&slower(2_000, 5_000)).expect("a device");
+    let mut done = vec![];
+    device.submit(0, &command(0, CommandKind::Read, 0, 4096));
+    device.advance(1, &mut done);
+    device.submit(1, &command(1, CommandKind::Write, 0, 4096));
+    while let Some(at) = device.next_wake() {
+        device.advance(at, &mut done);
+    }
+    let first = 50_000 + 2_000 + 9_096;
+    assert_eq!(done.iter().map(|d| d.at).collect::<Vec<_>>(), [first, first + 50_000 + 5_000 + 9_096]);
+    assert_eq!(closed_loop(&slower(0, 0), 1, 3_000, ask), closed_loop(&plain, 1, 3_000, ask), "no time is none");
+}
+
+#[test]
 fn flushes_of_a_round_wait_for_it_and_pass_beside_one_another() {
     let mut device = constant(100);
     if let profile::Device::Volume(volume) = &mut device {

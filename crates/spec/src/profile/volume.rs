@@ -45,6 +45,10 @@ pub struct VolumeService {
     pub command_time: Sourced<Time>,
     /// Bytes per second that the same processor moves.
     pub transfer_rate: Sourced<Rate>,
+    /// Time that a round takes longer in which this command is the only one, as whoever serves it sleeps and has to be woken;
+    /// only with `rounds`. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<Sourced<Time>>,
 }
 
 /// A point of a distribution: that share of all draws takes at most this time. Between points it is linear; the first

@@ -47,7 +47,7 @@ pub(super) fn volume(volume: &VolumeProfile) -> Option<Impossible> {
     let stalls = volume.stalls.iter().map(|stalls| (vec!["volume", "stalls", "lasting"], &stalls.lasting.value));
     let mut all = distributions.into_iter().chain(stalls);
     let found = outside("volume", limits).or_else(|| all.find_map(|(path, points)| distribution(path, points)));
-    found.or_else(|| limit_conflict(volume))
+    found.or_else(|| limit_conflict(volume)).or_else(|| alone_without_rounds(volume))
 }
 
 /// Rates that do not go together.
@@ -67,11 +67,25 @@ fn limit_conflict(volume: &VolumeProfile) -> Option<Impossible> {
     None
 }
 
-fn service(key: &'static str, of: &VolumeService) -> [Limit; 2] {
-    [
+/// Without rounds no command is alone in one.
+fn alone_without_rounds(volume: &VolumeProfile) -> Option<Impossible> {
+    if volume.rounds.as_ref().is_some_and(|rounds| rounds.value) {
+        return None;
+    }
+    let (key, _) = [("read", &volume.read), ("write", &volume.write)].into_iter().find(|(_, of)| of.alone.is_some())?;
+    let message = "only of rounds there are some with one command alone";
+    conflict(&["volume", key, "alone"], message, "rounds = { value = true, … }, or no such key")
+}
+
+fn service(key: &'static str, of: &VolumeService) -> Vec<Limit> {
+    let alone = of.alone.iter();
+    let alone = alone.map(|time| or_none(Limit(time.value.0, vec!["volume", key, "alone"], TIME, 50, 100 * MS)));
+    let mut limits = vec![
         or_none(Limit(of.command_time.value.0, vec!["volume", key, "command_time"], TIME, 50, 100 * MS)),
         Limit(of.transfer_rate.value.0, vec!["volume", key, "transfer_rate"], RATE, MB_PER_S, 256_000 * MB_PER_S),
-    ]
+    ];
+    limits.extend(alone);
+    limits
 }
 
 /// What is no distribution of times.

@@ -349,6 +349,16 @@ fn an_impossible_volume_is_told_with_the_reason() {
             "after_flush = { value = \"30 us\"",
             "after_flush = { value = \"30 s\"",
         ),
+        (
+            "volume_with_a_command_alone_without_rounds",
+            "[device.volume.read]\n",
+            "[device.volume.read]\nalone = { value = \"3 us\", source = \"test\" }\n",
+        ),
+        (
+            "volume_that_takes_seconds_to_be_woken",
+            "[device.volume.read]\n",
+            "rounds = { value = true, source = \"test\" }\n[device.volume.read]\nalone = { value = \"3 s\", source = \"test\" }\n",
+        ),
     ] {
         assert!(VOLUME.contains(from), "{name}: the profile holds no `{from}`");
         let text = VOLUME.replacen(from, to, 1);
