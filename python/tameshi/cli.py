@@ -19,7 +19,7 @@ COMMANDS = {
     "ask": "The cheapest storage and buffer pool that reach a target, simulated.",
     "fio": "Run fio's job files and --key=value options, and answer in fio's own form.",
     "calibrate": "Turn a drive, a file or results into a device profile, and say how well it fits.",
-    "devices": "Profiles of drives, hosts and links: list them, or show one, values and sources.",
+    "devices": "Profiles of drives, arrays, hosts and links: list them, or show one, with sources.",
     "doctor": "Say what this machine can do in each world, what is missing, and how to mend it.",
     "verify": "Check that a storage still holds what a run wrote there and had acknowledged.",
     "predictions": "Simulate every study with published figures, and write what they predict.",

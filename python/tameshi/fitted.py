@@ -28,6 +28,9 @@ IN_STUDIES = (
 )
 """What studies set by fitting, as their comments say: study, key, on what."""
 
+TWICE = {"S0-0283": "S0-0114"}
+"""Figures that are listed twice: the same number of the same run, under another id."""
+
 
 @dataclass(frozen=True)
 class Fitted:
@@ -40,8 +43,9 @@ class Fitted:
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """The published figures among what it was fitted on."""
-        return tuple(FIGURE.findall(self.on))
+        """The published figures among what it was fitted on, under each of their ids."""
+        found = FIGURE.findall(self.on)
+        return (*found, *(twin for id_, twin in TWICE.items() if id_ in found))
 
 
 def fitted() -> list[Fitted]:

@@ -1,14 +1,18 @@
 """The page of simulated databases: what is known beside ours, good and bad."""
 
+import csv
 import math
 import re
 
-from tameshi.fitted import FIGURE, KINDS, Fitted, fitted
+import pytest
+
+from tameshi.fitted import FIGURE, KINDS, TWICE, Fitted, fitted
 from tameshi.model_error import Facts, Validated
-from tameshi.paths import PROFILES, STUDIES, VALIDATION
+from tameshi.paths import PROFILES, PUBLISHED, STUDIES, VALIDATION
 from tameshi.predictions import Prediction
 from tameshi.validation_page import PAGE, latest, page, predicted, write_page
 
+IDS = {*TWICE, *TWICE.values()}
 FACTS = Facts("mariadb-10.11", "tpcc", "volume", 4, 10**9, 10**8)
 BAD = "Measured, tpcc, 16 MiB, warning: the machine was busy."
 
@@ -90,6 +94,15 @@ def test_a_figure_that_set_parameters_says_which_and_all_of_them_stand_in_a_tabl
     assert "| S2-0023 | 1 s | 2 | +1.0 % | `pool.look`, `redo_log` |  |" in told
     assert "| S2-0025 | 1 s | 2 | +1.0 % |  |  |" in told
     assert "| a-study | `redo_log` | 56 MiB | S2-0023 |" in told
+
+
+def test_a_figure_that_is_listed_twice_set_parameters_under_both_ids_and_is_one_number():
+    with (PUBLISHED / "calibration.csv").open(newline="", encoding="utf-8") as file:
+        known = {row["id"]: float(row["value"]) for row in csv.DictReader(file) if row["id"] in IDS}
+    for one, twin in TWICE.items():
+        assert known[one] == pytest.approx(known[twin], rel=1e-5), one
+        for each in fitted():
+            assert (one in each.figures) == (twin in each.figures), each
 
 
 def test_every_fitted_value_of_engines_hosts_and_studies_stands_in_the_table():

@@ -20,7 +20,7 @@ app = typer.Typer(add_completion=False)
 
 @app.callback(invoke_without_command=True)
 def devices_command(context: typer.Context, lang: LangOption = "en") -> None:
-    """Profiles of drives, arrays, hosts and links: list them, or show one, values and sources."""
+    """Profiles of drives, arrays, hosts and links: list them, or show one, with sources."""
     if context.invoked_subcommand is None:
         check_word("--lang", lang, devices.LANGUAGES)
         OUT.print(devices.listing([devices.find(name) for name in devices.names()], lang))

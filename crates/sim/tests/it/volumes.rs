@@ -79,7 +79,9 @@ fn a_command_alone_in_its_round_takes_longer_and_two_at_a_time_do_not() {
         }
         device
     };
-    let ask = |id: u64| command(id, if id % 3 == 0 { CommandKind::Write } else { CommandKind::Read }, id << 12, 4096);
+    let ask = |id: u64| {
+        command(id, if id.is_multiple_of(3) { CommandKind::Write } else { CommandKind::Read }, id << 12, 4096)
+    };
     let found = closed_loop(&slower(2_000, 5_000), 1, 3_000, ask);
     for done in &found {
         let longer = if done.command.kind == CommandKind::Read { 2_000 } else { 5_000 };
