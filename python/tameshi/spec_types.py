@@ -374,24 +374,22 @@ class Acknowledge(StrEnum):
     local = 'local'
 
 
-class Function(BaseModel):
+class Arbitration(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
         frozen=True,
     )
-    drive: Annotated[
-        str | None, Field(description='Name of the drive; absent: it serves this function alone.')
-    ] = None
-    index: Annotated[int, Field(description='Which function, from zero.', ge=0)]
-    functions: Annotated[int, Field(description='Functions of the drive.', ge=0)]
-    weight: Annotated[
-        str,
+    high: Annotated[
+        int,
         Field(
-            description="Share of the drive's commands under contention.", pattern='^[0-9._]+ ?%$'
+            description='Weight of the class of high priority: so many of its commands for each so many of the others, while all wait.',
+            ge=0,
         ),
     ]
-    queue_depth: Annotated[
-        int, Field(description='Commands that the drive holds of all functions together.', ge=0)
+    medium: Annotated[int, Field(description='Weight of the class of medium priority.', ge=0)]
+    low: Annotated[int, Field(description='Weight of the class of low priority.', ge=0)]
+    burst: Annotated[
+        int, Field(description='Commands of one stream that its class takes in a row.', ge=0)
     ]
 
 
@@ -601,6 +599,13 @@ class SizeShare(BaseModel):
         ),
     ]
     share: Annotated[str, Field(description='Share of the requests.', pattern='^[0-9._]+ ?%$')]
+
+
+class Priority(StrEnum):
+    urgent = 'urgent'
+    high = 'high'
+    medium = 'medium'
+    low = 'low'
 
 
 class Constant(BaseModel):
@@ -1695,6 +1700,31 @@ class Rebuild(BaseModel):
     manner: Annotated[RebuildManner, Field(description='How it treats other work in between.')]
 
 
+class Function(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    drive: Annotated[
+        str | None, Field(description='Name of the drive; absent: it serves this function alone.')
+    ] = None
+    index: Annotated[int, Field(description='Which function, from zero.', ge=0)]
+    functions: Annotated[int, Field(description='Functions of the drive.', ge=0)]
+    weight: Annotated[
+        str,
+        Field(
+            description="Share of the drive's commands under contention.", pattern='^[0-9._]+ ?%$'
+        ),
+    ]
+    queue_depth: Annotated[
+        int, Field(description='Commands that the drive holds of all functions together.', ge=0)
+    ]
+    arbitration: Annotated[
+        Arbitration | None,
+        Field(description='How the queues of this function take turns; absent: it has one.'),
+    ] = None
+
+
 class Cache(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -2538,6 +2568,12 @@ class StreamSpec(BaseModel):
         Size | None,
         Field(
             description="What each drawn offset is a multiple of, from the begin of the stream's part on; absent: the request's own length."
+        ),
+    ] = None
+    priority: Annotated[
+        Priority | None,
+        Field(
+            description="Which of a drive's queues the stream's requests wait in, where its storage has `arbitration` (simulated world); absent: `medium`."
         ),
     ] = None
     queue_depth: Annotated[

@@ -27,6 +27,7 @@ KEPT: dict[str, dict[str, list[str]]] = {
     "drive-aging": {"channels": ["14p1"], "age": ["beyond"]},
     "flash-card-tails": {"drive": ["es3000-800g"]},
     "hot-drive": {},
+    "queue-priorities": {},
 }
 """The studies, and the levels of their axes that the short test keeps."""
 REPRODUCE = ("drive-aging", "drive-spec-table", "flash-card-review", "nvme-stripe", "sr-iov")

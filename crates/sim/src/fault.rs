@@ -6,6 +6,7 @@
 use crate::device::Device;
 use tameshi_base::Nanos;
 use tameshi_spec::run::Function;
+use tameshi_workload::Priority;
 
 /// After how long a command fails that nobody can carry out: the error path of the host and its retries, at least the
 /// time in which a closed loop must not stand still. An engineering prior.
@@ -128,6 +129,15 @@ impl Device {
         match self {
             Self::Shared(shared) => shared.grant(function),
             Self::Array(array) => array.grant(function),
+            _ => {}
+        }
+    }
+
+    /// Streams of the phase that begins have these priorities in the queues of a shared drive.
+    pub fn prioritize(&mut self, priorities: &[Priority]) {
+        match self {
+            Self::Shared(shared) => shared.prioritize(priorities),
+            Self::Array(array) => array.prioritize(priorities),
             _ => {}
         }
     }

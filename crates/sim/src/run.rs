@@ -14,6 +14,7 @@ use tameshi_base::{Nanos, Size};
 use tameshi_record::{EndedBy, Heat, RecordError, RunStatus, Share, Usage, Wear, Writer};
 use tameshi_spec::course::Step;
 use tameshi_spec::run::{Node, RunSpec};
+use tameshi_workload::Priority;
 use tameshi_workload::steady::{Detector, Round, State};
 use thiserror::Error;
 
@@ -354,6 +355,9 @@ fn begin<'a>(spec: &'a RunSpec, step: Step, world: &mut World) -> Phase<'a> {
         seats.clear();
         world.host.iter_mut().for_each(Host::clear);
     }
+    let priorities: Vec<Priority> =
+        spec.phases[step.phase].streams.iter().map(|stream| stream.stream.priority.unwrap_or_default()).collect();
+    world.devices.iter_mut().for_each(|device| device.prioritize(&priorities));
     Phase::new(spec, step.phase, world.now, step.number(), seats)
 }
 

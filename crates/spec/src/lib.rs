@@ -3,6 +3,7 @@
 //! A study's text goes through [`document`] (TOML with places), [`axes`] (overlays), [`study`] (typing), [`plan`] (resolving)
 //! and comes out as [`run::RunSpec`]s. Nothing here reads a file: texts come in, plain types go out.
 
+mod arbitration;
 mod arrays;
 pub mod axes;
 mod check;

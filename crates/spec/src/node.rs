@@ -140,6 +140,23 @@ pub struct Function {
     pub weight: Share,
     /// Commands that the drive holds of all functions together.
     pub queue_depth: u32,
+    /// How the queues of this function take turns; absent: it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arbitration: Option<Arbitration>,
+}
+
+/// How the queues of one function take turns: urgent ones first, the others by weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arbitration {
+    /// Weight of the class of high priority: so many of its commands for each so many of the others, while all wait.
+    pub high: u32,
+    /// Weight of the class of medium priority.
+    pub medium: u32,
+    /// Weight of the class of low priority.
+    pub low: u32,
+    /// Commands of one stream that its class takes in a row.
+    pub burst: u32,
 }
 
 /// A cache in front of a storage.

@@ -197,6 +197,9 @@ fn resolve_cell(
         rounds: expanded.rounds,
     };
     check::spans(source, &cell.table, &run)?;
+    if run.world == World::Simulated {
+        crate::arbitration::priorities(source, &cell.table, &study, &run)?;
+    }
     check::programs(source, &cell.table, &run)?;
     Ok((study, run))
 }

@@ -336,6 +336,9 @@ fn resolve_storage(
     }
     let place = Place { source, table, links: &study.link, storages: &study.storage, profiles, storage: name };
     let mut model = place.node(&["storage", name], stack)?;
+    if let Some(arbitration) = &stack.arbitration {
+        model = crate::arbitration::arbitrate(source, table, name, model, arbitration)?;
+    }
     if let Some(slot) = stack.slot {
         crate::surroundings::slot(source, table, name, &mut model, slot)?;
     }
@@ -362,9 +365,15 @@ pub(crate) fn unsupported(study: &Study, world: World, has_programs: bool) -> Ve
     let memory = memory.map(|_| "host.memory: only a simulated database has a use for it".to_string());
     let log =
         study.uses.log.iter().map(|_| "use.log: no world keeps a redo log on a storage of its own yet".to_string());
+    let streams = study.workload.stream.iter().filter(|(_, stream)| stream.priority.is_some());
+    let priorities = streams.filter(|_| world != World::Simulated).map(|(name, _)| {
+        format!(
+            "workload.stream.{name}.priority: only the simulated world has queues by priority; leave it out elsewhere"
+        )
+    });
     let standby = study.uses.standby.iter();
     let standby = standby.map(|_| "use.standby: no world keeps a standby on a storage of its own yet".to_string());
-    trace.chain(events).chain(memory).chain(log).chain(standby).collect()
+    trace.chain(events).chain(memory).chain(log).chain(priorities).chain(standby).collect()
 }
 
 /// Bytes that are addressed by a stream of `size` bytes of storage.

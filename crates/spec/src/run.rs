@@ -1,6 +1,6 @@
 //! The resolved RunSpec: everything one run needs, and nothing that depends on when or where it runs.
 
-pub use crate::node::{Cache, Function, Link, Node, Rebuild};
+pub use crate::node::{Arbitration, Cache, Function, Link, Node, Rebuild};
 use crate::profile::{EngineModel, HostModel, Submission};
 pub use crate::study::Mode;
 use crate::study::{Engine, Event};

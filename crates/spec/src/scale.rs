@@ -177,5 +177,5 @@ fn of_flash_only(stack: &Stack) -> Option<&'static str> {
 
 /// Whether a part of a stack says what only a storage can.
 pub(crate) fn of_storage_only(stack: &Stack) -> Option<&'static str> {
-    of_flash_only(stack).or(stack.slot.map(|_| "slot"))
+    of_flash_only(stack).or(stack.slot.map(|_| "slot")).or(stack.arbitration.map(|_| "arbitration"))
 }

@@ -260,7 +260,8 @@ impl Place<'_, '_> {
             return self.bad(path, "queue_depth", "a drive holds at least one command", "1 to 65536");
         }
         let index = self.function_index(path, written)?;
-        let function = Function { drive: written.drive.clone(), index, functions, weight, queue_depth };
+        let function =
+            Function { drive: written.drive.clone(), index, functions, weight, queue_depth, arbitration: None };
         let node = Node::Partition { of, function };
         match node.capacity().0 {
             0 => self.bad(path, "functions", "nothing of the device is left for each", "fewer functions"),

@@ -1,6 +1,7 @@
 //! A storage stream as it stands in a study: `[workload.stream.NAME]`.
 
 use crate::calls::{Donor, Failing, FileCall};
+use crate::priority::Priority;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::units::{Nanos, Rate, Share, Size, Time};
@@ -30,6 +31,9 @@ pub struct StreamSpec {
     /// What each drawn offset is a multiple of, from the begin of the stream's part on; absent: the request's own length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<Size>,
+    /// Which of a drive's queues the stream's requests wait in, where its storage has `arbitration` (simulated world); absent: `medium`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<Priority>,
     /// Requests outstanding per job; in open loop the most that may be outstanding.
     pub queue_depth: u32,
     /// Jobs, each with a thread and a queue of its own.
@@ -134,6 +138,7 @@ impl Default for StreamSpec {
             block_size_mix: None,
             write_block_size_mix: None,
             align: None,
+            priority: None,
             queue_depth: 1,
             jobs: 1,
             arrivals: Arrivals::Closed,

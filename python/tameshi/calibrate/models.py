@@ -97,13 +97,17 @@ def flash(cells: Sequence[Cell], capacity: int, template: str = "nvme-tlc-3.84tb
             else:
                 _set(table, key, _text(values[key], unit))
         table["capacity"] = (f"{whole} B", "")
+        # The template's own; its lanes may not carry what was found.
+        table["link"].pop("pcie", None)
+        table.get("power", {}).pop("thermal", None)
         return table
 
     untold = (
         "over_provisioning, cleaning and erase_time: garbage collection shows only after about "
         "twice the capacity has been written at random",
         "the number of channels, dies and planes apart from their times: only their products show",
-        "endurance_cycles, read retry and power: nothing here wears or weighs the drive",
+        "endurance_cycles, read retry, power and heat: nothing here wears or weighs the drive",
+        "the slot's lanes and generation: the link's rates are all that shows",
         "power_loss_protection: that needs power cuts",
     )
     return Model("flash", "flash", parameters, build, untold)

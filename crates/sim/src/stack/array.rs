@@ -17,6 +17,7 @@ use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Heat, Usage, Wear};
 use tameshi_spec::profile::{self, Written};
 use tameshi_spec::run::{Function, Link, Node, Rebuild};
+use tameshi_workload::Priority;
 
 /// Epoch of a flush, which has a place in the order instead.
 const ORDERED: u64 = u64::MAX;
@@ -472,6 +473,13 @@ impl Array {
     pub(crate) fn grant(&mut self, function: &Function) {
         if let Some(device) = self.members.device_mut(0) {
             device.grant(function);
+        }
+    }
+
+    /// Streams have these priorities in the queues of a shared drive, which is the only member.
+    pub(crate) fn prioritize(&mut self, priorities: &[Priority]) {
+        if let Some(device) = self.members.device_mut(0) {
+            device.prioritize(priorities);
         }
     }
 

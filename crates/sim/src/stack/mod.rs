@@ -9,9 +9,11 @@ mod layout;
 mod linked;
 mod members;
 mod order;
+mod queues;
 mod rebuild;
 mod shared;
 mod slab;
+mod turns;
 
 pub use array::Array;
 pub use cache::Cache;

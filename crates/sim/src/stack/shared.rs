@@ -1,29 +1,25 @@
-//! A drive that several functions share (SR-IOV): each has an equal part of its bytes, and a weight.
+//! A drive that several functions share (SR-IOV): each has an equal part of its bytes, a weight, and queues of its own.
 //!
-//! The drive holds so many commands of all functions together; while it is full, each function's commands wait in their
-//! own queue, and a place that becomes free goes to a function by smooth weighted round robin: over any stretch in which
-//! functions `i` have commands waiting, function `i` gets `weight_i / Σ weights` of the places, as evenly spread as can be.
-//! Commands are counted, not bytes, as NVMe's arbitration does.
+//! The drive holds so many commands of all functions together; while it is full, each function's commands wait in its
+//! queues ([`Queues`]), and a place that becomes free goes to a function by smooth weighted round robin ([`Turns`]). Commands are
+//! counted, not bytes, as NVMe's arbitration does.
 
+use super::queues::Queues;
 use super::slab::Slab;
+use super::turns::Turns;
 use crate::device::{Device, DeviceCompletion};
-use std::collections::VecDeque;
 use tameshi_base::{Command, Nanos};
 use tameshi_spec::run::Function;
-
-#[derive(Debug)]
-struct Queue {
-    weight: i64,
-    /// Turns it is owed.
-    credit: i64,
-    waiting: VecDeque<(Command, Nanos)>,
-}
+use tameshi_workload::Priority;
 
 /// A drive and the queues of its functions.
 #[derive(Debug)]
 pub struct Shared {
     device: Device,
-    queues: Vec<Queue>,
+    functions: Vec<Queues>,
+    turns: Turns,
+    /// Of the streams of the phase under way, by their numbers; of all others, the usual one.
+    priorities: Vec<Priority>,
     /// Bytes of one function.
     slice_bytes: u64,
     depth: u32,
@@ -37,18 +33,36 @@ impl Shared {
     /// `device` with functions of `slice_bytes` each; those whose weight nobody sets have an equal one.
     pub(super) fn new(device: Device, function: &Function, slice_bytes: u64) -> Self {
         let equal = 1_000_000 / i64::from(function.functions.max(1));
-        let queue = |_| Queue { weight: equal.max(1), credit: 0, waiting: VecDeque::new() };
-        let queues = (0..function.functions).map(queue).collect();
-        let (commands, done) = (Slab::default(), Vec::new());
-        let mut shared =
-            Self { device, queues, slice_bytes, depth: function.queue_depth, held: 0, waiting: 0, commands, done };
+        let mut shared = Self {
+            device,
+            functions: (0..function.functions).map(|_| Queues::new()).collect(),
+            turns: Turns::default(),
+            priorities: Vec::new(),
+            slice_bytes,
+            depth: function.queue_depth,
+            held: 0,
+            waiting: 0,
+            commands: Slab::default(),
+            done: Vec::new(),
+        };
+        (0..function.functions).for_each(|_| {
+            shared.turns.join(equal.max(1));
+        });
         shared.grant(function);
         shared
     }
 
-    /// A function gets its weight.
+    /// A function gets its weight, and how its queues take turns.
     pub fn grant(&mut self, function: &Function) {
-        self.queues[function.index as usize].weight = i64::from(function.weight.0.max(1));
+        let place = function.index as usize;
+        self.turns.set_weight(place, i64::from(function.weight.0.max(1)));
+        self.functions[place].arbitrate(function.arbitration);
+    }
+
+    /// From now on streams have these priorities, by their numbers.
+    pub fn prioritize(&mut self, priorities: &[Priority]) {
+        self.priorities.clear();
+        self.priorities.extend_from_slice(priorities);
     }
 
     pub(crate) fn inner(&self) -> &Device {
@@ -61,13 +75,14 @@ impl Shared {
 
     /// Takes a command at its place on the drive, which says whose it is; so does that of a flush.
     pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
-        let function = (command.offset_bytes / self.slice_bytes.max(1)).min(self.queues.len() as u64 - 1);
         if self.held < self.depth {
-            self.admit(now, *command, now);
-        } else {
-            self.queues[function as usize].waiting.push_back((*command, now));
-            self.waiting += 1;
+            return self.admit(now, *command, now);
         }
+        let function = (command.offset_bytes / self.slice_bytes.max(1)).min(self.functions.len() as u64 - 1) as usize;
+        let priority = self.priorities.get(usize::from(command.stream)).copied().unwrap_or_default();
+        self.functions[function].push(command, priority, now);
+        self.turns.wait(function);
+        self.waiting += 1;
     }
 
     fn admit(&mut self, now: Nanos, command: Command, submitted: Nanos) {
@@ -106,22 +121,8 @@ impl Shared {
         if self.waiting == 0 {
             return;
         }
-        let (mut total, mut best) = (0, None::<usize>);
-        for place in 0..self.queues.len() {
-            let queue = &mut self.queues[place];
-            if queue.waiting.is_empty() {
-                queue.credit = 0;
-                continue;
-            }
-            queue.credit += queue.weight;
-            total += queue.weight;
-            if best.is_none_or(|best| self.queues[place].credit > self.queues[best].credit) {
-                best = Some(place);
-            }
-        }
-        let Some(queue) = best.map(|best| &mut self.queues[best]) else { return };
-        queue.credit -= total;
-        if let Some((command, submitted)) = queue.waiting.pop_front() {
+        let Some(function) = self.turns.take() else { return };
+        if let Some((command, submitted)) = self.functions[function].pop() {
             self.waiting -= 1;
             self.admit(now, command, submitted);
         }
@@ -131,6 +132,7 @@ impl Shared {
     pub(crate) fn forget(&mut self) {
         self.commands.clear();
         (self.held, self.waiting) = (0, 0);
-        self.queues.iter_mut().for_each(|queue| queue.waiting.clear());
+        self.functions.iter_mut().for_each(Queues::clear);
+        self.turns.clear();
     }
 }

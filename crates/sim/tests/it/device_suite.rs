@@ -1,5 +1,6 @@
 //! The suite that every device passes, whatever it models.
 
+use crate::arbitration::arbitrated;
 use crate::support::*;
 use crate::thermal::soon_too_warm;
 use proptest::prelude::*;
@@ -58,6 +59,7 @@ fn every_kind() -> Vec<(&'static str, Node)> {
         ("replica", replica(plain(), 20_000, 100_000_000, Acknowledge::Both)),
         ("replica that runs behind", replica(plain(), 20_000, 100_000_000, Acknowledge::Local)),
         ("partition", partition(plain(), 1, 4)),
+        ("drive with queues by priority", arbitrated(leaf(flash(flash_drive(1 << 28))), 8, [4, 2, 1], 2)),
         ("over-provisioned", Node::OverProvisioned { of: Box::new(plain()), visible: Share(999_000) }),
         ("battery-backed cache", cached(plain(), 1 << 20, CacheKind::BatteryBacked)),
         ("volatile cache over raid5", cached(raid5(3, plain()), 4 << 20, CacheKind::Volatile)),

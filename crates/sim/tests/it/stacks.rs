@@ -10,7 +10,7 @@ use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance};
 use tameshi_workload::{Arrivals, StreamSpec};
 
 /// A device that takes 30 µs for a 4 KiB read or write, one at a time.
-fn constant() -> Node {
+pub fn constant() -> Node {
     let mut profile = without_overhead(without_seeks(disk()));
     profile.revolution.value.0 = 0;
     leaf(hdd(profile))

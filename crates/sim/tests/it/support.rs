@@ -451,7 +451,7 @@ pub fn replica(of: Node, round_trip: u64, rate: u64, acknowledge: Acknowledge) -
 /// The first of so many functions of a drive that holds `queue_depth` commands.
 pub fn partition(of: Node, functions: u32, queue_depth: u32) -> Node {
     let weight = Share(Share::WHOLE.0 / functions);
-    let function = Function { drive: None, index: 0, functions, weight, queue_depth };
+    let function = Function { drive: None, index: 0, functions, weight, queue_depth, arbitration: None };
     Node::Partition { of: Box::new(of), function }
 }
 

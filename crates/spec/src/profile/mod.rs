@@ -124,6 +124,15 @@ impl Device {
         }
     }
 
+    /// Commands that it holds, where its host has queues for them that a controller takes turns with.
+    pub(crate) fn queue_depth(&self) -> Option<u32> {
+        match self {
+            Self::Flash(flash) => Some(flash.controller.queue_depth.value),
+            Self::XPoint(xpoint) => Some(xpoint.queue_depth.value),
+            Self::Null(_) | Self::Hdd(_) | Self::Volume(_) => None,
+        }
+    }
+
     /// Between host and drive, where the profile tells that.
     pub(crate) fn link_mut(&mut self) -> Option<&mut HostLink> {
         match self {

@@ -33,6 +33,10 @@ pub struct Stack {
     /// way than it carries. Absent: one like the drive's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slot: Option<Pcie>,
+    /// Streams wait in queues of their own by their `priority`, and these take turns (NVMe's weighted round robin with an urgent class); of
+    /// a `device`, or of the function that a `partition` is. Absent: in one queue. Simulated world only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arbitration: Option<Arbitration>,
     /// The name of an array profile, whose stack stands here; what else is said of that stack changes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub array: Option<String>,
@@ -190,6 +194,24 @@ pub struct Partition {
     #[serde(default)]
     pub drive: Option<String>,
     /// Commands that the drive takes from all functions together before the others wait their turns; absent: 256.
+    #[serde(default)]
+    pub queue_depth: Option<u32>,
+}
+
+/// How the queues of a drive take turns while it is full: urgent ones before all others, those by their weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Arbitration {
+    /// Weight of streams of high priority: commands that are taken of them for each so many of the others, 1 to 256.
+    pub high: u32,
+    /// Weight of streams of medium priority, and of those that have none.
+    pub medium: u32,
+    /// Weight of streams of low priority.
+    pub low: u32,
+    /// Commands of one stream that its class takes in a row, a power of two up to 64; absent: 1.
+    #[serde(default)]
+    pub burst: Option<u32>,
+    /// Commands that the drive takes before the others wait their turns; absent: what its profile says. A partition has its own.
     #[serde(default)]
     pub queue_depth: Option<u32>,
 }

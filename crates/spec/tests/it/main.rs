@@ -1,5 +1,6 @@
 //! The spec crate as its users see it: studies in, plans or errors out.
 
+mod arbitration;
 mod arrays;
 mod errors;
 mod events;
