@@ -3142,7 +3142,9 @@ class Innodb(BaseModel):
     ] = None
     undo: Annotated[
         Undo | None,
-        Field(description='Rollback segments and their undo logs; absent: one for each client.'),
+        Field(
+            description='Rollback segments and their undo logs; absent: nothing notes what rows were, neither on pages nor in the log.'
+        ),
     ] = None
     read_ahead: Annotated[
         ReadAhead | None, Field(description='Linear read-ahead; absent: none.')

@@ -216,7 +216,9 @@ impl Engine {
         let Seat { statement, reply, plan, undo, .. } = &mut *seat;
         Self::plan_into(&mut self.logic, &self.catalogue, &mut self.layout, (statement, reply, plan, undo));
         Self::outlook(&self.pool, &mut seat.plan);
-        seat.asks_locks = seat.plan.ops.iter().any(|op| matches!(op, Op::Lock(_)));
+        // Without locks nothing that was answered may have changed meanwhile.
+        seat.asks_locks =
+            self.settings.model.row_locks.is_some() && seat.plan.ops.iter().any(|op| matches!(op, Op::Lock(_)));
         (seat.at, seat.scan, seat.waited, seat.gets) = (0, NONE, false, 0);
         if seat.plan.changed > 0 {
             self.plan_undo(client);

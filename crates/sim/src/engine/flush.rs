@@ -4,6 +4,9 @@
 //! A batch makes the log durable up to its newest change, copies its pages to the doublewrite buffer and syncs it, writes the
 //! pages in place, and syncs the data files. There is one batch from each list at a time, and one in the doublewrite buffer.
 
+#[cfg(test)]
+mod known;
+
 use super::counters::{Count, Why};
 use super::layout::PAGE;
 use super::stage::{After, Stage};

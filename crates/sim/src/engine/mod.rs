@@ -254,15 +254,16 @@ fn groups(program: &Program, table: usize) -> u64 {
     }
 }
 
-fn logic(program: &Program) -> Logic {
+fn logic(settings: &Settings, program: &Program) -> Logic {
     match program {
-        Program::Tpcc(of) => Logic::Tpcc(Box::new(tpcc::State::new(of))),
+        Program::Tpcc(of) => Logic::Tpcc(Box::new(tpcc::State::new(of, settings.model.row_locks.is_some()))),
         _ => Logic::Plain(Planner::new(program.catalogue())),
     }
 }
 
 /// Data sets of later phases whose programs work on other tables than the first.
-fn other_data_sets(spec: &RunSpec, seed: u64, first: &ProgramSpec, layout: &Layout) -> Vec<DataSet> {
+fn other_data_sets(spec: &RunSpec, settings: &Settings, first: &ProgramSpec, layout: &Layout) -> Vec<DataSet> {
+    let seed = spec.database.as_ref().map_or(0, |database| database.seed);
     let mut sets: Vec<DataSet> = Vec::new();
     for drives in spec.phases.iter().flat_map(|phase| &phase.programs) {
         let mut known = std::iter::once(first).chain(sets.iter().map(|set| &set.of));
@@ -270,15 +271,15 @@ fn other_data_sets(spec: &RunSpec, seed: u64, first: &ProgramSpec, layout: &Layo
             let program = Program::new(drives, seed);
             let behind = sets.last().map_or(layout, |set| &set.layout);
             let layout = behind.beside(&program.catalogue().tables, |table| groups(&program, table));
-            sets.push(DataSet { of: drives.clone(), layout, logic: logic(&program) });
+            sets.push(DataSet { of: drives.clone(), layout, logic: logic(settings, &program) });
         }
     }
     sets
 }
 
-/// The pages of a program's tables and of the system, for so many clients.
-fn laid_out(settings: &Settings, program: &Program, clients: u32) -> (Segments, Layout) {
-    let segments = Segments::new(settings.model.undo.as_ref(), clients);
+/// The pages of a program's tables and of the system.
+fn laid_out(settings: &Settings, program: &Program) -> (Segments, Layout) {
+    let segments = Segments::new(settings.model.undo.as_ref());
     let system = (segments.pages(), (settings.buffered.0 / PER_PAGE + BEYOND) as u32, settings.bitmap);
     (segments, Layout::new(&program.catalogue().tables, system, |table| groups(program, table)))
 }
@@ -289,9 +290,8 @@ impl Engine {
         let (settings, database) = (Settings::new(spec)?, spec.database.as_ref()?);
         let first = spec.phases.iter().flat_map(|phase| &phase.programs).next()?;
         let program = Program::new(first, database.seed);
-        let most = spec.phases.iter().flat_map(|phase| &phase.programs).map(ProgramSpec::clients).max()?;
-        let (segments, mut layout) = laid_out(&settings, &program, most);
-        let idle = other_data_sets(spec, database.seed, first, &layout);
+        let (segments, mut layout) = laid_out(&settings, &program);
+        let idle = other_data_sets(spec, &settings, first, &layout);
         layout.next = idle.last().map_or(layout.next, |set| set.layout.next);
         let storage = spec.storage.get_index_of(&database.storage)?;
         let (device, base_bytes) = places[storage];
@@ -310,9 +310,9 @@ impl Engine {
             intake: Intake::new(settings.intake.threads),
             segments,
             pool: stock::empty_pool(&settings, layout.next + 1),
+            logic: logic(&settings, &program),
             settings,
             drives: first.clone(),
-            logic: logic(&program),
             catalogue: program.catalogue().clone(),
             program,
             layout,
@@ -380,8 +380,8 @@ impl Engine {
         self.clients.extend((0..count).map(|number| Seat::new(thinking(number), now)));
         self.deliveries.clear();
         self.schedule(phase, drives);
-        let trees = self.settings.trees;
-        self.clients.iter_mut().for_each(|seat| seat.plan.trees = trees);
+        let (trees, unnoted) = (self.settings.trees, self.settings.model.undo.is_none());
+        self.clients.iter_mut().for_each(|seat| (seat.plan.trees, seat.plan.unnoted) = (trees, unnoted));
         self.locks = Locks::new(count as usize);
         self.done = (now + phase.ramp.0, vec![(0, 0); count as usize]);
         let batch = self.settings.model.flushing.batch.value;

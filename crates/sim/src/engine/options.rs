@@ -1,32 +1,66 @@
-//! The server's options that the model knows: what a study writes there, and what the servers themselves accept.
+//! The server's options that the model knows: what a study writes there, and what each version accepts.
+//!
+//! Bounds are those of ha_innodb.cc in MySQL 5.5.59, 5.7.37 and 8.0.25, and of MariaDB's system variables for 10.11, on 64-bit
+//! machines. What makes free pages tells the version apart: user threads do in 5.5 alone, and the page cleaner alone in MariaDB.
 
 use tameshi_spec::profile::{FreePages, Innodb};
 use tameshi_spec::study::Engine;
 
-/// Options that are whole numbers, with their least and greatest by the manuals of MySQL and MariaDB.
-const NUMBERS: [(&str, u32, u32); 11] = [
-    ("innodb_io_capacity", 100, u32::MAX),
-    ("innodb_io_capacity_max", 100, u32::MAX),
-    (LRU_SCAN_DEPTH, 100, u32::MAX),
+/// Options that are whole numbers, with their least and greatest.
+const NUMBERS: [(&str, u64, u64); 11] = [
+    ("innodb_io_capacity", 100, u64::MAX),
+    (IO_CAPACITY_MAX, 100, u64::MAX),
+    (LRU_SCAN_DEPTH, 100, u64::MAX),
     ("innodb_flush_neighbors", 0, 2),
-    (OLD_BLOCKS[0], 0, u32::MAX),
+    (OLD_BLOCKS[0], 0, u32::MAX as u64),
     (OLD_BLOCKS[1], 5, 95),
     ("innodb_read_ahead_threshold", 0, 64),
-    // The servers take 99.99 and 99.999, too.
-    ("innodb_max_dirty_pages_pct", 0, 99),
+    (MOST_DIRTY, 0, 99),
     ("innodb_change_buffer_max_size", 0, 50),
     ("innodb_read_io_threads", 1, 64),
-    ("innodb_fast_shutdown", 0, 2),
+    (FAST_SHUTDOWN, 0, 2),
 ];
 const OLD_BLOCKS: [&str; 2] = ["innodb_old_blocks_time", "innodb_old_blocks_pct"];
+const IO_CAPACITY_MAX: &str = "innodb_io_capacity_max";
 const LRU_SCAN_DEPTH: &str = "innodb_lru_scan_depth";
+const MOST_DIRTY: &str = "innodb_max_dirty_pages_pct";
+const FAST_SHUTDOWN: &str = "innodb_fast_shutdown";
 const ADAPTIVE: &str = "innodb_adaptive_flushing";
+/// What 5.5 does not have, and what it does instead.
+const SINCE_5_6: [(&str, &str); 4] = [
+    (IO_CAPACITY_MAX, "pages are flushed up to `innodb_io_capacity`"),
+    (LRU_SCAN_DEPTH, "user threads flush for free pages"),
+    ("innodb_flush_neighbors", "neighbours are always flushed along"),
+    ("innodb_change_buffer_max_size", "the change buffer takes up to half of the pool"),
+];
+/// Most dirty pages in percent, from 5.6 on, where that need not be whole.
+const MOST_DIRTY_PERCENT: f64 = 99.999;
 /// Options about the list of pages that outlives a restart: this one a number, the others switches.
-const DUMPED: (&str, u32, u32) = ("innodb_buffer_pool_dump_pct", 1, 100);
+const DUMPED: (&str, u64, u64) = ("innodb_buffer_pool_dump_pct", 1, 100);
 const DUMPS: [&str; 2] = ["innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_load_at_startup"];
 
 pub(super) fn whole(engine: &Engine, key: &str) -> Option<u64> {
     engine.options.get(key)?.parse().ok()
+}
+
+/// The capacity in the background and the greatest one, where a study sets either; the profile's otherwise. The greatest
+/// follows the other, unless it is set itself: then the other stays below it.
+pub(super) fn io_capacity(engine: &Engine, model: &Innodb) -> (u64, u64) {
+    let profile = (model.flushing.io_capacity.value.into(), model.flushing.io_capacity_max.value.into());
+    // No pool has more pages.
+    let pages = |key: &str| whole(engine, key).map(|pages| pages.min(u32::MAX.into()));
+    match (pages("innodb_io_capacity"), pages(IO_CAPACITY_MAX)) {
+        (None, None) => profile,
+        (Some(capacity), None) if is_5_5(model) => (capacity, capacity),
+        (Some(capacity), None) => (capacity, (capacity * 2).max(2000)),
+        (capacity, Some(most)) => (capacity.unwrap_or(profile.0).min(most), most),
+    }
+}
+
+/// Share of dirty pages from which they are flushed, in millionths.
+pub(super) fn most_dirty(engine: &Engine, model: &Innodb) -> u64 {
+    let percent: Option<f64> = engine.options.get(MOST_DIRTY).and_then(|percent| percent.parse().ok());
+    percent.map_or(u64::from(model.flushing.most_dirty.value.0), |percent| (percent * 10_000.0).round() as u64)
 }
 
 /// A switch, as the servers spell them.
@@ -44,15 +78,24 @@ fn switched(value: &str) -> Option<bool> {
     }
 }
 
+fn frees(model: &Innodb, who: FreePages) -> bool {
+    model.flushing.free_pages.as_ref().is_some_and(|of| of.value == who)
+}
+
+fn is_5_5(model: &Innodb) -> bool {
+    frees(model, FreePages::UserBatches)
+}
+
 /// Why an option can't have this value.
 pub(super) fn trouble(option: &str, value: &str, model: &Innodb) -> Option<String> {
     if (option == DUMPED.0 || DUMPS.contains(&option)) && model.pool_dump.is_none() {
         return Some("this version keeps nothing of its pool over a restart".into());
     }
-    let (pool, flushing) = (&model.pool, &model.flushing);
-    if option == LRU_SCAN_DEPTH && flushing.free_pages.as_ref().is_some_and(|who| who.value == FreePages::UserBatches) {
-        return Some("this version has no such option: user threads flush for free pages".into());
+    let later = SINCE_5_6.iter().find(|(known, _)| *known == option && is_5_5(model));
+    if let Some((_, instead)) = later {
+        return Some(format!("this version has no such option: {instead}"));
     }
+    let (pool, flushing) = (&model.pool, &model.flushing);
     let missing = match option {
         LRU_SCAN_DEPTH if flushing.lru_scan_depth.is_none() => "flushing.lru_scan_depth",
         ADAPTIVE if flushing.adaptive.is_none() => "flushing.adaptive",
@@ -61,6 +104,17 @@ pub(super) fn trouble(option: &str, value: &str, model: &Innodb) -> Option<Strin
     };
     if !missing.is_empty() {
         return Some(format!("nobody reads it, for the engine's profile has no `{missing}`"));
+    }
+    if option == FAST_SHUTDOWN && value == "3" && frees(model, FreePages::PageCleaner) {
+        return Some(
+            "`3`, which leaves transactions to be taken back after the next start, is not simulated; 0, 1 and 2 are"
+                .into(),
+        );
+    }
+    if option == MOST_DIRTY && !is_5_5(model) {
+        let fits = value.parse().is_ok_and(|percent: f64| (0.0..=MOST_DIRTY_PERCENT).contains(&percent));
+        return (!fits)
+            .then(|| format!("`{value}` is not accepted by the server; a number from 0 to {MOST_DIRTY_PERCENT} is"));
     }
     if let Some((_, least, most)) = NUMBERS.iter().chain([&DUMPED]).find(|(known, ..)| *known == option) {
         let fits = value.parse().is_ok_and(|number| (*least..=*most).contains(&number));

@@ -38,14 +38,18 @@ pub(super) struct Plan {
     /// last one.
     pub(super) trees: (bool, u64),
     gathered: u64,
+    /// Nobody notes what rows were before they are changed.
+    pub(super) unnoted: bool,
 }
 
-/// Redo of a change of a record besides the bytes that change: record header fields, the undo record.
-const REDO_UPDATE: u64 = 150;
+/// Redo of a change of a record besides the bytes that change: record header fields.
+const REDO_UPDATE: u64 = 90;
 /// Redo of a new record besides its bytes.
 const REDO_INSERT: u64 = 90;
 /// Redo of marking a record deleted.
-const REDO_DELETE: u64 = 110;
+const REDO_DELETE: u64 = 50;
+/// Redo of an undo record besides the old values, beside that of a change or a mark.
+const REDO_NOTE: u64 = 60;
 /// Redo of an entry of a secondary index besides its bytes.
 pub(super) const REDO_ENTRY: u64 = 30;
 
@@ -68,12 +72,13 @@ impl Plan {
         self.ops.push(Op::Lock(lock_of(table, row)));
     }
 
-    /// A record on a page that was got changes by so many bytes.
+    /// A record on a page that was got changes by so many bytes, old values and new ones.
     #[inline]
     pub(super) fn update(&mut self, page: u32, bytes: u64) {
         self.rows += 1;
         self.changed += 1;
-        self.ops.push(Op::Change(page, (REDO_UPDATE + bytes).min(60_000) as u16));
+        let noted = if self.unnoted { bytes / 2 } else { REDO_NOTE + bytes };
+        self.ops.push(Op::Change(page, (REDO_UPDATE + noted).min(60_000) as u16));
     }
 
     /// A record on a page that was got grows by so many bytes: in place or, where there is no room for it, under the lock
@@ -96,7 +101,8 @@ impl Plan {
     pub(super) fn delete(&mut self, page: u32) {
         self.rows += 1;
         self.changed += 1;
-        self.ops.push(Op::Change(page, REDO_DELETE as u16));
+        let noted = if self.unnoted { 0 } else { REDO_NOTE };
+        self.ops.push(Op::Change(page, (REDO_DELETE + noted) as u16));
     }
 
     /// A record comes into a page.

@@ -70,7 +70,7 @@ fn tpcc_in_either_manner_touches_the_same_rows_as_the_reference() {
         for chunk in program.chunks() {
             program.populate(chunk, 1_000_000_000, |row| memory.load(chunk.table, row));
         }
-        let mut state = State::new(&tpcc);
+        let mut state = State::new(&tpcc, true);
         let mut layout = Layout::new(&catalogue.tables, (1, 1, 0), |table| groups(&tpcc, table));
         let (mut plan, mut undo) = (Plan::default(), Vec::new());
         let seeds = Seeds { data: 7, run: 3 };
@@ -121,7 +121,7 @@ fn what_is_inserted_enters_every_index_of_its_table_where_its_key_lies() {
     for (manner, expected) in [(Manner::Specification, 1), (Manner::TpccMysql, 4)] {
         let (program, tpcc) = program(manner);
         let catalogue = program.catalogue().clone();
-        let mut state = State::new(&tpcc);
+        let mut state = State::new(&tpcc, true);
         let mut layout = Layout::new(&catalogue.tables, (1, 1, 0), |table| groups(&tpcc, table));
         let (mut plan, mut undo) = (Plan::default(), Vec::new());
         let mut client = program.client(0, 1, Seeds { data: 7, run: 3 }, &program.shared());
@@ -155,7 +155,7 @@ fn what_is_inserted_enters_every_index_of_its_table_where_its_key_lies() {
 fn a_row_that_needs_a_new_page_has_its_table_s_tree_to_itself_and_both_neighbours_of_the_full_one() {
     let (program, tpcc) = program(Manner::TpccMysql);
     let catalogue = program.catalogue().clone();
-    let mut state = State::new(&tpcc);
+    let mut state = State::new(&tpcc, true);
     let mut layout = Layout::new(&catalogue.tables, (1, 1, 0), |table| groups(&tpcc, table));
     let (mut plan, mut undo, mut splits) = (Plan::default(), Vec::new(), 0);
     plan.trees = (true, 0);
@@ -187,7 +187,7 @@ fn without_locks_of_trees_nobody_enters_one_to_split_a_page() {
     let (program, tpcc) = program(Manner::TpccMysql);
     let catalogue = program.catalogue().clone();
     for locked in [true, false] {
-        let mut state = State::new(&tpcc);
+        let mut state = State::new(&tpcc, true);
         let mut layout = Layout::new(&catalogue.tables, (1, 1, 0), |table| groups(&tpcc, table));
         let (mut plan, mut undo, mut entered, mut splits) = (Plan::default(), Vec::new(), 0, 0);
         plan.trees = (locked, 0);

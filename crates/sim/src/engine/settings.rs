@@ -228,6 +228,7 @@ impl Settings {
         // So small a pool is nearly all pages: descriptors and locks come out of the server's other memory.
         let usable = if pages < 1024 { 1_000_000 } else { u64::from(pool.usable.value.0) };
         let frames = (pages * usable / 1_000_000) as u32;
+        let (io_capacity, io_capacity_max) = options::io_capacity(engine, model);
         let commit = match engine.commit.as_deref() {
             None | Some("1" | "3") => Commit::Durable,
             // What is handed to the kernel is durable then.
@@ -254,17 +255,15 @@ impl Settings {
                 .as_ref()
                 .map(|how| how.value)
                 .filter(|_| switch(engine, "innodb_adaptive_flushing").unwrap_or(true)),
-            io_capacity: whole(engine, "innodb_io_capacity").unwrap_or(u64::from(flushing.io_capacity.value)),
-            io_capacity_max: whole(engine, "innodb_io_capacity_max")
-                .unwrap_or(u64::from(flushing.io_capacity_max.value)),
+            io_capacity,
+            io_capacity_max,
             lru_scan_depth: whole(engine, "innodb_lru_scan_depth")
                 .or_else(|| Some(flushing.lru_scan_depth.as_ref()?.value.into()))
-                .map_or(0, |depth| depth as u32),
+                .map_or(0, |depth| depth.min(u32::MAX.into()) as u32),
             single_slots: flushing.single_slots.as_ref().map_or(0, |slots| slots.value),
             neighbours: whole(engine, "innodb_flush_neighbors")
                 .map_or(flushing.neighbours.value, |neighbours| neighbours > 0),
-            most_dirty: whole(engine, "innodb_max_dirty_pages_pct")
-                .map_or(u64::from(flushing.most_dirty.value.0), |percent| percent * 10_000),
+            most_dirty: options::most_dirty(engine, model),
             midpoint: midpoint(engine, pool),
             area: area(engine, model, pages),
             buffered: buffered(engine, model, pages),
@@ -290,7 +289,8 @@ impl Settings {
 fn area(engine: &Engine, model: &Innodb, pages: u64) -> (u32, u32) {
     let threshold = whole(engine, "innodb_read_ahead_threshold");
     model.read_ahead.as_ref().map_or((0, 0), |ahead| {
-        let area = (pages.div_ceil(32).max(1) as u32).next_power_of_two().min(ahead.area.value);
+        // BUF_READ_AHEAD_AREA: whole pages.
+        let area = ((pages / 32).max(1) as u32).next_power_of_two().min(ahead.area.value);
         let threshold = threshold.map_or(ahead.threshold.value, |threshold| threshold as u32);
         (area, ahead.area.value.saturating_sub(threshold).min(area))
     })
@@ -392,9 +392,6 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
     }));
     for phase in &spec.phases {
         phase.programs.iter().for_each(|program| program_trouble(program, &mut sentences));
-        if model.row_locks.is_none() && phase.programs.iter().any(|program| matches!(program, ProgramSpec::Tpcc(_))) {
-            sentences.push("workload.tpcc: row locks keep the numbers of its orders apart, and the engine's profile has no `row_locks`".into());
-        }
         if phase.programs.len() > 1 {
             sentences.push(format!("phase.{}.workload: one program runs at a time", phase.name));
         }

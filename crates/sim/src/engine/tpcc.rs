@@ -4,13 +4,19 @@
 //! Of an order it is known whose it is, how many lines it has and, for the last ones of each district, which items; of a
 //! customer the rank among those of the last name, and whether the credit is bad. All else is never looked at by the
 //! transactions. A district is made from the data set's own seed when it is first touched.
+//!
+//! An order's number is the district's counter, which its row's lock keeps for one transaction to the end. Without row locks a
+//! number is taken as it is read, as from a sequence: what is rolled back leaves a gap, and what was delivered stays so if somebody
+//! else has gone on from there.
 
 mod districts;
+mod rollback;
 
 use super::layout::{Layout, Placed};
 use super::plan::Plan;
 use crate::near::prefetch;
 use districts::{District, LINES, Names, Order, RECENT};
+pub(super) use rollback::Undo;
 use std::sync::Arc;
 use tameshi_workload::program::tpcc::schema::{sql, table};
 use tameshi_workload::program::tpcc::{Sizes, Tpcc, last_name};
@@ -18,14 +24,6 @@ use tameshi_workload::program::{Reply, Statement, Value};
 
 /// Mean lines of an order: positions of lines are counted in it.
 const MEAN_LINES: u64 = 10;
-
-/// What was changed and may have to be taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Undo {
-    Next(u32),
-    Order { district: u32, customer: u16, latest: u32 },
-    Delivered(u32),
-}
 
 /// TPC-C's data set in short.
 #[derive(Debug)]
@@ -38,6 +36,8 @@ pub(super) struct State {
     ranks: Vec<u16>,
     history: u64,
     seen: Vec<u32>,
+    /// Rows have locks.
+    locked: bool,
 }
 
 /// Stands in the order of texts: names have sixteen characters at most, and zeros come before all of them.
@@ -58,7 +58,7 @@ pub(super) fn groups(tpcc: &Tpcc, number: usize) -> u64 {
 }
 
 impl State {
-    pub(super) fn new(tpcc: &Arc<Tpcc>) -> Self {
+    pub(super) fn new(tpcc: &Arc<Tpcc>, locked: bool) -> Self {
         let districts = (tpcc.warehouses * tpcc.sizes.districts) as usize;
         let name = |number| {
             let mut text = String::new();
@@ -77,6 +77,7 @@ impl State {
             ranks,
             history: 0,
             seen: Vec::new(),
+            locked,
         }
     }
 
@@ -140,21 +141,6 @@ impl State {
         (begin, end - begin)
     }
 
-    /// Takes back what a transaction changed.
-    pub(super) fn roll_back(&mut self, undo: &mut Vec<Undo>) {
-        while let Some(change) = undo.pop() {
-            match change {
-                Undo::Next(district) => self.district(district as usize).next -= 1,
-                Undo::Order { district, customer, latest } => {
-                    let district = self.district(district as usize);
-                    district.orders.pop();
-                    district.latest[usize::from(customer)] = latest;
-                }
-                Undo::Delivered(district) => self.district(district as usize).oldest -= 1,
-            }
-        }
-    }
-
     /// Plans a statement and answers it. Statements that ask for locks change nothing here, so that they may be answered
     /// again once they have them.
     pub(super) fn statement(
@@ -213,12 +199,20 @@ impl State {
                 let number = self.number(work.int(0), work.int(1));
                 work.found(table::DISTRICT, number as u64, true);
                 work.reply.width = 2;
-                work.reply.values.int(self.district(number).next).int(0);
+                let locked = self.locked;
+                let district = self.district(number);
+                let order = if locked { district.next } else { district.take_number() };
+                if !locked {
+                    work.undo.push(Undo::Taken { district: number as u32, order: order as u32 });
+                }
+                work.reply.values.int(order).int(0);
             }
             sql::DISTRICT_NEXT => {
                 let number = self.number(work.int(1), work.int(2));
-                self.district(number).next = work.int(0);
-                work.undo.push(Undo::Next(number as u32));
+                if self.locked {
+                    self.district(number).next = work.int(0);
+                    work.undo.push(Undo::Next(number as u32));
+                }
                 work.changed(table::DISTRICT, number as u64, 8);
             }
             sql::INSERT_ORDER => self.insert_order(work),
@@ -272,12 +266,20 @@ impl State {
     fn insert_order(&mut self, work: &mut Work<'_>) {
         let (o, c, lines) = (work.int(0), work.int(3), work.int(6));
         let number = self.number(work.int(2), work.int(1));
+        let locked = self.locked;
         let district = self.district(number);
-        debug_assert_eq!(district.orders.len() as i64, o - 1);
+        let (of, customer, order) =
+            (number as u32, c as u16, Order { customer: c as u16, lines: lines as u8, gone: false });
         let latest = std::mem::replace(&mut district.latest[c as usize], o as u32);
-        district.orders.push(Order { customer: c as u16, lines: lines as u8 });
         district.items[o as usize % RECENT] = [0; LINES];
-        work.undo.push(Undo::Order { district: number as u32, customer: c as u16, latest });
+        if locked {
+            debug_assert_eq!(district.orders.len() as i64, o - 1);
+            district.orders.push(order);
+            work.undo.push(Undo::Order { district: of, customer, latest });
+        } else {
+            district.orders[(o - 1) as usize] = order;
+            work.undo.push(Undo::Placed { district: of, customer, order: o as u32, latest });
+        }
         work.append(table::ORDERS, number as u64, (o - 1) as u64);
         let at = self.customer(number, c);
         let Placed { secondary, .. } = &work.layout.tables[table::ORDERS];
@@ -415,11 +417,12 @@ impl State {
         let number = self.number(work.int(from), work.int(from + 1));
         match shape {
             sql::OLDEST => {
-                let (oldest, next) = (self.district(number).oldest, self.district(number).next);
+                let district = self.district(number);
+                district.pass_gaps();
+                let (oldest, is_there) = (district.oldest, district.has_oldest());
                 work.found(table::NEW_ORDER, self.undelivered(number as u64, oldest), false);
                 work.plan.lock(table::NEW_ORDER, number as u64);
-                // A number that was taken and whose order is not there yet belongs to a transaction under way.
-                if oldest < next && (oldest as usize) <= self.district(number).orders.len() {
+                if is_there {
                     work.reply.values.int(oldest);
                 }
             }
@@ -429,7 +432,7 @@ impl State {
                 work.reply.affected = u64::from(district.oldest == o);
                 if district.oldest == o {
                     district.oldest += 1;
-                    work.undo.push(Undo::Delivered(number as u32));
+                    work.undo.push(Undo::Delivered { district: number as u32, order: o as u32 });
                 }
                 let at = self.undelivered(number as u64, o);
                 let page = work.layout.tables[table::NEW_ORDER].clustered.find(at, work.plan);

@@ -5,6 +5,9 @@
 //! that were put in and one for those that were changed or deleted; MariaDB has one for both. Its header tells of the
 //! latter (trx0purge.cc: `trx_purge_add_update_undo_to_history`).
 //!
+//! Without rollback segments nothing is noted: no page of theirs is changed, and the redo of rows has neither what they were nor the
+//! records that tell of it ([`super::plan`]). What is rolled back is taken back all the same.
+//!
 //! Simplified: the header is changed with the first such change, not at the commit, and a page that is full is used on.
 
 use super::plan::Op;
@@ -38,11 +41,10 @@ impl Noted {
 }
 
 impl Segments {
-    /// A profile's, or a segment for each of the clients.
-    pub(super) fn new(profile: Option<&profile::Undo>, clients: u32) -> Self {
-        let (count, merged) = profile.map_or((clients.max(1), true), |undo| {
-            (undo.segments.value, undo.one_log.as_ref().is_some_and(|one| one.value))
-        });
+    /// A profile's, which may have none.
+    pub(super) fn new(profile: Option<&profile::Undo>) -> Self {
+        let (count, merged) =
+            profile.map_or((0, true), |undo| (undo.segments.value, undo.one_log.as_ref().is_some_and(|one| one.value)));
         Self { count, merged, next: 0 }
     }
 
@@ -66,6 +68,9 @@ impl Segments {
 impl Engine {
     /// A statement that changes rows notes what they were.
     pub(super) fn plan_undo(&mut self, client: u32) {
+        if self.segments.count == 0 {
+            return;
+        }
         let seat = &mut self.clients[client as usize];
         let shape = &self.catalogue.shapes[seat.statement.shape as usize];
         let inserts = matches!(shape, Shape::Insert { .. });

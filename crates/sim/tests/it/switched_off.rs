@@ -5,7 +5,7 @@ use crate::engine::{
 };
 use crate::page_cache::on;
 use crate::read_threads::{STATEMENT, free_scan};
-use crate::support::{sourced, xpoint};
+use crate::support::{assert_close, sourced, xpoint};
 use tameshi_base::units::{Size, Time};
 use tameshi_spec::profile::Device;
 use tameshi_spec::run::{RunSpec, Start};
@@ -46,7 +46,7 @@ fn large(profile: &str) -> RunSpec {
 fn few_changes(profile: &str, millis: u64) -> RunSpec {
     let mut spec = spec(profile, drive(), "6 MiB", "{ ycsb = { mix = \"B\", records = 20000, clients = 4 } }", millis);
     let rules = rules(&mut spec);
-    (rules.flushing.background, rules.checkpoint_age, rules.undo) = (None, None, None);
+    (rules.flushing.background, rules.checkpoint_age, rules.undo, rules.purge) = (None, None, None, None);
     rules.pool.search_depth = sourced(100_000);
     spec
 }
@@ -61,7 +61,7 @@ fn statements_only() -> RunSpec {
     spec
 }
 
-const COUNTED: [Mechanism; 24] = [
+const COUNTED: [Mechanism; 26] = [
     Mechanism {
         name: "midpoint",
         // A table that is larger than the pool, read from one end to the other again and again: of that LRU keeps nothing.
@@ -209,6 +209,19 @@ const COUNTED: [Mechanism; 24] = [
         shows: |left| left.of("server.lock_waits") + left.of("server.time_row_locks_ns"),
     },
     Mechanism {
+        name: "row locks, of TPC-C",
+        with: || small(MYSQL_57, TPCC),
+        off: |spec| rules(spec).row_locks = None,
+        shows: |left| left.of("server.lock_waits"),
+    },
+    Mechanism {
+        name: "undo logs",
+        with: || large(MYSQL_57),
+        off: |spec| rules(spec).undo = None,
+        // A transaction asks for the root and the leaf, and with them for its undo page and its segment's header.
+        shows: |left| (left.of("server.page_requests") / left.of("transaction.count")).round() - 2.0,
+    },
+    Mechanism {
         name: "the pool's mutex",
         with: || small_log(MYSQL_55),
         off: |spec| rules(spec).pool.look = None,
@@ -256,47 +269,20 @@ fn each_mechanism_shows_where_it_is_on_and_nowhere_else() {
 }
 
 #[test]
-fn orders_whose_numbers_nothing_keeps_apart_are_refused() {
-    let mut spec = small(MYSQL_57, TPCC);
-    rules(&mut spec).row_locks = None;
-    let why =
-        "workload.tpcc: row locks keep the numbers of its orders apart, and the engine's profile has no `row_locks`";
-    assert_eq!(tameshi_sim::unsupported(&spec), [why]);
-}
-
-#[test]
-fn an_option_takes_what_the_server_takes_for_it() {
-    let said = |option: &str, value: &str| {
-        let mut spec = spec(MARIADB, drive(), "6 MiB", KEYS, 100);
-        spec.engines["mysql"].options.insert(option.into(), value.into());
-        tameshi_sim::unsupported(&spec)
+fn without_undo_the_log_has_the_new_bytes_of_a_row_and_the_commit_alone() {
+    // An update of a payload: 90 bytes, and as many as it has, of which the first KiB brings half as many again along.
+    let each = |noted: bool| {
+        let mut spec = large(MYSQL_57);
+        let rules = rules(&mut spec);
+        (rules.change_buffer, rules.redo_extra) = (None, sourced(tameshi_base::units::Share(0)));
+        if !noted {
+            rules.undo = None;
+        }
+        let left = run(&spec);
+        left.of("server.log_bytes") / left.of("transaction.count")
     };
-    for (option, least, most) in [
-        ("innodb_io_capacity", 100, u32::MAX),
-        ("innodb_io_capacity_max", 100, u32::MAX),
-        ("innodb_lru_scan_depth", 100, u32::MAX),
-        ("innodb_flush_neighbors", 0, 2),
-        ("innodb_read_ahead_threshold", 0, 64),
-        ("innodb_max_dirty_pages_pct", 0, 99),
-        ("innodb_change_buffer_max_size", 0, 50),
-        ("innodb_read_io_threads", 1, 64),
-    ] {
-        for inside in [least, most] {
-            assert_eq!(said(option, &inside.to_string()), Vec::<String>::new(), "{option}");
-        }
-        for outside in [i64::from(least) - 1, i64::from(most) + 1] {
-            let why = format!(
-                "engine.mysql.options.{option}: `{outside}` is not accepted by the server; a whole number from {least} to {most} is"
-            );
-            assert_eq!(said(option, &outside.to_string()), [why]);
-        }
-    }
-}
-
-#[test]
-fn in_5_5_no_option_tells_how_many_pages_are_kept_free() {
-    let mut spec = spec(MYSQL_55, drive(), "6 MiB", KEYS, 100);
-    spec.engines["mysql"].options.insert("innodb_lru_scan_depth".into(), "1024".into());
-    let why = "engine.mysql.options.innodb_lru_scan_depth: this version has no such option: user threads flush for free pages";
-    assert_eq!(tameshi_sim::unsupported(&spec), [why]);
+    let (payload, header, commit) = (400.0 - 8.0, 90.0, 80.0);
+    assert_close(each(false), header + payload + commit, 0.002, "bytes of log for each transaction");
+    // The old bytes, twice the undo record, beside the row and on its page, and the segment's header.
+    assert_close(each(true) - each(false), payload + 60.0 + 60.0 + 40.0, 0.002, "bytes of log for undo");
 }

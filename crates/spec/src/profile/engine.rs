@@ -46,7 +46,7 @@ pub struct Innodb {
     /// How long the lock of a row is kept; absent: nobody waits for a row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_locks: Option<Sourced<RowLocks>>,
-    /// Rollback segments and their undo logs; absent: one for each client.
+    /// Rollback segments and their undo logs; absent: nothing notes what rows were, neither on pages nor in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<Undo>,
     /// Linear read-ahead; absent: none.

@@ -39,6 +39,14 @@ fn place(section: &'static str, key: &'static str) -> Vec<&'static str> {
 
 /// A key that nobody reads: another one says that there is nobody to.
 fn unread(innodb: &Innodb) -> Option<Impossible> {
+    if innodb.purge.is_some() && innodb.undo.is_none() {
+        return Some(Impossible {
+            path: place("purge", "threads"),
+            kind: InputErrorKind::BadValue,
+            message: "nobody writes the undo logs that these threads go through".into(),
+            accepted: "no `purge`, or `undo` beside it".into(),
+        });
+    }
     let flushing = &innodb.flushing;
     let makers = flushing.free_pages.as_ref().map(|who| who.value);
     let cleans = matches!(makers, Some(FreePages::SinglePages | FreePages::PageCleaner));

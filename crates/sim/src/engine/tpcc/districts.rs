@@ -12,7 +12,10 @@ pub(super) const LINES: usize = 15;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Order {
     pub(super) customer: u16,
+    /// None: its number was taken, and the order is not there.
     pub(super) lines: u8,
+    /// It never will be: its transaction was rolled back.
+    pub(super) gone: bool,
 }
 
 /// What the transactions need to know of a district.
@@ -42,12 +45,37 @@ impl District {
         let mut orders = Vec::with_capacity(customers * 2);
         let mut latest = vec![0; customers + 1];
         tpcc.loaded_orders(number as u64, |customer, lines| {
-            orders.push(Order { customer: customer as u16, lines: lines as u8 });
+            orders.push(Order { customer: customer as u16, lines: lines as u8, gone: false });
             latest[customer as usize] = orders.len() as u32;
         });
         let next = customers as i64 + 1;
         let oldest = next - tpcc.sizes.undelivered() as i64;
         Self { next, oldest, orders, latest, items: Box::new([[0; LINES]; RECENT]), items_known: false }
+    }
+
+    /// Takes the next number, for an order that comes later.
+    pub(super) fn take_number(&mut self) -> i64 {
+        self.orders.push(Order::default());
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// A number that was taken stays without an order.
+    pub(super) fn give_up(&mut self, order: u32) {
+        self.orders[order as usize - 1] = Order { gone: true, ..Order::default() };
+    }
+
+    /// Orders that never came need no delivery.
+    pub(super) fn pass_gaps(&mut self) {
+        while self.orders.get((self.oldest - 1) as usize).is_some_and(|order| order.gone) {
+            self.oldest += 1;
+        }
+    }
+
+    /// Whether the oldest order that is not delivered is there: a number that was taken and whose order is not there yet
+    /// belongs to a transaction under way.
+    pub(super) fn has_oldest(&self) -> bool {
+        self.oldest < self.next && self.orders.get((self.oldest - 1) as usize).is_some_and(|order| order.lines > 0)
     }
 
     /// A customer is going to order.

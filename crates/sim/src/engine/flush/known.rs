@@ -1,0 +1,208 @@
+//! Flushing and read-ahead by known answers: which pages go along with a dirty one, and which area is read ahead.
+
+use super::*;
+use tameshi_base::Size;
+use tameshi_spec::profile::{Device, EngineProfile, NullProfile, Sourced};
+use tameshi_spec::run::{Node, RunSpec};
+
+const MYSQL_55: &str = include_str!("../../../../../profiles/engines/mysql-5.5.toml");
+const MYSQL_57: &str = include_str!("../../../../../profiles/engines/mysql-5.7.toml");
+const MYSQL_80: &str = include_str!("../../../../../profiles/engines/mysql-8.0.toml");
+const MARIADB: &str = include_str!("../../../../../profiles/engines/mariadb-10.11.toml");
+const KEYS: &str = "{ key_update = { tables = 2, rows = 400000, row_size = \"400 B\", clients = 1 } }";
+
+fn spec(profile: &str, pool: &str, program: &str) -> RunSpec {
+    let text = format!(
+        r#"
+        schema_version = 1
+        study = "test"
+        world = "simulated"
+        cell = {{}}
+        repetition = 0
+        seed = 1
+        start = "cold"
+        interval = "100 ms"
+        unsupported = []
+        engines.mysql = {{ buffer_pool = "{pool}", flush_method = "O_DIRECT" }}
+        database = {{ engine = "mysql", storage = "disk", seed = 1 }}
+        storage.disk.size = "1 TiB"
+        [[phases]]
+        name = "steady"
+        levels = {{}}
+        streams = []
+        programs = [{program}]
+        ramp = "0 ns"
+        until = {{ time = "100 ms" }}
+        "#
+    );
+    let mut spec: RunSpec = toml::from_str(&text).expect("a spec");
+    let capacity = Sourced { value: Size(1 << 40), source: "test".into(), fitted_on: None };
+    let device = Device::Null(NullProfile { capacity });
+    spec.storage[0].model = Some(Node::Device { profile: "test".into(), device });
+    let engine: EngineProfile = toml::from_str(profile).expect("a profile");
+    spec.database.as_mut().expect("a database").model = Some(engine.engine);
+    spec
+}
+
+fn with_option(mut spec: RunSpec, option: &str, value: &str) -> RunSpec {
+    spec.engines["mysql"].options.insert(option.into(), value.into());
+    spec
+}
+
+fn engine(spec: &RunSpec) -> Engine {
+    Engine::new(spec, &[(0, 0)]).expect("an engine")
+}
+
+impl Engine {
+    /// Has a page in the pool: in the list's old part, or among the young ones.
+    fn hold(&mut self, page: u32, is_old: bool) -> u32 {
+        let frame = self.pool.take(1).expect("a frame is free");
+        self.pool.put(frame, page, is_old, 0);
+        self.pool.arrived(frame);
+        frame
+    }
+
+    /// Has dirty pages, changed in this order.
+    fn dirty(&mut self, pages: impl IntoIterator<Item = u32>, is_old: bool) {
+        for page in pages {
+            let (frame, at) = (self.hold(page, is_old), u64::from(self.pool.dirty()));
+            self.pool.change(frame, at, at + 1);
+        }
+    }
+
+    /// The pages that are flushed with a dirty one, with itself, in order, and how many were looked at.
+    fn flushed_with(&mut self, page: u32, most: usize, old: bool) -> (Vec<u32>, u64) {
+        let (frame, mut taken) = (self.pool.writable(page).expect("a dirty page"), Vec::new());
+        let looked = self.take_for_batch(frame, (most, old), &mut taken).expect("it can be written");
+        let mut pages: Vec<u32> = taken.iter().map(|&(frame, _)| self.pool.page(frame)).collect();
+        assert_eq!(pages[0], page, "the page itself comes first");
+        pages.sort_unstable();
+        (pages, looked)
+    }
+}
+
+/// An engine whose list is long enough to have an old part.
+fn with_long_list(spec: &RunSpec) -> Engine {
+    let mut engine = engine(spec);
+    for page in 6400..7000 {
+        engine.hold(page, true);
+    }
+    engine
+}
+
+#[test]
+fn all_dirty_pages_of_the_area_of_64_go_along_and_none_of_the_next() {
+    for profile in [MYSQL_55, MYSQL_57] {
+        let mut engine = with_long_list(&spec(profile, "64 MiB", KEYS));
+        engine.hold(160, true);
+        engine.dirty([127, 128, 131, 140, 150, 191, 192], true);
+        assert_eq!(engine.flushed_with(140, 120, false), (vec![128, 131, 140, 150, 191], 64));
+        assert!(engine.pool.writable(127).is_some() && engine.pool.writable(192).is_some());
+    }
+}
+
+#[test]
+fn of_a_small_pool_the_area_is_a_sixteenth() {
+    // 384 frames: areas of 24 pages, of which one begins with 120.
+    let mut engine = engine(&spec(MYSQL_55, "6 MiB", KEYS));
+    engine.dirty([119, 120, 130, 143, 144], true);
+    assert_eq!(engine.flushed_with(130, 120, false), (vec![120, 130, 143], 24));
+}
+
+#[test]
+fn in_a_batch_from_the_lists_end_only_old_neighbours_go_along() {
+    let mut engine = with_long_list(&spec(MYSQL_55, "64 MiB", KEYS));
+    engine.dirty([130, 150], false);
+    engine.dirty([131, 140, 191], true);
+    assert_eq!(engine.flushed_with(140, 120, true), (vec![131, 140, 191], 64));
+    assert_eq!(engine.flushed_with(150, 120, false), (vec![130, 150], 64));
+}
+
+#[test]
+fn no_more_neighbours_go_along_than_the_batch_has_room_for() {
+    let mut engine = with_long_list(&spec(MYSQL_57, "64 MiB", KEYS));
+    engine.dirty(128..192, true);
+    assert_eq!(engine.flushed_with(160, 10, false).0, [128, 129, 130, 131, 132, 133, 134, 135, 136, 160]);
+}
+
+#[test]
+fn in_mariadb_those_go_along_that_are_dirty_without_a_gap_unless_the_list_is_short() {
+    let spec = spec(MARIADB, "64 MiB", KEYS);
+    for (page, run) in [(131, 130..=133), (135, 135..=136), (190, 189..=191), (192, 192..=192)] {
+        let mut engine = with_long_list(&spec);
+        engine.dirty((130..=133).chain([135, 136]).chain(189..=192), true);
+        assert_eq!(engine.flushed_with(page, 128, false).0, run.collect::<Vec<u32>>());
+    }
+    let mut short = engine(&spec);
+    short.dirty(130..=133, true);
+    assert_eq!(short.flushed_with(131, 128, false).0, [131]);
+}
+
+#[test]
+fn a_page_goes_alone_where_neighbours_stay() {
+    let of_57 = spec(MYSQL_57, "64 MiB", KEYS);
+    for spec in [with_option(of_57, "innodb_flush_neighbors", "0"), spec(MYSQL_80, "64 MiB", KEYS)] {
+        let mut engine = with_long_list(&spec);
+        engine.dirty(128..192, true);
+        assert_eq!(engine.flushed_with(160, 120, false), (vec![160], 1));
+    }
+}
+
+#[test]
+fn a_batch_of_the_list_takes_areas_as_they_became_dirty_until_it_is_full() {
+    // A page of each of a hundred areas became dirty, one area after the other, and then a second and a third one of each.
+    let offsets = [10, 20, 30];
+    let taken = |spec: &RunSpec, quota: u64| {
+        let mut engine = with_long_list(spec);
+        engine.dirty(offsets.into_iter().flat_map(|offset| (0..100).map(move |area| area * 64 + offset)), true);
+        engine.batches[LIST].quota = quota;
+        let (most, mut pages) = (engine.settings.model.flushing.batch.value as usize, Vec::new());
+        engine.collect_list(most, &mut pages);
+        pages.into_iter().map(|(frame, _)| engine.pool.page(frame)).collect::<Vec<u32>>()
+    };
+    let whole = |areas: std::ops::Range<u32>| areas.flat_map(|area| offsets.map(|offset| area * 64 + offset));
+    let spec = spec(MYSQL_57, "64 MiB", KEYS);
+    // 120 pages are 40 areas; 50 are 16, and two pages of the next.
+    assert_eq!(taken(&spec, 1000), whole(0..40).collect::<Vec<u32>>());
+    assert_eq!(taken(&spec, 50), whole(0..16).chain([16 * 64 + 10, 16 * 64 + 20]).collect::<Vec<u32>>());
+    let alone = with_option(spec, "innodb_flush_neighbors", "0");
+    let in_order = (0..100).map(|area| area * 64 + 10).chain((0..20).map(|area| area * 64 + 20));
+    assert_eq!(taken(&alone, 1000), in_order.collect::<Vec<u32>>());
+}
+
+#[test]
+fn an_area_that_is_read_ahead_is_the_power_of_two_from_a_32nd_of_the_pool() {
+    // Pools of 320 to 65536 pages, of which a 32nd is cut to a whole number; so many of an area may have been passed over.
+    for (pool, area) in [
+        ("5 MiB", 16),
+        ("8 MiB", 16),
+        ("8448 KiB", 16),
+        ("9 MiB", 32),
+        ("16 MiB", 32),
+        ("16896 KiB", 64),
+        ("1 GiB", 64),
+    ] {
+        assert_eq!(engine(&spec(MYSQL_57, pool, KEYS)).settings.area, (area, 8), "{pool}");
+    }
+    let any = with_option(spec(MYSQL_57, "5 MiB", KEYS), "innodb_read_ahead_threshold", "0");
+    assert_eq!(engine(&any).settings.area, (16, 16));
+}
+
+#[test]
+fn the_next_area_is_read_at_the_last_page_of_one_of_which_so_many_were_used() {
+    for (threshold, least) in [("0", 1), ("56", 56), ("64", 64)] {
+        let spec = with_option(spec(MYSQL_57, "64 MiB", KEYS), "innodb_read_ahead_threshold", threshold);
+        for used in [least - 1, least] {
+            let mut engine = engine(&spec);
+            for page in 128..192 {
+                engine.hold(page, true);
+            }
+            // The last ones, in order.
+            for page in 192 - used..192 {
+                engine.pool.get(page, 0);
+                let is_last = page == 191 && used >= least;
+                assert_eq!(engine.area_to_read(page), if is_last { 192..256 } else { 0..0 }, "{page} of {used}");
+            }
+        }
+    }
+}

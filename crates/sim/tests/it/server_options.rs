@@ -1,0 +1,112 @@
+//! The options of a simulated server: what each version has, what it accepts, and what it makes of it.
+
+use crate::engine::{KEYS, MARIADB, MYSQL_55, MYSQL_57, MYSQL_80, drive, model, run, spec};
+use tameshi_base::units::Size;
+use tameshi_spec::run::{RunSpec, Start};
+
+fn with(profile: &str, option: &str, value: &str) -> RunSpec {
+    let mut spec = spec(profile, drive(), "6 MiB", KEYS, 100);
+    spec.engines["mysql"].options.insert(option.into(), value.into());
+    spec
+}
+
+/// What is said of an option, without its name.
+fn said(profile: &str, option: &str, value: &str) -> Option<String> {
+    let sentences = tameshi_sim::unsupported(&with(profile, option, value));
+    assert!(sentences.len() <= 1, "{sentences:?}");
+    let told = format!("engine.mysql.options.{option}: ");
+    sentences.first().map(|sentence| sentence.strip_prefix(&told).expect("it names the option").to_string())
+}
+
+#[test]
+fn an_option_takes_what_the_server_takes_for_it() {
+    let all = [MYSQL_55, MYSQL_57, MYSQL_80, MARIADB];
+    let since_5_6 = &all[1..];
+    let numbers: [(&str, u64, u64, &[&str]); 11] = [
+        ("innodb_io_capacity", 100, u64::MAX, &all),
+        ("innodb_io_capacity_max", 100, u64::MAX, since_5_6),
+        ("innodb_lru_scan_depth", 100, u64::MAX, since_5_6),
+        ("innodb_flush_neighbors", 0, 2, since_5_6),
+        ("innodb_old_blocks_time", 0, u64::from(u32::MAX), &all),
+        ("innodb_old_blocks_pct", 5, 95, &all),
+        ("innodb_read_ahead_threshold", 0, 64, &all),
+        ("innodb_change_buffer_max_size", 0, 50, since_5_6),
+        ("innodb_read_io_threads", 1, 64, &all),
+        ("innodb_max_dirty_pages_pct", 0, 99, &all[..1]),
+        ("innodb_buffer_pool_dump_pct", 1, 100, since_5_6),
+    ];
+    for (option, least, most, versions) in numbers {
+        for profile in versions {
+            let outside = [i128::from(least) - 1, i128::from(most) + 1].map(|number| number.to_string());
+            for inside in [least, most] {
+                assert_eq!(said(profile, option, &inside.to_string()), None, "{option}");
+            }
+            for outside in outside.iter().map(String::as_str).chain(["", "1.5", "many"]) {
+                let why =
+                    format!("`{outside}` is not accepted by the server; a whole number from {least} to {most} is");
+                assert_eq!(said(profile, option, outside), Some(why), "{option}");
+            }
+        }
+    }
+}
+
+#[test]
+fn dirty_pages_are_a_share_with_thousandths_from_5_6_on() {
+    for profile in [MYSQL_57, MYSQL_80, MARIADB] {
+        for inside in ["0", "99.999", "1.5"] {
+            assert_eq!(said(profile, "innodb_max_dirty_pages_pct", inside), None);
+        }
+        for outside in ["-0.001", "100", "NaN", "inf", "half"] {
+            let why = format!("`{outside}` is not accepted by the server; a number from 0 to 99.999 is");
+            assert_eq!(said(profile, "innodb_max_dirty_pages_pct", outside), Some(why));
+        }
+    }
+}
+
+#[test]
+fn what_5_5_does_not_have_is_refused_there_with_what_it_does_instead() {
+    for (option, why) in [
+        ("innodb_io_capacity_max", "this version has no such option: pages are flushed up to `innodb_io_capacity`"),
+        ("innodb_lru_scan_depth", "this version has no such option: user threads flush for free pages"),
+        ("innodb_flush_neighbors", "this version has no such option: neighbours are always flushed along"),
+        (
+            "innodb_change_buffer_max_size",
+            "this version has no such option: the change buffer takes up to half of the pool",
+        ),
+        ("innodb_buffer_pool_dump_pct", "this version keeps nothing of its pool over a restart"),
+        ("innodb_buffer_pool_dump_at_shutdown", "this version keeps nothing of its pool over a restart"),
+        ("innodb_buffer_pool_load_at_startup", "this version keeps nothing of its pool over a restart"),
+    ] {
+        assert_eq!(said(MYSQL_55, option, "100").as_deref(), Some(why), "{option}");
+    }
+}
+
+#[test]
+fn mariadb_alone_knows_a_shutdown_that_leaves_transactions_open_and_that_is_not_simulated() {
+    let why = "`3`, which leaves transactions to be taken back after the next start, is not simulated; 0, 1 and 2 are";
+    assert_eq!(said(MARIADB, "innodb_fast_shutdown", "3").as_deref(), Some(why));
+    for profile in [MYSQL_55, MYSQL_57, MYSQL_80] {
+        let why = "`3` is not accepted by the server; a whole number from 0 to 2 is";
+        assert_eq!(said(profile, "innodb_fast_shutdown", "3").as_deref(), Some(why));
+        assert_eq!(said(profile, "innodb_fast_shutdown", "2"), None);
+    }
+}
+
+#[test]
+fn the_greatest_capacity_is_twice_the_other_or_2000_unless_it_is_set_and_then_it_limits_the_other() {
+    // For a log that is small for what is changed pages are flushed as fast as either lets them.
+    let digest = |options: &[(&str, &str)]| {
+        let mut spec = spec(MYSQL_57, drive(), "64 MiB", KEYS, 3500);
+        (spec.start, spec.engines["mysql"].redo_log) = (Start::Warm, Some(Size(64 << 20)));
+        let options = options.iter().map(|&(option, value)| (option.to_string(), value.to_string()));
+        spec.engines["mysql"].options.extend(options);
+        model(&mut spec).cpu.statement.value.0 = 300_000;
+        run(&spec).digest
+    };
+    let (capacity, most) = ("innodb_io_capacity", "innodb_io_capacity_max");
+    assert_eq!(digest(&[(capacity, "4000")]), digest(&[(capacity, "4000"), (most, "8000")]));
+    assert_eq!(digest(&[(capacity, "150")]), digest(&[(capacity, "150"), (most, "2000")]));
+    assert_eq!(digest(&[(capacity, "4000"), (most, "150")]), digest(&[(capacity, "150"), (most, "150")]));
+    assert_eq!(digest(&[]), digest(&[(capacity, "200"), (most, "2000")]));
+    assert_ne!(digest(&[(most, "150")]), digest(&[]), "it makes a difference here");
+}
