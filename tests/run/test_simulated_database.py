@@ -250,11 +250,16 @@ def test_crashes_are_simulated_and_the_report_tells_outage_recovery_and_ledger(s
         ("dark", "power_cut"),
     ]
     assert len(told["outage"]) >= 1
+    for event in [*told["crash"], *told["outage"]]:
+        assert event["model"].keys() & {"away_ns", "first_success_ns"}
+        assert {of["validated_on"] for of in event["model"].values()} == {"nothing"}
+    assert cell["endurance"][0]["model"]["life_years"]["high"] > cell["endurance"][0]["life_years"]
     (check,) = [e for e in cell["database"] if e["kind"] == "check"]
     assert check["ledger"]["acknowledged"] > 100
     assert (check["ledger"]["lost"], check["holds"]) == (0, True)
     shown = (out / "report.html").read_text()
-    for said in ("killed (kill -9)", "power cut at", "pages were read", "first error at"):
+    told_of = ("killed (kill -9)", "power cut at", "pages were read", "first error at")
+    for said in (*told_of, "nine tenths of the rate", "not validated"):
         assert said in shown, said
 
 
@@ -278,7 +283,8 @@ def test_a_restart_is_simulated_and_the_report_tells_shutdown_outage_and_what_ca
     assert told["outage"]["outage"]["first_success_ns"] > told["outage"]["outage"]["first_error_ns"]
     assert next(h["kind"] for s in cell["timeline"] for h in s["happened"]) == "restart"
     shown = (out / "report.html").read_text()
-    for said in ("shut down at", "pages listed were read back", "first error at"):
+    assert restart["model"].keys() == {"shutdown_ns", "away_ns", "recovery_ns"}
+    for said in ("shut down at", "pages listed were read back", "first error at", "not validated"):
         assert said in shown, said
 
 
