@@ -103,7 +103,7 @@ fn all_dirty_pages_of_the_area_of_64_go_along_and_none_of_the_next() {
 
 #[test]
 fn of_a_small_pool_the_area_is_a_sixteenth() {
-    // 384 frames: areas of 24 pages, of which one begins with 120.
+    // 384 frames: areas of 24 pages, of which one begins with 120 (a server's are no larger than those of read-ahead).
     let mut engine = engine(&spec(MYSQL_55, "6 MiB", KEYS));
     engine.dirty([119, 120, 130, 143, 144], true);
     assert_eq!(engine.flushed_with(130, 120, false), (vec![120, 130, 143], 24));
