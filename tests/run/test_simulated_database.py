@@ -175,7 +175,11 @@ VALUE = r"[\d.]+(?: k)?(?: \([^()]*\))?"
 FACTOR = r"[\d.]+ ×(?: \([^()]*\))?"
 TIME = r"[\d.]+ [mµ]s"
 MAKES = f"makes {VALUE} transactions a second, {FACTOR} the {VALUE} of"
-AWAY = r"ha: the service is away for 2\.\d\d s and at nine tenths of its rate after [2-5]\.\d\d s"
+AWAY = (
+    r"ha: the service is away for 2\.\d\d s \(model [\d.–]+ s\) and at nine tenths of its rate "
+    r"after [2-5]\.\d\d s \(model [\d.–]+ s\)"
+)
+YEARS = r"[\d.]+ \(model [\d.–]+\)"
 FIRST = {
     "mirrored-ha": [
         r"drive nand makes [\d.]+ × the transactions of optane",
@@ -195,7 +199,7 @@ FIRST = {
     ],
     "pcie-ssd-mysql-atomic": [
         f"[Pp]ages once {MAKES} twice",
-        rf"with pages once the drive lasts [\d.]+ years, {FACTOR} the [\d.]+ of twice",
+        rf"with pages once the drive lasts {YEARS} years, {FACTOR} the {YEARS} of twice",
     ],
     "flash-card-review-applications": [
         *(
