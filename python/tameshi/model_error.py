@@ -41,10 +41,22 @@ FAMILIES = {
     "latency": ("transaction.latency.",),
     "hit_ratio": ("server.hit_ratio",),
     "share": ("server.time_",),
+    "outage": ("outage.",),
+    "life": ("drive.life",),
     "reads": ("server.read", "server.page_read", "disk.read"),
     "writes": ("server.",),
 }
 """Families of metrics by the beginnings of their names; the first that fits."""
+ALONE = ("outage", "life")
+"""Families that no other's evidence stands in for."""
+TIMES = {
+    "crash": ("away_ns", "recovery_ns"),
+    "restart": ("shutdown_ns", "away_ns", "recovery_ns"),
+    "pool_loaded": ("for_ns",),
+    "outage": ("first_success_ns", "recovered_ns"),
+}
+"""By kind of event, its times that the model may be off in; an outage's run from its begin."""
+LIVES = ("life_years", "life_years_retried")
 MODELS = ("hdd", "flash", "xpoint", "volume", "null")
 ODDS = ("hit_ratio", "share")
 """Shares of a whole: there the odds are so many times larger or smaller."""
@@ -189,6 +201,30 @@ def with_model(estimates: Iterable[Estimate], facts: Facts | None) -> list[Estim
     return [replace(each, model=interval(each.metric, each.value, facts)) for each in estimates]
 
 
+def of_event(event: Mapping[str, Any], facts: Facts | None) -> dict[str, Any]:
+    """An event of a simulated database with how far its times may be off, from its begin on."""
+    told, begin = event, 0
+    if event["kind"] == "outage":
+        told, begin = event["outage"], event["outage"]["first_error_ns"]
+    times = {key: told[key] - begin for key in TIMES.get(event["kind"], ()) if told.get(key)}
+    return {**event, **_beside(times, "outage.", facts)}
+
+
+def of_life(worn: Mapping[str, Any], facts: Facts | None) -> dict[str, Any]:
+    """What a simulated database does to a drive, with how far its life may be off."""
+    lives = {key: worn[key] for key in LIVES if worn.get(key)}
+    return {**worn, **_beside(lives, "drive.", facts)}
+
+
+def _beside(figures: Mapping[str, float], family: str, facts: Facts | None) -> dict[str, Any]:
+    """The intervals of figures, by key; nothing where no database is simulated."""
+    if facts is None:
+        return {}
+    found = {key: interval(family + key, value, facts) for key, value in figures.items()}
+    model = {key: of.as_json() for key, of in found.items() if of}
+    return {"model": model} if model else {}
+
+
 def interval(metric: str, value: float, facts: Facts) -> ModelInterval | None:
     """A 90 % interval around a figure; None around zero, and where all of a whole is one part."""
     family = family_of(metric)
@@ -210,7 +246,8 @@ def comparable(family: str, facts: Facts) -> list[Validated]:
     """
     evidence = [each for each in validated() if not each.fitted]
     of_family = [each for each in evidence if family_of(each.metric) == family]
-    of_family = of_family or [each for each in evidence if family_of(each.metric) == "rate"]
+    if not of_family and family not in ALONE:
+        of_family = [each for each in evidence if family_of(each.metric) == "rate"]
     word = facts.workload.partition(" ")[0]
     same = [each for each in of_family if each.facts.workload.partition(" ")[0] == word]
     near = [each for each in same if _ratio(each.facts.pool_share, facts.pool_share) <= NEAR_POOL]

@@ -12,7 +12,7 @@ from typing import Any
 from tameshi import _core, searches
 from tameshi.deviations import ledger
 from tameshi.frames import Frames, Stretch, program_words, sampled
-from tameshi.model_error import facts_of, with_model
+from tameshi.model_error import Facts, facts_of, of_event, of_life, with_model
 from tameshi.published import RAMPED, WHOLE, published
 from tameshi.spec_types import PhaseSpec, Summary, World
 from tameshi.stats import programs, ratios, timeline, why
@@ -275,7 +275,7 @@ def _database(
     if not cell.spec.programs:
         return {}
     told = [
-        {"repetition": run.spec.repetition, **event}
+        {"repetition": run.spec.repetition, **of_event(event, facts_of(run.spec, cell.spec))}
         for run in runs
         for event in frames[run.folder].events
         if event["kind"] in TOLD and _phase_of(event, run, cell) == cell.index
@@ -320,9 +320,18 @@ def _why(
         "breakdown": breakdowns,
         "busy": busy if breakdowns or cell.spec.programs else [],
         "bottleneck": why.bottleneck(breakdowns, busy),
-        "endurance": [each for each in aged if each],
+        "endurance": [
+            of_life(each, _facts_on(parts, cell, each["subject"])) for each in aged if each
+        ],
         "power": [{**each, **_capacity(parts, each["subject"])} for each in drawn if each],
     }
+
+
+def _facts_on(parts: Sequence[tuple[SealedRun, Stretch]], cell: Cell, subject: str) -> Facts | None:
+    """The simulated database on a storage; None where there is none."""
+    spec = parts[0][0].spec
+    storage = STORAGE + spec.database.storage if spec.database else None
+    return facts_of(spec, cell.spec) if storage == subject else None
 
 
 def _capacity(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> dict[str, int]:

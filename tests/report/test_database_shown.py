@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tameshi.report import ReportInputs, markdown, terminal_summary
-from tameshi.report.database import _ledger, _simulated
+from tameshi.report.database import _ledger, _simulated, _told
 from tameshi.report.points import read_results
 from tameshi.report.summary import answers
 from tameshi.report.text import Text
@@ -126,6 +126,27 @@ def test_what_was_not_looked_for_in_a_ledger_is_not_told(lang: str) -> None:
     text = Text(lang)
     assert _ledger(text, measured).count("0") > _ledger(text, simulated).count("0")
     assert "4,000" in _ledger(text, simulated) and "3" in _ledger(text, simulated)
+
+
+@pytest.mark.parametrize(
+    ("lang", "on"), [("en", ("not validated", "validated on own")), ("ja", ("未検証", "own"))]
+)
+def test_times_of_a_crash_have_how_far_the_model_may_be_off(lang: str, on: tuple[str, str]) -> None:
+    for names, words in zip(("nothing", "own"), on, strict=True):
+        away = {"low": 1.5e9, "high": 24e9, "validated_on": names, "inside_range": False}
+        event = {"kind": "crash", "event": "killed", "how": "kill", "repetition": 0}
+        event |= {"t_ns": 1e9, "away_ns": 6e9, "recovery_ns": 2e9, "model": {"away_ns": away}}
+        (said,) = _told(Text(lang), [event])
+        assert "6.00 s" in said and "1.50–24.00 s" in said and said.endswith(words)
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_what_is_said_of_several_runs_is_said_once_with_their_numbers(lang: str) -> None:
+    whole = {"kind": "simulated", "mode": "fast", "simulated_ns": 9e9, "whole_ns": 9e9}
+    part = whole | {"simulated_ns": 3e9, "like_last_ns": 1e9, "pace": 1.0}
+    events = [whole | {"repetition": 0}, part | {"repetition": 1}, whole | {"repetition": 2}]
+    said = list(_told(Text(lang), events))
+    assert len(said) == 2 and "1, 3" in said[0] and "2" in said[1]
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])

@@ -96,6 +96,30 @@ def test_an_outage_is_told_in_place_of_what_its_phase_says_of_the_levels(
     )
 
 
+def bounds(low: float, high: float) -> dict[str, Any]:
+    return {"low": low, "high": high, "validated_on": "nothing", "inside_range": False}
+
+
+def test_an_outage_and_a_life_that_are_simulated_are_told_with_how_far_the_model_may_be_off() -> (
+    None
+):
+    times = {"first_success_ns": bounds(5e8, 8e9), "recovered_ns": bounds(1e9, 16e9)}
+    outage = {**away(5 * 10**9), "model": times}
+    lives = {"alone": (3.0, bounds(1.0, 9.0)), "pair": (6.0, bounds(3.0, 12.0))}
+    cells = [
+        cell("run", {"place": p}, endurance=[{"life_years": y, "model": {"life_years": model}}])
+        for p, (y, model) in lives.items()
+    ]
+    said = first(view(cells, {"tell": ["life"]}, place=["alone", "pair"]))
+    assert said.endswith(
+        "lasts 6.00 (model 3.00–12.00) years, 2.00 × (model 0.67–6.00) the 3.00 (model 1.00–9.00) "
+        "of alone."
+    )
+    gone = [cell("failover", {"place": "pair"}, database=[outage])]
+    said = first(view(gone, {}, place=list(PACE)))
+    assert "2.00 s (model 0.50–8.00 s) and at nine tenths of its rate after 4.00 s (model 1" in said
+
+
 def test_the_life_of_the_drive_that_goes_first_is_told_where_the_study_asks_for_it() -> None:
     worn = {"alone": (9.0, 3.0), "pair": (6.0, None), "memory": (None,)}
     cells = [

@@ -47,6 +47,18 @@ def test_each_storage_shows_amplification_both_spares_and_life(lang: str, years:
     ]
 
 
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_life_under_a_simulated_database_has_how_far_the_model_may_be_off(lang: str) -> None:
+    found = results(3.456)
+    model = {"low": 1.04, "high": 17.2, "validated_on": "nothing", "inside_range": False}
+    found["cells"][0]["endurance"][0]["model"] = {"life_years": model}
+    (table,) = tables(read_results(found), Text(lang))
+    assert table.rows[0].cells[-1].bounds == "[1.04–17.2]!"
+    assert "90 %" in table.note and "!" in table.note
+    (bare,) = tables(read_results(results(3.456)), Text(lang))
+    assert "90 %" not in bare.note
+
+
 def test_what_read_retry_adds_to_life_is_shown_where_it_does() -> None:
     found = results(3.456)
     found["cells"][0]["endurance"][0]["life_years_retried"] = 6.9

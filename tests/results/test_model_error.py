@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tameshi import model_error
-from tameshi.model_error import Facts, Open, Validated, interval, with_model
+from tameshi.model_error import Facts, Open, Validated, interval, of_event, of_life, with_model
 from tameshi.published import QUANTILE
 from tameshi.stats.estimates import Estimate
 from tameshi.stats.intervals import none
@@ -109,3 +109,37 @@ def test_what_the_project_states_is_whole(monkeypatch):
     assert all(0 < of.parameters < of.outside < 1 and len(of.because) > 40 for of in told.values())
     for row in model_error.validated():
         assert math.isfinite(row.off) and row.facts.data_bytes > 0 and row.source
+
+
+AWAY = {"kind": "crash", "event": "killed", "away_ns": 6e9, "recovery_ns": 2e9}
+OUTAGE = {
+    "kind": "outage",
+    "outage": {"first_error_ns": 10**9, "first_success_ns": 3 * 10**9, "recovered_ns": 0},
+}
+
+
+def test_how_long_a_server_is_away_and_a_drive_lasts_is_not_validated_by_rates():
+    found = of_event(AWAY, LARGE)
+    assert {key: found[key] for key in AWAY} == AWAY
+    width = math.exp(QUANTILE * math.hypot(0.2, 0.5))
+    for key in ("away_ns", "recovery_ns"):
+        model = found["model"][key]
+        assert model["low"] == pytest.approx(AWAY[key] / width, rel=1e-4)
+        assert model["high"] == pytest.approx(AWAY[key] * width, rel=1e-4)
+        assert (model["validated_on"], model["inside_range"]) == ("nothing", False)
+    life = of_life({"life_years": 3.0, "life_years_retried": None}, LARGE)["model"]
+    assert life.keys() == {"life_years"}
+    assert life["life_years"]["high"] == pytest.approx(3 * width, rel=1e-4)
+
+
+def test_an_outage_may_be_off_from_its_begin_on_and_what_never_came_has_no_interval():
+    model = of_event(OUTAGE, LARGE)["model"]
+    assert model.keys() == {"first_success_ns"}
+    assert model["first_success_ns"]["low"] < 2e9 < model["first_success_ns"]["high"]
+
+
+def test_what_is_measured_and_what_tells_no_time_stays_as_it_is():
+    assert of_event(AWAY, None) == AWAY
+    assert of_life({"life_years": 3.0}, None) == {"life_years": 3.0}
+    check = {"kind": "check", "conditions": []}
+    assert of_event(check, LARGE) == check

@@ -175,7 +175,11 @@ VALUE = r"[\d.]+(?: k)?(?: \([^()]*\))?"
 FACTOR = r"[\d.]+ ×(?: \([^()]*\))?"
 TIME = r"[\d.]+ [mµ]s"
 MAKES = f"makes {VALUE} transactions a second, {FACTOR} the {VALUE} of"
-AWAY = r"ha: the service is away for 2\.\d\d s and at nine tenths of its rate after [2-5]\.\d\d s"
+AWAY = (
+    r"ha: the service is away for 2\.\d\d s \(model [\d.–]+ s\) and at nine tenths of its rate "
+    r"after [2-5]\.\d\d s \(model [\d.–]+ s\)"
+)
+YEARS = r"[\d.]+ \(model [\d.–]+\)"
 FIRST = {
     "mirrored-ha": [
         r"drive nand makes [\d.]+ × the transactions of optane",
@@ -195,7 +199,7 @@ FIRST = {
     ],
     "pcie-ssd-mysql-atomic": [
         f"[Pp]ages once {MAKES} twice",
-        rf"with pages once the drive lasts [\d.]+ years, {FACTOR} the [\d.]+ of twice",
+        rf"with pages once the drive lasts {YEARS} years, {FACTOR} the {YEARS} of twice",
     ],
     "flash-card-review-applications": [
         *(
@@ -250,11 +254,16 @@ def test_crashes_are_simulated_and_the_report_tells_outage_recovery_and_ledger(s
         ("dark", "power_cut"),
     ]
     assert len(told["outage"]) >= 1
+    for event in [*told["crash"], *told["outage"]]:
+        assert event["model"].keys() & {"away_ns", "first_success_ns"}
+        assert {of["validated_on"] for of in event["model"].values()} == {"nothing"}
+    assert cell["endurance"][0]["model"]["life_years"]["high"] > cell["endurance"][0]["life_years"]
     (check,) = [e for e in cell["database"] if e["kind"] == "check"]
     assert check["ledger"]["acknowledged"] > 100
     assert (check["ledger"]["lost"], check["holds"]) == (0, True)
     shown = (out / "report.html").read_text()
-    for said in ("killed (kill -9)", "power cut at", "pages were read", "first error at"):
+    told_of = ("killed (kill -9)", "power cut at", "pages were read", "first error at")
+    for said in (*told_of, "nine tenths of the rate", "not validated"):
         assert said in shown, said
 
 
@@ -278,7 +287,8 @@ def test_a_restart_is_simulated_and_the_report_tells_shutdown_outage_and_what_ca
     assert told["outage"]["outage"]["first_success_ns"] > told["outage"]["outage"]["first_error_ns"]
     assert next(h["kind"] for s in cell["timeline"] for h in s["happened"]) == "restart"
     shown = (out / "report.html").read_text()
-    for said in ("shut down at", "pages listed were read back", "first error at"):
+    assert restart["model"].keys() == {"shutdown_ns", "away_ns", "recovery_ns"}
+    for said in ("shut down at", "pages listed were read back", "first error at", "not validated"):
         assert said in shown, said
 
 

@@ -405,12 +405,17 @@ pub(crate) fn spans(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Che
         if addressed(stream, size) < least.0 {
             let key = match &stream.stream {
                 of if of.span.is_some() => "span",
+                of if of.lsm.is_some() => "lsm",
                 of if of.block_size_mix.is_some() => "block_size_mix",
                 of if of.write_block_size_mix.is_some() => "write_block_size_mix",
                 _ => "block_size",
             };
-            let message = format!("storage `{}` has no room for one block of {least} there", stream.storage);
-            let accepted = format!("a part of the storage's {size} that holds a block");
+            let (what, holds) = match stream.stream.lsm {
+                Some(_) => (format!("the {least} that its journal and its trees need"), "holds them"),
+                None => (format!("one block of {least}"), "holds a block"),
+            };
+            let message = format!("storage `{}` has no room for {what} there", stream.storage);
+            let accepted = format!("a part of the storage's {size} that {holds}");
             return Err(bad(source, table, &["workload", "stream", &stream.name, key], message, &accepted));
         }
         if let Some(objection) = stream.stream.span_objection(addressed(stream, size)) {

@@ -11,7 +11,7 @@ from tameshi.report import waits
 from tameshi.report.facts import ratio_of
 from tameshi.report.points import Point, View, freeze
 from tameshi.report.summary import Column, Row, Table, cell_name, shown
-from tameshi.report.text import Shown, Text, format_value
+from tameshi.report.text import Shown, Text, format_seconds, format_value
 
 COLUMNS = (
     *("statement.rate", "transaction.rate", "transaction.tpmc", "server.hit_ratio"),
@@ -156,10 +156,26 @@ def _checks(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
 
 
 def _told(text: Text, events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Each sentence once, with the runs of which it is said."""
+    runs: dict[str, list[int]] = {}
     for event in events:
-        run = text("check.run", number=str(event["repetition"] + 1))
         for said in _said(text, event):
-            yield f"{run} {said}"
+            runs.setdefault(_modelled(text, said, event), []).append(event["repetition"] + 1)
+    for said, numbers in runs.items():
+        listed = ", ".join(str(number) for number in dict.fromkeys(numbers))
+        yield f"{text('check.run', number=listed)} {said}"
+
+
+def _modelled(text: Text, said: str, event: Mapping[str, Any]) -> str:
+    """What is said of an event, with how far the model may be off in its times."""
+    model = event.get("model")
+    if not model:
+        return said
+    spans = {key: format_seconds((of["low"], of["high"])) for key, of in model.items()}
+    times = ", ".join(text(f"time.{key}", span=span) for key, span in spans.items())
+    names = next(iter(model.values()))["validated_on"]
+    on = text("modelled.none") if names == NOTHING else text("modelled.on", names=names)
+    return text("check.model", said=said, times=times, on=on)
 
 
 def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tameshi.report.facts import MEAN, is_chief, model_of
@@ -66,6 +66,9 @@ class Away:
     name: Name
     served: tuple[int | None, ...]
     recovered: tuple[int | None, ...]
+    served_model: tuple[float, ...] = ()
+    """The ends of how far the model of a simulated database may be off in each run."""
+    recovered_model: tuple[float, ...] = ()
 
 
 def effects(view: View, world: str, most: int) -> list[Effect]:
@@ -96,14 +99,21 @@ def aways(view: View, world: str) -> list[Away]:
     broken = [(cell, outages) for cell in _cells(view, world) if (outages := _outages(cell))]
     several = len({cell["phase"] for cell, _ in broken}) > 1
 
-    def since(outages: Sequence[Mapping[str, Any]], key: str) -> tuple[int | None, ...]:
+    def since(events: Sequence[Mapping[str, Any]], key: str) -> tuple[int | None, ...]:
+        outages = [event["outage"] for event in events]
         return tuple(o[key] - o["first_error_ns"] if o[key] else None for o in outages)
+
+    def model(events: Sequence[Mapping[str, Any]], key: str) -> tuple[float, ...]:
+        told = [event["model"][key] for event in events if key in event.get("model", {})]
+        return tuple(each[end] for each in told for end in ("low", "high"))
 
     found = []
     for cell, outages in broken:
         words = level_words(freeze(cell["levels"]))
         name = (cell["phase"], *words) if several or not words else words
-        found.append(Away(name, since(outages, "first_success_ns"), since(outages, "recovered_ns")))
+        served, recovered = "first_success_ns", "recovered_ns"
+        times = since(outages, served), since(outages, recovered)
+        found.append(Away(name, *times, model(outages, served), model(outages, recovered)))
     return found
 
 
@@ -112,7 +122,7 @@ def _cells(view: View, world: str) -> Iterator[dict[str, Any]]:
 
 
 def _outages(cell: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [e["outage"] for e in cell.get("database") or () if e["kind"] == "outage"]
+    return [event for event in cell.get("database") or () if event["kind"] == "outage"]
 
 
 def _rates(view: View, world: str, phase: str) -> dict[Levels, Point]:
@@ -165,10 +175,14 @@ def _lives(view: View, world: str, phase: str) -> dict[Levels, Point]:
     """How long the drive lasts that goes first, in years."""
     found = {}
     for cell in _cells(view, world):
-        worn = [each["life_years"] for each in cell.get("endurance") or () if each["life_years"]]
+        worn = [each for each in cell.get("endurance") or () if each["life_years"]]
         if cell["phase"] == phase and worn:
-            levels = freeze(cell["levels"])
-            found[levels] = _made(world, phase, levels, LIFE, min(worn))
+            levels, first = freeze(cell["levels"]), min(worn, key=lambda each: each["life_years"])
+            made = _made(world, phase, levels, LIFE, first["life_years"])
+            if model := first.get("model", {}).get("life_years"):
+                bounds = (model["low"], model["high"])
+                made = replace(made, model=bounds, outside_model=not model["inside_range"])
+            found[levels] = made
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tameshi.report.points import Name, View, freeze
 from tameshi.report.summary import Column, Row, Table
-from tameshi.report.text import Shown, Text, format_value
+from tameshi.report.text import BEYOND, Shown, Text, format_value
 
 COLUMNS = ("cell", "written", "amplification", "spare.effective", "spare.nominal", "cycles", "life")
 RETRIED = "life_retried"
@@ -27,6 +27,8 @@ def tables(view: View, text: Text) -> list[Table]:
             columns = tuple(Column(text(f"column.{key}")) for key in keys)
             caption = text("table.endurance", phase=text.name(phase))
             note = text("note.endurance")
+            if any("model" in flash for _, flash in told):
+                note = " ".join((note, text("note.modelled"), text("note.beyond", sign=BEYOND)))
             found.append(Table(f"endurance-{phase}", caption, columns, rows, note, numeric=True))
     return found
 
@@ -46,15 +48,22 @@ def _row(
             Shown(_percent(spare["effective"] if flash["moved_bytes"] else None, text)),
             Shown(_percent(spare["nominal"], text)),
             Shown(str(flash["cycles_max"])),
-            _years(flash["life_years"], text),
-            *([_years(flash.get("life_years_retried"), text)] if retried else []),
+            _years(flash, "life_years", text),
+            *([_years(flash, "life_years_retried", text)] if retried else []),
         ),
         group=text.world(cell["world"]) if len({c["world"] for c in view.cells}) > 1 else "",
     )
 
 
-def _years(life: float | None, text: Text) -> Shown:
-    return Shown(text("cell.none") if life is None else text("cell.years", years=f"{life:.3g}"))
+def _years(flash: Mapping[str, Any], key: str, text: Text) -> Shown:
+    life, model = flash.get(key), flash.get("model", {}).get(key)
+    if life is None:
+        return Shown(text("cell.none"))
+    told = text("cell.years", years=f"{life:.3g}")
+    if model is None:
+        return Shown(told)
+    bounds = f"{model['low']:.3g}–{model['high']:.3g}"
+    return Shown(told, model=bounds, beyond=not model["inside_range"])
 
 
 def _percent(share: float | None, text: Text) -> str:

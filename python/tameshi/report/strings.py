@@ -174,6 +174,18 @@ TEXT: dict[str, tuple[str, str]] = {
     "modelled.cell": ("Cell", "セル"),
     "modelled.inside": ("Inside what was validated", "検証済みの範囲内か"),
     "modelled.nothing": ("nothing comparable is known", "比較対象なし"),
+    "modelled.none": ("not validated", "未検証"),
+    "modelled.on": ("validated on {names}", "検証の対象：{names}"),
+    "check.model": (
+        "{said}; how far the model may be off (90 %): {times}; {on}",
+        "{said}。モデルの誤差の範囲（90 %）：{times}；{on}",
+    ),
+    "time.away_ns": ("away {span}", "停止{span}"),
+    "time.recovery_ns": ("starting {span}", "起動{span}"),
+    "time.shutdown_ns": ("shutting down {span}", "停止処理{span}"),
+    "time.for_ns": ("reading back {span}", "読み戻し{span}"),
+    "time.first_success_ns": ("first success {span}", "最初の成功まで{span}"),
+    "time.recovered_ns": ("nine tenths of the rate {span}", "以前の90 %まで{span}"),
     "modelled.validated_on": ("Validated on", "検証の対象"),
     # events and the service between them
     "table.timeline": (

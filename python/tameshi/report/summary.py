@@ -30,7 +30,7 @@ from tameshi.report.points import (
     lowest_level,
     number,
 )
-from tameshi.report.text import Shown, Text, format_value, modelled
+from tameshi.report.text import Shown, Text, format_seconds, format_value, modelled
 
 LINES = 5
 # More than this in one sentence and nobody reads it: then only the best and the worst are told.
@@ -159,14 +159,15 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
 def _away(text: Text, away: Away) -> str:
     """How long a service was away, and until when it was slow; of several runs from … to …."""
 
-    def span(times: Sequence[int | None]) -> str:
-        known = sorted(t for t in times if t is not None)
+    def span(times: Sequence[int | None], model: Sequence[float]) -> str:
+        known = [t for t in times if t is not None]
         if len(known) < len(times):
             return text("check.never")
-        ends = [f"{t / 1e9:.2f} s" for t in known]
-        return ends[0] if ends[0] == ends[-1] else "–".join((ends[0].removesuffix(" s"), ends[-1]))
+        bounds = Shown("", model=format_seconds(model)) if model else Shown("")
+        return format_seconds(known) + text.aside(bounds, bare=True)
 
-    served, recovered = span(away.served), span(away.recovered)
+    served = span(away.served, away.served_model)
+    recovered = span(away.recovered, away.recovered_model)
     return text("item.away", name=text.names(away.name), served=served, recovered=recovered)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -76,10 +76,14 @@ class Shown:
 
 
 def _scaled(kind: str, value: float) -> tuple[float, str, int]:
-    """Divisor, suffix and decimals that show `value` with three significant digits."""
-    rounded = abs(float(f"{value:.{_DIGITS - 1}e}"))
-    _, divisor, suffix = next(s for s in reversed(_SCALES[kind]) if rounded >= s[0])
-    shown = rounded / divisor
+    """Divisor, suffix and decimals that show `value` with three significant digits.
+
+    A scale is reached by what rounds to its first value there: 1023.7 MiB are 1.00 GiB.
+    """
+    size = abs(value)
+    reached = (s for s in reversed(_SCALES[kind]) if round(size / s[1], _DIGITS) >= s[0] / s[1])
+    _, divisor, suffix = next(reached)
+    shown = float(f"{size / divisor:.{_DIGITS - 1}e}")
     decimals = _DIGITS - 1 - math.floor(math.log10(shown)) if shown else 0
     return divisor, suffix, min(max(decimals, 0), 6)
 
@@ -100,6 +104,12 @@ def format_interval(kind: str, value: float, low: float, high: float) -> str:
     """`11.9–12.8`, in the scale and with the decimals of the value it belongs to."""
     divisor, _, decimals = _scaled(kind, value)
     return f"{low / divisor:.{decimals}f}–{high / divisor:.{decimals}f}"
+
+
+def format_seconds(times_ns: Sequence[float]) -> str:
+    """`1.53–24.90 s`, or one time where all are alike as printed."""
+    ends = [f"{time / 1e9:.2f} s" for time in (min(times_ns), max(times_ns))]
+    return ends[0] if ends[0] == ends[1] else f"{ends[0].removesuffix(' s')}–{ends[1]}"
 
 
 class Text:

@@ -20,11 +20,11 @@ mod power;
 mod power_loss;
 mod profiles;
 mod queueing;
+mod read_ahead;
 mod read_threads;
 mod restarts;
 mod runs;
 mod same_digest;
-
 mod server_options;
 mod single_pages;
 mod slots;

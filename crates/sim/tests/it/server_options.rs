@@ -1,6 +1,6 @@
 //! The options of a simulated server: what each version has, what it accepts, and what it makes of it.
 
-use crate::engine::{KEYS, MARIADB, MYSQL_55, MYSQL_57, MYSQL_80, drive, model, run, spec};
+use crate::engine::{KEYS, MARIADB, MYSQL_55, MYSQL_57, MYSQL_80, OLTP, drive, model, run, spec};
 use tameshi_base::units::Size;
 use tameshi_spec::run::{RunSpec, Start};
 
@@ -94,19 +94,25 @@ fn mariadb_alone_knows_a_shutdown_that_leaves_transactions_open_and_that_is_not_
 
 #[test]
 fn the_greatest_capacity_is_twice_the_other_or_2000_unless_it_is_set_and_then_it_limits_the_other() {
-    // For a log that is small for what is changed pages are flushed as fast as either lets them.
-    let digest = |options: &[(&str, &str)]| {
-        let mut spec = spec(MYSQL_57, drive(), "64 MiB", KEYS, 3500);
-        (spec.start, spec.engines["mysql"].redo_log) = (Start::Warm, Some(Size(64 << 20)));
+    let digest = |mut spec: RunSpec, options: &[(&str, &str)]| {
         let options = options.iter().map(|&(option, value)| (option.to_string(), value.to_string()));
         spec.engines["mysql"].options.extend(options);
-        model(&mut spec).cpu.statement.value.0 = 300_000;
         run(&spec).digest
     };
     let (capacity, most) = ("innodb_io_capacity", "innodb_io_capacity_max");
-    assert_eq!(digest(&[(capacity, "4000")]), digest(&[(capacity, "4000"), (most, "8000")]));
-    assert_eq!(digest(&[(capacity, "150")]), digest(&[(capacity, "150"), (most, "2000")]));
-    assert_eq!(digest(&[(capacity, "4000"), (most, "150")]), digest(&[(capacity, "150"), (most, "150")]));
-    assert_eq!(digest(&[]), digest(&[(capacity, "200"), (most, "2000")]));
-    assert_ne!(digest(&[(most, "150")]), digest(&[]), "it makes a difference here");
+    // For a log that is small for what is changed pages are flushed as fast as the greatest capacity lets them.
+    let flushing = |options: &[(&str, &str)]| {
+        let mut spec = spec(MYSQL_57, drive(), "64 MiB", KEYS, 3500);
+        (spec.start, spec.engines["mysql"].redo_log) = (Start::Warm, Some(Size(64 << 20)));
+        model(&mut spec).cpu.statement.value.0 = 300_000;
+        digest(spec, options)
+    };
+    assert_eq!(flushing(&[(capacity, "1500")]), flushing(&[(capacity, "1500"), (most, "3000")]));
+    assert_eq!(flushing(&[(capacity, "150")]), flushing(&[(capacity, "150"), (most, "2000")]));
+    assert_eq!(flushing(&[]), flushing(&[(capacity, "200"), (most, "2000")]));
+    assert_ne!(flushing(&[(capacity, "1500")]), flushing(&[(capacity, "1500"), (most, "2000")]));
+    // Changes that are buffered are merged at the other's pace.
+    let merging = |options: &[(&str, &str)]| digest(spec(MYSQL_57, drive(), "6 MiB", OLTP, 2500), options);
+    assert_eq!(merging(&[(capacity, "4000"), (most, "200")]), merging(&[(capacity, "200"), (most, "200")]));
+    assert_ne!(merging(&[(capacity, "100"), (most, "200")]), merging(&[(capacity, "200"), (most, "200")]));
 }

@@ -18,6 +18,12 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
         "[workload.stream.s]\npattern = \"sequental\"",
         InputErrorKind::UnknownVariant,
     ),
+    (
+        "tree_without_room",
+        "[workload.stream.s]",
+        "[workload.stream.s]\npattern = \"sequential\"\nread = \"0 %\"\nsync = { group_commit = { committers = 4 } }\nlsm = { memtable = \"1 GiB\", journal = \"1 GiB\", fan_out = 4, levels = 2, block_size = \"1 MiB\", queue_depth = 4 }",
+        InputErrorKind::BadValue,
+    ),
     ("missing_title", "title = \"t\"\n", "", InputErrorKind::MissingKey),
     ("endless_phase", "until = { time = \"1 s\" }", "until = {}", InputErrorKind::MissingKey),
     ("number_without_unit", "\"1 s\"", "5", InputErrorKind::WrongType),

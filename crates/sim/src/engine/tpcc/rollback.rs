@@ -65,13 +65,16 @@ mod tests {
     use tameshi_workload::program::tpcc::{Sizes, Tpcc};
     use tameshi_workload::program::{Client, Manner, Program, Reply, Seeds, Statement, Step, Value};
 
-    /// What a client is at, and its order: warehouse and district, number, customer and lines.
+    /// Warehouse and district.
+    type District = (i64, i64);
+
+    /// What a client is at, and its order: where, its number, customer and lines.
     #[derive(Default)]
     struct Seat {
         reply: Reply,
         statement: Statement,
         undo: Vec<Undo>,
-        placed: Option<((i64, i64), i64, (i64, i64))>,
+        placed: Option<(District, i64, (i64, i64))>,
     }
 
     fn begin(client: &mut Client) {

@@ -1,0 +1,45 @@
+//! Linear read-ahead: how many pages a scan reads for itself, and how many are there when it comes to them.
+
+use crate::engine::{Left, MYSQL_57, model, run, spec};
+use crate::support::null;
+use tameshi_spec::run::RunSpec;
+
+/// The table's first page: those before it are headers of the tablespace.
+const FIRST: u32 = 8;
+
+fn scan(pool: &str, size: &str, threshold: &str) -> RunSpec {
+    let mut spec = spec(MYSQL_57, null(), pool, &format!("{{ scan = {{ size = \"{size}\" }} }}"), 400);
+    spec.engines["mysql"].options.insert("innodb_read_ahead_threshold".into(), threshold.into());
+    // Who reads a leaf asks its bitmap.
+    let rules = model(&mut spec);
+    (rules.change_buffer, rules.read_threads) = (None, None);
+    spec
+}
+
+#[test]
+fn a_scan_reads_by_itself_until_an_area_is_full_and_everything_behind_that_is_read_ahead_once() {
+    // Of a large table the way to its first leaf are two pages behind its leaves, of a small one its root. An area's pages that
+    // may have been passed over are those that the threshold leaves of 64.
+    let (large, small): (&[u32], &[u32]) = (&[0, 4], &[0]);
+    for (pool, area, size, way, threshold, passed) in [
+        ("256 MiB", 64, "40 MB", large, "56", 8),
+        ("256 MiB", 64, "40 MB", large, "57", 7),
+        ("256 MiB", 64, "40 MB", large, "0", 64),
+        ("16 MiB", 32, "8 MB", small, "56", 8),
+        ("16 MiB", 32, "8 MB", small, "64", 0),
+    ] {
+        let mut alone = scan(pool, size, threshold);
+        model(&mut alone).read_ahead = None;
+        let count = |left: &Left, metric: &str| left.of(metric) as u32;
+        let leaves = count(&run(&alone), "server.page_misses") - way.len() as u32;
+        // Of the first areas one counts as used as soon as no more than so many of its pages come before the table.
+        let full = FIRST.saturating_sub(passed).next_multiple_of(area);
+        let (from, end) = (full + area, (FIRST + leaves).next_multiple_of(area));
+        let there = way.iter().filter(|&offset| FIRST + leaves + offset < end).count() as u32;
+        let left = run(&scan(pool, size, threshold));
+        assert!(from + 5 * area < end && left.of("transaction.count") > 1.0, "it is scanned again, without a read");
+        assert_eq!(count(&left, "server.page_misses"), from - FIRST + way.len() as u32, "{pool}, {threshold}");
+        assert_eq!(count(&left, "server.page_read_aheads"), end - from - there, "{pool}, {threshold}");
+        assert_eq!(count(&left, "server.pages_read"), end - FIRST - there + way.len() as u32, "{pool}, {threshold}");
+    }
+}
