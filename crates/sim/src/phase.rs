@@ -400,7 +400,10 @@ impl<'a> Phase<'a> {
         let step = world.host.as_mut().map_or(Step::Waiting, |host| host.advance(world.now));
         match step {
             Step::Waiting => {}
-            Step::Submit(command, device) => world.devices[device].submit(world.now, &command),
+            Step::Submit(command, device) => {
+                world.devices[device].submit(world.now, &command);
+                world.submitted = true;
+            }
             Step::Worked(id) => {
                 if let Some(engine) = &mut world.engine {
                     engine.computed(world.now, id);
@@ -470,7 +473,15 @@ impl<'a> Phase<'a> {
     }
 
     /// Carries out what the engine asks for, and takes the transactions that have ended.
+    #[inline(always)]
     fn serve_engine(&mut self, world: &mut World) {
+        if world.engine.as_ref().is_some_and(|engine| engine.wants_something()) {
+            self.serve(world);
+        }
+    }
+
+    #[inline(never)]
+    fn serve(&mut self, world: &mut World) {
         let Some(engine) = &mut world.engine else { return };
         let now = world.now;
         while let Some(request) = engine.request() {
@@ -482,10 +493,14 @@ impl<'a> Phase<'a> {
                         engine.computed(now, id);
                     }
                 }
-                (Request::Command(command), None) => world.devices[engine.device].submit(now, &command),
+                (Request::Command(command), None) => {
+                    world.devices[engine.device].submit(now, &command);
+                    world.submitted = true;
+                }
                 (Request::Command(command), Some(host)) => {
                     if let Step::Submit(command, device) = host.issue(now, &command, engine.device) {
                         world.devices[device].submit(now, &command);
+                        world.submitted = true;
                     }
                 }
             }

@@ -100,6 +100,8 @@ pub(crate) struct World {
     pub(crate) seats: Seats,
     /// Virtual time.
     pub(crate) now: Nanos,
+    /// A device was given a command; whoever wants to know takes it back.
+    pub(crate) submitted: bool,
     /// Reused by each advance.
     pub(crate) completions: Vec<DeviceCompletion>,
     /// Each device as a subject of the record, by its first storage, and what it had done by the last boundary.
@@ -124,7 +126,21 @@ impl World {
         used.extend(host.iter().map(|_| ("host".to_string(), Used::default())));
         let (staging, completions) = (Staging::new(spec), Vec::with_capacity(1024));
         let (engine, digest, seats) = (engine(spec)?, Digest::new(), Seats::default());
-        Ok(Self { host, engine, devices, staging, places, names, digest, seats, now: 0, completions, used, used_at: 0 })
+        Ok(Self {
+            host,
+            engine,
+            devices,
+            staging,
+            places,
+            names,
+            digest,
+            seats,
+            now: 0,
+            submitted: false,
+            completions,
+            used,
+            used_at: 0,
+        })
     }
 
     /// An interval begins: what was used before it is none of its business.

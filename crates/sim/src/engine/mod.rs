@@ -439,11 +439,15 @@ impl Engine {
     /// When something next happens here by itself; [`Nanos::MAX`] when nothing will.
     #[inline]
     pub(crate) fn next(&self) -> Nanos {
-        let is_idle = self.batches.iter().all(Batch::is_idle) && self.purge.is_idle() && self.intake.is_idle();
-        if self.closing && self.active == 0 && is_idle && !self.is_about_itself() {
+        if self.closing && self.active == 0 && self.is_idle() && !self.is_about_itself() {
             return Nanos::MAX;
         }
         self.alarms.peek().map_or(Nanos::MAX, |Reverse((at, ..))| *at)
+    }
+
+    /// Whether it writes and reads nothing for itself.
+    fn is_idle(&self) -> bool {
+        self.batches.iter().all(Batch::is_idle) && self.purge.is_idle() && self.intake.is_idle()
     }
 
     /// Whether everything has come to its end after [`Engine::close`].
@@ -463,6 +467,12 @@ impl Engine {
             Alarm::Reload => self.load_on(),
         }
         self.settle();
+    }
+
+    /// Whether there is something to do for it, or to take from it.
+    #[inline]
+    pub(crate) fn wants_something(&self) -> bool {
+        !(self.requests.is_empty() && self.ended.is_empty())
     }
 
     /// The next thing to do for the engine.

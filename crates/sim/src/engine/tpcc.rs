@@ -41,7 +41,7 @@ pub(super) struct State {
 }
 
 /// Stands in the order of texts: names have sixteen characters at most, and zeros come before all of them.
-pub(super) fn in_order(name: &str) -> u128 {
+fn in_order(name: &str) -> u128 {
     let mut bytes = [0; 16];
     bytes[..name.len()].copy_from_slice(name.as_bytes());
     u128::from_be_bytes(bytes)

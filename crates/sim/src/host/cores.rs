@@ -184,9 +184,9 @@ impl Cores {
         (core, (request != NONE).then_some(request))
     }
 
-    /// The thread stays on its processor until the end of this instant.
+    /// The thread of the processor that was first stays on it until the end of this instant.
     pub(super) fn linger(&mut self, core: usize, now: Nanos) {
-        self.ends.set(core, Some(now));
+        self.ends.again(core, now);
     }
 
     /// Whether the thread on a processor has more to do and may.

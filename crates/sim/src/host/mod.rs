@@ -284,7 +284,7 @@ impl Host {
             self.flights[request as usize].stage = stage;
             stage = match stage {
                 Stage::Submit | Stage::Complete | Stage::Work => {
-                    if self.task_ns(request) + self.hold_ns(request) + self.machine.switch_ns() > 0 {
+                    if self.machine.switch_ns() > 0 || self.task_ns(request) + self.hold_ns(request) > 0 {
                         self.queue(now, request);
                         return Step::Waiting;
                     }

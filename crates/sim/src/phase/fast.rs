@@ -163,19 +163,25 @@ impl Phase<'_> {
 
     /// Simulates until a time of the world's.
     fn pass(&mut self, until: Nanos, world: &mut World) {
+        let (mut wake, mut device) = world.first_wake();
         loop {
-            let ((wake, device), host, engine) = (world.first_wake(), world.host_wake(), world.engine_wake());
+            let (host, engine) = (world.host_wake(), world.engine_wake());
             let first = wake.min(host).min(engine);
             if first > until {
                 return self.enter(world, until);
             }
             self.enter(world, first);
-            if engine <= wake.min(host) {
+            world.submitted = false;
+            let is_device = first < host && first < engine;
+            if engine == first {
                 self.engine(world);
-            } else if host <= wake {
-                self.host(world);
-            } else {
+            } else if is_device {
                 self.complete(world, device);
+            } else {
+                self.host(world);
+            }
+            if is_device || world.submitted {
+                (wake, device) = world.first_wake();
             }
         }
     }

@@ -10,31 +10,48 @@ pub fn alphanumeric(random: &mut Random, length: u64, text: &mut String) {
     characters(random, length, ALPHANUMERIC, text);
 }
 
+/// Fills `text` with random letters and digits, the ones that [`alphanumeric`] would append.
+#[inline]
+pub fn fill_alphanumeric(random: &mut Random, text: &mut [u8]) {
+    text.chunks_mut(DRAWN).for_each(|drawn| draw(random, ALPHANUMERIC, drawn));
+}
+
 /// Appends `length` random digits.
 pub fn digits(random: &mut Random, length: u64, text: &mut String) {
     characters(random, length, b"0123456789", text);
 }
 
-/// Draws five characters out of each half of 64 random bits; what that favours a character by is below 10^-6.
-fn characters(random: &mut Random, mut length: u64, alphabet: &[u8], text: &mut String) {
-    let mut drawn = [0; 10];
+/// Characters out of 64 random bits.
+const DRAWN: usize = 10;
+
+fn characters<const N: usize>(random: &mut Random, mut length: u64, alphabet: &[u8; N], text: &mut String) {
+    let mut drawn = [0; DRAWN];
     while length > 0 {
-        let bits = random.bits();
-        for (half, five) in [bits as u32, (bits >> 32) as u32].into_iter().zip(drawn.chunks_exact_mut(5)) {
-            let mut fraction = u64::from(half);
-            for character in five {
-                fraction *= alphabet.len() as u64;
-                *character = alphabet[(fraction >> 32) as usize];
-                fraction &= u64::from(u32::MAX);
-            }
-        }
-        let count = length.min(10);
-        text.push_str(std::str::from_utf8(&drawn[..count as usize]).expect("alphabets are ASCII"));
+        let count = length.min(DRAWN as u64);
+        let drawn = &mut drawn[..count as usize];
+        draw(random, alphabet, drawn);
+        text.push_str(std::str::from_utf8(drawn).expect("alphabets are ASCII"));
         length -= count;
     }
 }
 
+/// Draws five characters, or as many as there shall be, out of each half of 64 random bits; what that favours a character by is
+/// below 10^-6.
+#[inline]
+fn draw<const N: usize>(random: &mut Random, alphabet: &[u8; N], drawn: &mut [u8]) {
+    let bits = random.bits();
+    for (half, five) in [bits as u32, (bits >> 32) as u32].into_iter().zip(drawn.chunks_mut(DRAWN / 2)) {
+        let mut fraction = u64::from(half);
+        for character in five {
+            fraction *= N as u64;
+            *character = alphabet[(fraction >> 32) as usize];
+            fraction &= u64::from(u32::MAX);
+        }
+    }
+}
+
 /// A whole number from `low` to `high`, both included.
+#[inline]
 pub fn between(random: &mut Random, low: u64, high: u64) -> u64 {
     low + random.below(high - low + 1)
 }
@@ -213,7 +230,12 @@ mod tests {
             assert!((9_600..10_400).contains(&count), "{}: {count}", char::from(*letter));
         }
         for length in 0..24 {
+            let mut filled = vec![0; length as usize];
+            fill_alphanumeric(&mut random.clone(), &mut filled);
             let mut text = String::new();
+            alphanumeric(&mut random, length, &mut text);
+            assert_eq!(text.as_bytes(), filled);
+            text.clear();
             digits(&mut random, length, &mut text);
             assert_eq!(text.len() as u64, length);
             assert!(text.bytes().all(|byte| byte.is_ascii_digit()));

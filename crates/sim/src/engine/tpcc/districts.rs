@@ -1,6 +1,5 @@
 //! Districts and the names of their customers, as they were loaded and as transactions change them.
 
-use super::in_order;
 use crate::near::prefetch;
 use tameshi_workload::program::tpcc::Tpcc;
 
@@ -94,7 +93,7 @@ impl Names {
         let (mut rows, mut begin) = (Vec::with_capacity(customers), vec![0; ranks.len() + 1]);
         tpcc.loaded_customers(number as u64, |customer| {
             let rank = ranks[customer.last as usize];
-            rows.push((rank, in_order(&customer.first)));
+            rows.push((rank, u128::from_be_bytes(customer.first)));
             begin[usize::from(rank) + 1] += 1;
             bad_credit[rows.len()] = customer.bad_credit;
         });

@@ -2,7 +2,7 @@
 //!
 //! It has streams of randomness of its own, so that who simulates a database can leave all other values out.
 
-use super::super::keys::{alphanumeric, between};
+use super::super::keys::{between, fill_alphanumeric};
 use super::Tpcc;
 use super::schema::table;
 use tameshi_base::Random;
@@ -10,12 +10,20 @@ use tameshi_base::Random;
 /// A customer as loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadedCustomer {
-    /// First name.
-    pub first: String,
+    /// First name in ASCII, and zeros behind it.
+    pub first: [u8; 16],
     /// Number of the last name.
     pub last: u64,
     /// Whether the credit is bad.
     pub bad_credit: bool,
+}
+
+impl LoadedCustomer {
+    /// First name.
+    pub fn first_name(&self) -> &str {
+        let length = self.first.iter().position(|&letter| letter == 0).unwrap_or(self.first.len());
+        std::str::from_utf8(&self.first[..length]).expect("letters and digits")
+    }
 }
 
 impl Tpcc {
@@ -28,9 +36,9 @@ impl Tpcc {
         let (mut random, mut customer) = (self.load_random(table::CUSTOMER, district), LoadedCustomer::default());
         let names = self.sizes.last_names();
         for c in 1..=self.sizes.customers {
-            customer.first.clear();
-            let length = between(&mut random, 8, 16);
-            alphanumeric(&mut random, length, &mut customer.first);
+            let (name, rest) = customer.first.split_at_mut(between(&mut random, 8, 16) as usize);
+            fill_alphanumeric(&mut random, name);
+            rest.fill(0);
             customer.last = if c <= names { c - 1 } else { self.load.last.draw(&mut random, 0, names - 1) };
             customer.bad_credit = random.below(10) == 0;
             each(&customer);

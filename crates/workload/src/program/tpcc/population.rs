@@ -208,7 +208,7 @@ impl Part<'_> {
 
     fn customer(&mut self, w: i64, d: i64, c: i64, known: &LoadedCustomer) {
         self.values.clear();
-        self.values.int(c).int(d).int(w).text(&known.first).text("OE");
+        self.values.int(c).int(d).int(w).text(known.first_name()).text("OE");
         self.values.write(|text| last_name(known.last, text));
         self.address();
         let Self { random, values, .. } = self;
