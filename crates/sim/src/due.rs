@@ -69,14 +69,11 @@ impl Due {
         self.sequence += u64::from(at.is_some());
         let mut winner = at.map_or(never(job), |at| entrant(at, self.sequence, job));
         let mut node = self.leaves + job;
-        // Where the same one wins as before, nothing changes further up.
-        while self.matches[node] != winner {
-            self.matches[node] = winner;
-            if node == 1 {
-                return;
-            }
+        self.matches[node] = winner;
+        while node > 1 {
             winner = self.matches[node ^ 1].min(winner);
             node /= 2;
+            self.matches[node] = winner;
         }
     }
 }

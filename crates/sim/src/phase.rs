@@ -209,6 +209,7 @@ impl<'a> Phase<'a> {
     fn work(&mut self, world: &mut World, writer: &mut Writer) -> Result<EndedBy, SimError> {
         let mut boundary = self.clock.boundary_after(self.begin).min(self.end);
         let plain = world.host.is_none() && world.engine.is_none() && world.devices.len() == 1;
+        let (mut wake, mut device) = world.first_wake();
         loop {
             if plain && self.plain(world, boundary.min(world.staging.next()), writer)? {
                 return Ok(EndedBy::Stopped);
@@ -216,7 +217,9 @@ impl<'a> Phase<'a> {
             if self.active == 0 && self.bounded {
                 return Ok(EndedBy::Amount);
             }
-            let (wake, device) = world.first_wake();
+            if plain || std::mem::take(&mut world.touched) {
+                (wake, device) = world.first_wake();
+            }
             let (host, engine) = (world.host_wake(), world.engine_wake());
             let (mut due, seat) = self.due.first();
             if due >= self.end {
@@ -345,6 +348,7 @@ impl<'a> Phase<'a> {
             if let Some(command) = issue.command {
                 let id = ((seat as u64) << 32) | u64::from(issue.slot);
                 let command = Command { id, offset_bytes: command.offset_bytes + of.base_bytes, ..command };
+                world.touched = true;
                 // Whoever is called by reference gets a copy: what nobody else sees need not lie in memory.
                 match &mut world.host {
                     None => match &mut world.devices[of.device] {
@@ -379,6 +383,7 @@ impl<'a> Phase<'a> {
     #[inline]
     fn complete(&mut self, world: &mut World, device: usize) -> bool {
         let before = self.completed;
+        world.touched = true;
         world.devices[device].advance(world.now, &mut world.completions);
         for done in world.completions.drain(..) {
             match &mut world.host {
@@ -402,7 +407,7 @@ impl<'a> Phase<'a> {
             Step::Waiting => {}
             Step::Submit(command, device) => {
                 world.devices[device].submit(world.now, &command);
-                world.submitted = true;
+                world.touched = true;
             }
             Step::Worked(id) => {
                 if let Some(engine) = &mut world.engine {
@@ -495,12 +500,12 @@ impl<'a> Phase<'a> {
                 }
                 (Request::Command(command), None) => {
                     world.devices[engine.device].submit(now, &command);
-                    world.submitted = true;
+                    world.touched = true;
                 }
                 (Request::Command(command), Some(host)) => {
                     if let Step::Submit(command, device) = host.issue(now, &command, engine.device) {
                         world.devices[device].submit(now, &command);
-                        world.submitted = true;
+                        world.touched = true;
                     }
                 }
             }

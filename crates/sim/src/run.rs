@@ -100,8 +100,8 @@ pub(crate) struct World {
     pub(crate) seats: Seats,
     /// Virtual time.
     pub(crate) now: Nanos,
-    /// A device was given a command; whoever wants to know takes it back.
-    pub(crate) submitted: bool,
+    /// Something happened to a device: when one wakes first must be looked up again. Who has done so takes it back.
+    pub(crate) touched: bool,
     /// Reused by each advance.
     pub(crate) completions: Vec<DeviceCompletion>,
     /// Each device as a subject of the record, by its first storage, and what it had done by the last boundary.
@@ -136,7 +136,7 @@ impl World {
             digest,
             seats,
             now: 0,
-            submitted: false,
+            touched: true,
             completions,
             used,
             used_at: 0,
@@ -232,6 +232,12 @@ impl World {
         self.host.as_ref().map_or(Nanos::MAX, Host::next)
     }
 
+    /// Whether a thread of the host stays on its processor until the end of this instant.
+    #[inline]
+    pub(crate) fn host_lingers(&self) -> bool {
+        self.host.as_ref().is_some_and(Host::lingers)
+    }
+
     /// When something next happens in the engine by itself.
     #[inline]
     pub(crate) fn engine_wake(&self) -> Nanos {
@@ -242,6 +248,7 @@ impl World {
     pub(crate) fn stage(&mut self, writer: &mut Writer) -> Result<(), SimError> {
         let Some(storage) = self.staging.next_storage() else { return Ok(()) };
         let device = self.places[storage];
+        self.touched = true;
         let blow = self.staging.happen(self.now, &mut self.devices[device], writer)?;
         if let (Some(engine), Some(blow)) = (self.engine.as_mut().filter(|engine| engine.device == device), blow) {
             engine.befall(self.now, blow);

@@ -67,6 +67,8 @@ pub(super) struct Cores {
     first_waiting: u32,
     last_waiting: u32,
     ends: Due,
+    /// A thread stays on its processor until the end of this instant.
+    pub(super) lingers: bool,
     /// What threads have worked and will have when they have done what they do.
     pub(super) busy_ns: Nanos,
     /// Of it, the own work of jobs' threads.
@@ -94,6 +96,7 @@ impl Cores {
             first_waiting: NONE,
             last_waiting: NONE,
             ends: Due::new(count),
+            lingers: false,
             busy_ns: 0,
             jobs_ns: 0,
         }
@@ -181,12 +184,14 @@ impl Cores {
     pub(super) fn take(&mut self) -> (usize, Option<u32>) {
         let (_, core) = self.ends.first();
         let request = std::mem::replace(&mut self.all[core].request, NONE);
+        self.lingers = false;
         (core, (request != NONE).then_some(request))
     }
 
     /// The thread of the processor that was first stays on it until the end of this instant.
     pub(super) fn linger(&mut self, core: usize, now: Nanos) {
         self.ends.again(core, now);
+        self.lingers = true;
     }
 
     /// Whether the thread on a processor has more to do and may.

@@ -217,6 +217,12 @@ impl Host {
         self.cores.next().min(self.interrupts.next()).min(hypervisor).min(waking).min(self.flushes.next())
     }
 
+    /// Whether a thread stays on its processor until the end of this instant: something happens at once.
+    #[inline]
+    pub(crate) fn lingers(&self) -> bool {
+        self.cores.lingers
+    }
+
     /// The one thing that happens at `now`: interrupts first, threads last.
     pub(crate) fn advance(&mut self, now: Nanos) -> Step {
         if self.interrupts.next() <= now {

@@ -171,16 +171,18 @@ impl Phase<'_> {
                 return self.enter(world, until);
             }
             self.enter(world, first);
-            world.submitted = false;
-            let is_device = first < host && first < engine;
+            world.touched = false;
             if engine == first {
                 self.engine(world);
-            } else if is_device {
-                self.complete(world, device);
-            } else {
+            } else if host == first {
                 self.host(world);
+                while world.host_lingers() && world.engine_wake() > first {
+                    self.host(world);
+                }
+            } else {
+                self.complete(world, device);
             }
-            if is_device || world.submitted {
+            if world.touched {
                 (wake, device) = world.first_wake();
             }
         }
