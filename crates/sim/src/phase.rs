@@ -503,6 +503,7 @@ impl<'a> Phase<'a> {
                     world.touched = true;
                 }
                 (Request::Command(command), Some(host)) => {
+                    world.devices[engine.device].expect(&command);
                     if let Step::Submit(command, device) = host.issue(now, &command, engine.device) {
                         world.devices[device].submit(now, &command);
                         world.touched = true;

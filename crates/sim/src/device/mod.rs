@@ -123,6 +123,16 @@ impl Device {
         })
     }
 
+    /// A command will be handed over: what it will look at first is brought near to the processor. Nothing else changes.
+    #[inline]
+    pub(crate) fn expect(&self, command: &Command) {
+        match self {
+            Self::Flash(flash) => flash.prefetch(command.offset_bytes),
+            Self::Array(array) => array.expect(command),
+            _ => {}
+        }
+    }
+
     /// Hands over a command. Times never go back, and the device has been advanced to what lies before `now`.
     #[inline]
     pub fn submit(&mut self, now: Nanos, command: &Command) {

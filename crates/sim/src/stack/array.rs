@@ -130,6 +130,14 @@ impl Array {
         self.start(op, now);
     }
 
+    /// A command will come.
+    pub(crate) fn expect(&self, command: &Command) {
+        let (member, offset_bytes) = self.layout.place(command.offset_bytes, self.members.count());
+        if let Some(device) = self.members.device(member) {
+            device.expect(&Command { offset_bytes, ..*command });
+        }
+    }
+
     /// Gives the members what the present stage of a command asks of them.
     fn start(&mut self, number: u32, now: Nanos) {
         let mut pieces = std::mem::take(&mut self.pieces);

@@ -55,6 +55,17 @@ impl Layout {
         }
     }
 
+    /// On which of so many members a byte lies, and where there; of several the first.
+    pub(super) fn place(&self, offset_bytes: u64, members: u32) -> (u32, u64) {
+        match self {
+            Self::Stripe { chunk } => {
+                let (number, n) = (offset_bytes / chunk, u64::from(members));
+                ((number % n) as u32, number / n * chunk + offset_bytes % chunk)
+            }
+            Self::Mirror { .. } | Self::Parity { .. } => (0, offset_bytes),
+        }
+    }
+
     /// Members that may be gone without a loss.
     pub(super) fn redundancy(&self, members: u32) -> u32 {
         match self {

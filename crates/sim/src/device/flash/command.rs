@@ -61,6 +61,7 @@ impl Flash {
     /// Hands over a command.
     pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
         self.submit_here(now, command);
+        self.prefetch_found(command.kind, command.offset_bytes);
     }
 
     /// As [`Flash::submit`], but made part of the caller: a command that was just put together field by field is slow to read
