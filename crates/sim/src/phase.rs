@@ -10,6 +10,7 @@ mod ahead;
 mod book;
 mod entries;
 mod fast;
+mod growth;
 mod judge;
 mod straight;
 mod trend;

@@ -233,6 +233,11 @@ impl Engine {
         is_made
     }
 
+    /// Pages of the tree beyond which nothing is buffered any more.
+    pub(super) fn most_buffered_pages(&self) -> u32 {
+        self.layout.change_buffer.1.min((self.settings.buffered.0 / PER_PAGE) as u32)
+    }
+
     /// Whether a change of a leaf that is not in the pool goes to the change buffer.
     fn is_bufferable(&self, page: u32) -> bool {
         let beyond = if self.layout.bitmap_of(page).is_some() { BEYOND } else { 0 };

@@ -68,8 +68,9 @@ pub(crate) struct Standing {
     waiting: f64,
     /// Bytes in the host's page cache, where files go through it.
     cached: Option<f64>,
-    /// All that the pool can hold, dirty bytes and age of the log from which on something else begins.
+    /// All that the pool can hold, what the change buffer's pages may be of it, dirty bytes and age of the log from which on something else begins.
     pub(crate) whole: f64,
+    pub(crate) most_buffered: f64,
     pub(crate) most_dirty: f64,
     pub(crate) hasty_age: f64,
     /// How often all pages in the pool have been replaced, and all of the log.
@@ -92,6 +93,7 @@ impl Engine {
             whole: bytes(frames),
             dirty: bytes(self.pool.dirty()),
             buffered: bytes(self.change_buffer.pages()),
+            most_buffered: bytes(self.most_buffered_pages()),
             age: self.redo.age() as f64,
             waiting: self.locks.waiting() as f64,
             cached: self.cache.bytes(),

@@ -4,7 +4,9 @@
 //! pages nor erased flash come to a limit before the phase's end. docs/simulated-databases.md gives the rules.
 
 use super::book::Stretch;
-use super::trend::{inverse, slope};
+use super::growth::Growth;
+use super::trend::{inverse, inverses, slope};
+use crate::engine::Standing;
 use tameshi_base::Nanos;
 
 const SECOND: Nanos = 1_000_000_000;
@@ -28,7 +30,7 @@ const WINDOW_TRANSACTIONS: u64 = 3000;
 const APART: f64 = 0.02;
 /// By how much at most the rest may be slower or faster than the window, as its pace goes on changing.
 const DRIFT: f64 = 0.025;
-/// So much of a trend goes on: what comes to rest goes on level at some time, and nothing tells when.
+/// So much of a trend with `1 / t` goes on: what comes to rest goes on level at some time, and nothing tells when.
 const BELIEVED: f64 = 0.5;
 /// Standard error of a window's rate, as its blocks tell it; with more the window lasts whole turns of the log, for flushing for
 /// its sake comes in bursts. Until that has turned once it lasts as long as chance needs.
@@ -45,20 +47,44 @@ const TURNS: f64 = 2.0;
 const LOG_TURNS: f64 = 1.25;
 /// Dirty pages and log that are more by this from window to window still grow.
 const GROWTH: f64 = 1.1;
-/// A change buffer that would take this share of the pool more before the end leaves other pages less room.
-const ROOM: f64 = 0.1;
+/// A change buffer that would take this share of the pool more before the end, if it might, leaves other pages less room.
+const ROOM: f64 = 0.04;
+/// One that is as large as it may be, but for so much of it, is full; one that comes to that in less than this share of what is
+/// left will make another rest of it.
+const FULL: f64 = 0.97;
+const SOON: f64 = 0.5;
 /// Less than this share of a phase is not worth leaving out.
 const LITTLE: f64 = 0.05;
+
+/// What a pace goes on changing with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum With {
+    /// The inverse of the time since the judge's begin, in nanoseconds: of that, so much has passed.
+    Inverse { passed: f64 },
+    /// What the change buffer has gained, in bytes: it grows so, by so much at most.
+    Buffered { growth: Growth, most: f64 },
+}
+
+impl With {
+    /// Its mean until so much of the rest has passed.
+    fn mean(&self, time: f64) -> f64 {
+        match self {
+            Self::Inverse { passed } => inverse(*passed, passed + time),
+            Self::Buffered { growth, most } if time > 0.0 => growth.mean(time).min(*most),
+            Self::Buffered { .. } => 0.0,
+        }
+    }
+}
 
 /// What the rest of a phase is like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Lasting {
     /// So many of the latest blocks.
     pub(super) blocks: usize,
-    /// By how much their pace changes with the inverse of the time since the judge's begin, in nanoseconds; that inverse now.
+    /// By how much their pace changes with something, and what that was in them.
     drift: f64,
+    with: With,
     at: f64,
-    passed: f64,
 }
 
 impl Lasting {
@@ -69,7 +95,7 @@ impl Lasting {
 
     /// The mean pace until so much of the rest has passed, as a share of that of the blocks.
     pub(super) fn pace(&self, time: f64) -> f64 {
-        1.0 + self.drift * (inverse(self.passed, self.passed + time) - self.at)
+        1.0 + self.drift * (self.with.mean(time) - self.at)
     }
 }
 
@@ -122,8 +148,8 @@ impl Judge {
         let windows = Windows::ending_now(blocks, window.len())?;
         let (before, lasting) = (windows.before, windows.lasting());
         let is_steady = windows.is_as_expected() && (lasting.pace(left) - 1.0).abs() <= DRIFT;
-        (is_steady && is_enough_to_tell(before, window) && !fills_up(before, window) && !comes_to_a_limit(window, left))
-            .then_some(lasting)
+        let goes_on = is_steady && is_enough_to_tell(before, window) && !fills_up(before, window);
+        (goes_on && !comes_to_a_limit(window, left) && !windows.buffer_takes_room(left)).then_some(lasting)
     }
 }
 
@@ -148,34 +174,68 @@ impl<'a> Windows<'a> {
         self.all[..self.all.len() - blocks].iter().map(|block| block.length as f64).sum::<f64>().max(1.0)
     }
 
-    /// The mean of `1 / t` in the last window, and by how much it is more in the one before.
-    fn inverses(&self) -> (f64, f64) {
-        let length = self.window.len();
-        let [first, last, now] = [2 * length, length, 0].map(|blocks| self.began(blocks));
-        (inverse(last, now), inverse(first, last) - inverse(last, now))
+    /// How things stand at the end.
+    fn standing(&self) -> &Standing {
+        &self.window[self.window.len() - 1].standing.1
     }
 
-    /// The slope of the rates of the last so many blocks but for so many: where all pages in the pool have been replaced, nothing
-    /// comes in more seldom than before, and there is none.
+    /// Whether pages come in ever more seldom: not where all in the pool have been replaced.
+    fn is_filling(&self) -> bool {
+        self.standing().turned_over < 1.0
+    }
+
+    /// What the pace may change with, of each of the last so many blocks but for so many, and its mean over them.
+    fn others(&self, blocks: usize, but: usize) -> (Vec<f64>, f64) {
+        let of = &self.all[self.all.len() - blocks..self.all.len() - but];
+        let (from, to) = (self.began(blocks), self.began(but));
+        if self.is_filling() {
+            return (inverses(of, from), inverse(from, to));
+        }
+        let gained: Vec<f64> = of.iter().map(|block| block.standing.1.buffered - self.standing().buffered).collect();
+        let sum: f64 = gained.iter().zip(of).map(|(gained, block)| gained * block.length as f64).sum();
+        (gained, sum / (to - from))
+    }
+
+    /// By how much the rates of the last so many blocks, but for so many, change with it.
     fn slope(&self, blocks: usize, but: usize) -> f64 {
-        let until = &self.all[..self.all.len() - but];
-        let is_filling = self.window[self.window.len() - 1].standing.1.turned_over < 1.0;
-        if is_filling { slope(&until[until.len() + but - blocks..], self.began(blocks)) } else { 0.0 }
+        slope(&self.all[self.all.len() - blocks..self.all.len() - but], &self.others(blocks, but).0)
     }
 
     /// Whether the last one's rate is that of the one before, or goes on from there as it had changed until then.
     fn is_as_expected(&self) -> bool {
         let length = self.window.len();
         let slope = self.slope(2 * length + self.earlier, length);
-        let expected = Sums::of(self.before).rate() - slope * self.inverses().1;
+        let [before, now] = [(2 * length, length), (length, 0)].map(|(blocks, but)| self.others(blocks, but).1);
+        let expected = Sums::of(self.before).rate() + slope * (now - before);
         (Sums::of(self.window).rate() / expected - 1.0).abs() <= APART
+    }
+
+    /// How the change buffer goes on growing, and by how much it may.
+    fn growth(&self) -> (Growth, f64) {
+        let (Standing { buffered, most_buffered, .. }, length) = (self.standing(), self.window.len());
+        let sizes = [self.before[0].standing.0.buffered, self.window[0].standing.0.buffered, *buffered];
+        let (before, now) = (self.began(2 * length), self.began(length));
+        (Growth::of(sizes, [now - before, self.began(0) - now]), (most_buffered - buffered).max(0.0))
+    }
+
+    /// Whether a change buffer takes so much of the pool before the end, or is full so long before it, that the rest is not
+    /// like the window.
+    fn buffer_takes_room(&self, left: f64) -> bool {
+        let (Standing { buffered, most_buffered, whole, .. }, (growth, most)) = (self.standing(), self.growth());
+        let fills_up = *buffered < FULL * most_buffered && growth.until(most) < SOON * left;
+        fills_up || growth.after(left) > ROOM * whole
     }
 
     fn lasting(&self) -> Lasting {
         let blocks = self.window.len();
-        let slope = self.slope(2 * blocks, 0);
-        let drift = BELIEVED * slope / Sums::of(self.window).rate();
-        Lasting { blocks, drift, at: self.inverses().0, passed: self.began(0) }
+        let slope = self.slope(2 * blocks, 0) / Sums::of(self.window).rate();
+        let (drift, with) = if self.is_filling() {
+            (BELIEVED * slope, With::Inverse { passed: self.began(0) })
+        } else {
+            let (growth, most) = self.growth();
+            (slope, With::Buffered { growth, most })
+        };
+        Lasting { blocks, drift, with, at: self.others(blocks, 0).1 }
     }
 }
 
@@ -294,8 +354,7 @@ fn comes_to_a_limit(window: &[Stretch], left: f64) -> bool {
     // Once it is full, pages go out that were asked for: the pool must have been through that.
     let pool_fills_up =
         !is_turned_over && end.pool + (end.pool - begin.pool).max(0.0) * ahead >= end.whole && end.pool < end.whole;
-    let buffer_takes_room = (end.buffered - begin.buffered) * ahead > ROOM * end.whole;
-    log_goes_on || dirt_fills_up || pool_fills_up || buffer_takes_room || flash_fills_up(first, last, ahead)
+    log_goes_on || dirt_fills_up || pool_fills_up || flash_fills_up(first, last, ahead)
 }
 
 /// Whether a drive would have no erased flash any more before the end: what that does must be simulated.
@@ -363,17 +422,20 @@ mod tests {
     #[test]
     fn a_change_buffer_that_takes_ever_more_of_the_pool_is_simulated_until_it_stops() {
         let judge = Judge { begin: 0, end: 1000 * SECOND };
-        let with = |buffered: fn(u32) -> f64| {
+        let with = |most: f64, buffered: fn(u32) -> f64| {
             let mut blocks = vec![block(5 * SECOND, 1000); 60];
             for (block, number) in blocks.iter_mut().zip(0u32..) {
                 let (begin, end) = &mut block.standing;
-                (begin.buffered, end.buffered, end.whole) = (buffered(number), buffered(number + 1), 1e9);
+                (begin.buffered, end.buffered) = (buffered(number), buffered(number + 1));
+                (end.whole, end.most_buffered) = (1e9, most);
             }
             judge.lasting(&blocks).is_some()
         };
-        assert!(!with(|number| 5e6 * f64::from(number)), "half a per cent of the pool each five seconds");
-        assert!(with(|number| 5e6 * f64::from(number.min(10))));
-        assert!(with(|number| 1e4 * f64::from(number)), "too little to matter");
+        assert!(!with(5e8, |number| 5e6 * f64::from(number)), "half a per cent of the pool each five seconds");
+        assert!(with(5e8, |number| 5e6 * f64::from(number.min(10))));
+        assert!(!with(32e6, |number| 5e5 * f64::from(number)), "full in twenty seconds");
+        assert!(with(20.5e6, |number| 5e5 * f64::from(number.min(40))), "full for a while");
+        assert!(with(5e8, |number| 1e4 * f64::from(number)), "too little to matter");
     }
 
     #[test]
@@ -390,6 +452,28 @@ mod tests {
         assert!((rest / exact - 1.0 - level / 2.0).abs() < 0.002, "{rest} {exact}");
         let halves = [0, 80_000_000, 160_000_000].map(|time| lasting.worth(time));
         assert!(halves[0] == 0 && halves[1] > halves[2] - halves[1], "{halves:?}");
+    }
+
+    #[test]
+    fn the_rest_of_a_full_pool_slows_down_as_the_change_buffer_grows_towards_its_end() {
+        let size = |number: f64| 1e6 * (1.0 - libm::exp(-number / 40.0));
+        let blocks: Vec<Stretch> = (0..200)
+            .map(|number| {
+                let buffered = size(f64::from(number) + 1.0);
+                let mut block = block(1_000_000, (1e5 - buffered / 100.0).round() as u64);
+                let (begin, end) = &mut block.standing;
+                (begin.buffered, end.buffered) = (size(f64::from(number)), buffered);
+                (end.turned_over, end.most_buffered) = (5.0, 1e9);
+                block
+            })
+            .collect();
+        let windows = Windows::ending_now(&blocks[..40], 10).expect("two windows and some");
+        assert!(windows.is_as_expected());
+        let like = Sums::of(&blocks[30..40]).transactions / 10.0;
+        let rest = windows.lasting().worth(160_000_000) as f64 / 1e6 * like;
+        let exact = Sums::of(&blocks[40..]).transactions;
+        assert!(like * 160.0 / exact > 1.01, "without its trend it would be off");
+        assert!((rest / exact - 1.0).abs() < 0.001, "{rest} {exact}");
     }
 
     #[test]

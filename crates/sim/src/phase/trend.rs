@@ -1,5 +1,5 @@
 //! How the pace of a phase goes on changing. What a pool still lacks comes in ever more seldom: a rate that changes with it
-//! does so with `1 / t`, the inverse of the time that has passed.
+//! does so with `1 / t`, the inverse of the time that has passed. In a pool that is full it does with what takes of its room.
 
 use super::book::Stretch;
 
@@ -11,26 +11,32 @@ pub(super) fn inverse(from: f64, to: f64) -> f64 {
     if to > from { libm::log(to / from) / (to - from) } else { 1.0 / from }
 }
 
-/// By how much the rate of blocks that follow one another from a time on changes with `1 / t`, in transactions: the line
-/// nearest to their rates, level as far as chance explains it.
-pub(super) fn slope(blocks: &[Stretch], from: f64) -> f64 {
-    let mut to = from;
-    let points: Vec<(f64, f64)> = blocks
-        .iter()
-        .map(|block| {
-            let from = to;
-            to += block.length as f64;
-            (inverse(from, to), block.rate())
-        })
-        .collect();
+/// By how much the rate of blocks changes with something else that is given of each, in transactions: the line nearest to their
+/// rates, level as far as chance explains it.
+pub(super) fn slope(blocks: &[Stretch], others: &[f64]) -> f64 {
+    let points: Vec<(f64, f64)> = others.iter().copied().zip(blocks.iter().map(Stretch::rate)).collect();
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));
     let squares = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(|point| of(point) * of(point)).sum::<f64>();
     let spread = squares(&|point| point.0 - x);
+    if points.len() < 3 || spread == 0.0 {
+        return 0.0;
+    }
     let slope = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>() / spread;
     let error = squares(&|point| point.1 - y - slope * (point.0 - x)) / (count - 2.0) / spread;
-    if points.len() < 3 || slope == 0.0 { 0.0 } else { slope * (1.0 - CHANCE * error / (slope * slope)).max(0.0) }
+    if slope == 0.0 { 0.0 } else { slope * (1.0 - CHANCE * error / (slope * slope)).max(0.0) }
+}
+
+/// Of blocks that follow one another from a time on, the mean of `1 / t` of each.
+pub(super) fn inverses(blocks: &[Stretch], from: f64) -> Vec<f64> {
+    let mut to = from;
+    let each = |block: &Stretch| {
+        let from = to;
+        to += block.length as f64;
+        inverse(from, to)
+    };
+    blocks.iter().map(each).collect()
 }
 
 #[cfg(test)]
@@ -49,6 +55,10 @@ mod tests {
         made.collect()
     }
 
+    fn of_inverse(blocks: &[Stretch], from: f64) -> f64 {
+        slope(blocks, &inverses(blocks, from))
+    }
+
     #[test]
     fn the_mean_of_the_inverse_is_that_of_its_integral() {
         assert!((inverse(2.0, 6.0) - libm::log(3.0) / 4.0).abs() < 1e-15);
@@ -58,7 +68,7 @@ mod tests {
     #[test]
     fn a_rate_that_changes_with_the_inverse_of_time_has_its_slope() {
         for slope_each in [1e9, -1e9] {
-            let found = slope(&blocks(10, 40, |_, x| 5e6 + slope_each * x), 10.0 * LENGTH);
+            let found = of_inverse(&blocks(10, 40, |_, x| 5e6 + slope_each * x), 10.0 * LENGTH);
             assert!((found * LENGTH / slope_each - 1.0).abs() < 0.01, "{found}");
         }
     }
@@ -66,8 +76,8 @@ mod tests {
     #[test]
     fn what_chance_explains_is_level() {
         let up_and_down = |n: u64, _| if n.is_multiple_of(2) { 5.1e6 } else { 4.9e6 };
-        assert_eq!(slope(&blocks(10, 41, up_and_down), 10.0 * LENGTH), 0.0);
-        assert_eq!(slope(&blocks(10, 40, |_, _| 5e6), 10.0 * LENGTH), 0.0);
-        assert_eq!(slope(&blocks(10, 2, |n, _| n as f64), 10.0 * LENGTH), 0.0, "two blocks tell no error");
+        assert_eq!(of_inverse(&blocks(10, 41, up_and_down), 10.0 * LENGTH), 0.0);
+        assert_eq!(of_inverse(&blocks(10, 40, |_, _| 5e6), 10.0 * LENGTH), 0.0);
+        assert_eq!(of_inverse(&blocks(10, 2, |n, _| n as f64), 10.0 * LENGTH), 0.0, "two blocks tell no error");
     }
 }
