@@ -116,6 +116,7 @@ impl Engine {
         for passed in 0..most * 2 {
             let Some(frame) = next.filter(|_| pages.len() < most) else { break };
             next = self.pool.changed_after(frame);
+            next.into_iter().for_each(|next| self.pool.bring_frame(next));
             looked += self.take_for_batch(frame, (most, false), pages).map_or(0, |around| around + passed as u64);
         }
         self.batches[LIST].looked = looked;
@@ -134,17 +135,19 @@ impl Engine {
             return None;
         }
         pages.push((frame, self.pool.begin_write(frame)));
-        let mut looked = 1;
-        for other in self.flushed_along(page).filter(|&other| other != page) {
-            if pages.len() >= most {
-                break;
-            }
-            looked += 1;
+        let along = self.flushed_along(page);
+        let mut found = self.pool.writables(&along);
+        while found > 0 && pages.len() < most {
+            let other = along.start + found.trailing_zeros();
+            found &= found - 1;
             if let Some(frame) = self.pool.writable(other).filter(|&frame| !old || self.pool.is_old(frame)) {
                 pages.push((frame, self.pool.begin_write(frame)));
+                if pages.len() == most {
+                    return Some(u64::from(other - along.start + 1 - u32::from(other > page)) + 1);
+                }
             }
         }
-        Some(looked)
+        Some(if pages.len() < most { along.len() as u64 } else { 1 })
     }
 
     /// A dirty page's neighbours, with itself, that are flushed along if they are dirty, too.

@@ -8,6 +8,7 @@
 mod list_end;
 
 use crate::near::{on_large_pages, prefetch};
+use std::ops::Range;
 use tameshi_base::Nanos;
 
 /// No page, no frame.
@@ -360,6 +361,28 @@ impl Pool {
     pub(super) fn writable(&self, page: u32) -> Option<u32> {
         let word = self.writable.get(page as usize / 64)?;
         (word >> (page % 64) & 1 > 0).then(|| self.frame_of[page as usize] & !FRESH)
+    }
+
+    /// Which of at most 64 pages from a range's begin on are dirty and not being written, the first by the lowest bit; what is known
+    /// of them is brought near.
+    pub(super) fn writables(&self, pages: &Range<u32>) -> u64 {
+        debug_assert!(pages.len() <= 64);
+        let (word, shift) = (pages.start as usize / 64, pages.start % 64);
+        let of = |word: usize| self.writable.get(word).copied().unwrap_or(0);
+        let found = of(word) >> shift | of(word + 1).checked_shl(64 - shift).unwrap_or(0);
+        let found = if pages.len() < 64 { found & ((1 << pages.len()) - 1) } else { found };
+        let mut left = found;
+        while left > 0 {
+            let page = pages.start + left.trailing_zeros();
+            self.bring_frame(self.frame_of[page as usize] & !FRESH);
+            left &= left - 1;
+        }
+        found
+    }
+
+    /// What is known of a frame will be asked for.
+    pub(super) fn bring_frame(&self, at: u32) {
+        prefetch(&self.frames, at as usize);
     }
 
     /// The page in a frame is changed by the log record that ends at `lsn` and begins at `begin`.
