@@ -119,18 +119,10 @@ impl Queue {
     /// LOOK: the nearest cylinder ahead, or if there is none, the nearest one behind. Within a cylinder, what comes
     /// first under the head, and of that what came first.
     fn next_of_sweep(&self, geometry: &Geometry, head: u64, now: Nanos) -> usize {
-        let none = Nearest { distance: u64::MAX, place: 0, ties: 0 };
-        let [mut above, mut below] = [none; 2];
-        for (place, queued) in self.held.iter().enumerate() {
-            if queued.cylinder >= head {
-                above.offer(queued.cylinder - head, place);
-            }
-            if queued.cylinder <= head {
-                below.offer(head - queued.cylinder, place);
-            }
+        let mut nearest = self.nearest(head, self.upward);
+        if nearest.ties == 0 {
+            nearest = self.nearest(head, !self.upward);
         }
-        let (ahead, behind) = if self.upward { (above, below) } else { (below, above) };
-        let nearest = if ahead.ties > 0 { ahead } else { behind };
         if nearest.ties == 1 {
             return nearest.place;
         }
@@ -142,6 +134,20 @@ impl Queue {
         });
         first.map_or(nearest.place, |(place, _)| place)
     }
+
+    /// The nearest cylinder on one side of the head, or under it.
+    fn nearest(&self, head: u64, upward: bool) -> Nearest {
+        let mut nearest = Nearest { distance: u64::MAX, place: 0, ties: 0 };
+        for (place, queued) in self.held.iter().enumerate() {
+            let ahead = if upward { queued.cylinder.checked_sub(head) } else { head.checked_sub(queued.cylinder) };
+            match ahead {
+                Some(distance) if distance < nearest.distance => nearest = Nearest { distance, place, ties: 1 },
+                Some(distance) if distance == nearest.distance => nearest.ties += 1,
+                _ => {}
+            }
+        }
+        nearest
+    }
 }
 
 /// The nearest cylinder found so far on one side.
@@ -150,15 +156,4 @@ struct Nearest {
     distance: u64,
     place: usize,
     ties: u32,
-}
-
-impl Nearest {
-    #[inline]
-    fn offer(&mut self, distance: u64, place: usize) {
-        if distance < self.distance {
-            *self = Self { distance, place, ties: 1 };
-        } else if distance == self.distance {
-            self.ties += 1;
-        }
-    }
 }
