@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import threading
 import time
@@ -103,8 +105,8 @@ def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRu
     session.display.begin(len(todo), len(tasks) - len(todo), sum(task.length_ns for task in todo))
     virtual = [task for task in todo if task.spec.world is World.simulated]
     real = _shuffled([task for task in todo if task.spec.world is not World.simulated])
-    for group, at_once in ((real, 1), (virtual, jobs)):
-        _run_group(session, group, at_once)
+    _run_group(session, real, 1)
+    _run_group(session, virtual, jobs, longest_first=True)
     return [run for run in finished(session.folder, tasks).values()]
 
 
@@ -118,22 +120,36 @@ def _shuffled(tasks: Sequence[Task]) -> list[Task]:
     )
 
 
-def _run_group(session: Session, tasks: Sequence[Task], at_once: int) -> None:
-    waiting = iter(tasks)
-    running: set[Future[None]] = set()
+def _run_group(
+    session: Session, tasks: Sequence[Task], at_once: int, *, longest_first: bool = False
+) -> None:
+    waiting = list(tasks)
+    running: dict[Future[None], tuple[Task, float]] = {}
+    took: dict[str, float] = {}  # seconds, by cell
     with ThreadPoolExecutor(max_workers=max(at_once, 1)) as pool:
         while True:
-            while len(running) < at_once and not session.stopping.is_set():
-                task = next(waiting, None)
-                if task is None:
-                    break
-                running.add(pool.submit(run_one, session, task))
+            while len(running) < at_once and waiting and not session.stopping.is_set():
+                place = next_to_run([_cell(task) for task in waiting], took) if longest_first else 0
+                task = waiting.pop(place)
+                running[pool.submit(run_one, session, task)] = task, time.monotonic()
             if not running:
                 return
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                task, began = running.pop(future)
+                took[_cell(task)] = time.monotonic() - began
                 future.result()
                 session.on_sealed()
+
+
+def _cell(task: Task) -> str:
+    return json.dumps(dict(task.spec.cell))
+
+
+def next_to_run(cells: Sequence[str], took: Mapping[str, float]) -> int:
+    """Which to run next: a cell that none knows yet, or what took longest before, so that no
+    processor waits for the others at the end.
+    """
+    return max(range(len(cells)), key=lambda place: took.get(cells[place], math.inf))
 
 
 def run_one(session: Session, task: Task) -> None:

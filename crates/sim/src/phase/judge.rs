@@ -47,8 +47,10 @@ const TURNS: f64 = 2.0;
 const LOG_TURNS: f64 = 1.25;
 /// Dirty pages and log that are more by this from window to window still grow.
 const GROWTH: f64 = 1.1;
-/// A change buffer that would take this share of the pool more before the end, if it might, leaves other pages less room.
-const ROOM: f64 = 0.04;
+/// A change buffer that takes this share of the pool more before the end leaves other pages less room; one that would take so much
+/// beyond what it may has just come to its end.
+const ROOM: f64 = 0.05;
+const LOST: f64 = 0.04;
 /// One that is as large as it may be, but for so much of it, is full; one that comes to that in less than this share of what is
 /// left will make another rest of it.
 const FULL: f64 = 0.97;
@@ -223,7 +225,8 @@ impl<'a> Windows<'a> {
     fn buffer_takes_room(&self, left: f64) -> bool {
         let (Standing { buffered, most_buffered, whole, .. }, (growth, most)) = (self.standing(), self.growth());
         let fills_up = *buffered < FULL * most_buffered && growth.until(most) < SOON * left;
-        fills_up || growth.after(left) > ROOM * whole
+        let gain = growth.after(left);
+        fills_up || gain.min(most) > ROOM * whole || gain - most > LOST * whole
     }
 
     fn lasting(&self) -> Lasting {
