@@ -4,7 +4,8 @@ from tameshi.run.dispatcher import next_to_run
 
 
 def test_unknown_cells_run_in_their_order_and_then_what_took_longest_first() -> None:
-    waiting, took, order = ["a", "b", "c", "a", "b", "c"], {}, []
+    waiting, order = ["a", "b", "c", "a", "b", "c"], []
+    took: dict[str, float] = {}
     seconds = {"a": 2.0, "b": 9.0, "c": 5.0}
     while waiting:
         cell = waiting.pop(next_to_run(waiting, took))
