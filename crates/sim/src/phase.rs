@@ -12,6 +12,7 @@ mod entries;
 mod fast;
 mod growth;
 mod judge;
+mod sitting;
 mod straight;
 mod trend;
 
@@ -21,18 +22,19 @@ use crate::digest::{Digest, Entry};
 use crate::due::Due;
 use crate::engine::{Engine, Request};
 use crate::host::Step;
-use crate::run::{SimError, World, places};
-use crate::seats::{Seat, Seats};
+use crate::run::{SimError, World};
+use crate::seats::Seats;
 use ahead::look_ahead;
 use entries::{engines, entry, serve};
 use fast::Rest;
 use serde_json::json;
+use sitting::sit_down;
 use tameshi_base::{Command, Nanos};
 use tameshi_record::ledger::depth_class;
 use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Rounds, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
+use tameshi_workload::Operation;
 use tameshi_workload::steady::{Detector, Round, State};
-use tameshi_workload::{Arrivals, Job, Operation, Paces, Placement};
 
 /// Place of a transaction among the operations of the record.
 const TRANSACTION: usize = 5;
@@ -577,33 +579,6 @@ impl<'a> Phase<'a> {
                 self.complete(world, device);
                 world.tell_rebuilt(writer)?;
             }
-        }
-    }
-}
-
-/// The jobs of a phase take their seats.
-fn sit_down(spec: &RunSpec, phase: &PhaseSpec, begin: Nanos, round: Option<u32>, seats: &mut Seats) {
-    let (places, paces) = (places(spec), Paces::new(phase.streams.iter().map(|stream| &stream.stream)));
-    seats.begin(places.len());
-    for (number, stream) in phase.streams.iter().enumerate() {
-        let storage = spec.storage.get_index_of(&stream.storage);
-        let storage = storage.expect("the spec was checked: the storage is there");
-        let (device, base_bytes) = places[storage];
-        let name = phase.random_name(stream, round);
-        for job in 0..stream.stream.jobs {
-            let place = Placement {
-                stream: number as u16,
-                job,
-                storage_bytes: spec.storage[storage].size.0,
-                begin,
-                budget_bytes: phase.budget_bytes_per_job(&stream.stream),
-                seed: spec.seed,
-                name: &name,
-            };
-            let started = Job::new(&stream.stream, place).paced(paces.of(number));
-            let open_loop = stream.stream.arrivals != Arrivals::Closed;
-            let seat = Seat { job: started, number: job, stream: place.stream, storage, device, base_bytes, open_loop };
-            seats.take(seat, stream.stream.most_outstanding());
         }
     }
 }
