@@ -97,17 +97,26 @@ impl Agenda {
         let bucket = at >> BUCKET_BITS;
         debug_assert!(bucket >= self.base, "events don't go back");
         if bucket - self.base >= BUCKETS {
-            self.far.push(Reverse((at, self.sequence, number)));
-            self.far_at = self.far_at.min(at);
-            return;
+            return self.add_far(at, number);
         }
         if number as usize >= self.nodes.len() {
-            self.nodes.resize(number as usize + 1, Node { at: 0, sequence: 0, next: NONE });
+            self.make_room(number);
         }
         self.insert((bucket % BUCKETS) as usize, Node { at, sequence: self.sequence, next: NONE }, number);
         if at < self.first_at {
             (self.first, self.first_at) = (number, at);
         }
+    }
+
+    #[cold]
+    fn add_far(&mut self, at: Nanos, number: u32) {
+        self.far.push(Reverse((at, self.sequence, number)));
+        self.far_at = self.far_at.min(at);
+    }
+
+    #[cold]
+    fn make_room(&mut self, number: u32) {
+        self.nodes.resize(number as usize + 1, Node { at: 0, sequence: 0, next: NONE });
     }
 
     /// Puts an event behind all of its bucket that are not later.
@@ -136,7 +145,7 @@ impl Agenda {
     }
 
     /// Takes the next event: when, and to what number.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self) -> Option<(Nanos, u32)> {
         if self.far_at <= self.first_at && self.is_far_first() {
             return self.take_far();

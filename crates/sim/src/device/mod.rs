@@ -83,7 +83,7 @@ pub struct DeviceCompletion {
 #[derive(Debug)]
 pub enum Device {
     /// Completes everything at once.
-    Null(Null),
+    Null(Box<Null>),
     /// A hard disk.
     Hdd(Box<Hdd>),
     /// A flash drive.
@@ -109,7 +109,7 @@ impl Device {
     /// A sentence that names the value no such device can have.
     pub fn new(profile: &profile::Device) -> Result<Self, String> {
         Ok(match profile {
-            profile::Device::Null(_) => Self::Null(Null::default()),
+            profile::Device::Null(_) => Self::Null(Box::default()),
             profile::Device::Hdd(profile) => {
                 let disk = Self::Hdd(Box::new(Hdd::new(profile)?));
                 match stack::disk_cache(profile) {
@@ -150,6 +150,7 @@ impl Device {
     }
 
     /// When something next happens inside; `None` while the device is idle.
+    // What has much to compare is not made part of it: the frame that needs would cost every device.
     #[inline]
     pub fn next_wake(&self) -> Option<Nanos> {
         match self {

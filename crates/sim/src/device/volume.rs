@@ -199,7 +199,7 @@ impl Volume {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     pub(super) fn next_wake(&self) -> Option<Nanos> {
         let event = self.events.peek().map(|Reverse((at, ..))| *at);
         [event, self.barrier.next(), self.round_at].into_iter().flatten().min()

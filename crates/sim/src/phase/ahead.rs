@@ -2,6 +2,7 @@
 
 use crate::device::Flash;
 use crate::seats::Seat;
+use tameshi_base::CommandKind;
 
 /// Requests of which a flash drive's map is brought near to the processor together, two turns before their own, and one turn
 /// later what the map points to: walks through page tables then go on beside one another.
@@ -23,8 +24,11 @@ fn bring_near(flash: &Flash, of: &mut Seat) {
             flash.prefetch(offset_bytes + of.base_bytes);
         }
     }
+    let programming = flash.is_programming();
     for request in TOGETHER..2 * TOGETHER {
-        if let Some((kind, offset_bytes)) = of.job.look_ahead(request + 1) {
+        if let Some((kind, offset_bytes)) = of.job.look_ahead(request + 1)
+            && (programming || kind != CommandKind::Read)
+        {
             flash.prefetch_found(kind, offset_bytes + of.base_bytes);
         }
     }

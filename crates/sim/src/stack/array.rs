@@ -190,17 +190,24 @@ impl Array {
             let waited = Breakdown { queue: now - self.ops.get(number).since, ..Breakdown::default() };
             self.piece_done(number, now, waited, completions);
         } else if self.members.next_wake() <= now {
-            let mut done = std::mem::take(&mut self.done);
-            self.members.advance(&mut done);
-            for done in done.drain(..) {
-                if !self.part_done(&done, completions) {
-                    break; // What else its member brought has been planned anew.
-                }
+            self.members.advance(&mut self.done);
+            if !self.done.is_empty() {
+                self.parts_done(completions);
             }
-            self.done = done;
         } else {
             self.rebuild_on(now);
         }
+    }
+
+    fn parts_done(&mut self, completions: &mut Vec<DeviceCompletion>) {
+        let mut done = std::mem::take(&mut self.done);
+        for part in &done {
+            if !self.part_done(part, completions) {
+                break; // What else its member brought has been planned anew.
+            }
+        }
+        done.clear();
+        self.done = done;
     }
 
     /// Takes what a member has completed; false when it shows that the member has died inside.
@@ -256,11 +263,10 @@ impl Array {
     }
 
     fn complete(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let op = self.ops.remove(number);
-        let mut breakdown = op.path;
-        breakdown.queue += now - op.since;
-        let Op { command, submitted, failed, .. } = op;
+        let &Op { command, submitted, failed, path, since, .. } = self.ops.get(number);
+        let breakdown = Breakdown { queue: path.queue + (now - since), ..path };
         completions.push(DeviceCompletion { command, submitted, at: now, breakdown, failed });
+        self.ops.free(number);
     }
 }
 

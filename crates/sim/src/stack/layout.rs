@@ -86,6 +86,12 @@ fn stripe(command: &Command, chunk: u64, members: &Members, pieces: &mut Vec<Pie
     let n = u64::from(members.count());
     let (begin, end) = (command.offset_bytes, command.offset_bytes + u64::from(command.length_bytes.max(1)));
     let (first, last) = (begin / chunk, (end - 1) / chunk);
+    if first == last {
+        let member = (first % n) as u32;
+        let offset_bytes = first / n * chunk + begin % chunk;
+        pieces.push(Piece { member, kind: command.kind, offset_bytes, length_bytes: command.length_bytes });
+        return if members.lives(member) { Planned::Whole } else { Planned::Broken };
+    }
     for c in first..=last.min(first + n - 1) {
         let member = (c % n) as u32;
         if !members.lives(member) {
@@ -95,7 +101,6 @@ fn stripe(command: &Command, chunk: u64, members: &Members, pieces: &mut Vec<Pie
         let from = c / n * chunk + if c == first { begin % chunk } else { 0 };
         let to = last_here / n * chunk + if last_here == last { (end - 1) % chunk + 1 } else { chunk };
         let length_bytes = (to - from) as u32;
-        let length_bytes = if command.length_bytes == 0 { 0 } else { length_bytes };
         pieces.push(Piece { member, kind: command.kind, offset_bytes: from, length_bytes });
     }
     Planned::Whole
@@ -314,14 +319,14 @@ impl Rows<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Device, Null};
+    use crate::device::Device;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     const UNIT: u64 = 4096;
 
     fn members(count: u32) -> Members {
-        Members::new((0..count).map(|_| Device::Null(Null::default())).collect())
+        Members::new((0..count).map(|_| Device::Null(Box::default())).collect())
     }
 
     fn planned(layout: &mut Layout, kind: CommandKind, from: u64, units: u64, stage: u8, of: &Members) -> Vec<Piece> {

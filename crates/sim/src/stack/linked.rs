@@ -93,7 +93,7 @@ impl Linked {
         self.device.submit(now, &command);
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn next_wake(&self) -> Option<Nanos> {
         let there = self.outbound.front().map(|(at, _)| *at);
         let back = self.homebound.front().map(|done| done.at);

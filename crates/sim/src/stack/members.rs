@@ -141,15 +141,25 @@ impl Members {
 
     #[inline]
     pub(super) fn look(&mut self, member: usize) {
-        let device = self.members[member].device.as_ref();
-        self.members[member].wake = device.and_then(Device::next_wake).unwrap_or(Nanos::MAX);
-        let mut next = (Nanos::MAX, 0);
+        let of = &mut self.members[member];
+        of.wake = of.device.as_ref().and_then(Device::next_wake).unwrap_or(Nanos::MAX);
+        let wakes = (of.wake, member);
+        if wakes <= self.next {
+            self.next = wakes;
+        } else if member == self.next.1 {
+            self.next = self.first_to_wake();
+        }
+    }
+
+    #[inline]
+    fn first_to_wake(&self) -> (Nanos, usize) {
+        let mut first = (Nanos::MAX, 0);
         for (place, member) in self.members.iter().enumerate() {
-            if member.wake < next.0 {
-                next = (member.wake, place);
+            if member.wake < first.0 {
+                first = (member.wake, place);
             }
         }
-        self.next = next;
+        first
     }
 
     /// Gives a piece of `of` to its member, which lives.

@@ -33,7 +33,14 @@ impl<T> Slab<T> {
         self.take(number).expect("what is removed is there")
     }
 
-    /// The same, unless it was forgotten.
+    /// The value under a number is not needed any more.
+    #[inline]
+    pub(crate) fn free(&mut self, number: u32) {
+        self.places[(number - self.base) as usize] = None;
+        self.free.push(number);
+    }
+
+    /// What [`Slab::remove`] does, unless it was forgotten.
     #[inline]
     pub(crate) fn take(&mut self, number: u32) -> Option<T> {
         let place = number.checked_sub(self.base)?;

@@ -238,7 +238,7 @@ impl Flash {
     /// It is on its die.
     #[cold]
     pub(super) fn renewed(&mut self, die: u32, at: Nanos) {
-        let number = (die / self.layout.dies()) as usize;
+        let number = self.layout.controller_of(die);
         if let Some(degraded) = &mut self.controllers[number].degraded {
             degraded.outstanding -= 1;
         }

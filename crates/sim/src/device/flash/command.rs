@@ -134,22 +134,38 @@ impl Flash {
         ((stripe % count) as usize, ((stripe / count) * of + rest) as u32)
     }
 
+    /// Takes the first of some mapping units and what follows it at the same controller: that, and the units' numbers there.
+    #[inline]
+    fn take_stretch(&self, left: &mut Range<u64>) -> (usize, Range<u32>) {
+        let (number, first) = self.route(left.start);
+        let mut count = left.end - left.start;
+        if self.controllers.len() > 1 {
+            let of = self.times.interleave_units;
+            count = count.min(of - left.start % of);
+        }
+        left.start += count;
+        (number, first..first + count as u32)
+    }
+
     /// Brings the map for a command that begins at `offset_bytes` nearer to the processor; without effect on anything but the
     /// simulator's speed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn prefetch(&self, offset_bytes: u64) {
         let (number, logical) = self.route(self.times.unit_of(offset_bytes));
         self.controllers[number].ftl.prefetch(logical);
     }
 
-    /// Once the map is there, what it points to.
+    /// Whether programs are under way: reads look for them.
+    #[inline]
+    pub(crate) fn is_programming(&self) -> bool {
+        self.controllers.iter().any(|controller| controller.programs > 0)
+    }
+
+    /// Once the map is there, what it points to; for a read, where programs are under way.
     #[inline]
     pub(crate) fn prefetch_found(&self, kind: CommandKind, offset_bytes: u64) {
         let (number, logical) = self.route(self.times.unit_of(offset_bytes));
-        let Controller { ftl, unprogrammed, programs, .. } = &self.controllers[number];
-        if kind == CommandKind::Read && *programs == 0 {
-            return;
-        }
+        let Controller { ftl, unprogrammed, .. } = &self.controllers[number];
         let Some(physical) = ftl.lookup(logical) else { return };
         match kind {
             CommandKind::Read => prefetch(unprogrammed, self.layout.program_unit(physical).0 as usize),
@@ -300,11 +316,8 @@ impl Flash {
         let spent = &mut slot.done.breakdown;
         spent.queue += (turn - now) + (over - turn - link);
         (spent.link, spent.controller) = (link, self.times.write_overhead);
-        for edge in [command.offset_bytes, command.offset_bytes + bytes] {
-            let unit = self.times.unit_of(edge);
-            if unit * self.times.unit_bytes < edge {
-                self.fetch_rest(unit, now, over);
-            }
+        if (end - next) * self.times.unit_bytes > bytes {
+            self.fetch_rest(&command, now, over);
         }
         if next < end && (self.buffer_free == 0 || !self.for_buffer.is_empty()) {
             self.for_buffer.push_back(number);
@@ -315,8 +328,13 @@ impl Flash {
 
     /// What the host leaves of a mapping unit is read first; the buffer hides the time, the die is busy all the same.
     #[cold]
-    fn fetch_rest(&mut self, unit: u64, now: Nanos, ready: Nanos) {
-        self.fetch(unit, now, ready);
+    fn fetch_rest(&mut self, command: &Command, now: Nanos, ready: Nanos) {
+        for edge in [command.offset_bytes, command.offset_bytes + u64::from(command.length_bytes)] {
+            let unit = self.times.unit_of(edge);
+            if unit * self.times.unit_bytes < edge {
+                self.fetch(unit, now, ready);
+            }
+        }
     }
 
     /// A write takes what it can of the buffer; tells whether it has all it needs.
@@ -326,9 +344,10 @@ impl Flash {
         let waiter = if durable { number } else { NONE };
         let fits = self.buffer_free.min(end - next);
         self.buffer_free -= fits;
-        for unit in next..next + fits {
-            let (controller, logical) = self.route(unit);
-            self.append(controller, logical, now, ready, waiter);
+        let mut left = next..next + fits;
+        while !left.is_empty() {
+            let (controller, units) = self.take_stretch(&mut left);
+            self.append(controller, units, (now, ready), waiter);
         }
         self.slots[number as usize].next += fits;
         if next + fits < end {

@@ -160,14 +160,25 @@ impl Die {
         begin
     }
 
-    /// Takes up what waits longest, if it is idle and something waits.
+    /// Is given something to do; whether it takes something up.
+    #[inline(always)]
+    pub(super) fn take(&mut self, pending: Pending) -> bool {
+        if self.now.is_none() && self.queue.is_empty() {
+            self.now = Some(pending);
+            return true;
+        }
+        self.queue.push_back(pending);
+        self.take_next()
+    }
+
+    /// Takes up what waits longest, if it is idle and something waits; whether it does.
     #[inline]
-    pub(super) fn take_next(&mut self) -> Option<&Pending> {
-        if self.now.is_some() {
-            return None;
+    pub(super) fn take_next(&mut self) -> bool {
+        if self.now.is_some() || self.queue.is_empty() {
+            return false;
         }
         self.now = self.queue.pop_front();
-        self.now.as_ref()
+        true
     }
 
     /// Works from `begin` to `end` on what it took up.
@@ -188,7 +199,7 @@ mod tests {
 
     fn start(die: &mut Die, begin: Nanos, end: Nanos) {
         (die.now, die.queue) = (None, [program()].into());
-        assert!(die.take_next().is_some());
+        assert!(die.take_next());
         die.work(begin, end);
     }
 

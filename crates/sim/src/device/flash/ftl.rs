@@ -242,7 +242,7 @@ impl Ftl {
     ///
     /// # Panics
     /// When no erased block is left: reclaim first ([`Ftl::is_short`]).
-    #[inline]
+    #[inline(always)]
     pub fn write(&mut self, logical: u32) -> (u32, Frontier) {
         self.work.host_units += 1;
         let frontier = match &self.hot {
@@ -287,26 +287,36 @@ impl Ftl {
     }
 
     /// Takes the next unit of a frontier, which counts as valid from now on.
-    #[inline]
+    #[inline(always)]
     fn next_unit(&mut self, frontier: Frontier) -> u32 {
         let place = if self.separate { frontier as usize } else { 0 };
-        let mut open = self.open[place];
-        if open.next == open.end {
-            let block = self.free.pop_front().expect("reclaiming keeps a block erased");
-            self.victims.open(block, self.usable_units);
-            if let Some(hot) = &mut self.hot {
-                hot.open(block, frontier, self.work.host_units);
-            }
-            let begin = block * self.units_per_block;
-            open = Open { next: begin, end: begin + self.usable_units };
+        if self.open[place].next == self.open[place].end {
+            self.open[place] = self.open_block(frontier);
         }
+        let open = &mut self.open[place];
         let unit = open.next;
         open.next += 1;
         if open.next == open.end {
-            self.victims.close(self.divide.quotient(unit), self.work.host_units);
+            self.close_block(unit);
         }
-        self.open[place] = open;
         unit
+    }
+
+    #[cold]
+    fn open_block(&mut self, frontier: Frontier) -> Open {
+        let block = self.free.pop_front().expect("reclaiming keeps a block erased");
+        self.victims.open(block, self.usable_units);
+        if let Some(hot) = &mut self.hot {
+            hot.open(block, frontier, self.work.host_units);
+        }
+        let begin = block * self.units_per_block;
+        Open { next: begin, end: begin + self.usable_units }
+    }
+
+    /// The last unit of an open block was taken.
+    #[cold]
+    fn close_block(&mut self, unit: u32) {
+        self.victims.close(self.divide.quotient(unit), self.work.host_units);
     }
 
     /// Whether writing has used up the erased blocks beyond the reserve: from here on reclaiming must keep step.

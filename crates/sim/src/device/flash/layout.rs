@@ -42,6 +42,7 @@ pub(super) struct Layout {
     by_program_unit: Divide,
     by_block: Divide,
     by_channel: Divide,
+    by_dies: Divide,
     by_bits: Divide,
 }
 
@@ -86,6 +87,7 @@ impl Layout {
             by_program_unit: Divide::by(program_units),
             by_block: Divide::by(pages * data * dies),
             by_channel: Divide::by(dies),
+            by_dies: Divide::by(channels * dies),
             by_bits: Divide::by(bits as u32),
         })
     }
@@ -117,6 +119,12 @@ impl Layout {
     #[inline]
     pub(super) fn channel_of(&self, die: u32) -> usize {
         self.by_channel.quotient(die) as usize
+    }
+
+    /// The controller of a die.
+    #[inline]
+    pub(super) fn controller_of(&self, die: u32) -> usize {
+        self.by_dies.quotient(die) as usize
     }
 
     /// Where a program unit is, and its kind of page. Blocks of few pages take turns in where they begin.

@@ -259,6 +259,15 @@ impl Flash {
 
     #[inline]
     pub(super) fn next_wake(&self) -> Option<Nanos> {
+        if !self.barrier.is_open() {
+            return self.next_wake_with_flush();
+        }
+        let event = self.events.next();
+        (event < Nanos::MAX).then_some(event)
+    }
+
+    #[cold]
+    fn next_wake_with_flush(&self) -> Option<Nanos> {
         let event = self.events.next();
         let wake = self.next_flush().map_or(event, |flush| event.min(flush));
         (wake < Nanos::MAX).then_some(wake)
@@ -318,17 +327,11 @@ impl Flash {
         self.start_next(number, at);
     }
 
-    /// The controller of a die.
-    #[inline]
-    fn controller_of(&self, die: u32) -> usize {
-        if self.controllers.len() == 1 { 0 } else { (die / self.layout.dies()) as usize }
-    }
-
     /// A program unit's data are on a die and have left the buffer; parity has no unit.
     #[inline]
     fn is_programmed(&mut self, die: u32, unit: u32) {
         if unit != NONE {
-            let number = self.controller_of(die);
+            let number = self.layout.controller_of(die);
             let controller = &mut self.controllers[number];
             controller.unprogrammed[unit as usize] -= 1;
             controller.programs -= 1;
@@ -338,17 +341,24 @@ impl Flash {
     /// Gives a die something to do; part of the caller, for what was just put together field by field is slow to read as a whole.
     #[inline(always)]
     fn enqueue(&mut self, number: u32, pending: Pending, at: Nanos) {
-        let die = &mut self.dies[number as usize];
-        die.queue.push_back(pending);
-        if die.now.is_none() {
-            self.start_next(number, at);
+        if self.dies[number as usize].take(pending) {
+            self.start(number, at);
         }
     }
 
     /// An idle die begins what waits for it.
+    #[inline]
     fn start_next(&mut self, number: u32, at: Nanos) {
+        if self.dies[number as usize].take_next() {
+            self.start(number, at);
+            self.prefetch_end(number);
+        }
+    }
+
+    /// A die begins what it has taken up.
+    fn start(&mut self, number: u32, at: Nanos) {
         let die = &mut self.dies[number as usize];
-        let Some(&Pending { kind, page, unit, tag, renews, ready, .. }) = die.take_next() else { return };
+        let Some(Pending { kind, page, renews, ready, .. }) = die.now else { return };
         if die.dead {
             return self.pass_over(number, at);
         }
@@ -383,19 +393,20 @@ impl Flash {
             self.reclaiming = self.reclaiming.map(|time| time / 2);
         }
         self.events.add(end, number);
-        self.prefetch_end(number, (kind, unit, tag));
     }
 
-    /// Brings near what the end of something on a die will need: where many wait, that has left the processor's cache.
+    /// Brings near what the end of something that waited for its die will need: where many wait, that has left the processor's cache.
     #[inline]
-    fn prefetch_end(&self, number: u32, (kind, unit, tag): (Kind, u32, u32)) {
+    fn prefetch_end(&self, number: u32) {
+        let die = &self.dies[number as usize];
         // Not the next one: each may lie across two lines of the cache, of which the second is this one's first.
-        if let Some(second) = self.dies[number as usize].queue.get(1) {
+        if let Some(second) = die.queue.get(1) {
             prefetch(std::slice::from_ref(second), 0);
         }
+        let Some(Pending { kind, unit, tag, .. }) = die.now else { return };
         match kind {
             Kind::Sense => self.relocations.prefetch(tag),
-            _ => prefetch(&self.controllers[self.controller_of(number)].unprogrammed, unit as usize),
+            _ => prefetch(&self.controllers[self.layout.controller_of(number)].unprogrammed, unit as usize),
         }
     }
 

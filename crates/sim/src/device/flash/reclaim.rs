@@ -4,6 +4,7 @@ use super::die::{Kind, NONE, Pending};
 use super::ftl::{Frontier, Step};
 use super::{Flash, Nanos};
 use crate::near::prefetch;
+use std::ops::Range;
 
 /// Relocated program units that wait until what goes into them has been sensed.
 #[derive(Debug, Default)]
@@ -53,22 +54,24 @@ impl Relocations {
 }
 
 impl Flash {
-    /// Appends one unit of the host's data.
+    /// Appends units of the host's data.
     #[inline]
-    pub(super) fn append(&mut self, number: usize, logical: u32, at: Nanos, ready: Nanos, waiter: u32) {
-        if self.controllers[number].ftl.is_exhausted() {
-            self.reclaim_until_possible(number, at);
-        }
-        let controller = &mut self.controllers[number];
-        let (to, frontier) = controller.ftl.write(logical);
-        controller.buffered[frontier as usize] += 1;
-        if self.filled(number, frontier, to, (at, ready), waiter) {
-            self.keep_step(number, at);
+    pub(super) fn append(&mut self, number: usize, units: Range<u32>, (at, ready): (Nanos, Nanos), waiter: u32) {
+        for logical in units {
+            if self.controllers[number].ftl.is_exhausted() {
+                self.reclaim_until_possible(number, at);
+            }
+            let controller = &mut self.controllers[number];
+            let (to, frontier) = controller.ftl.write(logical);
+            controller.buffered[frontier as usize] += 1;
+            if self.filled(number, frontier, to, (at, ready), waiter) {
+                self.keep_step(number, at);
+            }
         }
     }
 
     /// A unit of a frontier of the host's data was taken; a full program unit goes to its die.
-    #[inline]
+    #[inline(always)]
     fn filled(&mut self, number: usize, frontier: Frontier, to: u32, (at, ready): (Nanos, Nanos), waiter: u32) -> bool {
         let place = frontier as usize;
         let (unit, rest) = self.layout.program_unit(to);
@@ -77,6 +80,14 @@ impl Flash {
             controller.filling[place] = unit;
             return false;
         }
+        self.send(number, place, unit, (at, ready), waiter);
+        true
+    }
+
+    /// A full program unit of the host's data goes to its die.
+    #[inline(never)]
+    fn send(&mut self, number: usize, place: usize, unit: u32, (at, ready): (Nanos, Nanos), waiter: u32) {
+        let controller = &mut self.controllers[number];
         controller.filling[place] = NONE;
         let frees = std::mem::take(&mut controller.buffered[place]);
         let epoch = self.durable.enter();
@@ -90,7 +101,6 @@ impl Flash {
         }
         let host = Pending { kind: Kind::Host, page: 0, frees, unit, tag: waiter, renews, epoch, ready };
         self.program(number, unit, host, at);
-        true
     }
 
     /// Sends a program unit, and the parity of its stripe if it is the last, to their dies.
@@ -124,13 +134,19 @@ impl Flash {
     }
 
     /// Reclaims as much as keeps the reserve as it is, for one program unit of the host.
+    #[inline]
     fn keep_step(&mut self, number: usize, at: Nanos) {
+        let controller = &mut self.controllers[number];
+        if controller.ftl.is_short() {
+            self.reclaim_in_step(number, at);
+        } else {
+            controller.owed = 0;
+        }
+    }
+
+    fn reclaim_in_step(&mut self, number: usize, at: Nanos) {
         let program_units = u64::from(self.layout.program_units);
         let controller = &mut self.controllers[number];
-        if !controller.ftl.is_short() {
-            controller.owed = 0;
-            return;
-        }
         let (moves, gain) = controller.ftl.pace();
         controller.owed += program_units * moves.max(1);
         let gain = gain.max(1);

@@ -103,7 +103,7 @@ impl Hdd {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     pub(super) fn next_wake(&self) -> Option<Nanos> {
         let next = self.next_event().min(self.next_choice());
         (next < Nanos::MAX).then_some(next)

@@ -347,7 +347,7 @@ impl Cache {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn next_wake(&self) -> Option<Nanos> {
         let timed = self.timed.peek().map(|Reverse((at, ..))| *at);
         [timed, self.device.next_wake()].into_iter().flatten().min()
