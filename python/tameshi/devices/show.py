@@ -47,39 +47,40 @@ class Shown:
 
 
 def listing(drives: Sequence[Described], lang: str) -> RenderableType:
-    """Every profile: model, capacity, and what it is; names are whole, for a person types them."""
-    table = Table()
-    longest = max((len(drive.name) for drive in drives), default=0)
-    table.add_column(words("profile", lang), min_width=longest, no_wrap=True)
-    for key in ("model", "capacity", "description"):
-        table.add_column(words(key, lang))
-    for drive in drives:
-        capacity = format_capacity(drive.capacity_bytes)
-        table.add_row(drive.name, drive.model, capacity, Text(drive.description))
-    return table
+    """Every drive: model, capacity, and what it is."""
+    rows = [
+        (drive.name, drive.model, format_capacity(drive.capacity_bytes), drive.description)
+        for drive in drives
+    ]
+    return _listing(("model", "capacity", "description"), rows, lang)
 
 
 def listing_plain(kind: str, found: Sequence[Plain], lang: str) -> RenderableType:
     """Every profile of what is no drive, and what it is."""
-    table = Table(title=words(f"{kind}s", lang), title_justify="left")
-    longest = max((len(each.name) for each in found), default=0)
-    table.add_column(words("profile", lang), min_width=longest, no_wrap=True)
-    table.add_column(words("description", lang))
-    for each in found:
-        table.add_row(each.name, Text(each.description))
-    return table
+    rows = [(each.name, each.description) for each in found]
+    return _listing(("description",), rows, lang, title=f"{kind}s")
 
 
 def listing_arrays(arrays: Sequence[Array], lang: str) -> RenderableType:
     """Every array: what it is made of, capacity, and what it is."""
-    table = Table(title=words("arrays", lang), title_justify="left")
-    longest = max((len(array.name) for array in arrays), default=0)
+    rows = [
+        (array.name, array.made_of, format_capacity(array.capacity_bytes), array.description)
+        for array in arrays
+    ]
+    return _listing(("made_of", "capacity", "description"), rows, lang, title="arrays")
+
+
+def _listing(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], lang: str, title: str | None = None
+) -> Table:
+    """A table of profiles, whose names, first in each row, are whole: a person types them."""
+    table = Table(title=words(title, lang) if title else None, title_justify="left")
+    longest = max((len(name) for name, *_ in rows), default=0)
     table.add_column(words("profile", lang), min_width=longest, no_wrap=True)
-    for key in ("made_of", "capacity", "description"):
+    for key in columns:
         table.add_column(words(key, lang))
-    for array in arrays:
-        capacity = format_capacity(array.capacity_bytes)
-        table.add_row(array.name, array.made_of, capacity, Text(array.description))
+    for name, *cells in rows:
+        table.add_row(name, *map(Text, cells))
     return table
 
 
