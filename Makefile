@@ -11,7 +11,7 @@ PACKAGES := $(VENV)/packages.stamp
 PROJECT := $(VENV)/project.stamp
 SOURCES := $(shell find crates -not -name '*.md') Cargo.toml Cargo.lock pyproject.toml
 
-.PHONY: help demo test soak bench lint predictions setup lock gen format clean
+.PHONY: help demo test soak bench lint train predictions setup lock gen format clean
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
 
@@ -46,6 +46,9 @@ lint: $(PACKAGES) ## formats, lints and types
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
 
+train: ## the compiler learns anew which way the simulator's branches go
+	scripts/train
+
 predictions: setup ## runs the studies of published figures, and writes what we predict
 	$(BIN)/tameshi predictions
 
@@ -58,7 +61,8 @@ $(PACKAGES): requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-$(PROJECT): $(PACKAGES) $(SOURCES)
+$(PROJECT): export RUSTFLAGS += $(shell scripts/rustflags)
+$(PROJECT): $(PACKAGES) $(SOURCES) $(wildcard pgo/*)
 	PATH="$(abspath $(BIN)):$$PATH" pip install --quiet --disable-pip-version-check \
 	    --no-deps --no-build-isolation --editable .
 	cargo build --release --quiet --locked -p tameshi-oltp-py

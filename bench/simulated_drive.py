@@ -25,6 +25,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import re
 import shutil
 import subprocess
@@ -237,10 +238,15 @@ def watch(cli: psutil.Process, out: Path) -> tuple[float, float, int]:
 
 
 def build() -> Path:
-    """The bare loop's program, in the profile that the extension is built in."""
+    """The bare loop's program, built as the extension is."""
+    flags = subprocess.check_output([ROOT / "scripts" / "rustflags"], text=True)
+    flags = f"{os.environ.get('RUSTFLAGS', '')} {flags.strip()}"
     command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "tameshi-sim"]
     told = [*command, "--example", "bare_flash", "--message-format", "json"]
-    lines = subprocess.run(told, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    environment = {**os.environ, "RUSTFLAGS": flags}
+    lines = subprocess.run(
+        told, check=True, capture_output=True, text=True, cwd=ROOT, env=environment
+    ).stdout
     made = (json.loads(line).get("executable") for line in lines.splitlines())
     return Path(next(path for path in made if path))
 

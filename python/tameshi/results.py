@@ -6,6 +6,7 @@ A pure function of the records.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +63,9 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     asked = {figure.window for figure in figures if figure.window}
     # What includes the ramp is made of the phase and of the whole.
     asked |= {WHOLE for figure in figures if figure.model_dump(mode="json")["derived"] == RAMPED}
-    frames = {run.folder: Frames(run) for run in runs if run.outcome["status"] != "failed"}
+    read = [run for run in runs if run.outcome["status"] != "failed"]
+    with ThreadPoolExecutor() as readers:
+        frames = dict(zip((run.folder for run in read), readers.map(Frames, read), strict=True))
     cells = [_cell(study, cell, frames, asked) for cell in _cells(runs)]
     axes = [
         {"name": axis.name, "varies": axis.varies.value, "levels": axis.levels}

@@ -111,8 +111,9 @@ fn metrics() -> PyResult<String> {
 
 /// Latencies per tag of an interval log's text; `windows` names, by phase, the first and last round that count.
 #[pyfunction]
-fn latencies(log: &str, windows: Windows) -> PyResult<String> {
-    json(&summarise(log, &windows).map_err(|error| CoreError::new_err(error.to_string()))?)
+fn latencies(py: Python<'_>, log: &str, windows: Windows) -> PyResult<String> {
+    let summary = py.detach(|| summarise(log, &windows));
+    json(&summary.map_err(|error| CoreError::new_err(error.to_string()))?)
 }
 
 /// Every histogram of an interval log's text, as counts.

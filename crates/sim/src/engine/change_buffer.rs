@@ -233,9 +233,12 @@ impl Engine {
         is_made
     }
 
-    /// Pages of the tree beyond which nothing is buffered any more.
+    /// Pages that its tree comes to next: beyond half of what it may have more is merged, and where that does not hold it, nothing
+    /// is buffered beyond all.
     pub(super) fn most_buffered_pages(&self) -> u32 {
-        self.layout.change_buffer.1.min((self.settings.buffered.0 / PER_PAGE) as u32)
+        let most = self.layout.change_buffer.1.min((self.settings.buffered.0 / PER_PAGE) as u32);
+        let half = most / 2;
+        if self.change_buffer.pages <= half + half / 20 { half } else { most }
     }
 
     /// Whether a change of a leaf that is not in the pool goes to the change buffer.

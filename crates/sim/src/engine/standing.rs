@@ -68,7 +68,7 @@ pub(crate) struct Standing {
     waiting: f64,
     /// Bytes in the host's page cache, where files go through it.
     cached: Option<f64>,
-    /// All that the pool can hold, what the change buffer's pages may be of it, dirty bytes and age of the log from which on something else begins.
+    /// All that the pool can hold; bytes of the change buffer's pages, dirty bytes and age of the log from which on something else begins.
     pub(crate) whole: f64,
     pub(crate) most_buffered: f64,
     pub(crate) most_dirty: f64,

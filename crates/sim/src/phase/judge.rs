@@ -129,12 +129,18 @@ impl Judge {
         if !is_enough || passed < LEAST_TIME as f64 || are_few || left < LITTLE * all {
             return None;
         }
-        let least = (WINDOW * passed).max(WINDOW_TIME as f64);
+        self.lasting_as(blocks, left).or_else(|| self.lasting_as(since_full(blocks)?, left))
+    }
+
+    /// The same, as windows among these blocks tell it.
+    fn lasting_as(&self, blocks: &[Stretch], left: f64) -> Option<Lasting> {
+        let all = (self.end - self.begin) as f64;
+        let least = (WINDOW * Sums::of(blocks).length).max(WINDOW_TIME as f64);
         let turn = turn_of_the_log(latest(blocks, least)?);
         let mut window = latest(blocks, least.max(turn))?;
         let unrest = unrest(window);
         let is_restless = has_bursts(window);
-        if is_restless && passed < RESTLESS_SHARE * all {
+        if is_restless && all - left < RESTLESS_SHARE * all {
             return None;
         }
         if is_restless || unrest > ERROR * (window.len() as f64).sqrt() {
@@ -153,6 +159,14 @@ impl Judge {
         let goes_on = is_steady && is_enough_to_tell(before, window) && !fills_up(before, window);
         (goes_on && !comes_to_a_limit(window, left) && !windows.buffer_takes_room(left)).then_some(lasting)
     }
+}
+
+/// The blocks since the change buffer is full, where all pages were replaced: a window astride that moment is of two rates.
+fn since_full(blocks: &[Stretch]) -> Option<&[Stretch]> {
+    let (last, earlier) = blocks.split_last()?;
+    let is_full = |standing: &Standing| standing.buffered >= FULL * standing.most_buffered;
+    let before = earlier.iter().rposition(|block| !is_full(&block.standing.1))?;
+    (is_full(&last.standing.1) && last.standing.1.turned_over >= TURNS).then(|| &blocks[before + 1..])
 }
 
 /// Windows of equal length behind one another, the last one of which ends now.
@@ -439,6 +453,25 @@ mod tests {
         assert!(!with(32e6, |number| 5e5 * f64::from(number)), "full in twenty seconds");
         assert!(with(20.5e6, |number| 5e5 * f64::from(number.min(40))), "full for a while");
         assert!(with(5e8, |number| 1e4 * f64::from(number)), "too little to matter");
+    }
+
+    #[test]
+    fn what_was_before_the_change_buffer_became_full_says_nothing_of_the_rest() {
+        let judge = Judge { begin: 0, end: 1000 * SECOND };
+        let since = |full: u32| {
+            let size = |number: u32| 1e6 * f64::from(number.min(50));
+            let made = (0..50 + full).map(|number| {
+                let mut block = block(5 * SECOND, if number < 50 { 2000 } else { 1800 });
+                let (begin, end) = &mut block.standing;
+                (begin.buffered, end.buffered) = (size(number), size(number + 1));
+                (end.whole, end.most_buffered, end.turned_over) = (1e9, 50e6, 5.0);
+                block
+            });
+            let blocks: Vec<Stretch> = made.collect();
+            judge.lasting(&blocks).map(|lasting| (lasting.blocks, lasting.pace(1e9)))
+        };
+        assert_eq!([1, 3].map(since), [None; 2], "nothing tells yet what comes");
+        assert_eq!(since(8), Some((3, 1.0)));
     }
 
     #[test]
