@@ -14,7 +14,9 @@ mod growth;
 mod judge;
 mod sitting;
 mod straight;
+mod sums;
 mod trend;
+mod windows;
 
 use crate::check;
 use crate::device::{Device, DeviceCompletion};

@@ -10,6 +10,7 @@ use super::layout::{Layout, Tree};
 use super::plan::REDO_ENTRY;
 use super::stage::Stage;
 use super::{AHEAD, Engine, Purpose};
+use crate::near::prefetch;
 use std::iter;
 use tameshi_base::Random;
 
@@ -35,6 +36,8 @@ pub(super) struct ChangeBuffer {
     indexes: Vec<Index>,
     /// Pages of its tree.
     pages: u32,
+    /// Changes of leaves so far, and how many of them went in here.
+    asked: (u64, u64),
     /// Where leaves to merge are looked for.
     random: Random,
 }
@@ -67,12 +70,23 @@ impl ChangeBuffer {
         let mut indexes: Vec<_> = leaves.map(|(first, leaves)| Index { first, leaves, changes: 0 }).collect();
         indexes.sort_unstable_by_key(|index| index.first);
         let random = Random::named(seed, "change buffer");
-        Self { changes: vec![0; end as usize], all: 0, indexes, pages: 0, random }
+        Self { changes: vec![0; end as usize], all: 0, indexes, pages: 0, asked: (0, 0), random }
     }
 
     /// Pages of its tree.
     pub(super) fn pages(&self) -> u32 {
         self.pages
+    }
+
+    /// Changes of leaves so far, and how many of them went in here.
+    pub(super) fn asked(&self) -> (u64, u64) {
+        self.asked
+    }
+
+    /// What is buffered for a page will be asked for.
+    #[inline]
+    pub(super) fn expect(&self, page: u32) {
+        prefetch(&self.changes, page as usize);
     }
 
     /// Changes that are buffered for a page.
@@ -90,6 +104,7 @@ impl ChangeBuffer {
         self.changes[leaf as usize] += 1;
         self.indexes[index].changes += 1;
         self.all += 1;
+        self.asked = (self.asked.0 + 1, self.asked.1 + 1);
     }
 
     fn take(&mut self, page: u32) -> u64 {
@@ -159,7 +174,11 @@ impl Engine {
                 // While it waited the leaf may have come in, or the buffer may have become full.
                 Way::Buffer if self.is_bufferable(page) => return self.buffer(client, page, redo),
                 Way::Buffer => Way::Leaf,
-                Way::Leaf => return self.change(client, page, redo),
+                Way::Leaf => {
+                    let passed = self.change(client, page, redo);
+                    self.change_buffer.asked.0 += u64::from(passed);
+                    return passed;
+                }
             };
             self.clients[client as usize].way = next;
         }
@@ -233,11 +252,16 @@ impl Engine {
         is_made
     }
 
-    /// Pages that its tree comes to next: beyond half of what it may have more is merged, and where that does not hold it, nothing
-    /// is buffered beyond all.
-    pub(super) fn most_buffered_pages(&self) -> u32 {
+    /// Changes of the half that it may hold: with more of them the server merges as fast as it may.
+    fn half(&self) -> u64 {
+        self.settings.buffered.0 / 2
+    }
+
+    /// Pages of its tree from which on something else begins: half of what it may have, where more is merged, and where that does
+    /// not hold it all, beyond which nothing is buffered.
+    pub(super) fn next_mark(&self) -> u32 {
         let most = self.layout.change_buffer.1.min((self.settings.buffered.0 / PER_PAGE) as u32);
-        let half = most / 2;
+        let half = most.min((self.half() / PER_PAGE) as u32);
         if self.change_buffer.pages <= half + half / 20 { half } else { most }
     }
 
@@ -345,8 +369,7 @@ impl Engine {
         if all == 0 {
             return 0;
         }
-        let hurry = all * 2 > self.settings.buffered.0;
-        let most = if hurry { self.settings.io_capacity } else { self.settings.io_capacity / 20 };
+        let most = if all > self.half() { self.settings.io_capacity } else { self.settings.io_capacity / 20 };
         most.min(u64::from(AHEAD) / 2)
     }
 }
@@ -364,6 +387,7 @@ mod tests {
             all: 0,
             indexes: vec![index(1_000, 400), index(9_000, 10_000)],
             pages: 1,
+            asked: (0, 0),
             random: Random::named(2, "changes"),
         }
     }

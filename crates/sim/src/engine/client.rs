@@ -215,7 +215,7 @@ impl Engine {
         seat.plan.clear();
         let Seat { statement, reply, plan, undo, .. } = &mut *seat;
         Self::plan_into(&mut self.logic, &self.catalogue, &mut self.layout, (statement, reply, plan, undo));
-        Self::outlook(&self.pool, &mut seat.plan);
+        Self::outlook(&self.pool, &self.change_buffer, &mut seat.plan);
         // Without locks nothing that was answered may have changed meanwhile.
         seat.asks_locks =
             self.settings.model.row_locks.is_some() && seat.plan.ops.iter().any(|op| matches!(op, Op::Lock(_)));

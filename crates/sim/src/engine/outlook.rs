@@ -1,6 +1,7 @@
 //! What clients will need soon is brought near to the processor: what is known of a page lies anywhere in memory, and waiting
 //! for it would take longer than all else that a statement costs here. Results don't depend on it.
 
+use super::change_buffer::ChangeBuffer;
 use super::plan::{Op, Plan};
 use super::pool::Pool;
 use super::{Engine, Logic};
@@ -9,12 +10,15 @@ use tameshi_workload::program::tpcc::{Customer, Input};
 
 impl Engine {
     /// A statement was planned.
-    pub(super) fn outlook(pool: &Pool, plan: &mut Plan) {
+    pub(super) fn outlook(pool: &Pool, change_buffer: &ChangeBuffer, plan: &mut Plan) {
         for op in &plan.ops {
-            match *op {
-                Op::Get(page) => pool.expect(page),
-                Op::Change(page, _) | Op::Secondary(page, _) => pool.expect_change(page),
-                _ => {}
+            let (page, is_there) = match *op {
+                Op::Get(page) => (page, pool.expect(page)),
+                Op::Change(page, _) | Op::Secondary(page, _) => (page, pool.expect_change(page)),
+                _ => continue,
+            };
+            if !is_there {
+                change_buffer.expect(page);
             }
         }
         plan.soon.drain(..).for_each(|page| pool.bring(page));

@@ -224,21 +224,21 @@ impl Pool {
         prefetch(&self.frame_of, page as usize);
     }
 
-    /// A page will be used at once.
+    /// A page will be used at once; `false` if it has to come in first.
     #[inline]
-    pub(super) fn expect(&self, page: u32) {
-        if self.evictions > 0 {
-            self.expect_change(page);
-        }
+    pub(super) fn expect(&self, page: u32) -> bool {
+        self.evictions == 0 || self.expect_change(page)
     }
 
-    /// A page will be changed at once.
+    /// A page will be changed at once; `false` if it has to come in first.
     #[inline]
-    pub(super) fn expect_change(&self, page: u32) {
-        if let Some(&at) = self.frame_of.get(page as usize).filter(|at| **at < FRESH) {
+    pub(super) fn expect_change(&self, page: u32) -> bool {
+        let at = self.frame_of.get(page as usize).copied().unwrap_or(NONE);
+        if at < FRESH {
             prefetch(&self.states, at as usize);
             prefetch(&self.frames, at as usize);
         }
+        at != NONE
     }
 
     /// The frame of a page that is in the pool or on its way.
@@ -458,11 +458,21 @@ impl Pool {
     }
 
     fn evict(&mut self, at: u32) {
+        self.bring_next(at);
         self.remove(at);
         self.evictions += 1;
         self.frame_of[self.frames[at as usize].page as usize] = NONE;
         (self.frames[at as usize], self.states[at as usize]) = (EMPTY, 0);
         self.free.push(at);
+    }
+
+    /// Those behind one that is evicted from the list's end will be so next.
+    fn bring_next(&self, at: u32) {
+        let next = self.links[at as usize].newer;
+        if let Some(frame) = self.frames.get(next as usize) {
+            prefetch(&self.frame_of, frame.page as usize);
+            prefetch(&self.frames, self.links[next as usize].newer as usize);
+        }
     }
 
     fn add_newest(&mut self, at: u32) {

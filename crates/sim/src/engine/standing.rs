@@ -70,12 +70,14 @@ pub(crate) struct Standing {
     cached: Option<f64>,
     /// All that the pool can hold; bytes of the change buffer's pages, dirty bytes and age of the log from which on something else begins.
     pub(crate) whole: f64,
-    pub(crate) most_buffered: f64,
+    pub(crate) buffer_mark: f64,
     pub(crate) most_dirty: f64,
     pub(crate) hasty_age: f64,
     /// How often all pages in the pool have been replaced, and all of the log.
     pub(crate) turned_over: f64,
     pub(crate) log_turned_over: f64,
+    /// Changes of secondary indexes' leaves so far, and how many of them were buffered.
+    pub(crate) leaf_changes: (u64, u64),
 }
 
 impl Engine {
@@ -93,7 +95,7 @@ impl Engine {
             whole: bytes(frames),
             dirty: bytes(self.pool.dirty()),
             buffered: bytes(self.change_buffer.pages()),
-            most_buffered: bytes(self.most_buffered_pages()),
+            buffer_mark: bytes(self.next_mark()),
             age: self.redo.age() as f64,
             waiting: self.locks.waiting() as f64,
             cached: self.cache.bytes(),
@@ -101,6 +103,7 @@ impl Engine {
             hasty_age: self.redo.hasty_age().min(self.redo.capacity()) as f64,
             turned_over: self.pool.evictions() / f64::from(frames),
             log_turned_over: self.redo.lsn() as f64 / self.redo.capacity() as f64,
+            leaf_changes: self.change_buffer.asked(),
         }
     }
 

@@ -34,6 +34,12 @@ impl Stretch {
         self.kinds.iter().map(|kind| kind.count).sum()
     }
 
+    /// Of the changes of secondary indexes' leaves, the share that was buffered; zero where there were none.
+    pub(super) fn buffered_share(&self) -> f64 {
+        let ((all, buffered), end) = (self.standing.0.leaf_changes, self.standing.1.leaf_changes);
+        end.1.saturating_sub(buffered) as f64 / end.0.saturating_sub(all).max(1) as f64
+    }
+
     /// Transactions a nanosecond.
     pub(super) fn rate(&self) -> f64 {
         self.transactions() as f64 / self.length.max(1) as f64

@@ -122,23 +122,20 @@ impl Phase<'_> {
         Ok(EndedBy::Time)
     }
 
-    /// Simulates a block: to the end of an interval where that is not far.
+    /// Simulates a block, interval by interval.
     fn block(&mut self, parts: &mut Parts, world: &mut World, writer: &mut Writer) -> Result<Stretch, SimError> {
-        let (least, most) = parts.judge.block();
-        let (from, mut whole) = (parts.book.at, None::<Stretch>);
+        let ramp = Some(parts.judge.begin).filter(|ramped| *ramped > parts.book.at);
+        let end = ramp.unwrap_or(parts.end).min(parts.end).min(parts.book.at + parts.judge.block());
+        let mut whole = None::<Stretch>;
         loop {
-            let (at, end) = (parts.book.at, parts.end.min(from + most));
-            let to = parts.book.boundary_after(at).min(end);
-            let piece = self.piece(to - at, world);
+            let to = parts.book.boundary_after(parts.book.at).min(end);
+            let piece = self.piece(to - parts.book.at, world);
             parts.book.simulated(&piece, world, writer)?;
             match &mut whole {
                 Some(whole) => whole.append(&piece),
                 none => *none = Some(piece),
             }
-            let ramped = to == parts.judge.begin;
-            if let Some(whole) =
-                whole.take_if(|_| to >= from + least || to == end || ramped || writer.control().is_stopping())
-            {
+            if let Some(whole) = whole.take_if(|_| to == end || writer.control().is_stopping()) {
                 return Ok(whole);
             }
         }

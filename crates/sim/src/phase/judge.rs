@@ -4,13 +4,13 @@
 //! pages nor erased flash come to a limit before the phase's end. docs/simulated-databases.md gives the rules.
 
 use super::book::Stretch;
-use super::growth::Growth;
-use super::trend::{inverse, inverses, slope};
+use super::sums::Sums;
+use super::windows::{APART, FULL, Lasting, Windows};
 use crate::engine::Standing;
 use tameshi_base::Nanos;
 
 const SECOND: Nanos = 1_000_000_000;
-/// A block lasts a two-hundredth of the phase, and twice that where intervals are long.
+/// A block lasts a two-hundredth of the phase.
 const BLOCKS: Nanos = 200;
 /// So much of a phase is simulated at least, or so many transactions: where these take long, simulating them is cheap.
 const LEAST_SHARE: f64 = 0.2;
@@ -25,13 +25,6 @@ const WINDOW: f64 = 0.25;
 const WINDOW_TIME: Nanos = 2 * SECOND;
 const WINDOW_BLOCKS: usize = 3;
 const WINDOW_TRANSACTIONS: u64 = 3000;
-/// How far the rate of a window may be from what the ones before it let expect, and what a change of the pages that come in
-/// would do to it.
-const APART: f64 = 0.02;
-/// By how much at most the rest may be slower or faster than the window, as its pace goes on changing.
-const DRIFT: f64 = 0.025;
-/// So much of a trend with `1 / t` goes on: what comes to rest goes on level at some time, and nothing tells when.
-const BELIEVED: f64 = 0.5;
 /// Standard error of a window's rate, as its blocks tell it; with more the window lasts whole turns of the log, for flushing for
 /// its sake comes in bursts. Until that has turned once it lasts as long as chance needs.
 const ERROR: f64 = 0.007;
@@ -47,59 +40,8 @@ const TURNS: f64 = 2.0;
 const LOG_TURNS: f64 = 1.25;
 /// Dirty pages and log that are more by this from window to window still grow.
 const GROWTH: f64 = 1.1;
-/// A change buffer that takes this share of the pool more before the end leaves other pages less room; one that would take so much
-/// beyond what it may has just come to its end.
-const ROOM: f64 = 0.05;
-const LOST: f64 = 0.04;
-/// One that is as large as it may be, but for so much of it, is full; one that comes to that in less than this share of what is
-/// left will make another rest of it.
-const FULL: f64 = 0.97;
-const SOON: f64 = 0.5;
 /// Less than this share of a phase is not worth leaving out.
 const LITTLE: f64 = 0.05;
-
-/// What a pace goes on changing with.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum With {
-    /// The inverse of the time since the judge's begin, in nanoseconds: of that, so much has passed.
-    Inverse { passed: f64 },
-    /// What the change buffer has gained, in bytes: it grows so, by so much at most.
-    Buffered { growth: Growth, most: f64 },
-}
-
-impl With {
-    /// Its mean until so much of the rest has passed.
-    fn mean(&self, time: f64) -> f64 {
-        match self {
-            Self::Inverse { passed } => inverse(*passed, passed + time),
-            Self::Buffered { growth, most } if time > 0.0 => growth.mean(time).min(*most),
-            Self::Buffered { .. } => 0.0,
-        }
-    }
-}
-
-/// What the rest of a phase is like.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Lasting {
-    /// So many of the latest blocks.
-    pub(super) blocks: usize,
-    /// By how much their pace changes with something, and what that was in them.
-    drift: f64,
-    with: With,
-    at: f64,
-}
-
-impl Lasting {
-    /// How much of the blocks' time the work of so much of the rest takes.
-    pub(super) fn worth(&self, time: Nanos) -> Nanos {
-        (time as f64 * self.pace(time as f64)).round() as Nanos
-    }
-
-    /// The mean pace until so much of the rest has passed, as a share of that of the blocks.
-    pub(super) fn pace(&self, time: f64) -> f64 {
-        1.0 + self.drift * (self.with.mean(time) - self.at)
-    }
-}
 
 /// Judges a phase from the end of its ramp to its end.
 #[derive(Clone, Copy, Debug)]
@@ -113,10 +55,9 @@ impl Judge {
         Self { begin, end }
     }
 
-    /// How long a block lasts, at least and at most.
-    pub(super) fn block(&self) -> (Nanos, Nanos) {
-        let least = ((self.end - self.begin) / BLOCKS).max(1);
-        (least, 2 * least)
+    /// How long a block lasts.
+    pub(super) fn block(&self) -> Nanos {
+        ((self.end - self.begin) / BLOCKS).max(1)
     }
 
     /// What the rest of the phase is like; none while that is not known. The blocks follow one another from the ramp's end on.
@@ -154,106 +95,18 @@ impl Judge {
             };
         }
         let windows = Windows::ending_now(blocks, window.len())?;
-        let (before, lasting) = (windows.before, windows.lasting());
-        let is_steady = windows.is_as_expected() && (lasting.pace(left) - 1.0).abs() <= DRIFT;
-        let goes_on = is_steady && is_enough_to_tell(before, window) && !fills_up(before, window);
-        (goes_on && !comes_to_a_limit(window, left) && !windows.buffer_takes_room(left)).then_some(lasting)
+        let (before, window) = windows.both();
+        let goes_on = windows.are_steady(left) && is_enough_to_tell(before, window) && !fills_up(before, window);
+        (goes_on && !comes_to_a_limit(window, left) && !windows.buffer_takes_room(left)).then(|| windows.lasting())
     }
 }
 
 /// The blocks since the change buffer is full, where all pages were replaced: a window astride that moment is of two rates.
 fn since_full(blocks: &[Stretch]) -> Option<&[Stretch]> {
     let (last, earlier) = blocks.split_last()?;
-    let is_full = |standing: &Standing| standing.buffered >= FULL * standing.most_buffered;
+    let is_full = |standing: &Standing| standing.buffered >= FULL * standing.buffer_mark;
     let before = earlier.iter().rposition(|block| !is_full(&block.standing.1))?;
     (is_full(&last.standing.1) && last.standing.1.turned_over >= TURNS).then(|| &blocks[before + 1..])
-}
-
-/// Windows of equal length behind one another, the last one of which ends now.
-struct Windows<'a> {
-    /// As many blocks as there are of one before the two.
-    earlier: usize,
-    before: &'a [Stretch],
-    window: &'a [Stretch],
-    all: &'a [Stretch],
-}
-
-impl<'a> Windows<'a> {
-    fn ending_now(all: &'a [Stretch], length: usize) -> Option<Self> {
-        let rest = &all[..all.len() - length];
-        let before = rest.len().checked_sub(length)?;
-        Some(Self { earlier: length.min(before), before: &rest[before..], window: &all[rest.len()..], all })
-    }
-
-    /// When the last so many blocks began.
-    fn began(&self, blocks: usize) -> f64 {
-        self.all[..self.all.len() - blocks].iter().map(|block| block.length as f64).sum::<f64>().max(1.0)
-    }
-
-    /// How things stand at the end.
-    fn standing(&self) -> &Standing {
-        &self.window[self.window.len() - 1].standing.1
-    }
-
-    /// Whether pages come in ever more seldom: not where all in the pool have been replaced.
-    fn is_filling(&self) -> bool {
-        self.standing().turned_over < 1.0
-    }
-
-    /// What the pace may change with, of each of the last so many blocks but for so many, and its mean over them.
-    fn others(&self, blocks: usize, but: usize) -> (Vec<f64>, f64) {
-        let of = &self.all[self.all.len() - blocks..self.all.len() - but];
-        let (from, to) = (self.began(blocks), self.began(but));
-        if self.is_filling() {
-            return (inverses(of, from), inverse(from, to));
-        }
-        let gained: Vec<f64> = of.iter().map(|block| block.standing.1.buffered - self.standing().buffered).collect();
-        let sum: f64 = gained.iter().zip(of).map(|(gained, block)| gained * block.length as f64).sum();
-        (gained, sum / (to - from))
-    }
-
-    /// By how much the rates of the last so many blocks, but for so many, change with it.
-    fn slope(&self, blocks: usize, but: usize) -> f64 {
-        slope(&self.all[self.all.len() - blocks..self.all.len() - but], &self.others(blocks, but).0)
-    }
-
-    /// Whether the last one's rate is that of the one before, or goes on from there as it had changed until then.
-    fn is_as_expected(&self) -> bool {
-        let length = self.window.len();
-        let slope = self.slope(2 * length + self.earlier, length);
-        let [before, now] = [(2 * length, length), (length, 0)].map(|(blocks, but)| self.others(blocks, but).1);
-        let expected = Sums::of(self.before).rate() + slope * (now - before);
-        (Sums::of(self.window).rate() / expected - 1.0).abs() <= APART
-    }
-
-    /// How the change buffer goes on growing, and by how much it may.
-    fn growth(&self) -> (Growth, f64) {
-        let (Standing { buffered, most_buffered, .. }, length) = (self.standing(), self.window.len());
-        let sizes = [self.before[0].standing.0.buffered, self.window[0].standing.0.buffered, *buffered];
-        let (before, now) = (self.began(2 * length), self.began(length));
-        (Growth::of(sizes, [now - before, self.began(0) - now]), (most_buffered - buffered).max(0.0))
-    }
-
-    /// Whether a change buffer takes so much of the pool before the end, or is full so long before it, that the rest is not
-    /// like the window.
-    fn buffer_takes_room(&self, left: f64) -> bool {
-        let (Standing { buffered, most_buffered, whole, .. }, (growth, most)) = (self.standing(), self.growth());
-        let fills_up = *buffered < FULL * most_buffered && growth.until(most) < SOON * left;
-        let gain = growth.after(left);
-        fills_up || gain.min(most) > ROOM * whole || gain - most > LOST * whole
-    }
-
-    fn lasting(&self) -> Lasting {
-        let blocks = self.window.len();
-        let slope = self.slope(2 * blocks, 0) / Sums::of(self.window).rate();
-        let (drift, with) = if self.is_filling() {
-            (BELIEVED * slope, With::Inverse { passed: self.began(0) })
-        } else {
-            let (growth, most) = self.growth();
-            (slope, With::Buffered { growth, most })
-        };
-        Lasting { blocks, drift, with, at: self.others(blocks, 0).1 }
-    }
 }
 
 /// The latest blocks that last so long together.
@@ -274,38 +127,6 @@ fn whole_turns(blocks: &[Stretch], least: f64, turn: f64, turns: f64) -> Option<
     let over: f64 = window.iter().map(|block| block.length as f64).sum::<f64>() - length;
     let is_nearer_without = over * 2.0 > window[0].length as f64 && window.len() > WINDOW_BLOCKS;
     Some(if is_nearer_without { &window[1..] } else { window })
-}
-
-/// What blocks amount to.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    length: f64,
-    transactions: f64,
-    log_bytes: f64,
-    /// Pages that were asked for, those that had to come in, and how long clients waited for that, as one client's share.
-    asked: f64,
-    read: f64,
-    waited: f64,
-}
-
-impl Sums {
-    fn of(blocks: &[Stretch]) -> Self {
-        blocks.iter().fold(Self::default(), |sums, block| {
-            let length = block.length as f64;
-            Self {
-                length: sums.length + length,
-                transactions: sums.transactions + block.transactions() as f64,
-                log_bytes: sums.log_bytes + block.counted.log_bytes() as f64,
-                asked: sums.asked + block.counted.asked() as f64,
-                read: sums.read + block.counted.misses() as f64,
-                waited: sums.waited + block.counted.waits_for_pages() * length,
-            }
-        })
-    }
-
-    fn rate(&self) -> f64 {
-        self.transactions / self.length
-    }
 }
 
 /// Nanoseconds in which the log grows by as much as it holds; zero where it has not been full yet.
@@ -422,12 +243,6 @@ mod tests {
         assert!((deviation(&[1.0, 3.0]) - 0.5f64.sqrt()).abs() < 1e-12);
     }
 
-    /// Blocks whose rate goes down towards a thousand a block with the inverse of time, faster at the begin by a share.
-    fn slowing(count: u64, share: f64) -> Vec<Stretch> {
-        let mean = |n: f64| inverse(n.max(0.01), n + 1.0);
-        (0..count).map(|n| block(1_000_000, (1e5 * (1.0 + share * mean(n as f64))).round() as u64)).collect()
-    }
-
     #[test]
     fn a_phase_of_few_transactions_is_simulated_whole() {
         let judge = Judge { begin: 0, end: 1000 * SECOND };
@@ -444,7 +259,7 @@ mod tests {
             for (block, number) in blocks.iter_mut().zip(0u32..) {
                 let (begin, end) = &mut block.standing;
                 (begin.buffered, end.buffered) = (buffered(number), buffered(number + 1));
-                (end.whole, end.most_buffered) = (1e9, most);
+                (end.whole, end.buffer_mark) = (1e9, most);
             }
             judge.lasting(&blocks).is_some()
         };
@@ -464,7 +279,7 @@ mod tests {
                 let mut block = block(5 * SECOND, if number < 50 { 2000 } else { 1800 });
                 let (begin, end) = &mut block.standing;
                 (begin.buffered, end.buffered) = (size(number), size(number + 1));
-                (end.whole, end.most_buffered, end.turned_over) = (1e9, 50e6, 5.0);
+                (end.whole, end.buffer_mark, end.turned_over) = (1e9, 50e6, 5.0);
                 block
             });
             let blocks: Vec<Stretch> = made.collect();
@@ -472,54 +287,5 @@ mod tests {
         };
         assert_eq!([1, 3].map(since), [None; 2], "nothing tells yet what comes");
         assert_eq!(since(8), Some((3, 1.0)));
-    }
-
-    #[test]
-    fn the_rest_goes_on_slowing_down_half_as_much_as_the_blocks_did() {
-        let blocks = slowing(40, 2.0);
-        let windows = Windows::ending_now(&blocks, 10).expect("two windows and some");
-        assert!(windows.is_as_expected());
-        let (lasting, whole) = (windows.lasting(), slowing(200, 2.0));
-        let exact = Sums::of(&whole[40..]).transactions;
-        let like = Sums::of(&blocks[30..]).transactions / 10.0;
-        let rest = lasting.worth(160_000_000) as f64 / 1e6 * like;
-        let level = like * 160.0 / exact - 1.0;
-        assert!(level > 0.02, "without its trend it would be off");
-        assert!((rest / exact - 1.0 - level / 2.0).abs() < 0.002, "{rest} {exact}");
-        let halves = [0, 80_000_000, 160_000_000].map(|time| lasting.worth(time));
-        assert!(halves[0] == 0 && halves[1] > halves[2] - halves[1], "{halves:?}");
-    }
-
-    #[test]
-    fn the_rest_of_a_full_pool_slows_down_as_the_change_buffer_grows_towards_its_end() {
-        let size = |number: f64| 1e6 * (1.0 - libm::exp(-number / 40.0));
-        let blocks: Vec<Stretch> = (0..200)
-            .map(|number| {
-                let buffered = size(f64::from(number) + 1.0);
-                let mut block = block(1_000_000, (1e5 - buffered / 100.0).round() as u64);
-                let (begin, end) = &mut block.standing;
-                (begin.buffered, end.buffered) = (size(f64::from(number)), buffered);
-                (end.turned_over, end.most_buffered) = (5.0, 1e9);
-                block
-            })
-            .collect();
-        let windows = Windows::ending_now(&blocks[..40], 10).expect("two windows and some");
-        assert!(windows.is_as_expected());
-        let like = Sums::of(&blocks[30..40]).transactions / 10.0;
-        let rest = windows.lasting().worth(160_000_000) as f64 / 1e6 * like;
-        let exact = Sums::of(&blocks[40..]).transactions;
-        assert!(like * 160.0 / exact > 1.01, "without its trend it would be off");
-        assert!((rest / exact - 1.0).abs() < 0.001, "{rest} {exact}");
-    }
-
-    #[test]
-    fn a_rate_that_turns_is_not_as_expected() {
-        let turning = |n: u64| block(1_000_000, if n < 20 { 90_000 + 1000 * n } else { 110_000 - 800 * (n - 20) });
-        let blocks: Vec<Stretch> = (0..40).map(turning).collect();
-        assert!(!Windows::ending_now(&blocks, 10).expect("windows").is_as_expected());
-        let level: Vec<Stretch> = (0..40).map(|n| block(1_000_000, 100_000 + 300 * (n % 3))).collect();
-        let windows = Windows::ending_now(&level, 10).expect("windows");
-        assert!(windows.is_as_expected());
-        assert_eq!(windows.lasting().worth(160_000_000), 160_000_000, "what is level goes on as it is");
     }
 }
