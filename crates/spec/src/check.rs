@@ -366,6 +366,14 @@ fn rounds_end(source: Source<'_>, table: &Table<'_>, name: &str, rounds: &Rounds
 /// Users think in closed loop only; sysbench's options have values that mean something; the storage engine's name stands in SQL.
 pub(crate) fn programs(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Checked {
     for program in run.phases.iter().flat_map(|phase| &phase.programs) {
+        let path = ["workload", program.word(), "rate"];
+        not_zero(
+            source,
+            table,
+            program.rate().map_or(1, |rate| rate.0),
+            &path,
+            "a rate above zero, such as \"500 /s\"",
+        )?;
         if program.rate().is_some() && program.think_time().0 > 0 {
             let path = ["workload", program.word(), "think_time"];
             let message = "arrivals at a rate wait for nobody who thinks";

@@ -759,6 +759,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "spent.free_pages": ("free pages", "空きページ"),
     "spent.pool_mutex": ("the buffer pool's mutex", "バッファプールのミューテックス"),
     "spent.row_locks": ("row locks", "行ロック"),
+    "spent.tree_locks": ("index tree locks", "索引木のロック"),
     "spent.log": ("the log", "ログ"),
     "spent.log_space": ("room in the log", "ログの空き"),
     "spent.outage": ("the server not being there", "サーバーの停止"),

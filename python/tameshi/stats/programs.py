@@ -58,6 +58,7 @@ CLIENT_TIMES = (
     "free_pages",
     "pool_mutex",
     "row_locks",
+    "tree_locks",
     "log",
     "log_space",
     "outage",

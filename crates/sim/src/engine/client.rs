@@ -412,7 +412,7 @@ impl Engine {
     fn enter_tree(&mut self, client: u32, table: u8) -> bool {
         let entered = self.locks.enter(client, table);
         if !entered {
-            self.turns(client, Stage::Waiting, Why::RowLock);
+            self.turns(client, Stage::Waiting, Why::TreeLock);
         }
         entered
     }

@@ -38,13 +38,14 @@ pub(super) enum Count {
     TimeFreePages,
     TimePoolMutex,
     TimeRowLocks,
+    TimeTreeLocks,
     TimeLog,
     TimeLogSpace,
     TimeOutage,
     TimeThinking,
 }
 
-pub(super) const COUNTS: usize = 36;
+pub(super) const COUNTS: usize = 37;
 /// Names in the order of [`Count`].
 const NAMES: [&str; COUNTS] = [
     "server.statements",
@@ -79,6 +80,7 @@ const NAMES: [&str; COUNTS] = [
     "server.time_free_pages_ns",
     "server.time_pool_mutex_ns",
     "server.time_row_locks_ns",
+    "server.time_tree_locks_ns",
     "server.time_log_ns",
     "server.time_log_space_ns",
     "server.time_outage_ns",
@@ -118,6 +120,8 @@ pub(super) enum Why {
     PoolMutex,
     /// A row's lock.
     RowLock,
+    /// An index's lock, which who makes it grow holds.
+    TreeLock,
     /// The log to be durable.
     Log,
     /// Room in the log.
@@ -160,6 +164,7 @@ impl Counters {
             Why::FreePage => Count::TimeFreePages,
             Why::PoolMutex => Count::TimePoolMutex,
             Why::RowLock => Count::TimeRowLocks,
+            Why::TreeLock => Count::TimeTreeLocks,
             Why::Log => Count::TimeLog,
             Why::LogSpace => Count::TimeLogSpace,
             Why::Outage => Count::TimeOutage,

@@ -24,6 +24,30 @@ const SECONDARY_EXTRA: u64 = 5 + 1;
 /// Page number and record header of an inner record.
 const INNER_EXTRA: u64 = 4 + 5 + 1;
 
+/// Leaves that a load makes of tables: all, and those of secondary indexes.
+pub(super) fn leaves_of(tables: &[Table]) -> (u64, u64) {
+    tables.iter().fold((0, 0), |(all, secondary), table| {
+        let clustered = leaves(table.rows, per_leaf(record_bytes(table), filled(table)));
+        let entries = table.indexes.iter().map(|index| entry_bytes(table, &index.columns));
+        let of_indexes: u64 = entries.map(|bytes| leaves(table.rows, per_leaf(bytes, LOADED))).sum();
+        (all + clustered + of_indexes, secondary + of_indexes)
+    })
+}
+
+fn per_leaf(record: u64, filled: u64) -> u64 {
+    (filled / record).max(1)
+}
+
+fn leaves(rows: u64, per_leaf: u64) -> u64 {
+    rows.div_ceil(per_leaf).max(1)
+}
+
+/// Of a page of a clustered tree what a load fills.
+fn filled(table: &Table) -> u64 {
+    let scattered = table.primary.first().is_some_and(|&key| matches!(table.columns[key].kind, Kind::Text(_)));
+    if scattered { SCATTERED } else { LOADED }
+}
+
 /// Bytes of a table's mean clustered record.
 pub(super) fn record_bytes(table: &Table) -> u64 {
     let variable = |kind: Kind| matches!(kind, Kind::Text(_) | Kind::Json);
@@ -75,8 +99,8 @@ pub(super) struct Tree {
 
 impl Tree {
     fn new(next: &mut u32, rows: u64, (record, key): (u64, u64), filled: u64, groups: u64) -> Self {
-        let per_leaf = (filled / record).max(1);
-        let leaves = rows.div_ceil(per_leaf).max(1) as u32;
+        let per_leaf = per_leaf(record, filled);
+        let leaves = leaves(rows, per_leaf) as u32;
         let first = *next;
         *next += leaves;
         let fan_out = (LOADED / (key + INNER_EXTRA)).max(2) as u32;
@@ -280,10 +304,8 @@ fn place(
 ) -> Vec<Placed> {
     let placed = tables.iter().enumerate().map(|(number, table)| {
         let groups = groups(number);
-        let scattered = table.primary.first().is_some_and(|&key| matches!(table.columns[key].kind, Kind::Text(_)));
-        let filled = if scattered { SCATTERED } else { LOADED };
         let sizes = (record_bytes(table), key_bytes(table, &table.primary));
-        let clustered = Tree::new(next, table.rows, sizes, filled, groups);
+        let clustered = Tree::new(next, table.rows, sizes, filled(table), groups);
         let secondary = table.indexes.iter().map(|index| {
             let sizes = (entry_bytes(table, &index.columns), key_bytes(table, &index.columns));
             Tree::new(next, table.rows, sizes, LOADED, groups)

@@ -277,11 +277,23 @@ fn other_data_sets(spec: &RunSpec, settings: &Settings, first: &ProgramSpec, lay
     sets
 }
 
-/// The pages of a program's tables and of the system.
-fn laid_out(settings: &Settings, program: &Program) -> (Segments, Layout) {
+/// The pages of a program's tables and of the system, whose change buffer has room for all that it may hold for so many leaves.
+fn laid_out(settings: &Settings, program: &Program, leaves: u64) -> (Segments, Layout) {
     let segments = Segments::new(settings.model.undo.as_ref());
-    let system = (segments.pages(), (settings.buffered.0 / PER_PAGE + BEYOND) as u32, settings.bitmap);
+    let most = settings.buffered.0.min(leaves * u64::from(settings.buffered.1));
+    let system = (segments.pages(), (most.div_ceil(PER_PAGE) + BEYOND) as u32, settings.bitmap);
     (segments, Layout::new(&program.catalogue().tables, system, |table| groups(program, table)))
+}
+
+/// Leaves of secondary indexes in all data sets of a run.
+fn secondary_leaves(spec: &RunSpec, seed: u64) -> u64 {
+    let mut sets: Vec<&ProgramSpec> = Vec::new();
+    for drives in spec.phases.iter().flat_map(|phase| &phase.programs) {
+        if sets.iter().all(|known| !settings::same_data(known, drives)) {
+            sets.push(drives);
+        }
+    }
+    sets.into_iter().map(|drives| layout::leaves_of(&Program::new(drives, seed).catalogue().tables).1).sum()
 }
 
 impl Engine {
@@ -290,7 +302,7 @@ impl Engine {
         let (settings, database) = (Settings::new(spec)?, spec.database.as_ref()?);
         let first = spec.phases.iter().flat_map(|phase| &phase.programs).next()?;
         let program = Program::new(first, database.seed);
-        let (segments, mut layout) = laid_out(&settings, &program);
+        let (segments, mut layout) = laid_out(&settings, &program, secondary_leaves(spec, database.seed));
         let idle = other_data_sets(spec, &settings, first, &layout);
         layout.next = idle.last().map_or(layout.next, |set| set.layout.next);
         let storage = spec.storage.get_index_of(&database.storage)?;

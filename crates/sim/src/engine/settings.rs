@@ -1,7 +1,7 @@
 //! What a run makes of an engine's profile: the study's settings in numbers of pages and bytes.
 
 use super::intake::IntakeCosts;
-use super::layout::PAGE;
+use super::layout::{PAGE, leaves_of};
 use super::options::{self, switch, whole};
 use super::pool::Midpoint;
 use tameshi_base::{Nanos, Size, Time};
@@ -10,7 +10,7 @@ use tameshi_spec::profile::{
 };
 use tameshi_spec::run::{DatabaseSpec, HostSpec, Node, RunSpec};
 use tameshi_spec::study::{Doublewrite, Engine, Event, Member};
-use tameshi_workload::program::{Oltp, ProgramSpec, PsMode};
+use tameshi_workload::program::{Oltp, Program, ProgramSpec, PsMode};
 
 /// The smallest pool that InnoDB accepts: a size of zero becomes this.
 const LEAST_POOL: u64 = 5 << 20;
@@ -62,6 +62,8 @@ pub(super) struct Settings {
     pub(super) midpoint: Option<Midpoint>,
     /// Pages of a read-ahead area, and how many of them may have been skipped; zero: no read-ahead.
     pub(super) area: (u32, u32),
+    /// Pages that user threads keep free or replaceable: an area's, and some, with read-ahead or without.
+    pub(super) margin: u32,
     /// Most changes that the change buffer holds, and on one leaf; zero: there is none.
     pub(super) buffered: (u64, u32),
     /// Pages of which one of a bitmap tells whether changes are buffered for them; 0: none are asked.
@@ -203,6 +205,11 @@ impl Costs {
     }
 }
 
+/// Most pages of an area.
+const MOST_AREA: u64 = 64;
+/// Leaves of a data set at most: pages and frames are numbered with 31 bits, and there are others, too.
+const MOST_LEAVES: u32 = 1 << 30;
+
 /// The engine's model, as the run's database names it.
 fn named(spec: &RunSpec) -> Option<(&DatabaseSpec, &Engine, &Innodb)> {
     let database = spec.database.as_ref()?;
@@ -266,6 +273,7 @@ impl Settings {
             most_dirty: options::most_dirty(engine, model),
             midpoint: midpoint(engine, pool),
             area: area(engine, model, pages),
+            margin: 5 + Some(area(engine, model, pages).0).filter(|area| *area > 0).unwrap_or(area_of(pages)),
             buffered: buffered(engine, model, pages),
             bitmap: per_bitmap(model),
             trees: model.tree_lock.as_ref().map_or((false, 0), |lock| (true, u64::from(lock.growing.value.0))),
@@ -285,12 +293,16 @@ impl Settings {
     }
 }
 
+/// Pages that belong together in a pool of so many (BUF_READ_AHEAD_AREA).
+fn area_of(pages: u64) -> u32 {
+    ((pages / 32).clamp(1, MOST_AREA) as u32).next_power_of_two()
+}
+
 /// Pages of a read-ahead area, and how many of them may have been skipped.
 fn area(engine: &Engine, model: &Innodb, pages: u64) -> (u32, u32) {
     let threshold = whole(engine, "innodb_read_ahead_threshold");
     model.read_ahead.as_ref().map_or((0, 0), |ahead| {
-        // BUF_READ_AHEAD_AREA: whole pages.
-        let area = ((pages / 32).max(1) as u32).next_power_of_two().min(ahead.area.value);
+        let area = area_of(pages).min(ahead.area.value);
         let threshold = threshold.map_or(ahead.threshold.value, |threshold| threshold as u32);
         (area, ahead.area.value.saturating_sub(threshold).min(area))
     })
@@ -338,6 +350,12 @@ fn is_cached(method: FlushMethod) -> bool {
     matches!(method, FlushMethod::Fsync | FlushMethod::Dsync)
 }
 
+/// Why a run's server has not the memory for its pool.
+fn pool_trouble(spec: &RunSpec, engine: &Engine, model: &Innodb) -> Option<String> {
+    let (memory, pool) = (spec.host.as_ref().and_then(HostSpec::memory)?, Size(pool_bytes(engine, model)));
+    (memory < pool).then(|| format!("a buffer pool of {pool} does not fit into the host's memory of {memory}"))
+}
+
 /// Why a run's data files can't be written as they should.
 fn method_trouble(spec: &RunSpec, engine: &Engine, model: &Innodb) -> Option<String> {
     let whose = if engine.flush_method.is_none() { "this version's own, " } else { "" };
@@ -349,10 +367,6 @@ fn method_trouble(spec: &RunSpec, engine: &Engine, model: &Innodb) -> Option<Str
             None => Some(format!(
                 "{whose}`{}`, goes through the page cache, and how much memory the host has is not known; say `host.memory`, or `O_DIRECT`",
                 if method == FlushMethod::Dsync { "O_DSYNC" } else { "fsync" }
-            )),
-            Some(memory) if memory.0 < pool_bytes(engine, model) => Some(format!(
-                "a buffer pool of {} does not fit into the host's memory of {memory}",
-                Size(pool_bytes(engine, model))
             )),
             Some(_) => None,
         },
@@ -370,6 +384,7 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
         return sentences;
     };
     sentences.extend(method_trouble(spec, engine, model).map(|why| format!("engine.{name}.flush_method: {why}")));
+    sentences.extend(pool_trouble(spec, engine, model).map(|why| format!("engine.{name}.buffer_pool: {why}")));
     if engine.doublewrite == Some(Doublewrite::Atomic) {
         if flush_method(engine, model).is_ok_and(is_cached) {
             sentences.push(format!(
@@ -476,6 +491,14 @@ fn program_trouble(program: &ProgramSpec, sentences: &mut Vec<String>) {
     refuse(matches!(program, ProgramSpec::Document(_)), "", "a document database is not simulated yet");
     refuse(matches!(program, ProgramSpec::Pgbench(_)), "", "pgbench's transactions are not simulated yet");
     refuse(program.clients() == 0, ".clients", "there is nobody to do it");
+    let (leaves, most) =
+        (leaves_of(&Program::new(program, 0).catalogue().tables).0, Size(u64::from(MOST_LEAVES) * PAGE));
+    let size = Size(leaves.saturating_mul(PAGE));
+    refuse(
+        leaves > MOST_LEAVES.into(),
+        "",
+        &format!("a data set of {size} is more than the {most} that are simulated"),
+    );
     if let ProgramSpec::Oltp(of) = program {
         let unlike = |key: &str| format!("{key} is not simulated yet");
         refuse(of.secondary, ".secondary", &unlike("a table without a primary key"));

@@ -13,9 +13,8 @@ use super::{Alarm, Engine, NONE};
 impl Engine {
     /// Pages that must be free or replaceable, how many more a batch makes, and how far is looked for them.
     fn margin(&self) -> (u32, u32, u32) {
-        let area = self.settings.area.0.max(1);
-        let margin = 5 + area;
-        (margin, margin / 4 + 100, 5 + 2 * area)
+        let margin = self.settings.margin;
+        (margin, margin / 4 + 100, 2 * margin - 5)
     }
 
     /// A client has read a page: whether it has to wait before it goes on, for a batch or for the pool's mutex.
