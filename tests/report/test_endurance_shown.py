@@ -14,6 +14,7 @@ from tameshi.report.text import Text
 def results(amplification: float | None) -> dict[str, Any]:
     flash = {
         "subject": "storage.disk",
+        "written_bytes": 12_340_000_000,
         "host_bytes": 12_340_000_000,
         "moved_bytes": 30_000_000_000,
         "write_amplification": amplification,

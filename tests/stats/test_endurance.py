@@ -18,9 +18,13 @@ STATES = {
 }
 
 
-def window(host: float, moved: float, life: float) -> WindowData:
-    """One second in two intervals."""
-    counts = {"flash.host_bytes": [host, 0], "flash.moved_bytes": [0, moved]}
+def window(host: float, moved: float, life: float, share: float = 1) -> WindowData:
+    """One second in two intervals; the host wrote a share of what was programmed for it."""
+    counts = {
+        "flash.written_bytes": [0, host * share],
+        "flash.host_bytes": [host, 0],
+        "flash.moved_bytes": [0, moved],
+    }
     states = {name: [value, value] for name, value in STATES.items()}
     return WindowData(
         SECOND, [SECOND // 2] * 2, {**counts, **states, "flash.life_bytes": [life] * 2}, {}
@@ -36,6 +40,17 @@ def test_amplification_spare_and_life_follow_from_their_definitions() -> None:
     assert (found["cycles_mean"], found["cycles_max"]) == (1.5, 4)
     # 800 bytes in two seconds.
     assert found["life_years"] == pytest.approx(1e9 / (400 * SECONDS_PER_YEAR), rel=1e-5)
+
+
+def test_a_write_smaller_than_a_mapping_unit_costs_all_of_it() -> None:
+    (whole, quarter) = (
+        endurance("storage.d", [window(400, 400, 1e9, share)]) for share in (1, 0.25)
+    )
+    assert whole is not None
+    assert quarter is not None
+    assert (quarter["written_bytes"], quarter["host_bytes"]) == (100, 400)
+    assert quarter["write_amplification"] == 4 * whole["write_amplification"]
+    assert quarter["life_years"] == whole["life_years"]
 
 
 def test_read_retry_adds_to_life_what_it_lets_the_cells_take_beyond_their_endurance() -> None:

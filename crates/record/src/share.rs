@@ -54,9 +54,9 @@ impl Usage {
     /// What will have been done when a share of what lies between `begin` and `end` has followed.
     #[must_use]
     pub fn after(&self, (begin, end): (&Self, &Self), share: Share) -> Self {
-        let mut after = *self;
+        let mut after = self.clone();
         for (mine, (begin, end)) in after.0.iter_mut().zip(begin.0.iter().zip(&end.0)) {
-            *mine = (end.0, mine.1 + share.of(end.1.saturating_sub(begin.1)));
+            mine.busy_ns += share.of(end.busy_ns.saturating_sub(begin.busy_ns));
         }
         after
     }
@@ -69,6 +69,7 @@ impl Wear {
     pub fn after(&self, (begin, end): (&Self, &Self), share: Share) -> Self {
         let gained = |of: fn(&Self) -> u64| of(self) + share.of(of(end).saturating_sub(of(begin)));
         Self {
+            written_bytes: gained(|wear| wear.written_bytes),
             host_bytes: gained(|wear| wear.host_bytes),
             moved_bytes: gained(|wear| wear.moved_bytes),
             padded_bytes: gained(|wear| wear.padded_bytes),

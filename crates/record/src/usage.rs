@@ -27,49 +27,119 @@ pub enum Resource {
     Port,
     /// What a drive may draw beyond idling while it is too warm: it works for as long as it takes to carry what was begun then.
     Thermal,
+    /// Processors that devices interrupt, while they serve that.
+    Interrupts,
 }
 
+/// How many there are.
+const COUNT: usize = 12;
 /// Their words in metrics, in the order of their discriminants.
-pub const RESOURCE_WORDS: [&str; 11] =
-    ["media", "channels", "controller", "link", "cores", "lock", "hypervisor", "power", "threads", "port", "thermal"];
+pub const RESOURCE_WORDS: [&str; COUNT] = [
+    "media",
+    "channels",
+    "controller",
+    "link",
+    "cores",
+    "lock",
+    "hypervisor",
+    "power",
+    "threads",
+    "port",
+    "thermal",
+    "interrupts",
+];
 
-/// Per resource how many there are and how long they have worked, all together, since a run's begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage(pub(crate) [(u64, u64); RESOURCE_WORDS.len()]);
+/// So many of a resource that share their work, and how long they have worked together since a run's begin: the dies of a drive,
+/// one way of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    resource: Resource,
+    servers: u64,
+    pub(crate) busy_ns: Nanos,
+}
+
+/// What of each resource there is, and how long it has worked since a run's begin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage(pub(crate) Vec<Part>);
 
 impl Usage {
-    /// `servers` more of a resource, which have worked `busy_ns` together up to now.
+    /// `servers` more of a resource, which have worked `busy_ns` together up to now, and for nobody else.
     pub fn add(&mut self, resource: Resource, servers: u64, busy_ns: Nanos) {
-        let (all, busy) = &mut self.0[resource as usize];
-        (*all, *busy) = (*all + servers, *busy + busy_ns);
+        self.0.push(Part { resource, servers, busy_ns });
     }
 
     /// How many of a resource there are, and how long they have worked together.
     pub fn of(&self, resource: Resource) -> (u64, Nanos) {
-        self.0[resource as usize]
+        self.parts(resource).fold((0, 0), |(all, busy), part| (all + part.servers, busy + part.busy_ns))
     }
 
-    /// Word, time worked since `before` and time there was, of each resource that exists, over an interval.
+    fn parts(&self, resource: Resource) -> impl Iterator<Item = &Part> {
+        self.0.iter().filter(move |part| part.resource == resource)
+    }
+
+    /// Word, time worked since `before` and time there was, of each resource that exists, over an interval: of its busiest part,
+    /// for what is behind that one waits for it, however idle the others are. What drives may draw is told of all together, and so
+    /// is what has other parts than before.
     pub(crate) fn since(&self, before: &Self, length_ns: Nanos) -> impl Iterator<Item = (&'static str, Nanos, Nanos)> {
-        let pairs = self.0.into_iter().zip(before.0).zip(RESOURCE_WORDS);
-        pairs.filter(|(((servers, _), _), _)| *servers > 0).map(move |(((servers, busy), (_, earlier)), word)| {
-            (word, busy.saturating_sub(earlier), servers.saturating_mul(length_ns))
+        RESOURCES.into_iter().zip(RESOURCE_WORDS).filter_map(move |(resource, word)| {
+            let (servers, busy) = self.of(resource);
+            let all = (busy.saturating_sub(before.of(resource).1), servers);
+            let is_shared = matches!(resource, Resource::Power | Resource::Thermal);
+            let parts = self.parts(resource).zip(before.parts(resource));
+            let each = parts.map(|(now, before)| (now.busy_ns.saturating_sub(before.busy_ns), now.servers));
+            let busiest = each.filter(|(_, servers)| *servers > 0).max_by(|one, other| {
+                let share = |(busy, servers): &(Nanos, u64)| (u128::from(*busy) << 32) / u128::from(*servers);
+                share(one).cmp(&share(other))
+            });
+            let alike = self.parts(resource).count() == before.parts(resource).count();
+            let (worked, servers) = busiest.filter(|_| alike && !is_shared).unwrap_or(all);
+            (servers > 0).then(|| (word, worked, servers.saturating_mul(length_ns)))
         })
     }
 }
+
+/// All of them, in the order of their discriminants.
+const RESOURCES: [Resource; COUNT] = [
+    Resource::Media,
+    Resource::Channels,
+    Resource::Controller,
+    Resource::Link,
+    Resource::Cores,
+    Resource::Lock,
+    Resource::Hypervisor,
+    Resource::Power,
+    Resource::Threads,
+    Resource::Port,
+    Resource::Thermal,
+    Resource::Interrupts,
+];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_an_interval_used_is_the_difference_over_all_servers() {
+    fn what_an_interval_used_is_that_of_the_busiest_part() {
         let (mut before, mut after) = (Usage::default(), Usage::default());
-        before.add(Resource::Media, 2, 100);
-        after.add(Resource::Media, 1, 150);
-        after.add(Resource::Media, 1, 50);
-        after.add(Resource::Link, 1, 0);
+        for (usage, busy) in [(&mut before, [100, 10, 5, 30]), (&mut after, [140, 60, 5, 40])] {
+            usage.add(Resource::Media, 2, busy[0]);
+            usage.add(Resource::Media, 1, busy[1]);
+            usage.add(Resource::Link, 1, busy[2]);
+            usage.add(Resource::Power, 1, busy[3]);
+            usage.add(Resource::Power, 1, 0);
+        }
         let rows: Vec<_> = after.since(&before, 70).collect();
-        assert_eq!(rows, [("media", 100, 140), ("link", 0, 70)]);
+        assert_eq!(rows, [("media", 50, 70), ("link", 0, 70), ("power", 10, 140)]);
+        assert_eq!(after.of(Resource::Media), (3, 200));
+    }
+
+    #[test]
+    fn what_has_lost_a_part_is_told_of_all_together() {
+        let (mut before, mut after) = (Usage::default(), Usage::default());
+        before.add(Resource::Media, 1, 100);
+        before.add(Resource::Media, 1, 10);
+        after.add(Resource::Media, 1, 150);
+        assert_eq!(after.since(&before, 70).collect::<Vec<_>>(), [("media", 40, 70)]);
+        assert_eq!(RESOURCES.map(|resource| resource as usize), std::array::from_fn(|place| place));
     }
 }

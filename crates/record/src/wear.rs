@@ -3,7 +3,9 @@
 /// Counts since a run's begin and states now, of all flash behind one storage together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wear {
-    /// Programmed for the host.
+    /// Written by the host.
+    pub written_bytes: u64,
+    /// Programmed for that: whole mapping units.
     pub host_bytes: u64,
     /// Programmed by garbage collection.
     pub moved_bytes: u64,
@@ -32,6 +34,7 @@ pub struct Wear {
 impl Wear {
     /// Another drive of the same storage.
     pub fn add(&mut self, other: &Self) {
+        self.written_bytes += other.written_bytes;
         self.host_bytes += other.host_bytes;
         self.moved_bytes += other.moved_bytes;
         self.padded_bytes += other.padded_bytes;
@@ -47,8 +50,9 @@ impl Wear {
     }
 
     /// By metric what an interval did that began with `before`, and the states at its end.
-    pub fn rows(&self, before: &Self) -> [(&'static str, u64); 11] {
+    pub fn rows(&self, before: &Self) -> [(&'static str, u64); 12] {
         [
+            ("flash.written_bytes", self.written_bytes.saturating_sub(before.written_bytes)),
             ("flash.host_bytes", self.host_bytes.saturating_sub(before.host_bytes)),
             ("flash.moved_bytes", self.moved_bytes.saturating_sub(before.moved_bytes)),
             ("flash.padded_bytes", self.padded_bytes.saturating_sub(before.padded_bytes)),

@@ -41,7 +41,7 @@ pub enum SimError {
 }
 
 /// What a device, or the host, has done so far.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Used {
     usage: Usage,
     rebuilt_bytes: u64,

@@ -42,7 +42,7 @@ def _row(
     return Row(
         text.names(name),
         (
-            Shown(format_value("bytes", flash["host_bytes"])),
+            Shown(format_value("bytes", flash["written_bytes"])),
             Shown(f"{flash['write_amplification']:.2f}"),
             # Where nothing was moved, no garbage collection has found what is effective.
             Shown(_percent(spare["effective"] if flash["moved_bytes"] else None, text)),

@@ -963,6 +963,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "resource.threads": ("threads of the jobs", "ジョブのスレッド"),
     "resource.port": ("port", "ポート"),
     "resource.thermal": ("thermal limit", "温度制限"),
+    "resource.interrupts": ("interrupts", "割り込み"),
     "limit.saturated": (
         "{resource} of {subject}, {busy} busy (mostly {part}, {share} of the time)",
         "{subject}の{resource}（稼働率{busy}、時間の{share}は{part}）",

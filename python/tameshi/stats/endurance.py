@@ -14,7 +14,8 @@ from tameshi.stats.intervals import digits
 
 SECONDS_PER_YEAR = 365.25 * 86400
 COUNTED = ("host", "moved", "padded")
-"""What is programmed: for the host, by garbage collection, and left empty by flushes; bytes."""
+"""What is programmed: for the host in whole mapping units, by garbage collection, and left empty by
+flushes; bytes."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,9 @@ def endurance(
     physical = _mean(runs, "flash.physical_bytes")
     if not physical:
         return None
-    written = {part: sum(_total(run, f"flash.{part}_bytes") for run in runs) for part in COUNTED}
-    programmed = sum(written.values())
+    parts = {part: sum(_total(run, f"flash.{part}_bytes") for run in runs) for part in COUNTED}
+    programmed = sum(parts.values())
+    written = sum(_total(run, "flash.written_bytes") for run in runs)
     seconds = sum(run.length_ns for run in runs) / 1e9
     mapped = _mean(runs, "flash.mapped_bytes")
     erased = _mean(runs, "flash.erased_bytes")
@@ -74,8 +76,9 @@ def endurance(
     yearly = programmed / seconds * SECONDS_PER_YEAR if seconds else 0.0
     return {
         "subject": subject,
-        **{f"{part}_bytes": int(size) for part, size in written.items()},
-        "write_amplification": digits(programmed / written["host"]) if written["host"] else None,
+        "written_bytes": int(written),
+        **{f"{part}_bytes": int(size) for part, size in parts.items()},
+        "write_amplification": digits(programmed / written) if written else None,
         "over_provisioning": {
             "nominal": digits(physical / logical - 1),
             "effective": digits((physical - erased - mapped) / mapped) if mapped else None,

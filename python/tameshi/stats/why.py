@@ -16,7 +16,7 @@ PARTS = ("queue", "host", "link", "controller", "media", "gc", "rebuild")
 """What a latency is made of, in the order of the record."""
 RESOURCES = (
     *("media", "channels", "controller", "link", "cores", "lock", "hypervisor", "power"),
-    *("threads", "port", "thermal"),
+    *("threads", "port", "thermal", "interrupts"),
 )
 """What requests share, in the order of the record."""
 OPERATIONS = ("read", "write", "sync")

@@ -37,7 +37,9 @@ pub struct XPoint {
     events: Agenda,
     barrier: Barrier,
     /// Time of all accesses, transfers and turns so far, those ahead included.
-    busy: [Nanos; 3],
+    busy: [Nanos; 2],
+    /// How long each way of the link has worked and will have when what was begun is over.
+    crossed: [Nanos; 2],
     drawing: Option<Drawing>,
 }
 
@@ -61,17 +63,20 @@ impl XPoint {
             free_slots: Vec::new(),
             events: Agenda::new(),
             barrier: Barrier::default(),
-            busy: [0; 3],
+            busy: [0; 2],
+            crossed: [0; 2],
             drawing: profile.power.as_ref().map(Drawing::new),
         }
     }
 
     pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
         let ahead = |until: &[Nanos]| until.iter().map(|until| until.saturating_sub(now)).sum::<Nanos>();
-        let [media, link, controller] = self.busy;
-        let ways = if self.half_duplex { 1 } else { 2 };
+        let [media, controller] = self.busy;
         usage.add(Resource::Media, self.channels.len() as u64, media - ahead(&self.channels));
-        usage.add(Resource::Link, ways, link - ahead(&self.link));
+        let ways = if self.half_duplex { 1 } else { 2 };
+        for (crossed, until) in self.crossed.iter().zip(&self.link).take(ways) {
+            usage.add(Resource::Link, 1, crossed - ahead(&[*until]));
+        }
         usage.add(Resource::Controller, 1, controller - ahead(&[self.next_turn]));
     }
 
@@ -128,7 +133,7 @@ impl XPoint {
         self.held += 1;
         let turn = now.max(self.next_turn);
         self.next_turn = turn + self.turn;
-        self.busy[2] += self.turn;
+        self.busy[1] += self.turn;
         let mut breakdown = Breakdown { queue: turn - submitted, ..Breakdown::default() };
         let at = match command.kind {
             CommandKind::Read => {
@@ -189,9 +194,10 @@ impl XPoint {
         breakdown: &mut Breakdown,
     ) -> Nanos {
         let time = self.pace[direction].time(u64::from(command.length_bytes));
-        let link = &mut self.link[if self.half_duplex { 0 } else { direction }];
+        let way = if self.half_duplex { 0 } else { direction };
+        let link = &mut self.link[way];
         *link = now.max(*link) + time;
-        self.busy[1] += time;
+        self.crossed[way] += time;
         let at = (from + time).max(*link);
         breakdown.link += time;
         breakdown.queue += at - from - time;

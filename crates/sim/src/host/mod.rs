@@ -250,6 +250,10 @@ impl Host {
         let interrupts_ahead: Nanos =
             (0..self.cores.len()).map(|c| self.interrupts.free_at(c).saturating_sub(now)).sum();
         usage.add(Resource::Cores, servers, self.cores.busy_ns + interrupts_ns + interrupts_ahead - ahead);
+        if self.machine.interrupt > 0 {
+            let taken_by = if self.machine.placement == Placement::OneCore { 1 } else { servers };
+            usage.add(Resource::Interrupts, taken_by, interrupts_ns);
+        }
         let (threads, worked) = self.cores.jobs_worked(now, &self.interrupts);
         usage.add(Resource::Threads, threads, worked);
         if let Some(station) = &self.hypervisor {

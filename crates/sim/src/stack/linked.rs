@@ -28,7 +28,8 @@ pub struct Linked {
     bytes_per_second: u64,
     /// From when on the next bytes may cross, there and back.
     free: [Nanos; 2],
-    busy_ns: Nanos,
+    /// How long each way has worked and will have when all that has begun to cross is across.
+    crossed: [Nanos; 2],
     crossings: Slab<Crossing>,
     /// On the way there: when each arrives.
     outbound: VecDeque<(Nanos, u32)>,
@@ -50,7 +51,7 @@ impl Linked {
             back: link.round_trip.0 - there,
             bytes_per_second: link.rate.0,
             free: [0; 2],
-            busy_ns: 0,
+            crossed: [0; 2],
             crossings: Slab::default(),
             outbound: VecDeque::new(),
             homebound: VecDeque::new(),
@@ -72,7 +73,7 @@ impl Linked {
         let begin = self.free[way].max(now);
         let crossing = time_of(u64::from(bytes), self.bytes_per_second);
         self.free[way] = begin + crossing;
-        self.busy_ns += crossing;
+        self.crossed[way] += crossing;
         (begin - now, crossing + if way == 0 { self.there } else { self.back })
     }
 
@@ -138,8 +139,9 @@ impl Linked {
 
     /// How long bytes have crossed either way, and what the device behind uses.
     pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        let ahead: Nanos = self.free.iter().map(|free| free.saturating_sub(now)).sum();
-        usage.add(Resource::Link, 2, self.busy_ns.saturating_sub(ahead));
+        for (crossed, free) in self.crossed.iter().zip(&self.free) {
+            usage.add(Resource::Link, 1, crossed.saturating_sub(free.saturating_sub(now)));
+        }
         self.device.usage(now, usage);
     }
 

@@ -354,6 +354,7 @@ impl Flash {
             self.for_buffer.push_front(number);
             return false;
         }
+        self.written_bytes += u64::from(self.slots[number as usize].done.command.length_bytes);
         if durable {
             self.pad_all(now, waiter);
         }

@@ -85,6 +85,8 @@ pub struct Flash {
     supply: Option<Supply>,
     /// What had been done before the run.
     before: Work,
+    /// What commands have written.
+    written_bytes: u64,
     /// Bytes written before the run and passes at random; done when the first command comes.
     past: Option<(u64, u32)>,
     /// Time that dies, the link (either way), controllers and channels have worked, what is ahead included.
@@ -249,6 +251,7 @@ impl Flash {
             rebuilt: VecDeque::new(),
             supply: profile.power.as_ref().map(Supply::new),
             before: Work::default(),
+            written_bytes: 0,
             past: past(profile),
             busy: [0; 4],
             random: Random::named(0, "flash/read_retry"),
@@ -465,6 +468,7 @@ impl Flash {
         let unit = self.times.unit_bytes;
         let work = self.work_since_begin();
         let mut wear = Wear {
+            written_bytes: self.written_bytes,
             host_bytes: work.host_units * unit,
             moved_bytes: work.moved_units * unit,
             padded_bytes: work.padded_units * unit,
