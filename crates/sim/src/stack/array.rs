@@ -377,11 +377,11 @@ impl Array {
             self.members.look(member as usize);
             return replaced;
         }
-        let device = super::node(&as_new(&self.member))?;
-        let device = match self.link.filter(|_| member > 0) {
-            Some(link) => Linked::over(&link, device)?,
-            None => device,
-        };
+        if self.is_broken() {
+            return Err(format!("nothing holds what was on member {drive}: the array has lost its data"));
+        }
+        let (link, new) = (self.link.filter(|_| member > 0), super::node(&as_new(&self.member))?);
+        let device = if let Some(link) = link { Linked::over(&link, new)? } else { new };
         self.members.replace(member, device, now);
         self.waiting.push_back(member);
         if self.rebuilding.is_none() {

@@ -190,6 +190,15 @@ fn only_what_died_can_be_replaced() {
 }
 
 #[test]
+fn nothing_is_rebuilt_in_an_array_that_has_lost_its_data() {
+    let mut device = watched(&raid1(2, plain(), ReadBalance::Nearest)).expect("a device");
+    device.fail(Some(0), 0);
+    device.fail(Some(1), 0);
+    let why = device.replace(0, 0).expect_err("no member is left that holds anything");
+    assert!(why.contains("lost its data"), "{why}");
+}
+
+#[test]
 fn a_power_cut_fails_what_is_under_way_and_the_storage_goes_on() {
     let cached = |kind| cached(plain(), 16 << 20, kind);
     for (name, node) in redundant().into_iter().chain([
