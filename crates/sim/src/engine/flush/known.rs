@@ -2,7 +2,7 @@
 
 use super::*;
 use tameshi_base::Size;
-use tameshi_spec::profile::{Device, EngineProfile, NullProfile, Sourced};
+use tameshi_spec::profile::{Device, EngineModel, EngineProfile, NullProfile, Sourced};
 use tameshi_spec::run::{Node, RunSpec};
 
 const MYSQL_55: &str = include_str!("../../../../../profiles/engines/mysql-5.5.toml");
@@ -10,6 +10,8 @@ const MYSQL_57: &str = include_str!("../../../../../profiles/engines/mysql-5.7.t
 const MYSQL_80: &str = include_str!("../../../../../profiles/engines/mysql-8.0.toml");
 const MARIADB: &str = include_str!("../../../../../profiles/engines/mariadb-10.11.toml");
 const KEYS: &str = "{ key_update = { tables = 2, rows = 400000, row_size = \"400 B\", clients = 1 } }";
+
+const OLTP: &str = "{ oltp = { mix = \"read_write\", tables = 2, rows = 4000000, clients = 1 } }";
 
 fn spec(profile: &str, pool: &str, program: &str) -> RunSpec {
     let text = format!(
@@ -205,4 +207,32 @@ fn the_next_area_is_read_at_the_last_page_of_one_of_which_so_many_were_used() {
             }
         }
     }
+}
+
+#[test]
+fn what_user_threads_keep_free_does_not_hang_on_read_ahead() {
+    let margins = |pool: &str| {
+        let with = spec(MYSQL_55, pool, KEYS);
+        let mut without = with.clone();
+        let Some(EngineModel::Innodb(model)) = &mut without.database.as_mut().expect("one").model else {
+            panic!("InnoDB")
+        };
+        model.read_ahead = None;
+        [with, without].map(|spec| engine(&spec).settings.margin)
+    };
+    assert_eq!(["5 MiB", "16 MiB", "1 GiB"].map(margins), [[21; 2], [37; 2], [69; 2]]);
+}
+
+#[test]
+fn the_change_buffer_has_room_for_what_its_leaves_can_have_buffered_and_no_more_than_its_share_of_the_pool() {
+    let pages = |pool: &str| {
+        let engine = engine(&spec(MYSQL_57, pool, OLTP));
+        let leaves: u32 =
+            engine.layout.tables.iter().flat_map(|table| &table.secondary).map(|tree| tree.leaves().1).sum();
+        (engine.layout.change_buffer.1, leaves)
+    };
+    let (small, leaves) = pages("16 MiB");
+    // A quarter of 1024 pages, and those by which it may be too large.
+    assert_eq!(small, 256 + 10);
+    assert_eq!(pages("64 GiB").0, (leaves * 20).div_ceil(200) + 10, "twenty changes a leaf, two hundred a page");
 }
