@@ -132,18 +132,22 @@ def _read(asked: Asked) -> Recorded:
     if not is_results(path):
         return read_recorded(asked.out)
     if not path.is_dir():
-        text = read_text(path, "results.json of `tameshi run`, or fio's JSON")
-        start = text.find("{")
-        try:
-            document = json.loads(text[max(start, 0) :])
-        except ValueError as error:
-            raise BadInput("this is not JSON", where=str(path), found=str(error)) from None
+        document = _json_of(path)
         if is_fio(document):
-            return read_fio(path, text)
+            return read_fio(path, document)
         if not isinstance(document, dict) or "cells" not in document:
             accepted = ["results.json of `tameshi run`", "fio --output-format=json"]
             raise BadInput("this holds no results", where=str(path), accepted=accepted)
     return read_recorded(path)
+
+
+def _json_of(path: Path) -> Any:
+    """A JSON file's value; fio prints notes before it."""
+    text = read_text(path, "results.json of `tameshi run`, or fio's JSON")
+    try:
+        return json.loads(text[max(text.find("{"), 0) :])
+    except (ValueError, RecursionError) as error:
+        raise BadInput("this is not JSON", where=str(path), found=str(error)) from None
 
 
 def _with_roles(recorded: Recorded, asked: Asked) -> list[Cell]:
