@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_json import drive, results
+from fio_json import drive, job, results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tameshi.calibrate.fio_results import read_fio
+from tameshi.calibrate.models import candidates
 from tameshi.errors import BadInput
 
 FILE = Path("fio.json")
@@ -75,6 +76,17 @@ def test_a_job_without_latencies_is_refused_and_what_both_versions_call_them_is_
     refused = refusal(document)
     assert "there are no latencies" in refused.message
     assert refused.accepted == ["lat_ns or clat_ns of fio 3", "lat or clat of fio 2"]
+
+
+@pytest.mark.parametrize(("rests_us", "kind"), [(5.0, None), (80.0, "flash"), (5_500.0, "hdd")])
+@pytest.mark.parametrize("options", [{}, {"norandommap": "1"}])
+def test_the_models_tried_follow_from_the_latency_at_rest_with_and_without_a_map(
+    rests_us, kind, options
+):
+    jobs = [job("randread", depth, depth / rests_us * 1e6, **options) for depth in (1, 2, 4)]
+    cells = read_fio(FILE, results(*jobs)).cells
+    tried = {model.kind for model in candidates(cells, 1 << 40, None)}
+    assert tried == {"volume"} | ({kind} if kind else set())
 
 
 def test_a_job_told_to_keep_no_latencies_is_left_out_by_name():

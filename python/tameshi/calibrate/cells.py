@@ -80,10 +80,13 @@ class Cell:
 
     @property
     def pattern(self) -> str:
-        """`random`, `sequential`, or another word of the stream's form."""
+        """`random`, `sequential`, or another word of the stream's form.
+
+        To a device, each block once in a random order is random.
+        """
         pattern = self.spec.pattern
         if isinstance(pattern, str):
-            return pattern
+            return "random" if pattern == "shuffled" else pattern
         return next(iter(pattern.model_dump(exclude_none=True)), "") if pattern else "random"
 
     @property
