@@ -23,7 +23,7 @@ def side(rate: float, us: float, block_bytes: int, version: int = 3) -> dict[str
 
 
 def job(
-    rw: str, depth: int, rate: float, *, kib: int = 4, version: int = 3, **options: str
+    rw: str, depth: int, rate: float, *, kib: int = 4, version: int = 3, **options: str | None
 ) -> dict[str, Any]:
     """A job that kept `depth` outstanding all the time: its latencies follow from its rate."""
     moved = side(rate, depth / rate * 1e6, kib << 10, version)
@@ -46,7 +46,7 @@ def results(*jobs: dict[str, Any], version: int = 3) -> dict[str, Any]:
     return {"fio version": name, "global options": {}, "jobs": list(jobs), "disk_util": []}
 
 
-def drive(version: int = 3, **options: str) -> dict[str, Any]:
+def drive(version: int = 3, **options: str | None) -> dict[str, Any]:
     """80 µs a read and 20 µs a write, and no more than 400 k and 150 k of them per second."""
     reads = [
         job("randread", d, min(d / 80e-6, 4e5), version=version, **options) for d in (1, 4, 64)

@@ -32,6 +32,8 @@ from tameshi.study import StudyFile, read_text
 FIT_VERSION = 1
 """Form of fit.json; history: 1, the first."""
 MODELS = ("volume", "flash", "hdd")
+USED_BYTES = 1 << 30
+"""Of a target, unless said otherwise."""
 FEWEST = 3
 """Cells without which there is nothing to fit."""
 SHORT_CAPACITY = 64
@@ -46,7 +48,8 @@ class Asked:
     out: Path
     name: str
     model: str | None = None
-    size_bytes: int = 1 << 30
+    size_bytes: int | None = None
+    """Of the target that is used (absent: 1 GiB); of results, what their device or file has."""
     budget_s: float = 300.0
     repetitions: int = 3
     quick: bool = False
@@ -83,7 +86,9 @@ def measuring(asked: Asked) -> Prepared:
             accepted=[f"{math.ceil(least)} s or more", "fewer --repetitions", "--quick"],
         )
     seconds = design.run_seconds(cells, asked.repetitions, asked.budget_s)
-    text = design.study_text(asked.size_bytes, seconds, asked.repetitions, quick=asked.quick)
+    text = design.study_text(
+        asked.size_bytes or USED_BYTES, seconds, asked.repetitions, quick=asked.quick
+    )
     study = StudyFile(design.NAME, asked.out / "study.toml", text)
     bound = Bindings(storage={design.STORAGE: asked.what}, destroy=asked.destroy)
     return prepare(study, [World.measured], bound, quick=False)
@@ -134,7 +139,7 @@ def _read(asked: Asked) -> Recorded:
     if not path.is_dir():
         document = _json_of(path)
         if is_fio(document):
-            return read_fio(path, document)
+            return read_fio(path, document, asked.size_bytes)
         if not isinstance(document, dict) or "cells" not in document:
             accepted = ["results.json of `tameshi run`", "fio --output-format=json"]
             raise BadInput("this holds no results", where=str(path), accepted=accepted)

@@ -11,6 +11,7 @@ from typing import Any
 from tameshi import _core
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
 from tameshi.calibrate.fio_figures import Place, count_of, figures_of, quantiles_of
+from tameshi.calibrate.fio_sizes import sized
 from tameshi.calibrate.recorded import COMMIT, Recorded, unusable
 from tameshi.compat import fio
 from tameshi.compat.fio import values
@@ -27,11 +28,14 @@ def is_fio(document: Any) -> bool:
     return isinstance(document, dict) and "fio version" in document and "jobs" in document
 
 
-def read_fio(path: Path, document: Mapping[str, Any]) -> Recorded:
-    """The cells of fio's results; raises `BadInput` for what fio can't have written."""
-    found = Recorded([], {"fio": document["fio version"]})
+def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None = None) -> Recorded:
+    """The cells of fio's results, of a device or file of that size where it is known.
+
+    Raises `BadInput` for what fio can't have written, and where the size is needed and not known.
+    """
+    found = Recorded([], {"fio": document["fio version"]}, capacity=device_bytes)
     for name, options, jobs in _groups(Place(str(path), "", "", document)):
-        made = _cell(path, name, options, jobs)
+        made = _cell(path, name, sized(jobs[0], options, device_bytes), jobs)
         if isinstance(made, str):
             found.left_out.append(f"{name}: {made}")
         else:

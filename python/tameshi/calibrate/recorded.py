@@ -29,6 +29,8 @@ class Recorded:
     environment: Mapping[str, Any]
     left_out: list[str] = field(default_factory=list)
     """Cells that can't be used, each with the reason."""
+    capacity: int | None = None
+    """Bytes of the device, where they are known."""
 
 
 def read_recorded(path: Path) -> Recorded:
