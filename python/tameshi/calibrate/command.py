@@ -36,8 +36,6 @@ USED_BYTES = 1 << 30
 """Of a target, unless said otherwise."""
 FEWEST = 3
 """Cells without which there is nothing to fit."""
-SHORT_CAPACITY = 64
-"""Where the size of a disk is not known, it is this many times what was touched."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +114,7 @@ def calibrate(asked: Asked, console: Console) -> Calibrated:
     if len([cell for cell in cells if not cell.held_out]) < FEWEST:
         message = "so few cells fit anything"
         raise BadInput(message, where=str(asked.what), found=f"{len(cells)} cells")
-    capacity = capacity_of(recorded.environment, cells)
-    models = candidates(cells, capacity, asked.model)
+    models = candidates(cells, recorded.capacity, asked.model)
     if not models:
         message = "no model can be fitted: there is neither a cell of reads nor one of writes alone"
         raise BadInput(message, where=str(asked.what))
@@ -143,7 +140,8 @@ def _read(asked: Asked) -> Recorded:
         if not isinstance(document, dict) or "cells" not in document:
             accepted = ["results.json of `tameshi run`", "fio --output-format=json"]
             raise BadInput("this holds no results", where=str(path), accepted=accepted)
-    return read_recorded(path)
+    recorded = read_recorded(path)
+    return replace(recorded, capacity=asked.size_bytes or recorded.capacity)
 
 
 def _json_of(path: Path) -> Any:
@@ -161,15 +159,6 @@ def _with_roles(recorded: Recorded, asked: Asked) -> list[Cell]:
     if names <= {cell.name for cell in design.CELLS}:
         return [replace(cell, held_out=cell.name in design.HELD_OUT) for cell in recorded.cells]
     return with_held_out(recorded.cells)
-
-
-def capacity_of(environment: Mapping[str, Any], cells: Sequence[Cell]) -> int:
-    """The size of the disk behind the target, in bytes; a multiple of what was touched else."""
-    for target in environment.get("targets", {}).values():
-        size = (target.get("device") or {}).get("size_bytes")
-        if size:
-            return int(size)
-    return SHORT_CAPACITY * max(cell.size_bytes for cell in cells)
 
 
 def basis_of(asked: Asked, recorded: Recorded, cells: Sequence[Cell]) -> str:

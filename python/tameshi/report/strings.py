@@ -1307,6 +1307,10 @@ SAID = {
         "書き込みキャッシュは有効（クライアント向け仕様と同じ）"
     ),
     "a part of the drive is used, not all of it: {names}": "ドライブの一部のみを使用：{names}",
+    # what a fit could not be told
+    "capacity: how large the device is was not known; --size gives it": (
+        "capacity: デバイスの容量が不明。--sizeで指定可能"
+    ),
     # reasons of verdicts
     "steady state was not attained in {rounds} rounds: {names}": (
         "{rounds}ラウンドでは定常状態に達せず：{names}"
