@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fio_json import drive, job, results
+from fio_json import drive, job, latencies, results
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tameshi.calibrate.command import trusted as without_doubtful
 from tameshi.calibrate.fio_results import read_fio
 from tameshi.calibrate.models import candidates
 from tameshi.errors import BadInput
+from tameshi.report.text import Text
 
 FILE = Path("fio.json")
 
@@ -53,6 +55,11 @@ def test_microseconds_of_fio_2_are_the_nanoseconds_of_fio_3():
         ("iops", "12k"),
         ("iops", None),
         ("iops", True),
+        ("iops", -5),
+        ("iops", 0),
+        ("iops", float("nan")),
+        ("iops", float("inf")),
+        ("lat_ns", {"mean": -1.0, "min": 0, "max": 0}),
         ("iops", ...),
         ("iops", 10**400),
         ("lat_ns", []),
@@ -65,7 +72,7 @@ def test_what_fio_never_writes_is_refused_by_file_job_and_key(key, value):
     document["jobs"][1]["read"] |= {"iops_samples": 20, "iops_stddev": 1.0}
     refused = refusal(changed(document, ("jobs", 1, "read", key), value))
     assert refused.where == "fio.json: job randread-4k-4"
-    assert refused.key == f"read.{key}"
+    assert refused.key.startswith(f"read.{key}")
     assert refused.found and refused.accepted
 
 
@@ -104,6 +111,53 @@ def test_a_job_told_to_keep_no_latencies_is_left_out_by_name():
 def test_an_option_is_one_line_of_a_job_file(option):
     refused = refusal(changed(drive(), ("jobs", 0, "job options"), option))
     assert refused.key == f"job options.{next(iter(option))}"
+
+
+def test_a_job_that_failed_is_left_out_by_name_with_its_error():
+    found = read_fio(FILE, changed(drive(), ("jobs", 0, "error"), 5))
+    assert found.left_out == ["randread-4k-1: it failed, fio says: error 5, Input/output error"]
+    assert found.cells[0].name == "randread-4k-4"
+
+
+@pytest.mark.parametrize(
+    ("times", "trusted"),
+    [
+        (1.0, True),
+        (1.05, True),
+        (0.6, True),
+        (1.2, False),
+        (8.0, False),
+        (0.4, False),
+        (1e-3, False),
+    ],
+)
+def test_figures_that_break_littles_law_are_left_out_and_told_in_both_languages(times, trusted):
+    document = drive()
+    document["jobs"][0]["read"]["iops"] *= times
+    found = without_doubtful(read_fio(FILE, document))
+    assert (len(found.cells) == 6) == trusted
+    if trusted:
+        assert not found.left_out
+        return
+    (told,) = found.left_out
+    assert told.startswith("randread-4k-1: not to be trusted, by Little's law")
+    assert f"is {times:.3g} outstanding, and 1 were asked for" in told
+    reason = told.partition(": ")[2]
+    assert Text("ja").said(reason) != reason
+
+
+def test_syncs_are_as_frequent_as_fio_counted_them_and_keep_littles_law():
+    every, us = 8, 400.0
+    rate = 1e6 / (20 + us / every)
+    document = results(job("randwrite", 1, rate, fdatasync=str(every)))
+    write = document["jobs"][0]["write"]
+    write |= {"lat_ns": latencies(20), "clat_ns": latencies(20)}
+    synced = {"total_ios": write["total_ios"] // every, "lat_ns": latencies(us)}
+    (cell,) = read_fio(FILE, changed(document, ("jobs", 0, "sync"), synced)).cells
+    assert cell.operations["sync"].rate == pytest.approx(rate / every, rel=1e-3)
+    assert cell.outstanding == pytest.approx(1.0, rel=1e-3)
+    (unknown,) = read_fio(FILE, document).cells
+    assert unknown.distrust == ""
 
 
 def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -35,6 +35,7 @@ def fitted(cells, only="volume", capacity=CAPACITY, names=None):
 @pytest.mark.parametrize("rounds", [True, False])
 def test_a_volume_gives_back_its_parameters_and_whether_it_works_in_rounds(rounds):
     cells = answered(volume(rounds=rounds), GRID)
+    assert [each.distrust for each in cells] == [""] * len(cells)
     best, *others = fitted(cells, names=("volume", "volume in rounds"))
     assert best.model.name == ("volume in rounds" if rounds else "volume")
     assert best.score < others[0].score / 1.5

@@ -34,6 +34,8 @@ FIT_VERSION = 1
 MODELS = ("volume", "flash", "hdd")
 USED_BYTES = 1 << 30
 """Of a target, unless said otherwise."""
+SHOWN = 3
+"""Cells that were left out, in an error."""
 FEWEST = 3
 """Cells without which there is nothing to fit."""
 
@@ -109,11 +111,12 @@ def calibrate(asked: Asked, console: Console) -> Calibrated:
 
     Raises `BadInput` for what is no result, or says too little.
     """
-    recorded = _read(asked)
+    recorded = trusted(_read(asked))
     cells = _with_roles(recorded, asked)
     if len([cell for cell in cells if not cell.held_out]) < FEWEST:
-        message = "so few cells fit anything"
-        raise BadInput(message, where=str(asked.what), found=f"{len(cells)} cells")
+        left_out = "; ".join(["", *recorded.left_out[:SHOWN]])
+        found = f"{len(cells)} cells{left_out}"
+        raise BadInput("so few cells fit anything", where=str(asked.what), found=found)
     models = candidates(cells, recorded.capacity, asked.model)
     if not models:
         message = "no model can be fitted: there is neither a cell of reads nor one of writes alone"
@@ -142,6 +145,13 @@ def _read(asked: Asked) -> Recorded:
             raise BadInput("this holds no results", where=str(path), accepted=accepted)
     recorded = read_recorded(path)
     return replace(recorded, capacity=asked.size_bytes or recorded.capacity)
+
+
+def trusted(recorded: Recorded) -> Recorded:
+    """Without the cells whose figures contradict one another, which are left out by name."""
+    doubted = [f"{cell.name}: {cell.distrust}" for cell in recorded.cells if cell.distrust]
+    cells = [cell for cell in recorded.cells if not cell.distrust]
+    return replace(recorded, cells=cells, left_out=[*recorded.left_out, *doubted])
 
 
 def _json_of(path: Path) -> Any:

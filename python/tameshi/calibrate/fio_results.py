@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -35,7 +37,8 @@ def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None =
     """
     found = Recorded([], {"fio": document["fio version"]}, capacity=device_bytes)
     for name, options, jobs in _groups(Place(str(path), "", "", document)):
-        made = _cell(path, name, sized(jobs[0], options, device_bytes), jobs)
+        failed = _failure(jobs)
+        made = failed or _cell(path, name, sized(jobs[0], options, device_bytes), jobs)
         if isinstance(made, str):
             found.left_out.append(f"{name}: {made}")
         else:
@@ -96,6 +99,15 @@ def _cell(path: Path, name: str, options: Mapping[str, str], jobs: Sequence[Plac
     return Cell(name, {**stream, "jobs": clones}, size, operations)
 
 
+def _failure(jobs: Sequence[Place]) -> str:
+    """What fio tells of a job that failed; empty of one that did not."""
+    for job in jobs:
+        if number := int(job.number("error", 0.0)):
+            known = os.strerror(number) if number in errno.errorcode else "which is none of Linux"
+            return f"it failed, fio says: error {number}, {known}"
+    return ""
+
+
 def _asked(path: Path, options: Mapping[str, str]) -> tuple[dict[str, Any] | str, int]:
     """The stream that one clone was, or why it is none that can be fitted; and the file's size."""
     wanted = {key: value for key, value in options.items() if key not in OF_THE_RUN}
@@ -126,14 +138,19 @@ def _operations(jobs: Sequence[Place]) -> dict[str, Figures] | str:
             operations[kind] = _summed(known)
     if not operations:
         return "it shows no read and no write"
-    syncs = jobs[0].inside("sync")
-    told = syncs.inside("lat_ns") if syncs and syncs.number("total_ios", 0.0) else None
-    if told and "write" in operations:
-        write, mean = operations["write"], told.above_zero("mean")
-        points = quantiles_of(told, 1.0) if told.table.get("percentile") else ()
-        operations[SYNC] = Figures(write.rate, mean, points)
-        operations[COMMIT] = Figures(write.rate, write.mean_ns + mean)
-    return operations
+    return {**operations, **_synced(jobs[0], operations.get("write"))}
+
+
+def _synced(job: Place, write: Figures | None) -> dict[str, Figures]:
+    """Syncs after writes, and the two together; none where no sync was counted."""
+    syncs, writes = job.inside("sync"), job.inside("write")
+    count = syncs.number("total_ios", 0.0) if syncs else 0.0
+    told = syncs.inside("lat_ns") if syncs and count else None
+    if not told or not writes or not write:
+        return {}
+    rate, mean = write.rate * count / count_of(writes), told.above_zero("mean")
+    points = quantiles_of(told, 1.0) if told.table.get("percentile") else ()
+    return {SYNC: Figures(rate, mean, points), COMMIT: Figures(rate, write.mean_ns + mean)}
 
 
 def _summed(each: Sequence[Figures]) -> Figures:

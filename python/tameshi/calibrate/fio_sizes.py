@@ -46,7 +46,7 @@ def _share(
     if isinstance(value, int):
         return value
     if whole is None:
-        name = options.get("filename", "the file")
+        name = options.get("filename", "a file")
         raise BadInput(
             f"these results are of {name}, and do not tell how large it is",
             where=f"{job.file}: job {job.job}",

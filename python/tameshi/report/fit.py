@@ -104,7 +104,8 @@ def lists(document: Document, text: Text) -> Iterator[tuple[str, list[str]]]:
     if findings:
         yield text("fit.findings"), findings
     if document["left_out"]:
-        yield text("fit.left_out"), list(document["left_out"])
+        named = (line.partition(": ") for line in document["left_out"])
+        yield text("fit.left_out"), [f"{name}: {text.said(reason)}" for name, _, reason in named]
 
 
 def _cells(document: Document, text: Text) -> Table:
