@@ -119,6 +119,9 @@ def test_results_of_a_study_become_a_profile_that_gives_them_back(tmp_path: Path
     assert document["summary"]["held_out"]["worst_error"] < 0.15
     assert document["summary"]["held_out"]["median_error"] < 0.05
     assert "simulated" in document["basis"]
+    profile = (tmp_path / "out" / "profiles" / "devices" / "mine.toml").read_text()
+    known = 'capacity = { value = "1000000000000 B", source = "the size of what was measured" }'
+    assert known in profile
 
 
 @pytest.mark.parametrize("form", ["json", "json+"])

@@ -35,6 +35,7 @@ def fitted(cells, only="volume", capacity=CAPACITY, names=None):
 @pytest.mark.parametrize("rounds", [True, False])
 def test_a_volume_gives_back_its_parameters_and_whether_it_works_in_rounds(rounds):
     cells = answered(volume(rounds=rounds), GRID)
+    assert [each.distrust for each in cells] == [""] * len(cells)
     best, *others = fitted(cells, names=("volume", "volume in rounds"))
     assert best.model.name == ("volume in rounds" if rounds else "volume")
     assert best.score < others[0].score / 1.5
@@ -105,14 +106,25 @@ def test_the_machines_time_between_two_requests_is_not_taken_for_latency():
         assert best.values[key] == pytest.approx(KNOWN[key], rel=0.15), key
 
 
-def test_a_disk_gives_back_its_speed_and_its_seeks():
+@pytest.mark.parametrize("pattern", ["random", "shuffled"])
+def test_a_disk_gives_back_its_speed_and_its_seeks(pattern):
     profile = tomllib.loads((PROFILES / "devices" / "sas-15k-146gb.toml").read_text())["device"]
-    grid = [cell(100, kib, depth) for kib, depth in ((4, 1), (4, 2), (4, 8), (64, 1), (1024, 1))]
-    grid += [cell(100, 1024, 2, pattern="sequential"), cell(0, 4, 1), cell(0, 4, 8)]
+    grid = [
+        (100, 4, 1),
+        (100, 4, 2),
+        (100, 4, 8),
+        (100, 64, 1),
+        (100, 1024, 1),
+        (0, 4, 1),
+        (0, 4, 8),
+    ]
+    grid = [cell(*each, pattern=pattern) for each in grid]
+    grid += [cell(100, 1024, 2, pattern="sequential")]
     size = _core.size_bytes(profile["hdd"]["capacity"]["value"])
     grid = [replace(each, size_bytes=size // 2) for each in grid]
     cells = answered(profile, grid, 4_000)
-    best = fitted(cells, "hdd", size)[0]
+    slow = [name for name in (m.name for m in candidates(cells, size, None)) if "hdd" in name]
+    best = fitted(cells, None, size, slow)[0]
     assert best.model.name == "hdd at 15000/min"
     found = {each.parameter.key: each.value for each in best.estimates}
     known = _core.nanoseconds(profile["hdd"]["seek_average"]["value"])

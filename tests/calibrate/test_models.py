@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+from dataclasses import replace
 
+import pytest
+from known import answered, cell, volume
+
+from tameshi import _core
 from tameshi.calibrate.cells import Cell
-from tameshi.calibrate.models import flash
+from tameshi.calibrate.models import flash, hard_disk
+from tameshi.calibrate.parameters import KNOWN_CAPACITY, UNKNOWN_CAPACITY, Model
+from tameshi.calibrate.volumes import volumes
 
 
 @pytest.mark.parametrize("template", ["nvme-tlc-3.84tb", "nvme-tlc-1tb-consumer"])
@@ -15,3 +21,43 @@ def test_a_fitted_drive_has_neither_the_lanes_nor_the_heat_of_its_template(templ
     assert "pcie" not in built["link"]
     assert "thermal" not in built["power"]
     assert built["power"]["program_nj"][0] > 0
+
+
+def capacity(model: Model) -> tuple[int, str]:
+    built = model.build({each.key: each.start for each in model.parameters})
+    return _core.size_bytes(built["capacity"][0]), model.sources["capacity"]
+
+
+def models(used: int, known: int | None) -> list[Model]:
+    cells = [replace(each, size_bytes=used) for each in answered(volume(rounds=False), READS, 500)]
+    return [*volumes(cells, known), flash(cells, known), hard_disk(cells, known, 4.0)]
+
+
+READS = [cell(100, 4, depth) for depth in (1, 4)]
+
+
+def test_a_known_capacity_is_the_profiles_and_is_said_to_be_measured() -> None:
+    for model in models(1 << 30, 480_000_000_000):
+        assert capacity(model) == (480_000_000_000, KNOWN_CAPACITY)
+        assert UNKNOWN_CAPACITY not in model.untold
+
+
+@pytest.mark.parametrize("used", [1 << 30, 100 << 30, 5 << 40])
+def test_a_capacity_that_is_not_known_is_said_not_to_be_and_never_invented(used: int) -> None:
+    templates = {"volume": 0, "flash": 3_840_000_000_000, "hdd": 146_000_000_000}
+    for model in models(used, None):
+        found, source = capacity(model)
+        assert found == max(used, templates[model.kind]), model.name
+        assert source.startswith("not known"), model.name
+        assert ("of profile" in source) == (found > used), model.name
+        assert UNKNOWN_CAPACITY in model.untold
+
+
+@pytest.mark.parametrize("revolution_ms", [4.0, 60_000 / 5400])
+@pytest.mark.parametrize("known", [146_000_000_000, 16_000_000_000_000])
+def test_a_fitted_disks_cylinders_hold_its_capacity(revolution_ms: float, known: int) -> None:
+    model = hard_disk([Cell("c", {}, 1 << 30, {})], known, revolution_ms)
+    values = {each.key: each.start * 1.5 for each in model.parameters}
+    built = model.build(values)
+    track = values["media_rate"] * revolution_ms / 1000
+    assert known / built["cylinders"][0] / track == pytest.approx(4, rel=0.01)

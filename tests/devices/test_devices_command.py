@@ -172,6 +172,51 @@ def test_an_array_of_ones_own_is_one_file_for_show_and_for_a_study(tmp_path):
     assert done.returncode != 0 and "did you mean `mine`?" in done.stderr
 
 
+def test_list_lists_what_no_command_does():
+    assert devices("list").stdout == devices().stdout
+    assert "ホスト" in devices("list", "--lang", "ja").stdout
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "wrong"),
+    [
+        ("host", "cores_per_socket = { value = 1,", "cores_per_socket = { value = 0,"),
+        ("link", 'round_trip = { value = "100 us"', 'round_trip = { value = "100 s"'),
+    ],
+)
+def test_a_host_or_a_link_of_ones_own_is_shown_and_checked(tmp_path, kind, right, wrong):
+    shipped = {"host": "free", "link": "tcp-10gbe"}[kind]
+    text = re.sub(" +=", " =", (PROFILES.parent / f"{kind}s" / f"{shipped}.toml").read_text())
+    path = tmp_path / "my own.toml"
+    path.write_text(text)
+    done = devices("show", str(path), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)
+    known = json.loads(devices("show", shipped, "--format", "json").stdout)
+    assert shown == {**known, "name": "my own"}
+    assert right in text
+    path.write_text(text.replace(right, wrong))
+    done = devices("show", str(path))
+    assert done.returncode == 2
+    assert "my own.toml:" in done.stderr and right.split()[0] in done.stderr
+
+
+def test_a_file_needs_no_ending_and_a_name_goes_before_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small").write_text(SMALL)
+    (tmp_path / "null").write_text(SMALL)
+    shown = json.loads(devices("show", "small", "--format", "json").stdout)
+    assert (shown["name"], shown["model"]) == ("small", "xpoint")
+    assert json.loads(devices("show", "null", "--format", "json").stdout)["model"] == "null"
+
+
+def test_what_is_near_no_name_is_refused_with_the_names_of_every_kind():
+    done = devices("show", "qq")
+    assert done.returncode == 2
+    for name in ("optane-p4800x-375g", "fc-24x15k", "guest-sr-iov", "tcp-25gbe"):
+        assert name in done.stderr
+
+
 def test_an_unknown_drive_and_a_profile_that_cannot_be_are_refused_with_what_is_accepted(tmp_path):
     done = devices("show", "es3000-1200")
     assert done.returncode != 0

@@ -14,6 +14,12 @@ KINDS = ("read", "write")
 """Operations that a stream asks for; syncs and commits follow from them."""
 SYNC = "sync"
 
+MOST_OUTSTANDING = 1.1
+"""Times the depth: requests under way when counting began count whole, and times are rounded."""
+LEAST_OUTSTANDING = 0.5
+"""Times the depth: where requests are away from the disk for most of the time, the figures are a
+machine's that did not keep it busy, or of another unit."""
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -80,10 +86,13 @@ class Cell:
 
     @property
     def pattern(self) -> str:
-        """`random`, `sequential`, or another word of the stream's form."""
+        """`random`, `sequential`, or another word of the stream's form.
+
+        To a device, each block once in a random order is random.
+        """
         pattern = self.spec.pattern
         if isinstance(pattern, str):
-            return pattern
+            return "random" if pattern == "shuffled" else pattern
         return next(iter(pattern.model_dump(exclude_none=True)), "") if pattern else "random"
 
     @property
@@ -98,15 +107,32 @@ class Cell:
         return max(kinds, key=lambda figures: figures.rate).spread if kinds else None
 
     @property
+    def outstanding(self) -> float:
+        """Requests under way on average, by Little's law: rates times mean latencies."""
+        kinds = [self.operations[kind] for kind in (*KINDS, SYNC) if kind in self.operations]
+        return sum(figures.rate * figures.mean_ns for figures in kinds) / 1e9
+
+    @property
     def between_ns(self) -> float:
         """Time from an answer to the next request, which passes on the machine and not the disk.
 
         By Little's law: what `depth` and the rate leave beside the latencies. A simulated device
         that shows the measured rate holds requests so much longer than they were measured to take.
         """
-        kinds = [self.operations[kind] for kind in (*KINDS, SYNC) if kind in self.operations]
-        busy = sum(figures.rate * figures.mean_ns for figures in kinds)
-        return max(self.depth * 1e9 - busy, 0.0) / self.rate
+        return max(self.depth - self.outstanding, 0.0) * 1e9 / self.rate
+
+    @property
+    def distrust(self) -> str:
+        """Why rate, latencies and depth can't be of one measurement; empty if they can."""
+        least, most = self.depth * LEAST_OUTSTANDING, self.depth * MOST_OUTSTANDING
+        if self.syncs and SYNC not in self.operations:
+            least = 0.0  # the time of the syncs is not known
+        if least <= self.outstanding <= most:
+            return ""
+        return (
+            "not to be trusted, by Little's law: rate times latency is "
+            f"{self.outstanding:.3g} outstanding, and {self.depth} were asked for"
+        )
 
     @property
     def group(self) -> tuple[str, float, bool, int]:

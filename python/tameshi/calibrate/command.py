@@ -32,10 +32,12 @@ from tameshi.study import StudyFile, read_text
 FIT_VERSION = 1
 """Form of fit.json; history: 1, the first."""
 MODELS = ("volume", "flash", "hdd")
+USED_BYTES = 1 << 30
+"""Of a target, unless said otherwise."""
+SHOWN = 3
+"""Cells that were left out, in an error."""
 FEWEST = 3
 """Cells without which there is nothing to fit."""
-SHORT_CAPACITY = 64
-"""Where the size of a disk is not known, it is this many times what was touched."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Asked:
     out: Path
     name: str
     model: str | None = None
-    size_bytes: int = 1 << 30
+    size_bytes: int | None = None
+    """Of the target that is used (absent: 1 GiB); of results, what their device or file has."""
     budget_s: float = 300.0
     repetitions: int = 3
     quick: bool = False
@@ -83,7 +86,9 @@ def measuring(asked: Asked) -> Prepared:
             accepted=[f"{math.ceil(least)} s or more", "fewer --repetitions", "--quick"],
         )
     seconds = design.run_seconds(cells, asked.repetitions, asked.budget_s)
-    text = design.study_text(asked.size_bytes, seconds, asked.repetitions, quick=asked.quick)
+    text = design.study_text(
+        asked.size_bytes or USED_BYTES, seconds, asked.repetitions, quick=asked.quick
+    )
     study = StudyFile(design.NAME, asked.out / "study.toml", text)
     bound = Bindings(storage={design.STORAGE: asked.what}, destroy=asked.destroy)
     return prepare(study, [World.measured], bound, quick=False)
@@ -106,13 +111,13 @@ def calibrate(asked: Asked, console: Console) -> Calibrated:
 
     Raises `BadInput` for what is no result, or says too little.
     """
-    recorded = _read(asked)
+    recorded = trusted(_read(asked))
     cells = _with_roles(recorded, asked)
     if len([cell for cell in cells if not cell.held_out]) < FEWEST:
-        message = "so few cells fit anything"
-        raise BadInput(message, where=str(asked.what), found=f"{len(cells)} cells")
-    capacity = capacity_of(recorded.environment, cells)
-    models = candidates(cells, capacity, asked.model)
+        left_out = "; ".join(["", *recorded.left_out[:SHOWN]])
+        found = f"{len(cells)} cells{left_out}"
+        raise BadInput("so few cells fit anything", where=str(asked.what), found=found)
+    models = candidates(cells, recorded.capacity, asked.model)
     if not models:
         message = "no model can be fitted: there is neither a cell of reads nor one of writes alone"
         raise BadInput(message, where=str(asked.what))
@@ -132,18 +137,30 @@ def _read(asked: Asked) -> Recorded:
     if not is_results(path):
         return read_recorded(asked.out)
     if not path.is_dir():
-        text = read_text(path, "results.json of `tameshi run`, or fio's JSON")
-        start = text.find("{")
-        try:
-            document = json.loads(text[max(start, 0) :])
-        except ValueError as error:
-            raise BadInput("this is not JSON", where=str(path), found=str(error)) from None
+        document = _json_of(path)
         if is_fio(document):
-            return read_fio(path, text)
+            return read_fio(path, document, asked.size_bytes)
         if not isinstance(document, dict) or "cells" not in document:
             accepted = ["results.json of `tameshi run`", "fio --output-format=json"]
             raise BadInput("this holds no results", where=str(path), accepted=accepted)
-    return read_recorded(path)
+    recorded = read_recorded(path)
+    return replace(recorded, capacity=asked.size_bytes or recorded.capacity)
+
+
+def trusted(recorded: Recorded) -> Recorded:
+    """Without the cells whose figures contradict one another, which are left out by name."""
+    doubted = [f"{cell.name}: {cell.distrust}" for cell in recorded.cells if cell.distrust]
+    cells = [cell for cell in recorded.cells if not cell.distrust]
+    return replace(recorded, cells=cells, left_out=[*recorded.left_out, *doubted])
+
+
+def _json_of(path: Path) -> Any:
+    """A JSON file's value; fio prints notes before it."""
+    text = read_text(path, "results.json of `tameshi run`, or fio's JSON")
+    try:
+        return json.loads(text[max(text.find("{"), 0) :])
+    except (ValueError, RecursionError) as error:
+        raise BadInput("this is not JSON", where=str(path), found=str(error)) from None
 
 
 def _with_roles(recorded: Recorded, asked: Asked) -> list[Cell]:
@@ -152,15 +169,6 @@ def _with_roles(recorded: Recorded, asked: Asked) -> list[Cell]:
     if names <= {cell.name for cell in design.CELLS}:
         return [replace(cell, held_out=cell.name in design.HELD_OUT) for cell in recorded.cells]
     return with_held_out(recorded.cells)
-
-
-def capacity_of(environment: Mapping[str, Any], cells: Sequence[Cell]) -> int:
-    """The size of the disk behind the target, in bytes; a multiple of what was touched else."""
-    for target in environment.get("targets", {}).values():
-        size = (target.get("device") or {}).get("size_bytes")
-        if size:
-            return int(size)
-    return SHORT_CAPACITY * max(cell.size_bytes for cell in cells)
 
 
 def basis_of(asked: Asked, recorded: Recorded, cells: Sequence[Cell]) -> str:

@@ -9,10 +9,13 @@ from typing import Any
 from tameshi import _core
 from tameshi.calibrate.cells import Cell
 from tameshi.calibrate.parameters import (
+    NS,
+    Capacity,
     Model,
     Parameter,
     Values,
     bounded,
+    capacity_of,
     rate_text,
     time_text,
 )
@@ -82,11 +85,10 @@ def _text(value: float, unit: str) -> str:
     return time_text(value) if unit == "time" else rate_text(value)
 
 
-def flash(cells: Sequence[Cell], capacity: int, template: str = "nvme-tlc-3.84tb") -> Model:
+def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc-3.84tb") -> Model:
     """A flash drive shaped like a profile of the project: times, rates and the link are free."""
     base = _template(template)["flash"]
-    span = max(cell.size_bytes for cell in cells)
-    whole = max(capacity, span)
+    whole = _whole(cells, capacity, template, base)
     parameters = [_free(base, *each) for each in FREE_OF_FLASH]
 
     def build(values: Values) -> dict[str, Any]:
@@ -96,7 +98,7 @@ def flash(cells: Sequence[Cell], capacity: int, template: str = "nvme-tlc-3.84tb
                 _set(table, key, [time_text(each * values[key]) for each in _times(base, key)])
             else:
                 _set(table, key, _text(values[key], unit))
-        table["capacity"] = (f"{whole} B", "")
+        table["capacity"] = (f"{whole.size_bytes} B", "")
         # The template's own; its lanes may not carry what was found.
         table["link"].pop("pcie", None)
         table.get("power", {}).pop("thermal", None)
@@ -109,14 +111,33 @@ def flash(cells: Sequence[Cell], capacity: int, template: str = "nvme-tlc-3.84tb
         "endurance_cycles, read retry, power and heat: nothing here wears or weighs the drive",
         "the slot's lanes and generation: the link's rates are all that shows",
         "power_loss_protection: that needs power cuts",
+        *whole.untold,
     )
-    return Model("flash", "flash", parameters, build, untold)
+    return Model("flash", "flash", parameters, build, untold, {"capacity": whole.source})
 
 
-def hard_disk(cells: Sequence[Cell], capacity: int, revolution_ms: float) -> Model:
+def _whole(
+    cells: Sequence[Cell], known: int | None, template: str, base: Mapping[str, Any]
+) -> Capacity:
+    used = max(cell.size_bytes for cell in cells)
+    return capacity_of(known, used, (template, _core.size_bytes(_value(base, "capacity"))))
+
+
+MOST_CYLINDERS = 10_000_000
+"""That a profile takes."""
+CYLINDERS = "follow from capacity, revolution and media_rate, with the heads of profile {template}"
+
+
+def hard_disk(
+    cells: Sequence[Cell],
+    capacity: int | None,
+    revolution_ms: float,
+    template: str = "sas-15k-146gb",
+) -> Model:
     """A hard disk of a given speed: seeks, rate and overhead are free."""
-    base = _template("sas-15k-146gb")["hdd"]
-    whole = max(capacity, max(cell.size_bytes for cell in cells))
+    base = _template(template)["hdd"]
+    whole = _whole(cells, capacity, template, base)
+    heads = _core.size_bytes(_value(base, "capacity")) / _track(base) / _value(base, "cylinders")
     parameters = [_free(base, *each) for each in FREE_OF_HARD_DISK]
 
     def build(values: Values) -> dict[str, Any]:
@@ -126,15 +147,27 @@ def hard_disk(cells: Sequence[Cell], capacity: int, revolution_ms: float) -> Mod
         least = min(_number(_value(base, "seek_min"), "time"), values["seek_average"])
         table["seek_min"] = (time_text(least), "")
         table["revolution"] = (time_text(revolution_ms * 1e6), "revolution")
-        table["capacity"] = (f"{whole} B", "")
+        table["capacity"] = (f"{whole.size_bytes} B", "")
+        track = values["media_rate"] * revolution_ms / 1e3
+        cylinders = round(whole.size_bytes / track / heads)
+        table["cylinders"] = (min(max(cylinders, 1), MOST_CYLINDERS), "")
         table.pop("zones", None)
         return table
 
     untold = (
         "seek_min, cylinders and zones: the cells lie on one stretch of the disk",
         "queue_depth and age_limit: they show in the longest latencies only",
+        *whole.untold,
     )
-    return Model(f"hdd at {60_000 / revolution_ms:.0f}/min", "hdd", parameters, build, untold)
+    name = f"hdd at {60_000 / revolution_ms:.0f}/min"
+    sources = {"capacity": whole.source, "cylinders": CYLINDERS.format(template=template)}
+    return Model(name, "hdd", parameters, build, untold, sources)
+
+
+def _track(base: Mapping[str, Any]) -> float:
+    """Bytes that pass under a head in a revolution."""
+    rate = _number(_value(base, "media_rate"), "rate")
+    return rate * _number(_value(base, "revolution"), "time") / NS
 
 
 def _value(tree: Mapping[str, Any], key: str) -> Any:
@@ -156,9 +189,10 @@ FAST_NS = 15_000
 """One below this came from no flash."""
 
 
-def candidates(cells: Sequence[Cell], capacity: int, only: str | None) -> list[Model]:
+def candidates(cells: Sequence[Cell], capacity: int | None, only: str | None) -> list[Model]:
     """The models worth fitting: those whose physics the latencies at rest allow.
 
+    `capacity` are the device's bytes, where they are known.
     Start values and shapes come from the cells that are not held out.
     """
     cells = [cell for cell in cells if not cell.held_out]

@@ -47,10 +47,36 @@ class Model:
     """The model's table for given parameters: values as `Leaf`, at their keys."""
     untold: Sequence[str] = field(default_factory=tuple)
     """What these cells cannot tell, whatever the fit."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Where values come from that no parameter sets, by key; of others, from outside."""
 
     def device(self, values: Values) -> dict[str, Any]:
         """The device as a profile has it, without real sources."""
         return {self.kind: _sourced(self.build(values))}
+
+
+KNOWN_CAPACITY = "the size of what was measured"
+UNKNOWN_CAPACITY = "capacity: how large the device is was not known; --size gives it"
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """A device's bytes as a profile has them."""
+
+    size_bytes: int
+    source: str
+    untold: tuple[str, ...] = ()
+
+
+def capacity_of(known: int | None, used: int, template: tuple[str, int] | None = None) -> Capacity:
+    """The device's bytes where they are known; else a template's, and what was used at least."""
+    if known is not None:
+        return Capacity(max(known, used), KNOWN_CAPACITY)
+    name, size = template or ("", 0)
+    if size >= used:
+        return Capacity(size, f"not known: of profile {name}", (UNKNOWN_CAPACITY,))
+    source = "not known: as much as was worked on, and the device may have more"
+    return Capacity(used, source, (UNKNOWN_CAPACITY,))
 
 
 def _sourced(tree: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import Any
 from tameshi.calibrate.fit import Estimated, Fitted
 
 UNTOLD = "not told by what was measured"
+OTHERS = ""
+"""Key of the source of values that no cell tells and that have no source of their own."""
 
 
 def profile_text(fitted: Fitted, description: str, basis: str, outside: str) -> str:
@@ -19,7 +21,8 @@ def profile_text(fitted: Fitted, description: str, basis: str, outside: str) -> 
     told = {each.parameter.key: each for each in fitted.estimates}
     table = fitted.model.build(fitted.values)
     lines = [f"description = {_text(description)}", ""]
-    lines += _table(["device", fitted.model.kind], table, told, basis, outside)
+    sources = {OTHERS: f"{UNTOLD}; {outside}", **fitted.model.sources}
+    lines += _table(["device", fitted.model.kind], table, told, basis, sources)
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -28,27 +31,30 @@ def _table(
     table: Mapping[str, Any],
     told: Mapping[str, Estimated],
     basis: str,
-    outside: str,
+    sources: Mapping[str, str],
 ) -> Iterator[str]:
     leaves = {key: value for key, value in table.items() if isinstance(value, tuple)}
     yield f"[{'.'.join(path)}]"
     for key, (value, parameter) in leaves.items():
-        yield f"{key} = {{ {_leaf(key, value, parameter, told, basis, outside)} }}"
+        yield f"{key} = {{ {_leaf(key, value, parameter, told, basis, sources)} }}"
     yield ""
     for key, value in table.items():
         if key not in leaves:
-            yield from _table([*path, key], value, told, basis, outside)
+            yield from _table([*path, key], value, told, basis, sources)
 
 
 def _leaf(
-    key: str, value: Any, parameter: str, told: Mapping[str, Estimated], basis: str, outside: str
+    key: str,
+    value: Any,
+    parameter: str,
+    told: Mapping[str, Estimated],
+    basis: str,
+    sources: Mapping[str, str],
 ) -> str:
     said = f"value = {_value(value)}, source = "
     estimate = told.get(parameter)
-    if key == "capacity":
-        return said + _text("the size of what was measured")
     if not parameter:
-        return said + _text(f"{UNTOLD}; {outside}")
+        return said + _text(sources.get(key, sources[OTHERS]))
     if estimate is None:
         return said + f"{_text('chosen among others by the fit')}, fitted_on = {_text(basis)}"
     percent = f"± {100 * estimate.error:.2g} %" if estimate.error < 1 else "by no means sure"

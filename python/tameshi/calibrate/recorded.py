@@ -29,6 +29,8 @@ class Recorded:
     environment: Mapping[str, Any]
     left_out: list[str] = field(default_factory=list)
     """Cells that can't be used, each with the reason."""
+    capacity: int | None = None
+    """Bytes of the device, where they are known."""
 
 
 def read_recorded(path: Path) -> Recorded:
@@ -49,7 +51,7 @@ def read_recorded(path: Path) -> Recorded:
     world = "measured" if "measured" in worlds else "simulated"
     usable = [run for run in usable if run.spec.world.value == world]
     found = results(summary, usable)
-    recorded = Recorded([], usable[0].environment if usable else {})
+    recorded = Recorded([], usable[0].environment if usable else {}, capacity=_capacity(usable))
     latencies = {run.folder: run.latencies() for run in usable}
     for cell in found["cells"]:
         of = _runs_of(cell, usable)
@@ -64,6 +66,21 @@ def read_recorded(path: Path) -> Recorded:
         reasons = "; ".join(recorded.left_out[:3]) or "no run is complete"
         raise BadInput("no cell of this can be fitted", where=str(path), found=reasons)
     return recorded
+
+
+def _capacity(runs: Sequence[SealedRun]) -> int | None:
+    """Bytes of the device behind the target, or of the one that was simulated."""
+    targets = [t for run in runs[:1] for t in run.environment.get("targets", {}).values()]
+    for target in targets:
+        if size := (target.get("device") or {}).get("size_bytes"):
+            return int(size)
+    storages = [storage for run in runs[:1] for storage in run.spec.storage.values()]
+    for storage in storages:
+        model = storage.model.model_dump(mode="json") if storage.model else {}
+        for drive in ((model.get("device") or {}).get("device") or {}).values():
+            if size := (drive or {}).get("capacity"):
+                return _core.size_bytes(size["value"])
+    return None
 
 
 def name_of(cell: Mapping[str, Any]) -> str:

@@ -13,10 +13,12 @@ from scipy.optimize import nnls
 from tameshi.calibrate.cells import Cell
 from tameshi.calibrate.parameters import (
     NS,
+    Capacity,
     Model,
     Parameter,
     Values,
     bounded,
+    capacity_of,
     rate_text,
     time_text,
 )
@@ -62,11 +64,11 @@ class Told:
     """How much longer a write takes that follows a sync, in ns; None where no cell shows it."""
     alone: Mapping[str, float]
     """How much longer a round of one takes than its share of larger ones, in ns, by kind."""
-    capacity: int
+    capacity: Capacity
     depth: int
 
 
-def volumes(cells: Sequence[Cell], capacity: int) -> list[Model]:
+def volumes(cells: Sequence[Cell], capacity: int | None) -> list[Model]:
     """Volumes: a processor behind latencies, in rounds or not, and limits."""
     shapes = {kind: shape_of(cells, kind) for kind in ("read", "write")}
     known = {kind: shape for kind, shape in shapes.items() if shape}
@@ -79,7 +81,7 @@ def volumes(cells: Sequence[Cell], capacity: int) -> list[Model]:
         _flush_points(cells),
         _after_flush(cells),
         {kind: longer for kind in known if (longer := _longer_alone(cells, kind)) is not None},
-        capacity,
+        capacity_of(capacity, max(cell.size_bytes for cell in cells)),
         max(cell.depth for cell in cells),
     )
     untold = _untold(cells, told)
@@ -103,7 +105,8 @@ def volumes(cells: Sequence[Cell], capacity: int) -> list[Model]:
                 bounded(f"{kind}.alone", "time", longer, (20, 20), COMMAND_NS)
                 for kind, longer in told.alone.items()
             ]
-        found.append(Model(name, "volume", parameters, _volume(name, told), untold))
+        sources = {"capacity": told.capacity.source}
+        found.append(Model(name, "volume", parameters, _volume(name, told), untold, sources))
     return found
 
 
@@ -118,6 +121,7 @@ def _untold(cells: Sequence[Cell], told: Told) -> list[str]:
         untold += [] if lengths else [f"{kind}.transfer_rate: all requests have one length"]
     if not told.flush:
         untold.append("flush: no write was followed by a sync")
+    untold += told.capacity.untold
     return [*untold, "anything that depends on the place or the age of the data, or on credits"]
 
 
@@ -282,7 +286,7 @@ def _volume(name: str, told: Told) -> Callable[[Values], dict[str, Any]]:
 
     def build(values: Values) -> dict[str, Any]:
         table: dict[str, Any] = {
-            "capacity": (f"{told.capacity} B", ""),
+            "capacity": (f"{told.capacity.size_bytes} B", ""),
             "parallel": (max(told.depth, 1), ""),
         }
         if ROUNDS in name:

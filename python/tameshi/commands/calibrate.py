@@ -42,7 +42,14 @@ def calibrate_command(
     time: Annotated[
         str, typer.Option("--time", help="What measuring may take, such as `5 min`.")
     ] = "5 min",
-    size: Annotated[str, typer.Option("--size", help="How much of the target is used.")] = "1 GiB",
+    size: Annotated[
+        str | None,
+        typer.Option(
+            "--size",
+            help="How much of the target is used [default: 1 GiB]; with results, how large the "
+            "device or file is that they are of.",
+        ),
+    ] = None,
     repetitions: Annotated[
         int, typer.Option("--repetitions", min=1, help="Runs of each cell.")
     ] = 3,
@@ -66,7 +73,7 @@ def calibrate_command(
     called = calibrate.plain_name(name or what.absolute().stem)
     asked = calibrate.Asked(
         *(what, out or Path("tameshi-results") / f"cal-{called}", called, model),
-        size_bytes=size_of("--size", size),
+        size_bytes=size_of("--size", size) if size is not None else None,
         budget_s=time_of("--time", time) / 1e9,
         repetitions=repetitions,
         quick=quick,

@@ -22,11 +22,17 @@ app = typer.Typer(add_completion=False)
 def devices_command(context: typer.Context, lang: LangOption = "en") -> None:
     """Profiles of drives, arrays, hosts and links: list them, or show one, with sources."""
     if context.invoked_subcommand is None:
-        check_word("--lang", lang, devices.LANGUAGES)
-        OUT.print(devices.listing([devices.find(name) for name in devices.names()], lang))
-        OUT.print(devices.listing_arrays(devices.arrays(), lang))
-        for kind in devices.KINDS:
-            OUT.print(devices.listing_plain(kind, devices.plain(kind), lang))
+        list_command(lang)
+
+
+@app.command("list")
+def list_command(lang: LangOption = "en") -> None:
+    """Every profile by its name, as without a command."""
+    check_word("--lang", lang, devices.LANGUAGES)
+    OUT.print(devices.listing([devices.find(name) for name in devices.names()], lang))
+    OUT.print(devices.listing_arrays(devices.arrays(), lang))
+    for kind in devices.KINDS:
+        OUT.print(devices.listing_plain(kind, devices.plain(kind), lang))
 
 
 @app.command("show")

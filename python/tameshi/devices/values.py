@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 from tameshi import _core
 from tameshi.errors import BadInput
-from tameshi.study import profiles, read_text
+from tameshi.study import StudyFile, plan, profiles, read_text
 
 NEAREST = 5
 
@@ -61,13 +62,62 @@ def plain(kind: str) -> list[Plain]:
     return [_plain(kind, name, text) for name, _, text in profiles(KINDS[kind])]
 
 
+PROBES = {
+    "host": "[host]\nprofile = {name}\n[storage.s]\ndevice = 'null'\n",
+    "link": "[storage.s]\nreplica = {{ of = {{ device = 'null' }}, link = {name} }}\n",
+}
+"""What of a study names a profile of a kind, so that the core checks it."""
+WORK = """title = "A profile"
+question = "Can it be?"
+[workload.stream.s]
+[phase.s]
+workload = ["stream.s"]
+until.time = "1 s"
+"""
+
+
 def find_plain(name: str) -> Plain | None:
-    """A host or a link by its name."""
+    """A host or a link by its name, or by the path of a file of one's own; raises `StudyError`."""
+    own = _own(name)
+    if own:
+        kind = _kind_of(own[2])
+        return checked_plain(kind, own) if kind in KINDS else None
     for kind, folder in KINDS.items():
         for known, _, text in profiles(folder):
             if known == name:
                 return _plain(kind, known, text)
     return None
+
+
+def checked_plain(kind: str, file: tuple[str, str, str]) -> Plain:
+    """A host's or a link's file, checked; raises `StudyError` at what can't be."""
+    name, path, text = file
+    asks = WORK + PROBES[kind].format(name=json.dumps(name))
+    plan(StudyFile(name, Path(path), asks, {KINDS[kind]: [file]}), "simulated", quick=False)
+    return _plain(kind, name, text)
+
+
+def _own(name: str) -> tuple[str, str, str] | None:
+    """A file of one's own as name, path and text; names of profiles go before files."""
+    path = Path(name)
+    if path.suffix != ".toml" and (name in _every_name() or not path.is_file()):
+        return None
+    text = read_text(path, "a profile of a drive, an array, a host or a link")
+    return path.name.removesuffix(".toml"), str(path), text
+
+
+def _every_name() -> list[str]:
+    folders = ("devices", "arrays", *KINDS.values())
+    return [name for folder in folders for name, _, _ in profiles(folder)]
+
+
+def _kind_of(text: str) -> str:
+    """What a text is a profile of; what is wrong with one of a device is told by its place."""
+    try:
+        told = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return "device"
+    return next((kind for kind in ("array", *KINDS) if kind in told), "device")
 
 
 def _plain(kind: str, name: str, text: str) -> Plain:
@@ -82,17 +132,16 @@ def names() -> list[str]:
 
 def find(name: str) -> Described:
     """A profile by its name, or by the path of a file of one's own; raises `BadInput`."""
-    path = Path(name)
-    if path.suffix == ".toml":
-        return described(path.stem, str(path), read_text(path, "a device profile"))
+    own = _own(name)
+    if own:
+        return described(*own)
     for known, file, text in profiles("devices"):
         if known == name:
             return described(known, file, text)
-    folders = ("arrays", *KINDS.values())
-    others = [known for folder in folders for known, _, _ in profiles(folder)]
-    accepted = [known for known in (*names(), *others) if _alike(known, name)][:NEAREST] or names()
-    message = "there is no such profile of a drive, an array, a host or a link"
-    raise BadInput(message, where="devices show", found=name, accepted=accepted)
+    every = _every_name()
+    near = [known for known in every if _alike(known, name)][:NEAREST]
+    message = "there is no such profile of a drive, an array, a host or a link, and no such file"
+    raise BadInput(message, where="devices show", found=name, accepted=near or every)
 
 
 def _alike(known: str, name: str) -> bool:
@@ -135,22 +184,12 @@ def arrays() -> list[Array]:
 
 def find_array(name: str) -> Array | None:
     """An array by its name, or by the path of a file of one's own; raises `StudyError`."""
-    path = Path(name)
-    if path.suffix == ".toml":
-        text = read_text(path, "a profile of a device or an array")
-        if not _has_array(text):
-            return None
+    own = _own(name)
+    if own:
         # In the folder `arrays` of some profiles the array may name the devices among them.
-        return described_array(path.stem, str(path), text, path.parent.parent)
+        beside = Path(own[1]).parent.parent
+        return described_array(*own, beside) if _kind_of(own[2]) == "array" else None
     return next((described_array(*each) for each in profiles("arrays") if each[0] == name), None)
-
-
-def _has_array(text: str) -> bool:
-    """Whether a text is that of an array profile; what is wrong with one is told by its place."""
-    try:
-        return "array" in tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return False
 
 
 def described_array(name: str, file: str, text: str, beside: Path | None = None) -> Array:

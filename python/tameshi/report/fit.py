@@ -95,7 +95,7 @@ def lists(document: Document, text: Text) -> Iterator[tuple[str, list[str]]]:
     """What could not be told, and what was left out."""
     unsure = [each["key"] for each in document["parameters"] if not each["told"]]
     told = [text("fit.unsure", parameter=key) for key in unsure]
-    yield text("fit.untold"), [*told, *document["untold"]]
+    yield text("fit.untold"), [*told, *map(text.said, document["untold"])]
     findings = [
         f"{row['cell']}: {text.said(reason)}"
         for row in document["cells"]
@@ -104,7 +104,8 @@ def lists(document: Document, text: Text) -> Iterator[tuple[str, list[str]]]:
     if findings:
         yield text("fit.findings"), findings
     if document["left_out"]:
-        yield text("fit.left_out"), list(document["left_out"])
+        named = (line.partition(": ") for line in document["left_out"])
+        yield text("fit.left_out"), [f"{name}: {text.said(reason)}" for name, _, reason in named]
 
 
 def _cells(document: Document, text: Text) -> Table:

@@ -1309,6 +1309,26 @@ SAID = {
         "書き込みキャッシュは有効（クライアント向け仕様と同じ）"
     ),
     "a part of the drive is used, not all of it: {names}": "ドライブの一部のみを使用：{names}",
+    # what a fit could not be told
+    "capacity: how large the device is was not known; --size gives it": (
+        "capacity: デバイスの容量が不明。--sizeで指定可能"
+    ),
+    # cells that a fit leaves out
+    "not to be trusted, by Little's law: rate times latency is {found} outstanding, "
+    "and {depth} were asked for": (
+        "信頼できない値。リトルの法則によればレート×レイテンシで同時に{found}件のはずだが、"
+        "要求は{depth}件"
+    ),
+    "it failed, fio says: error {number}, {words}": "fioによれば失敗。エラー{number}（{words}）",
+    "no latencies were recorded": "レイテンシの記録なし",
+    "it shows no read and no write": "読み取りも書き込みもなし",
+    "{shown} of {clones} clones are told": "{clones}個の複製のうち{shown}個しか記録がない",
+    "several streams ran at once": "複数のストリームが同時に動作",
+    "an open loop has the rate it was given": "オープンループのレートは指定されたもの",
+    "it went through the page cache": "ページキャッシュを経由",
+    "the stream pauses": "ストリームに休止あり",
+    "no run shows it": "どの実行にも現れない",
+    "too little was done in it": "操作が少なすぎる",
     # reasons of verdicts
     "steady state was not attained in {rounds} rounds: {names}": (
         "{rounds}ラウンドでは定常状態に達せず：{names}"

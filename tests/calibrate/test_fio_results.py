@@ -1,0 +1,196 @@
+"""fio's results are read as they are meant, whatever its version; what can't be is refused."""
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fio_json import drive, job, latencies, results
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tameshi.calibrate.command import trusted as without_doubtful
+from tameshi.calibrate.fio_results import read_fio
+from tameshi.calibrate.models import candidates
+from tameshi.errors import BadInput
+from tameshi.report.text import Text
+
+FILE = Path("fio.json")
+
+
+def changed(document: dict[str, Any], place: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    """The document with another value at a place; `...` takes it away."""
+    document = copy.deepcopy(document)
+    table: Any = document
+    for key in place[:-1]:
+        table = table[key]
+    if value is ...:
+        del table[place[-1]]
+    else:
+        table[place[-1]] = value
+    return document
+
+
+def refusal(document: dict[str, Any]) -> BadInput:
+    with pytest.raises(BadInput) as refused:
+        read_fio(FILE, document)
+    return refused.value
+
+
+def test_microseconds_of_fio_2_are_the_nanoseconds_of_fio_3():
+    old, new = read_fio(FILE, drive(version=2)), read_fio(FILE, drive(version=3))
+    assert len(new.cells) == 6
+    assert [cell.operations for cell in old.cells] == [cell.operations for cell in new.cells]
+    read = new.cells[0].operations["read"]
+    assert read.mean_ns == pytest.approx(80_000)
+    assert read.quantiles[0] == (0.0, pytest.approx(64_000))
+    assert read.quantile(0.99) == pytest.approx(160_000)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("iops", "12k"),
+        ("iops", None),
+        ("iops", True),
+        ("iops", -5),
+        ("iops", 0),
+        ("iops", float("nan")),
+        ("iops", float("inf")),
+        ("lat_ns", {"mean": -1.0, "min": 0, "max": 0}),
+        ("iops", ...),
+        ("iops", 10**400),
+        ("lat_ns", []),
+        ("total_ios", "many"),
+        ("iops_stddev", {}),
+    ],
+)
+def test_what_fio_never_writes_is_refused_by_file_job_and_key(key, value):
+    document = drive()
+    document["jobs"][1]["read"] |= {"iops_samples": 20, "iops_stddev": 1.0}
+    refused = refusal(changed(document, ("jobs", 1, "read", key), value))
+    assert refused.where == "fio.json: job randread-4k-4"
+    assert refused.key.startswith(f"read.{key}")
+    assert refused.found and refused.accepted
+
+
+def test_a_job_without_latencies_is_refused_and_what_both_versions_call_them_is_told():
+    document = drive()
+    for name in ("lat_ns", "clat_ns"):
+        del document["jobs"][0]["read"][name]
+    refused = refusal(document)
+    assert "there are no latencies" in refused.message
+    assert refused.accepted == ["lat_ns or clat_ns of fio 3", "lat or clat of fio 2"]
+
+
+@pytest.mark.parametrize(("rests_us", "kind"), [(5.0, None), (80.0, "flash"), (5_500.0, "hdd")])
+@pytest.mark.parametrize("options", [{}, {"norandommap": "1"}])
+def test_the_models_tried_follow_from_the_latency_at_rest_with_and_without_a_map(
+    rests_us, kind, options
+):
+    jobs = [job("randread", depth, depth / rests_us * 1e6, **options) for depth in (1, 2, 4)]
+    cells = read_fio(FILE, results(*jobs)).cells
+    tried = {model.kind for model in candidates(cells, 1 << 40, None)}
+    assert tried == {"volume"} | ({kind} if kind else set())
+
+
+def test_a_job_told_to_keep_no_latencies_is_left_out_by_name():
+    document = drive()
+    for name in ("lat_ns", "clat_ns"):
+        document["jobs"][0]["read"][name] = {"min": 0, "max": 0, "mean": 0.0}
+    found = read_fio(FILE, document)
+    assert found.left_out == ["randread-4k-1: no latencies were recorded"]
+    assert len(found.cells) == 5
+
+
+@pytest.mark.parametrize(
+    "option", [{"a b": "c"}, {"include /etc/passwd": ""}, {"bs": "4k\n[other]"}, {"bs": ["4k"]}]
+)
+def test_an_option_is_one_line_of_a_job_file(option):
+    refused = refusal(changed(drive(), ("jobs", 0, "job options"), option))
+    assert refused.key == f"job options.{next(iter(option))}"
+
+
+def test_a_job_that_failed_is_left_out_by_name_with_its_error():
+    found = read_fio(FILE, changed(drive(), ("jobs", 0, "error"), 5))
+    assert found.left_out == ["randread-4k-1: it failed, fio says: error 5, Input/output error"]
+    assert found.cells[0].name == "randread-4k-4"
+
+
+@pytest.mark.parametrize(
+    ("times", "trusted"),
+    [
+        (1.0, True),
+        (1.05, True),
+        (0.6, True),
+        (1.2, False),
+        (8.0, False),
+        (0.4, False),
+        (1e-3, False),
+    ],
+)
+def test_figures_that_break_littles_law_are_left_out_and_told_in_both_languages(times, trusted):
+    document = drive()
+    document["jobs"][0]["read"]["iops"] *= times
+    found = without_doubtful(read_fio(FILE, document))
+    assert (len(found.cells) == 6) == trusted
+    if trusted:
+        assert not found.left_out
+        return
+    (told,) = found.left_out
+    assert told.startswith("randread-4k-1: not to be trusted, by Little's law")
+    assert f"is {times:.3g} outstanding, and 1 were asked for" in told
+    reason = told.partition(": ")[2]
+    assert Text("ja").said(reason) != reason
+
+
+def test_syncs_are_as_frequent_as_fio_counted_them_and_keep_littles_law():
+    every, us = 8, 400.0
+    rate = 1e6 / (20 + us / every)
+    document = results(job("randwrite", 1, rate, fdatasync=str(every)))
+    write = document["jobs"][0]["write"]
+    write |= {"lat_ns": latencies(20), "clat_ns": latencies(20)}
+    synced = {"total_ios": write["total_ios"] // every, "lat_ns": latencies(us)}
+    (cell,) = read_fio(FILE, changed(document, ("jobs", 0, "sync"), synced)).cells
+    assert cell.operations["sync"].rate == pytest.approx(rate / every, rel=1e-3)
+    assert cell.outstanding == pytest.approx(1.0, rel=1e-3)
+    (unknown,) = read_fio(FILE, document).cells
+    assert unknown.distrust == ""
+
+
+def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in a document."""
+    if above:
+        yield above
+    inner = (
+        value if isinstance(value, dict) else dict(enumerate(value if type(value) is list else ()))
+    )
+    for key, each in inner.items():
+        yield from places(each, (*above, key))
+
+
+WHOLE = results(drive()["jobs"][0], drive()["jobs"][4])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(place=st.sampled_from(list(places(WHOLE))), value=JSON | st.just(...))
+def test_whatever_stands_in_a_json_file_is_read_or_refused(place, value):
+    document = changed(WHOLE, place, value)
+    assert value is ... or json.dumps(document)
+    if not {"fio version", "jobs"} <= document.keys():
+        return
+    try:
+        found = read_fio(FILE, document)
+    except BadInput as refused:
+        assert refused.message
+    else:
+        assert all(cell.rate > 0 for cell in found.cells)
