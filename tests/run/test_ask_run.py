@@ -48,6 +48,9 @@ def test_what_the_answer_hangs_on_is_tried(tmp_path):
         ("--target-qps", "0", "--target-qps: this must be above zero"),
         ("--workload", "document", "--workload: there is no such choice"),
         ("--engine-version", "3.23", "version"),
+        ("--buffer-pool", "4MiB..8MiB", "Found: 4 MiB. Accepted: 5 MiB or more."),
+        ("--redo-log", "512KiB", "--redo-log: no server has a redo log below 1 MiB"),
+        ("--scale", "2", "10 MiB or more"),
     ],
 )
 def test_bad_questions_are_told_and_create_nothing(option, value, words, tmp_path):

@@ -18,6 +18,7 @@ from tameshi.ask.written import (
     Written,
     asked_study,
     pool_label,
+    refuse_too_small,
     sensitivity_study,
 )
 from tameshi.bindings import Bindings
@@ -38,7 +39,6 @@ class Asking:
     folder: Path
     jobs: int
     refine: bool
-    vary: bool
     reproduce: Sequence[str]
 
 
@@ -57,6 +57,7 @@ def prepared(question: Question, folder: Path) -> Prepared:
     Raises `BadInput` that names what of the question can't be.
     """
     answer.refuse_unknown_power(question)
+    refuse_too_small(question)
     pools = rungs(*question.pools)
     return _prepared(asked_study(question, pools, folder))
 
@@ -96,7 +97,7 @@ def ask(asking: Asking, console: Console) -> Answered:
             wanted[storage].append(pool)
             pools.append(pool)
         pools = sorted(set(pools))
-    if not asking.vary:
+    if not question.varied:
         return _ended(folder, done.conducted)
     chosen = answer.best_of(question, found) or answer.nearest_of(found)
     if chosen is None:

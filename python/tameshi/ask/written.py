@@ -10,9 +10,10 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from tameshi import _core
+from tameshi import _core, least
 from tameshi.ask.ladder import LARGE
 from tameshi.ask.question import ARRAYS, GIB, Question, Varied
+from tameshi.errors import BadInput
 from tameshi.model_error import (
     OLTP_ROW_BYTES,
     PAGE_BYTES,
@@ -57,6 +58,27 @@ def scale_of(question: Question) -> int:
     while scale < MOST_SCALE and _large_enough(question, scale * 2):
         scale *= 2
     return scale
+
+
+def refuse_too_small(question: Question) -> None:
+    """Where the server would not have what is asked but its own least; raises `BadInput`."""
+    scale = scale_of(question)
+    logs = [question.redo_bytes, *map(int, _least(question, "redo_log"))]
+    sizes = (
+        ("--buffer-pool", "a buffer pool", question.pools[0], least.POOL),
+        ("--redo-log", "a redo log", logs[0], least.LOG),
+        ("--vary redo_log", "a redo log", min(logs), least.LOG),
+    )
+    for option, what, size, lowest in sizes:
+        if size // scale >= lowest:
+            continue
+        found, accepted = pool_label(size), [f"{pool_label(lowest * scale)} or more"]
+        if scale > 1:
+            found += f", simulated at 1/{scale} of it"
+        if scale > 1 and size >= lowest:
+            accepted.append(f"--scale {size // lowest} or less")
+        message = f"no server has {what} below {pool_label(lowest)}"
+        raise BadInput(message, where=option, found=found, accepted=accepted)
 
 
 def _large_enough(question: Question, scale: int) -> bool:
@@ -216,6 +238,10 @@ def _whole(
 
 def _largest(question: Question, name: str) -> Iterator[float]:
     return (varied.high for varied in question.varied if varied.name == name)
+
+
+def _least(question: Question, name: str) -> Iterator[float]:
+    return (varied.low for varied in question.varied if varied.name == name)
 
 
 def _program(question: Question, scale: int) -> dict[str, Any]:

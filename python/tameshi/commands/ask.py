@@ -190,10 +190,10 @@ def asked(
         scale=scale,
         repetitions=repetitions,
         costs=ask.costs_of(storages, told, catalog, price or (), power or ()),
-        varied=tuple(ask.varied_of("--vary", vary or (), known)),
+        varied=tuple(ask.varied_of("--vary", vary or (), known)) if sensitivity else (),
     )
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
-    _conduct(ask.Asking(question, out, jobs, refine, sensitivity, reproduce), lang, fresh)
+    _conduct(ask.Asking(question, out, jobs, refine, reproduce), lang, fresh)
 
 
 def _conduct(asking: ask.Asking, lang: str, fresh: bool) -> None:

@@ -1350,6 +1350,12 @@ SAID = {
     "the storage of the database failed, and the server with it": (
         "データベースのストレージが故障し、サーバーも停止した"
     ),
+    "the buffer pool is 5 MiB, the least there is, not {asked}": (
+        "バッファプールは指定の{asked}ではなく最小の5 MiB"
+    ),
+    "the redo log is 1 MiB, the least there is, not {asked}": (
+        "REDOログは指定の{asked}ではなく最小の1 MiB"
+    ),
     "{count} commits are there that nobody sent": "送信していないコミットが{count}件存在",
     "the start was not cold: {found} in the buffer pool at t0, more than {bound}": (
         "開始時がコールドではない：t0でバッファプールに{found}（上限{bound}）"
