@@ -7,7 +7,7 @@ import pytest
 from questions import GB, question
 
 from tameshi import _core
-from tameshi.ask import storages_of
+from tameshi.ask import prepared, storages_of
 from tameshi.ask.ladder import rungs
 from tameshi.ask.question import Storage, Varied
 from tameshi.ask.written import (
@@ -128,6 +128,14 @@ def test_what_the_server_would_raise_to_its_least_is_refused_with_what_would_do(
             refuse_too_small(question(**changes))
         assert words in str(caught.value)
     refuse_too_small(question(pools=(80 * mib, 64 * mb * 16), scale=16))
+
+
+@pytest.mark.parametrize("stack", [{"devize": "x"}, {"null": {}}, {"raid0": {"members": 2}}])
+def test_a_storage_of_the_catalog_that_names_no_drive_is_refused_by_its_key(stack):
+    with pytest.raises(BadInput) as caught:
+        prepared(question(storages=(Storage("bad", stack),)), OUT)
+    said = str(caught.value)
+    assert f"storage.bad.{next(iter(stack))}" in said and "Accepted: " in said
 
 
 def test_labels_of_pools():

@@ -256,8 +256,9 @@ def _program(question: Question, scale: int) -> dict[str, Any]:
 
 def _storage(stack: Mapping[str, Any], room: float, scale: int) -> Iterator[str]:
     """A storage's keys; flash takes the scale itself, disks have profiles of the scale."""
-    first = next(iter(drives(stack)))[0]
-    flash = _kind(first)[0] == "flash" and scale > 1
+    # Of a storage without a drive the study says what is wrong with it.
+    models = [_kind(device)[0] for device, _ in drives(stack)]
+    flash = models[:1] == ["flash"] and scale > 1
     # What is scaled is said at full size.
     size = room if flash else room / scale
     yield f"size = {_size(max(int(size) >> 20 << 20, 64 << 20))}"
