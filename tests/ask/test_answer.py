@@ -5,6 +5,7 @@ from questions import cell, question
 from tameshi.ask.answer import best_of, configurations, document, nearest_of, sensitivity
 from tameshi.ask.question import Costs
 from tameshi.report.points import read_results
+from tameshi.stats import programs
 
 POOLS = [8 << 30, 16 << 30]
 RATES = {("disks", 8): 900, ("disks", 16): 21_000, ("card", 8): 26_000, ("card", 16): 30_000}
@@ -36,6 +37,26 @@ def test_a_latency_limit_is_part_of_the_target():
     assert nearest_of(found)["qps"]["value"] == 30_000
     told = configurations(question(target_p99_ns=5_000_000), POOLS, CELLS)
     assert best_of(asked, told) is not None
+
+
+def test_the_slowest_kind_of_transaction_decides_about_a_limit_and_is_named():
+    many = cell({"storage": "card", "buffer_pool": "8 GiB"}, 26_000, 59e6)
+    tail = next(
+        each
+        for each in many["estimates"]
+        if (each["subject"], each["metric"]) == ("tpcc.payment", "transaction.latency.p99")
+    )
+    tail["value"] = 1330e6
+    (told,) = configurations(question(target_p99_ns=100_000_000), POOLS, [many])
+    assert (told["p99_of"], told["p99"]["value"], told["meets"]) == ("tpcc.payment", 1330e6, False)
+
+
+def test_the_kind_that_a_program_counts_does_not_hang_on_chance():
+    for payment in (1.0, 1.06, 2.0):
+        rates = {"tpcc.delivery": 0.1, "tpcc.payment": payment, "tpcc.new_order": 1.0}
+        assert programs.chief(rates, "") == "tpcc.new_order"
+    assert programs.chief({"ycsb.read": 9.0, "ycsb.update": 1.0}, "") == "ycsb.read"
+    assert programs.chief({}, "oltp") == "oltp"
 
 
 def test_a_cell_that_failed_meets_nothing_and_is_told():

@@ -91,19 +91,19 @@ def figure(cell: Mapping[str, Any], subject: str, metric: str) -> dict[str, Any]
     return None
 
 
-def chief(cell: Mapping[str, Any], word: str) -> str:
-    """The kind of transaction that there are most of, of a program."""
-    rates = {
+def slowest(cell: Mapping[str, Any], word: str) -> str:
+    """The kind of transaction with the greatest p99: the one that decides about a limit."""
+    tails = {
         estimate["subject"]: estimate["value"]
         for estimate in cell["estimates"]
-        if estimate["metric"] == "transaction.rate" and estimate["subject"] != word
+        if estimate["metric"] == P99 and estimate["subject"].startswith(f"{word}.")
     }
-    return programs.chief(rates, word)
+    return max(tails, key=lambda kind: tails[kind], default=word)
 
 
 def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]:
     """What a cell says of a configuration; `meets` is null where it failed."""
-    kind = chief(cell, question.workload)
+    kind = slowest(cell, question.workload)
     qps = figure(cell, question.workload, QPS)
     p99 = figure(cell, kind, P99)
     shares = programs.time_shares(cell["estimates"])
@@ -179,7 +179,7 @@ def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[
         for end, value in (("low", varied.low), ("high", varied.high)):
             told = by_label.get(input_label(varied, value))
             if told and told["qps"]:
-                keys = ("qps", "p99", "meets")
+                keys = ("qps", "p99", "p99_of", "meets")
                 ends[end] = {
                     "label": value_label(varied.name, value),
                     **{key: told[key] for key in keys},

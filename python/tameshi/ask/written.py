@@ -37,6 +37,7 @@ MOST_SCALE, LEAST_DATA, LEAST_POOL, LEAST_LOG = 64, GIB, 64 << 20, 32 << 20
 WAREHOUSES_A_CLIENT = 3
 """With fewer, clients wait for one another's rows as they wouldn't at full size."""
 UNITS = {"GB": 10**9, "MiB": 1 << 20, "MB": 10**6, "KiB": 1 << 10}
+LIMITED = "99 % of every kind of transaction"
 LOGS = 2
 SPARE = 1.5
 """Storage for each byte of log and of data: the data set grows while it is worked on."""
@@ -138,7 +139,7 @@ def asked_study(question: Question, pools: Sequence[int], folder: Path) -> Writt
     title = f"{question.target_qps:,.0f} statements a second"
     limit = ""
     if question.target_p99_ns:
-        limit = f", 99 % of them within {question.target_p99_ns / 1e6:g} ms"
+        limit = f", {LIMITED} within {question.target_p99_ns / 1e6:g} ms"
     asks = (
         f"Which storage and which buffer pool reach {title}{limit} on "
         f"{question.database_bytes / 1e9:g} GB of {question.workload}?"

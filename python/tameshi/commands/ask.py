@@ -42,7 +42,7 @@ TargetQpsOption = Annotated[float, typer.Option(help="Statements a second to be 
 TargetP99Option = Annotated[
     str | None,
     typer.Option(
-        help="What 99 % of the most frequent transactions must stay below.",
+        help="What 99 % of every kind of transaction must stay within.",
     ),
 ]
 WorkloadOption = Annotated[str, typer.Option(help="tpcc, oltp or key_update.")]

@@ -61,14 +61,21 @@ def _best(asked: Document, text: Text) -> str:
 
 
 def _named(configuration: Document, text: Text) -> dict[str, str]:
-    qps, p99 = configuration["qps"], configuration["p99"]
+    qps = configuration["qps"]
     return {
         "storage": configuration["storage"],
         "pool": configuration["buffer_pool"],
         "qps": str(replace(_shown(qps, "rate", text), model="")),
-        "p99": str(replace(_shown(p99, "latency", text), model="")),
-        "kind": _kind(configuration["p99_of"], text),
+        "tail": _tail(configuration, text),
     }
+
+
+def _tail(configuration: Document, text: Text) -> str:
+    """The p99 of the slowest kind of transaction, which has a name where there are several."""
+    subject = configuration["p99_of"]
+    p99 = replace(_shown(configuration["p99"], "latency", text), model="")
+    key = "asked.tail" if "." in subject else "asked.tail_alone"
+    return text(key, kind=_kind(subject, text), p99=p99)
 
 
 def _kind(subject: str, text: Text) -> str:
@@ -164,14 +171,15 @@ def tables(view: View, text: Text) -> list[Table]:
 def _configurations(asked: Document, text: Text) -> Table:
     priced = any(each["cost"] is not None for each in asked["configurations"])
     powered = any(each["watts"] is not None for each in asked["configurations"])
-    keys = [f"asked.column.{key}" for key in ("pool", "meets", "qps", "p99", "hit_ratio")]
+    keys = [f"asked.column.{key}" for key in ("pool", "meets", "qps", "p99", "p99_of", "hit_ratio")]
     keys.append("column.spent_most")
     keys += ["asked.column.watts"] if powered else []
     keys += ["asked.column.cost"] if priced else []
     rows = []
     for each in asked["configurations"]:
         cells = [_meets(each["meets"], text), _shown(each["qps"], "rate", text)]
-        cells += [_shown(each["p99"], "latency", text), _alone(each["hit_ratio"], "share", text)]
+        cells += [_shown(each["p99"], "latency", text), Shown(_kind(each["p99_of"], text))]
+        cells.append(_alone(each["hit_ratio"], "share", text))
         cells.append(Shown(waits.said(each["limit"], each.get("limit_share"), text)))
         if powered:
             known = each["watts"] is not None
@@ -207,10 +215,11 @@ def _inputs(asked: Document, text: Text) -> Table:
             cells = (
                 _shown(told["qps"], "rate", text),
                 _shown(told["p99"], "latency", text),
+                Shown(_kind(told.get("p99_of", ""), text)),
                 _meets(told["meets"], text),
             )
             rows.append(Row(told["label"], cells, group=text.name(f"input.{row['input']}")))
-    keys = ("value", "qps", "p99", "meets")
+    keys = ("value", "qps", "p99", "p99_of", "meets")
     columns = tuple(Column(text(f"asked.column.{key}")) for key in keys)
     caption = text("table.sensitivity", **_chosen(asked))
     return Table("sensitivity", caption, columns, tuple(rows), text("note.inputs"), numeric=True)

@@ -47,27 +47,28 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "asked.target": ("{rate} statements a second", "毎秒{rate}文"),
     "asked.target_limit": (
-        "{rate} statements a second with a p99 below {limit}",
-        "p99が{limit}未満で毎秒{rate}文",
+        "{rate} statements a second with 99 % of every kind of transaction within {limit}",
+        "すべての種類のトランザクションの99 %が{limit}以内で毎秒{rate}文",
     ),
     "asked.cheapest": (
         "The cheapest that reaches {target} is {storage} with a buffer pool of {pool}, at {cost}: "
-        "{qps} statements a second, p99 of {kind} {p99}.",
+        "{qps} statements a second, {tail}.",
         "{target}に達する最も安い構成は{storage}とバッファプール{pool}、費用{cost}："
-        "毎秒{qps}文、{kind}のp99は{p99}。",
+        "毎秒{qps}文、{tail}。",
     ),
     "asked.smallest": (
         "The smallest that reaches {target} is {storage} with a buffer pool of {pool}: "
-        "{qps} statements a second, p99 of {kind} {p99}.",
-        "{target}に達する最小の構成は{storage}とバッファプール{pool}："
-        "毎秒{qps}文、{kind}のp99は{p99}。",
+        "{qps} statements a second, {tail}.",
+        "{target}に達する最小の構成は{storage}とバッファプール{pool}：毎秒{qps}文、{tail}。",
     ),
     "asked.none": (
         "None reaches {target}. The fastest is {storage} with a buffer pool of {pool}: "
-        "{qps} statements a second, p99 of {kind} {p99}.",
+        "{qps} statements a second, {tail}.",
         "{target}に達する構成はない。最も速いのは{storage}とバッファプール{pool}："
-        "毎秒{qps}文、{kind}のp99は{p99}。",
+        "毎秒{qps}文、{tail}。",
     ),
+    "asked.tail": ("p99 of {kind}, the slowest, {p99}", "最も遅い{kind}のp99は{p99}"),
+    "asked.tail_alone": ("p99 {p99}", "p99は{p99}"),
     "asked.nothing": (
         "No configuration could be simulated.",
         "どの構成もシミュレーションできなかった。",
@@ -113,7 +114,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "asked.column.pool": ("Buffer pool", "バッファプール"),
     "asked.column.meets": ("Reaches the target", "目標に届くか"),
     "asked.column.qps": ("Statements a second", "毎秒の文"),
-    "asked.column.p99": ("p99", "p99"),
+    "asked.column.p99": ("p99 of the slowest kind", "最も遅い種類のp99"),
+    "asked.column.p99_of": ("Slowest kind", "最も遅い種類"),
     "asked.column.hit_ratio": ("Hit ratio", "ヒット率"),
     "asked.column.watts": ("Power, at most", "消費電力（最大）"),
     "asked.column.cost": ("Cost", "費用"),
