@@ -1,7 +1,8 @@
 """From results to the answer."""
 
-from questions import cell, question
+from questions import cell, failed, question
 
+from tameshi.ask import answer
 from tameshi.ask.answer import best_of, configurations, document, nearest_of, sensitivity
 from tameshi.ask.question import Costs
 from tameshi.report.points import read_results
@@ -60,9 +61,11 @@ def test_the_kind_that_a_program_counts_does_not_hang_on_chance():
 
 
 def test_a_cell_that_failed_meets_nothing_and_is_told():
-    failed = {**CELLS[0], "estimates": []}
-    (told,) = configurations(question(), POOLS, [failed])
-    assert told["meets"] is None and nearest_of([told]) is None
+    without = failed({"storage": "disks", "buffer_pool": "8 GiB"}, "no memory.")
+    (told,) = configurations(question(), POOLS, [without])
+    assert (told["meets"], told["reason"]) == (None, "no memory") and nearest_of([told]) is None
+    left = document(question(), [told], [], answer.failed([told]))["left_out"]
+    assert left == [{"storage": "disks", "level": "8 GiB", "reason": "no memory"}]
 
 
 def test_the_input_that_moves_the_answer_most_comes_first():

@@ -7,6 +7,7 @@ from typing import Any
 import first_look
 import pytest
 
+from tameshi.ask.fitting import NO_ROOM
 from tameshi.report import markdown
 from tameshi.report.asked import answers, figures, tables, worded
 from tameshi.report.draw import draw
@@ -150,6 +151,23 @@ def test_it_stands_in_every_form_of_the_report(lang: str) -> None:
     assert Text(lang)("note.beyond", sign="!") in page and Text(lang)("hint.model") in page
     ids = [table.id for table in tables(read_results(inputs.results), Text(lang))]
     assert ids == ["asked", "sensitivity", "assumed"]
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_what_could_not_be_simulated_is_told_with_why(lang: str) -> None:
+    asked = document()
+    whole = NO_ROOM.format(held="1 GB", data="2 GB", growth="3 GB", log="4 GB", whole="9 GB")
+    asked["left_out"] = [
+        {"storage": "small", "level": None, "reason": whole},
+        {"storage": "card", "level": "64 GiB", "reason": "nothing was measured"},
+    ]
+    found = read_results({**first_look.results(), "asked": asked})
+    (said,) = [s for s in sentences(found, lang) if "64 GiB" in s]
+    assert Text(lang).said(whole) in said
+    (table,) = [each for each in tables(found, Text(lang)) if each.id == "left-out"]
+    assert len(table.rows) == 2
+    if lang == "en":
+        assert said == f"small: {whole}; card, 64 GiB: nothing was measured."
 
 
 def test_the_question_is_asked_in_the_language_of_the_report() -> None:

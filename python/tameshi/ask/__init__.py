@@ -1,6 +1,7 @@
 """`tameshi ask`: the cheapest storage and buffer pool that meet a target, by simulation."""
 
 from tameshi.ask.command import Answered, Asking, ask, prepared
+from tameshi.ask.fitting import fitting
 from tameshi.ask.question import (
     ENGINES,
     WORKLOADS,
@@ -23,6 +24,7 @@ __all__ = [
     "bounds_of",
     "catalog_of",
     "costs_of",
+    "fitting",
     "lasts_of",
     "page_gets",
     "prepared",

@@ -31,6 +31,7 @@ ASKED_VERSION = 1
 """Form of asked.json; history: 1, the first."""
 QPS, P99 = "statement.rate", "transaction.latency.p99"
 THREE_YEARS = 3.0
+NOTHING = "nothing was measured"
 
 
 def watts(question: Question, storage: str, pool: int) -> float | None:
@@ -116,7 +117,12 @@ def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]
         "limit": limit,
         "limit_share": shares[limit] if limit else None,
         "meets": _meets(question, qps, p99),
+        "reason": None if qps else _why_not(cell),
     }
+
+
+def _why_not(cell: Mapping[str, Any]) -> str:
+    return "; ".join(cell["verdict"]["reasons"]).rstrip(".") or NOTHING
 
 
 def _meets(
@@ -154,6 +160,12 @@ def configurations(
     return found
 
 
+def in_order(question: Question, found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Configurations by storage as named, and by pool."""
+    names = [storage.name for storage in question.storages]
+    return sorted(found, key=lambda each: (names.index(each["storage"]), each["pool_bytes"]))
+
+
 def best_of(question: Question, found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The cheapest that meets the target."""
     meeting = [each for each in found if each["meets"]]
@@ -168,6 +180,24 @@ def nearest_of(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The fastest, whether or not it meets the target."""
     ran = [each for each in found if each["qps"]]
     return max(ran, key=lambda each: each["qps"]["value"], default=None)
+
+
+def failed(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Configurations that could not be simulated, as what was left out."""
+    return [
+        {"storage": each["storage"], "level": each["buffer_pool"], "reason": each["reason"]}
+        for each in found
+        if each["reason"] is not None
+    ]
+
+
+def failed_inputs(storage: str, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Values of unknown inputs that could not be simulated."""
+    return [
+        {"storage": storage, "level": cell["levels"]["input"], "reason": _why_not(cell)}
+        for cell in cells
+        if cell["runs"]["failed"]
+    ]
 
 
 def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -197,6 +227,7 @@ def document(
     question: Question,
     found: Sequence[Mapping[str, Any]],
     rows: Sequence[Mapping[str, Any]],
+    left: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """asked.json: the question, what was found, the answer, and what it hangs on."""
     scale = scale_of(question)
@@ -219,4 +250,5 @@ def document(
         "best": best,
         "nearest": nearest_of(found),
         "sensitivity": list(rows),
+        "left_out": list(left),
     }

@@ -13,6 +13,7 @@ from typing import Any
 from tameshi import _core, least
 from tameshi.ask.ladder import LARGE
 from tameshi.ask.question import ARRAYS, GIB, Question, Varied
+from tameshi.ask.room import Room, room_of
 from tameshi.errors import BadInput
 from tameshi.model_error import (
     OLTP_ROW_BYTES,
@@ -38,9 +39,6 @@ WAREHOUSES_A_CLIENT = 3
 """With fewer, clients wait for one another's rows as they wouldn't at full size."""
 UNITS = {"GB": 10**9, "MiB": 1 << 20, "MB": 10**6, "KiB": 1 << 10}
 LIMITED = "99 % of every kind of transaction"
-LOGS = 2
-SPARE = 1.5
-"""Storage for each byte of log and of data: the data set grows while it is worked on."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +111,21 @@ def lasts_of(question: Question, scale: int) -> int:
     return ramp_of(question, scale) + question.time_ns
 
 
+def room_of_question(question: Question) -> Room:
+    """The room that the configurations of the question need."""
+    return room_of(question, scale_of(question))
+
+
+def room_at(question: Question, varied: Varied) -> tuple[str, Room]:
+    """An unknown input's greatest value as a level, and the room that is needed with it."""
+    return input_label(varied, varied.high), _room_with(question, varied.name, varied.high)
+
+
+def _room_with(question: Question, name: str, value: float) -> Room:
+    rows, log = (value if name == key else 0.0 for key in ("row_size", "redo_log"))
+    return room_of(question, scale_of(question), max(rows, 1.0), log)
+
+
 def page_gets(question: Question, scale: int) -> float:
     """Page gets of a run that just reaches the target."""
     seconds = lasts_of(question, scale) / 1e9
@@ -129,8 +142,10 @@ def pool_label(size: int) -> str:
     return f"{size} B"
 
 
-def asked_study(question: Question, pools: Sequence[int], folder: Path) -> Written:
-    """The study of all storages and these pools."""
+def asked_study(
+    question: Question, pools: Sequence[int], folder: Path, room: Room | None = None
+) -> Written:
+    """The study of all storages and these pools; `room`: other than what the question needs."""
     scale = scale_of(question)
     axes = ["[axis.storage]"]
     axes += [f"{_key(s.name)} = {{ use.storage = {_text(s.name)} }}" for s in question.storages]
@@ -145,7 +160,7 @@ def asked_study(question: Question, pools: Sequence[int], folder: Path) -> Writt
         f"{question.database_bytes / 1e9:g} GB of {question.workload}?"
     )
     lines = [f"title = {_text(title)}", f"question = {_text(asks)}", "", *axes, ""]
-    return _whole(question, NAME, lines, folder, scale)
+    return _whole(question, NAME, lines, folder, room or room_of_question(question))
 
 
 def sensitivity_study(question: Question, storage: str, pool: int, folder: Path) -> Written:
@@ -159,12 +174,13 @@ def sensitivity_study(question: Question, storage: str, pool: int, folder: Path)
         "[axis.input]",
     ]
     lines += [
-        f"{_key(input_label(varied, value))} = {_overlay(question, varied.name, value, scale)}"
+        f"{_key(input_label(varied, value))} = {_input(question, storage, varied.name, value)}"
         for varied in question.varied
         for value in (varied.low, varied.high)
     ]
     engine = [f"buffer_pool = {_size(pool // scale)}"]
-    return _whole(question, SENSITIVITY, [*lines, ""], folder, scale, engine)
+    room = room_of_question(question)
+    return _whole(question, SENSITIVITY, [*lines, ""], folder, room, engine)
 
 
 def input_label(varied: Varied, value: float) -> str:
@@ -183,13 +199,23 @@ def _pool(question: Question, pool: int, scale: int) -> str:
     return _inline({"engine": {question.engine: {"buffer_pool": f"{pool // scale} B"}}})
 
 
-def _overlay(question: Question, name: str, value: float, scale: int) -> str:
+def _input(question: Question, storage: str, name: str, value: float) -> str:
+    """An input's value, on a storage with room for it."""
+    scale = scale_of(question)
+    table = _overlay(question, name, value, scale)
+    room = _room_with(question, name, value)
+    if room.whole > room_of_question(question).whole:
+        stack = next(each.stack for each in question.storages if each.name == storage)
+        table["storage"] = {storage: {"size": f"{_storage_bytes(stack, room, scale)} B"}}
+    return _inline(table)
+
+
+def _overlay(question: Question, name: str, value: float, scale: int) -> dict[str, Any]:
     if name == "redo_log":
-        table = {"engine": {question.engine: {"redo_log": f"{int(value) // scale} B"}}}
-        return _inline(table)
+        return {"engine": {question.engine: {"redo_log": f"{int(value) // scale} B"}}}
     if name == "clients":
-        return _inline({"workload": {question.workload: {"clients": int(value)}}})
-    return _inline({"workload": {question.workload: _rows(question, value, scale)}})
+        return {"workload": {question.workload: {"clients": int(value)}}}
+    return {"workload": {question.workload: _rows(question, value, scale)}}
 
 
 def _rows(question: Question, factor: float, scale: int) -> dict[str, Any]:
@@ -209,14 +235,12 @@ def _whole(
     name: str,
     head: Sequence[str],
     folder: Path,
-    scale: int,
+    room: Room,
     engine: Sequence[str] = (),
 ) -> Written:
+    scale = scale_of(question)
     devices = dict(_scaled_disks(question, scale))
     lines = [*head]
-    logs = max([question.redo_bytes, *_largest(question, "redo_log")])
-    room = question.database_bytes * max([1.0, *_largest(question, "row_size")]) * SPARE
-    room += LOGS * logs + WAREHOUSE_BYTES * scale
     for storage in question.storages:
         lines += [f"[storage.{_key(storage.name)}]", *_storage(storage.stack, room, scale), ""]
     lines += [f'[host]\nprofile = "{question.host}"', f"[engine.{question.engine}]"]
@@ -237,10 +261,6 @@ def _whole(
     return Written(StudyFile(name, path, text, extra), list(devices.items()))
 
 
-def _largest(question: Question, name: str) -> Iterator[float]:
-    return (varied.high for varied in question.varied if varied.name == name)
-
-
 def _least(question: Question, name: str) -> Iterator[float]:
     return (varied.low for varied in question.varied if varied.name == name)
 
@@ -255,18 +275,25 @@ def _program(question: Question, scale: int) -> dict[str, Any]:
     return {"tables": UPDATE_TABLES, **rows, "clients": question.clients}
 
 
-def _storage(stack: Mapping[str, Any], room: float, scale: int) -> Iterator[str]:
+def _storage(stack: Mapping[str, Any], room: Room, scale: int) -> Iterator[str]:
     """A storage's keys; flash takes the scale itself, disks have profiles of the scale."""
-    # Of a storage without a drive the study says what is wrong with it.
-    models = [_kind(device)[0] for device, _ in drives(stack)]
-    flash = models[:1] == ["flash"] and scale > 1
-    # What is scaled is said at full size.
-    size = room if flash else room / scale
-    yield f"size = {_size(max(int(size) >> 20 << 20, 64 << 20))}"
-    if flash:
+    yield f"size = {_size(_storage_bytes(stack, room, scale))}"
+    if _scales(stack, scale):
         yield f"scale = {scale}"
     for key, value in _renamed(stack, scale).items():
         yield f"{key} = {_inline(value)}"
+
+
+def _scales(stack: Mapping[str, Any], scale: int) -> bool:
+    # Of a storage without a drive the study says what is wrong with it.
+    models = [_kind(device)[0] for device, _ in drives(stack)]
+    return models[:1] == ["flash"] and scale > 1
+
+
+def _storage_bytes(stack: Mapping[str, Any], room: Room, scale: int) -> int:
+    """The size of a storage with so much room; what takes the scale is said at full size."""
+    size = room.whole if _scales(stack, scale) else room.whole // scale
+    return max(size >> 20 << 20, 64 << 20)
 
 
 def _renamed(stack: Mapping[str, Any], scale: int) -> dict[str, Any]:

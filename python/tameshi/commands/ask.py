@@ -193,13 +193,14 @@ def asked(
         varied=tuple(ask.varied_of("--vary", vary or (), known)) if sensitivity else (),
     )
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
-    _conduct(ask.Asking(question, out, jobs, refine, reproduce), lang, fresh)
+    question, left = ask.fitting(question, out)
+    _conduct(ask.Asking(question, left, out, jobs, refine, reproduce), lang, fresh)
 
 
 def _conduct(asking: ask.Asking, lang: str, fresh: bool) -> None:
     question, out = asking.question, asking.folder
     prepared = ask.prepared(question, out)
-    for line in _announced(question, len(prepared.tasks())):
+    for line in _announced(asking, len(prepared.tasks())):
         OUT.print(line, markup=False, soft_wrap=True)
     if fresh and out.exists():
         guard.remove_folder(out)
@@ -208,8 +209,9 @@ def _conduct(asking: ask.Asking, lang: str, fresh: bool) -> None:
     end(interrupted=done.interrupted, complete=done.complete)
 
 
-def _announced(question: ask.Question, runs: int) -> Iterator[str]:
-    """What is going to be simulated, and how much work that is."""
+def _announced(asking: ask.Asking, runs: int) -> Iterator[str]:
+    """What is going to be simulated, how much work that is, and what can't be."""
+    question = asking.question
     scale = ask.scale_of(question)
     seconds = ask.lasts_of(question, scale) / 1e9
     size = f"at 1/{scale} of the size" if scale > 1 else "at full size"
@@ -221,3 +223,5 @@ def _announced(question: ask.Question, runs: int) -> Iterator[str]:
     if question.varied:
         others = 2 * len(question.varied)
         yield f"  and then the answer with {others} other values of what is not known"
+    for each in asking.left:
+        yield f"left out: {each['storage']}: {each['reason']}"

@@ -14,6 +14,7 @@ from tameshi.report.summary import LINES, Answer, Clause, Column, Row, Table
 from tameshi.report.text import Phrase, Shown, Text, format_value, modelled
 
 WORLD = "simulated"
+MOST_LEFT = 3
 Document = Mapping[str, Any]
 
 
@@ -38,6 +39,7 @@ def _answers(asked: Document, text: Text) -> list[Answer]:
     said = [(text("asked.topic"), _best(asked, text)), (text("asked.trust"), _trust(asked, text))]
     if asked["sensitivity"]:
         said.append((text("asked.hangs"), _hangs(asked, text)))
+    said.append((text("asked.left"), _left(asked, text)))
     return [
         Answer(topic, (Clause(WORLD, text.world(WORLD), sentence),))
         for topic, sentence in said
@@ -119,6 +121,32 @@ def _unsure(target: Document, told: Document) -> bool:
     return late or bool(rate["low"] < target["qps"] <= rate["high"])
 
 
+def _left(asked: Document, text: Text) -> str:
+    """What could not be simulated, and why; of much the first."""
+    left = asked.get("left_out", ())
+    items = [
+        text("asked.left_one", name=_whose(each, text), reason=text.said(each["reason"]))
+        for each in left
+    ]
+    said = text("list.separator").join(items[:MOST_LEFT])
+    more = len(left) - MOST_LEFT
+    key = "asked.left_more" if more > 0 else "asked.left_all"
+    return text(key, items=said, count=more) if left else ""
+
+
+def _whose(left: Document, text: Text) -> str:
+    return text("list.short").join(filter(None, (left["storage"], left["level"])))
+
+
+def _left_out(asked: Document, text: Text) -> Table:
+    rows = tuple(
+        Row(_whose(each, text), (Shown(text.said(each["reason"])),))
+        for each in asked.get("left_out", ())
+    )
+    columns = tuple(Column(text(f"asked.column.{key}")) for key in ("level", "reason"))
+    return Table("left-out", text("table.left_out"), columns, rows)
+
+
 def _hangs(asked: Document, text: Text) -> str:
     """The input that moves the answer most, and those that turn it over."""
     base = asked["best"] or asked["nearest"]
@@ -165,7 +193,8 @@ def tables(view: View, text: Text) -> list[Table]:
     if view.asked is None:
         return []
     found = [_configurations(view.asked, text), _inputs(view.asked, text)]
-    return [table for table in [*found, _assumed(view.asked, text)] if table.rows]
+    found += [_left_out(view.asked, text), _assumed(view.asked, text)]
+    return [table for table in found if table.rows]
 
 
 def _configurations(asked: Document, text: Text) -> Table:

@@ -108,9 +108,15 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "asked.misses": ("It misses the target with {inputs}.", "{inputs}では目標に届かない。"),
     "asked.reaches": ("It reaches the target with {inputs}.", "{inputs}なら目標に届く。"),
+    "asked.left": ("Left out", "除外"),
+    "asked.left_one": ("{name}: {reason}", "{name}：{reason}"),
+    "asked.left_all": ("{items}.", "{items}。"),
+    "asked.left_more": ("{items}; and {count} more.", "{items}、他{count}件。"),
     "asked.yes": ("yes", "はい"),
     "asked.no": ("no", "いいえ"),
     "asked.failed": ("failed", "失敗"),
+    "asked.column.level": ("Configuration", "構成"),
+    "asked.column.reason": ("Why", "理由"),
     "asked.column.pool": ("Buffer pool", "バッファプール"),
     "asked.column.meets": ("Reaches the target", "目標に届くか"),
     "asked.column.qps": ("Statements a second", "毎秒の文"),
@@ -125,6 +131,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "In parentheses: the 95 % interval of chance within the runs.",
         "括弧内は実行内の偶然による95 %区間。",
     ),
+    "table.left_out": ("What could not be simulated", "シミュレーションできなかったもの"),
     "table.sensitivity": (
         "{storage} with {pool}, with other values of what is not known",
         "{storage}と{pool}で、不明な入力を変えた場合",
@@ -1355,6 +1362,10 @@ SAID = {
     "the buffer pool is 5 MiB, the least there is, not {asked}": (
         "バッファプールは指定の{asked}ではなく最小の5 MiB"
     ),
+    "it holds {held}, and {data} of data, {growth} of growth and {log} of log need {whole}": (
+        "容量{held}に対し、データ{data}、増分{growth}、ログ{log}の計{whole}が必要"
+    ),
+    "nothing was measured": "測定結果なし",
     "the redo log is 1 MiB, the least there is, not {asked}": (
         "REDOログは指定の{asked}ではなく最小の1 MiB"
     ),
