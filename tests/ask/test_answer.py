@@ -76,12 +76,28 @@ def test_the_input_that_moves_the_answer_most_comes_first():
         "row_size × 0.8": 26_000,
         "row_size × 1.25": 14_000,
     }
-    rows = sensitivity(asked, [cell({"input": name}, rate, 5e6) for name, rate in rates.items()])
+    found = sensitivity(asked, [cell({"input": name}, rate, 5e6) for name, rate in rates.items()])
+    rows = document(asked, configurations(asked, POOLS, CELLS), found)["sensitivity"]
     assert [row["input"] for row in rows] == ["row_size", "redo_log"]
     assert [rows[1][end]["meets"] for end in ("low", "high")] == [False, True]
     assert rows[1]["low"]["label"] == "1 GiB"
     half = sensitivity(asked, [cell({"input": "redo_log 1 GiB"}, 1, 1)])
     assert half == [], "an input with one end says nothing"
+
+
+def test_what_the_answer_is_nearest_to_missing_decides_and_orders_the_inputs():
+    tails = {
+        "redo_log 1 GiB": 9e6,
+        "redo_log 4 GiB": 3e6,
+        "row_size × 0.8": 5e6,
+        "row_size × 1.25": 6e6,
+    }
+    cells = [cell({"input": name}, 30_000, p99) for name, p99 in tails.items()]
+    for limit, key, first in ((5_500_000, "p99", "redo_log"), (50_000_000, "qps", "redo_log")):
+        asked = question(target_p99_ns=limit)
+        found = configurations(asked, POOLS, CELLS)
+        told = document(asked, found, sensitivity(asked, cells))
+        assert (told["decides"], told["sensitivity"][0]["input"]) == (key, first)
 
 
 def test_the_document_is_what_the_report_reads():

@@ -137,6 +137,23 @@ def test_the_tornado_goes_from_the_answer_to_either_end() -> None:
     assert low < 7_500 and high > 56_000
 
 
+def test_where_the_latency_decides_the_tornado_is_of_it() -> None:
+    asked = document()
+    asked["target"]["p99_ns"], asked["decides"] = 4_500_000, "p99"
+    found = read_results({**first_look.results(), "asked": asked})
+    (tornado,) = figures(found)
+    assert (tornado.y.kind, tornado.y.label.key) == ("latency", "axis.slowest")
+    (panel,) = tornado.panels
+    assert [place for place, _ in panel.marks] == [4e6, 4_500_000]
+    assert [series.y for series in panel.series] == [(5e6,), (5e6,)]
+    drawn = draw(tornado, Text())
+    low, high = drawn["layout"]["xaxis"]["range"]
+    assert low < 2.5e6 and high > 10e6, "with what the model leaves open"
+    assert "4 ms" in drawn["layout"]["xaxis"]["ticktext"]
+    said = sentences(found)[2]
+    assert said.startswith("Redo log does most: a p99 of 5.00 ms (4.90–5.10; model 2.50–10.00)")
+
+
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_it_stands_in_every_form_of_the_report(lang: str) -> None:
     inputs = first_look.inputs({**first_look.results(), "asked": document()})

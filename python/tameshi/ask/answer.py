@@ -201,7 +201,7 @@ def failed_inputs(storage: str, cells: Sequence[Mapping[str, Any]]) -> list[dict
 
 
 def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What each unknown input does to the chosen configuration, what does most first."""
+    """What each unknown input does to the chosen configuration."""
     by_label = {cell["levels"]["input"]: configuration(question, cell) for cell in cells}
     rows = []
     for varied in question.varied:
@@ -216,11 +216,21 @@ def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[
                 }
         if len(ends) == len(("low", "high")):
             rows.append({"input": varied.name, **ends})
-    return sorted(rows, key=_swing, reverse=True)
+    return rows
 
 
-def _swing(row: Mapping[str, Any]) -> float:
-    return abs(float(row["high"]["qps"]["value"]) - float(row["low"]["qps"]["value"]))
+def decides(question: Question, told: Mapping[str, Any] | None) -> str:
+    """Which part of the target a configuration is nearer to missing, or misses by more."""
+    if told is None or question.target_p99_ns is None or told["p99"] is None:
+        return "qps"
+    rate = told["qps"]["value"] / question.target_qps
+    tail = question.target_p99_ns / told["p99"]["value"]
+    return "p99" if tail < rate else "qps"
+
+
+def _swing(row: Mapping[str, Any], key: str) -> float:
+    ends = [row[end][key] for end in ("low", "high")]
+    return abs(float(ends[1]["value"]) - float(ends[0]["value"])) if all(ends) else 0.0
 
 
 def document(
@@ -231,7 +241,8 @@ def document(
 ) -> dict[str, Any]:
     """asked.json: the question, what was found, the answer, and what it hangs on."""
     scale = scale_of(question)
-    best = best_of(question, found)
+    best, nearest = best_of(question, found), nearest_of(found)
+    key = decides(question, best or nearest)
     return {
         "schema_version": ASKED_VERSION,
         "target": {"qps": question.target_qps, "p99_ns": question.target_p99_ns},
@@ -248,7 +259,8 @@ def document(
         "costs": asdict(question.costs),
         "configurations": list(found),
         "best": best,
-        "nearest": nearest_of(found),
-        "sensitivity": list(rows),
+        "nearest": nearest,
+        "decides": key,
+        "sensitivity": sorted(rows, key=lambda row: _swing(row, key), reverse=True),
         "left_out": list(left),
     }

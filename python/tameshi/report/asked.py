@@ -150,11 +150,11 @@ def _left_out(asked: Document, text: Text) -> Table:
 def _hangs(asked: Document, text: Text) -> str:
     """The input that moves the answer most, and those that turn it over."""
     base = asked["best"] or asked["nearest"]
-    most = asked["sensitivity"][0]
-    shown = {end: _shown(most[end]["qps"], "rate", text) for end in ("low", "high")}
+    most, (key, kind) = asked["sensitivity"][0], _deciding(asked)
+    shown = {end: _shown(most[end][key], kind, text) for end in ("low", "high")}
     ends = {end: told.value + text.aside(told) for end, told in shown.items()}
     said = text(
-        "asked.most",
+        "asked.most" if key == "qps" else "asked.most_p99",
         input=text.name(f"input.{most['input']}"),
         low=most["low"]["label"],
         high=most["high"]["label"],
@@ -172,6 +172,13 @@ def _hangs(asked: Document, text: Text) -> str:
         return f"{said} {text('asked.firm')}"
     key = "asked.misses" if base["meets"] else "asked.reaches"
     return f"{said} {text(key, inputs=text('list.separator').join(turning))}"
+
+
+def _deciding(asked: Document) -> tuple[str, str]:
+    """The figure that decides whether the target is reached, where all of it is known; its kind."""
+    ends = [row[end]["p99"] for row in asked["sensitivity"] for end in ("low", "high")]
+    tail = asked.get("decides") == "p99" and all(ends)
+    return ("p99", "latency") if tail else ("qps", "rate")
 
 
 def _shown(figure: Document | None, kind: str, text: Text) -> Shown:
@@ -283,10 +290,11 @@ def figures(view: View) -> list[Figure]:
     if asked is None or not asked["sensitivity"]:
         return []
     base = asked["best"] or asked["nearest"]
-    rows, middle = asked["sensitivity"], base["qps"]["value"]
+    key, kind = _deciding(asked)
+    rows, middle = asked["sensitivity"], base[key]["value"]
     series = []
     for style, end in enumerate(("low", "high")):
-        reached = [row[end]["qps"]["value"] for row in rows]
+        reached = [row[end][key]["value"] for row in rows]
         series.append(
             Series(
                 (f"input_{end}",),
@@ -295,11 +303,13 @@ def figures(view: View) -> list[Figure]:
                 low=tuple(min(value, middle) for value in reached),
                 high=tuple(max(value, middle) for value in reached),
                 style=style,
-                models=tuple(_off(row[end]["qps"]) for row in rows),
+                models=tuple(_off(row[end][key]) for row in rows),
             )
         )
     names = tuple((f"input.{row['input']}", _ends(row)) for row in rows)
-    marks = [(middle, Phrase("mark.answer")), (asked["target"]["qps"], Phrase("mark.target"))]
+    target = asked["target"]["qps" if key == "qps" else "p99_ns"]
+    marks = [(middle, Phrase("mark.answer")), (target, Phrase("mark.target"))]
+    axis = Phrase("axis.statements" if key == "qps" else "axis.slowest")
     return [
         Figure(
             "sensitivity-plot",
@@ -307,7 +317,7 @@ def figures(view: View) -> list[Figure]:
             Phrase("hint.sensitivity"),
             "range",
             Scale(Phrase("axis.none"), "number", categories=names),
-            Scale(Phrase("axis.statements"), "rate"),
+            Scale(axis, kind),
             (Panel((), tuple(series), marks=tuple(marks)),),
         )
     ]

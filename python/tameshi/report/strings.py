@@ -102,6 +102,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "{input} does most: {at_low} statements a second with {low}, {at_high} with {high}.",
         "最も影響するのは{input}：{low}なら毎秒{at_low}文、{high}なら{at_high}文。",
     ),
+    "asked.most_p99": (
+        "{input} does most: a p99 of {at_low} with {low}, of {at_high} with {high}.",
+        "最も影響するのは{input}：p99は{low}なら{at_low}、{high}なら{at_high}。",
+    ),
     "asked.firm": (
         "No value that was tried turns the answer over.",
         "試した値のどれも答えを覆さない。",
@@ -160,6 +164,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "mark.answer": ("the answer", "答え"),
     "mark.target": ("the target", "目標"),
     "axis.statements": ("statements / s", "文 / 秒"),
+    "axis.slowest": ("p99 of the slowest kind", "最も遅い種類のp99"),
     "figure.sensitivity": (
         "What is not known, with {storage} and {pool}",
         "不明な入力の影響（{storage}、{pool}）",
