@@ -68,6 +68,13 @@ def test_a_cell_that_failed_meets_nothing_and_is_told():
     assert left == [{"storage": "disks", "level": "8 GiB", "reason": "no memory"}]
 
 
+def test_a_run_that_was_interrupted_is_not_left_out():
+    stopped = failed({"storage": "disks", "buffer_pool": "8 GiB"}, "stopped before its end")
+    stopped["runs"] = {"complete": 0, "partial": 1, "failed": 0}
+    (told,) = configurations(question(), POOLS, [stopped])
+    assert told["meets"] is None and answer.failed([told]) == []
+
+
 def test_the_input_that_moves_the_answer_most_comes_first():
     asked = question()
     rates = {

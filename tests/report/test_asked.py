@@ -123,6 +123,15 @@ def test_without_prices_it_is_the_smallest_and_without_any_the_nearest() -> None
     assert none[2].endswith("It reaches the target with redo log 4 GiB.")
 
 
+def test_an_interrupted_question_says_so_and_claims_nothing() -> None:
+    asked = {**document(), "interrupted": True}
+    found = read_results({**first_look.results(), "asked": asked})
+    assert sentences(found)[0].endswith("Interrupted: not every configuration was simulated.")
+    asked |= {"best": None, "nearest": None, "sensitivity": [], "configurations": []}
+    found = read_results({**first_look.results(), "asked": asked})
+    assert sentences(found)[0] == "Interrupted before any configuration was simulated."
+
+
 def test_the_tornado_goes_from_the_answer_to_either_end() -> None:
     (tornado,) = figures(view())
     drawn = draw(tornado, Text())

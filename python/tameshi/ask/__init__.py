@@ -4,6 +4,7 @@ from tameshi.ask.command import Answered, Asking, ask, prepared
 from tameshi.ask.fitting import fitting
 from tameshi.ask.question import (
     ENGINES,
+    ROW_BYTES,
     WORKLOADS,
     Question,
     bounds_of,
@@ -16,6 +17,7 @@ from tameshi.ask.written import lasts_of, page_gets, ramp_of, scale_of
 
 __all__ = [
     "ENGINES",
+    "ROW_BYTES",
     "WORKLOADS",
     "Answered",
     "Asking",

@@ -117,7 +117,7 @@ def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]
         "limit": limit,
         "limit_share": shares[limit] if limit else None,
         "meets": _meets(question, qps, p99),
-        "reason": None if qps else _why_not(cell),
+        "reason": None if qps or cell["runs"]["partial"] else _why_not(cell),
     }
 
 
@@ -238,6 +238,8 @@ def document(
     found: Sequence[Mapping[str, Any]],
     rows: Sequence[Mapping[str, Any]],
     left: Sequence[Mapping[str, Any]] = (),
+    *,
+    interrupted: bool = False,
 ) -> dict[str, Any]:
     """asked.json: the question, what was found, the answer, and what it hangs on."""
     scale = scale_of(question)
@@ -263,4 +265,5 @@ def document(
         "decides": key,
         "sensitivity": sorted(rows, key=lambda row: _swing(row, key), reverse=True),
         "left_out": list(left),
+        "interrupted": interrupted,
     }

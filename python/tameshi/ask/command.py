@@ -112,9 +112,10 @@ def _explore(asking: Asking, console: Console) -> _Explored:
         cells = results(done.plan, done.conducted.runs)["cells"]
         found = answer.in_order(question, [*failed, *answer.configurations(question, pools, cells)])
         left = [*asking.left, *answer.failed(found)]
-        _write(folder, answer.document(question, found, [], left))
+        interrupted = done.conducted.interrupted
+        _write(folder, answer.document(question, found, [], left, interrupted=interrupted))
         complete = done.conducted.complete and not failed
-        if done.conducted.interrupted:
+        if interrupted:
             break
         more = refinements(_tried(question, found), _cost(question)) if asking.refine else {}
         if not more:
@@ -127,7 +128,7 @@ def _explore(asking: Asking, console: Console) -> _Explored:
         for storage, pool in more.items():
             wanted[storage].append(pool)
         pools = sorted({*pools, *more.values()})
-    return _Explored(found, complete, done.conducted.interrupted)
+    return _Explored(found, complete, interrupted)
 
 
 @dataclass(frozen=True)

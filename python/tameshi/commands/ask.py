@@ -22,6 +22,7 @@ from tameshi.study import profiles
 HOST = "2x-xeon-e5-2680v3-centos72"
 DEFAULT_OUT = Path("tameshi-results") / "asked"
 MOST = 1_000_000
+MOST_QPS = 1_000_000_000
 PROCESSORS = os.cpu_count() or 1
 STARTS = ("warm", "cold")
 
@@ -56,7 +57,10 @@ EngineVersionOption = Annotated[
 ]
 HostOption = Annotated[str, typer.Option(help="Host profile.")]
 RedoLogOption = Annotated[str, typer.Option(help="Size of the redo log.")]
-RowSizeOption = Annotated[str, typer.Option(help="Of key_update's rows.")]
+RowSizeOption = Annotated[
+    str | None,
+    typer.Option(help="Of key_update's rows. [default: 300 B]"),
+]
 StartOption = Annotated[
     str,
     typer.Option(
@@ -142,7 +146,7 @@ def asked(
     engine_version: EngineVersionOption = None,
     host: HostOption = HOST,
     redo_log: RedoLogOption = "2 GiB",
-    row_size: RowSizeOption = "300 B",
+    row_size: RowSizeOption = None,
     start: StartOption = "warm",
     time: TimeOption = "30 s",
     ramp: RampOption = None,
@@ -165,8 +169,10 @@ def asked(
     check_word("--engine", engine, ask.ENGINES)
     check_word("--start", start, STARTS)
     check_word("--host", host, tuple(name for name, _, _ in profiles("hosts")))
-    if not 0 < target_qps < float("inf"):
-        raise BadInput("this must be above zero", where="--target-qps", found=f"{target_qps:g}")
+    if not 0 < target_qps <= MOST_QPS:
+        accepted = [f"a number above zero, {MOST_QPS:,} at most"]
+        message = "this rate is out of range"
+        raise BadInput(message, where="--target-qps", found=f"{target_qps:g}", accepted=accepted)
     told = ask.catalog_of(catalog)
     storages = ask.storages_of("--storage", storage, told)
     redo_bytes = size_of("--redo-log", redo_log)
@@ -183,7 +189,7 @@ def asked(
         version=engine_version,
         host=host,
         redo_bytes=redo_bytes,
-        row_bytes=size_of("--row-size", row_size),
+        row_bytes=_row_bytes(workload, row_size),
         start=start,
         time_ns=time_of("--time", time),
         ramp_ns=None if ramp is None else time_of("--ramp", ramp),
@@ -195,6 +201,16 @@ def asked(
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
     question, left = ask.fitting(question, out)
     _conduct(ask.Asking(question, left, out, jobs, refine, reproduce), lang, fresh)
+
+
+def _row_bytes(workload: str, row_size: str | None) -> int:
+    if row_size is None:
+        return ask.ROW_BYTES
+    if workload != "key_update":
+        message = f"rows of {workload} have a size of their own"
+        accepted = ["--workload key_update", "--vary row_size=LOW..HIGH: so much more data"]
+        raise BadInput(message, where="--row-size", found=row_size, accepted=accepted)
+    return size_of("--row-size", row_size)
 
 
 def _conduct(asking: ask.Asking, lang: str, fresh: bool) -> None:

@@ -49,11 +49,17 @@ def _answers(asked: Document, text: Text) -> list[Answer]:
 
 def _best(asked: Document, text: Text) -> str:
     """The cheapest configuration; or that none meets the target, and how near the fastest comes."""
+    interrupted = asked.get("interrupted", False)
+    if asked["best"] is None and asked["nearest"] is None:
+        return text("asked.interrupted" if interrupted else "asked.nothing")
+    found = _found(asked, text)
+    return f"{found} {text('asked.partly')}" if interrupted else found
+
+
+def _found(asked: Document, text: Text) -> str:
     best, nearest = asked["best"], asked["nearest"]
     target = _target(asked, text)
     if best is None:
-        if nearest is None:
-            return text("asked.nothing")
         return text("asked.none", target=target, **_named(nearest, text))
     priced = best["cost"] is not None
     told = _named(best, text)

@@ -69,6 +69,14 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "asked.tail": ("p99 of {kind}, the slowest, {p99}", "最も遅い{kind}のp99は{p99}"),
     "asked.tail_alone": ("p99 {p99}", "p99は{p99}"),
+    "asked.interrupted": (
+        "Interrupted before any configuration was simulated.",
+        "どの構成のシミュレーションも終わらないうちに中断された。",
+    ),
+    "asked.partly": (
+        "Interrupted: not every configuration was simulated.",
+        "中断されたため、一部の構成はシミュレーションしていない。",
+    ),
     "asked.nothing": (
         "No configuration could be simulated.",
         "どの構成もシミュレーションできなかった。",
