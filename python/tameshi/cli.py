@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from tameshi.errors import TameshiError
 
@@ -34,8 +35,17 @@ class OnDemand(typer.core.TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
             app = import_module(f"tameshi.commands.{name}").app
-            command = typer.main.get_command(app)
+            command = literal(typer.main.get_command(app))
         return name, command, rest
+
+
+def literal(command: Any) -> Any:
+    """A command whose help is shown as it is written: `[storage.NAME]` is no markup of rich."""
+    for told in (command, *command.params):
+        told.help = escape(told.help) if told.help else told.help
+    for inner in getattr(command, "commands", {}).values():
+        literal(inner)
+    return command
 
 
 app = typer.Typer(
@@ -52,7 +62,7 @@ def _listed() -> None: ...
 
 
 for _name, _help in COMMANDS.items():
-    app.command(_name, help=_help)(_listed)
+    app.command(_name, help=escape(_help))(_listed)
 
 
 def main() -> None:

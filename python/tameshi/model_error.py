@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tameshi import _core
+from tameshi import _core, least
 from tameshi.paths import PUBLISHED, VALIDATION
 from tameshi.published import QUANTILE
 from tameshi.spec_types import PhaseSpec, RunSpec
@@ -165,7 +165,7 @@ def facts_of(spec: RunSpec, phase: PhaseSpec) -> Facts | None:
         _kind(node.model_dump(mode="json", by_alias=True) if node else None),
         int(program.get("clients") or 1),
         data_bytes(word, program),
-        _core.size_bytes(pool),
+        max(_core.size_bytes(pool), least.POOL),
     )
 
 

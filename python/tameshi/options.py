@@ -7,22 +7,25 @@ from collections.abc import Callable
 from tameshi import _core
 from tameshi.errors import BadInput, TameshiError
 
+SIZES = "a number and B, KB, MB, GB, TB, KiB, MiB, GiB or TiB, such as 1.5 GB"
+TIMES = "a number and ns, us, ms, s, min or h, such as 1.5 ms"
+
 
 def size_of(option: str, text: str) -> int:
     """A size in bytes; raises `BadInput` that names the option."""
-    return _quantity(option, text, _core.size_bytes)
+    return _quantity(option, text, _core.size_bytes, SIZES)
 
 
 def time_of(option: str, text: str) -> int:
     """A time in ns; raises `BadInput` that names the option."""
-    return _quantity(option, text, _core.nanoseconds)
+    return _quantity(option, text, _core.nanoseconds, TIMES)
 
 
-def _quantity(option: str, text: str, read: Callable[[str], int]) -> int:
+def _quantity(option: str, text: str, read: Callable[[str], int], accepted: str) -> int:
     try:
         value = read(text)
     except TameshiError as error:
-        raise BadInput(error.message, where=option, found=text) from None
+        raise BadInput(error.message, where=option, found=text, accepted=[accepted]) from None
     if value <= 0:
         raise BadInput("this must be above zero", where=option, found=text)
     return value

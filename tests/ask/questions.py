@@ -61,4 +61,13 @@ def cell(levels: dict[str, str], qps: float, p99_ns: float) -> dict[str, Any]:
         estimate("server", "server.time_processor", 0.3),
         estimate("server", "server.time_page_reads", 0.7),
     ]
-    return {"levels": levels, "estimates": estimates}
+    runs = {"complete": 1, "partial": 0, "failed": 0}
+    verdict = {"level": "valid", "reasons": []}
+    return {"levels": levels, "runs": runs, "verdict": verdict, "estimates": estimates}
+
+
+def failed(levels: dict[str, str], reason: str) -> dict[str, Any]:
+    """A cell in which nothing ran."""
+    runs = {"complete": 0, "partial": 0, "failed": 1}
+    verdict = {"level": "invalid", "reasons": [reason]}
+    return {"levels": levels, "runs": runs, "verdict": verdict, "estimates": []}

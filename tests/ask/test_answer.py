@@ -1,10 +1,12 @@
 """From results to the answer."""
 
-from questions import cell, question
+from questions import cell, failed, question
 
+from tameshi.ask import answer
 from tameshi.ask.answer import best_of, configurations, document, nearest_of, sensitivity
 from tameshi.ask.question import Costs
 from tameshi.report.points import read_results
+from tameshi.stats import programs
 
 POOLS = [8 << 30, 16 << 30]
 RATES = {("disks", 8): 900, ("disks", 16): 21_000, ("card", 8): 26_000, ("card", 16): 30_000}
@@ -38,10 +40,39 @@ def test_a_latency_limit_is_part_of_the_target():
     assert best_of(asked, told) is not None
 
 
+def test_the_slowest_kind_of_transaction_decides_about_a_limit_and_is_named():
+    many = cell({"storage": "card", "buffer_pool": "8 GiB"}, 26_000, 59e6)
+    tail = next(
+        each
+        for each in many["estimates"]
+        if (each["subject"], each["metric"]) == ("tpcc.payment", "transaction.latency.p99")
+    )
+    tail["value"] = 1330e6
+    (told,) = configurations(question(target_p99_ns=100_000_000), POOLS, [many])
+    assert (told["p99_of"], told["p99"]["value"], told["meets"]) == ("tpcc.payment", 1330e6, False)
+
+
+def test_the_kind_that_a_program_counts_does_not_hang_on_chance():
+    for payment in (1.0, 1.06, 2.0):
+        rates = {"tpcc.delivery": 0.1, "tpcc.payment": payment, "tpcc.new_order": 1.0}
+        assert programs.chief(rates, "") == "tpcc.new_order"
+    assert programs.chief({"ycsb.read": 9.0, "ycsb.update": 1.0}, "") == "ycsb.read"
+    assert programs.chief({}, "oltp") == "oltp"
+
+
 def test_a_cell_that_failed_meets_nothing_and_is_told():
-    failed = {**CELLS[0], "estimates": []}
-    (told,) = configurations(question(), POOLS, [failed])
-    assert told["meets"] is None and nearest_of([told]) is None
+    without = failed({"storage": "disks", "buffer_pool": "8 GiB"}, "no memory.")
+    (told,) = configurations(question(), POOLS, [without])
+    assert (told["meets"], told["reason"]) == (None, "no memory") and nearest_of([told]) is None
+    left = document(question(), [told], [], answer.failed([told]))["left_out"]
+    assert left == [{"storage": "disks", "level": "8 GiB", "reason": "no memory"}]
+
+
+def test_a_run_that_was_interrupted_is_not_left_out():
+    stopped = failed({"storage": "disks", "buffer_pool": "8 GiB"}, "stopped before its end")
+    stopped["runs"] = {"complete": 0, "partial": 1, "failed": 0}
+    (told,) = configurations(question(), POOLS, [stopped])
+    assert told["meets"] is None and answer.failed([told]) == []
 
 
 def test_the_input_that_moves_the_answer_most_comes_first():
@@ -52,12 +83,28 @@ def test_the_input_that_moves_the_answer_most_comes_first():
         "row_size × 0.8": 26_000,
         "row_size × 1.25": 14_000,
     }
-    rows = sensitivity(asked, [cell({"input": name}, rate, 5e6) for name, rate in rates.items()])
+    found = sensitivity(asked, [cell({"input": name}, rate, 5e6) for name, rate in rates.items()])
+    rows = document(asked, configurations(asked, POOLS, CELLS), found)["sensitivity"]
     assert [row["input"] for row in rows] == ["row_size", "redo_log"]
     assert [rows[1][end]["meets"] for end in ("low", "high")] == [False, True]
     assert rows[1]["low"]["label"] == "1 GiB"
     half = sensitivity(asked, [cell({"input": "redo_log 1 GiB"}, 1, 1)])
     assert half == [], "an input with one end says nothing"
+
+
+def test_what_the_answer_is_nearest_to_missing_decides_and_orders_the_inputs():
+    tails = {
+        "redo_log 1 GiB": 9e6,
+        "redo_log 4 GiB": 3e6,
+        "row_size × 0.8": 5e6,
+        "row_size × 1.25": 6e6,
+    }
+    cells = [cell({"input": name}, 30_000, p99) for name, p99 in tails.items()]
+    for limit, key, first in ((5_500_000, "p99", "redo_log"), (50_000_000, "qps", "redo_log")):
+        asked = question(target_p99_ns=limit)
+        found = configurations(asked, POOLS, CELLS)
+        told = document(asked, found, sensitivity(asked, cells))
+        assert (told["decides"], told["sensitivity"][0]["input"]) == (key, first)
 
 
 def test_the_document_is_what_the_report_reads():

@@ -25,6 +25,9 @@ def test_ranges():
     assert "upside down" in refusal(bounds_of, "--buffer-pool", "64GB..8GB")
     said = refusal(bounds_of, "--buffer-pool", "8..64GB")
     assert said.startswith("--buffer-pool: ") and "Found: 8." in said
+    for text, words in (("..128MB", "no begin"), ("8MB..", "no end"), ("..", "no begin")):
+        said = refusal(bounds_of, "--buffer-pool", text)
+        assert words in said and "Accepted: a range such as 8GB..64GB" in said
     assert "above zero" in refusal(bounds_of, "--buffer-pool", "0 B..8GB")
 
 
@@ -76,7 +79,9 @@ def test_prices_come_from_options_and_else_from_the_catalog():
         (["disks"], "NAME=NUMBER"),
         (["disk=5"], "NAME=NUMBER"),
         (["disks=much"], "a number"),
-        (["disks=-1"], "a number"),
+        (["disks=-1"], "a number, zero or more"),
+        (["years=5"], "--price energy=NUMBER"),
+        (["disks=5", "card=5", "years=5"], "energy has no price"),
         (["disks=nan"], "a number"),
         (["disks=5"], "--price card=NUMBER"),
     ],
@@ -84,6 +89,11 @@ def test_prices_come_from_options_and_else_from_the_catalog():
 def test_prices_that_say_nothing_are_refused(prices, words):
     said = refusal(costs_of, question().storages, {}, None, prices, [])
     assert words in said and "--price" in said
+
+
+def test_years_of_a_catalog_alone_price_nothing():
+    found = costs_of(question().storages, {"price": {"years": 5}}, None, [], [])
+    assert not found.priced
 
 
 def test_a_catalog_is_checked(tmp_path):

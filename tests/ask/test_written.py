@@ -3,21 +3,24 @@
 import tomllib
 from pathlib import Path
 
+import pytest
 from questions import GB, question
 
 from tameshi import _core
-from tameshi.ask import storages_of
+from tameshi.ask import prepared, storages_of
 from tameshi.ask.ladder import rungs
-from tameshi.ask.question import Storage
+from tameshi.ask.question import Storage, Varied
 from tameshi.ask.written import (
     asked_study,
     drives,
     lasts_of,
     pool_label,
     ramp_of,
+    refuse_too_small,
     scale_of,
     sensitivity_study,
 )
+from tameshi.errors import BadInput
 from tameshi.study import plan
 
 OUT = Path("nowhere")
@@ -107,6 +110,32 @@ def test_each_unknown_input_has_a_run_at_either_end():
     houses = [run.phases[0].programs[0].model_dump()["tpcc"]["warehouses"] for run in runs[2:]]
     assert houses == [95, 149]
     assert all(_core.unsupported(run) == [] for run in runs)
+
+
+def test_what_the_server_would_raise_to_its_least_is_refused_with_what_would_do():
+    mb, mib = 10**6, 1 << 20
+    for changes, words in (
+        (
+            {"pools": (16 * mb, 64 * mb), "scale": 16},
+            "--buffer-pool: no server has a buffer pool below 5 MiB. Found: 16 MB, simulated at "
+            "1/16 of it. Accepted: 80 MiB or more or --scale 3 or less.",
+        ),
+        ({"pools": (4 * mib, 64 * mb)}, "Found: 4 MiB. Accepted: 5 MiB or more."),
+        ({"redo_bytes": mib, "scale": 2}, "--redo-log: no server has a redo log below 1 MiB"),
+        ({"varied": (Varied("redo_log", mib, 4 * mib),), "scale": 4}, "--vary redo_log: "),
+    ):
+        with pytest.raises(BadInput) as caught:
+            refuse_too_small(question(**changes))
+        assert words in str(caught.value)
+    refuse_too_small(question(pools=(80 * mib, 64 * mb * 16), scale=16))
+
+
+@pytest.mark.parametrize("stack", [{"devize": "x"}, {"null": {}}, {"raid0": {"members": 2}}])
+def test_a_storage_of_the_catalog_that_names_no_drive_is_refused_by_its_key(stack):
+    with pytest.raises(BadInput) as caught:
+        prepared(question(storages=(Storage("bad", stack),)), OUT)
+    said = str(caught.value)
+    assert f"storage.bad.{next(iter(stack))}" in said and "Accepted: " in said
 
 
 def test_labels_of_pools():

@@ -6,14 +6,31 @@ from importlib import import_module
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
-from tameshi.cli import COMMANDS
+from tameshi.cli import COMMANDS, app
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_commands_line_in_the_list_is_the_first_of_its_own_help(name):
     command = typer.main.get_command(import_module(f"tameshi.commands.{name}").app)
     assert command.help.splitlines()[0] == COMMANDS[name]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_every_text_as_it_is_written(name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "4000")
+    command = typer.main.get_command(import_module(f"tameshi.commands.{name}").app)
+    inner = getattr(command, "commands", {})
+    for words, each in [([], command), *(([word], each) for word, each in inner.items())]:
+        shown = plain(CliRunner().invoke(app, [name, *words, "--help"]).stdout)
+        assert each.params
+        for told in (each, *each.params):
+            assert plain(told.help or "") in shown, told.name
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def test_asking_for_help_loads_no_library_of_results():

@@ -7,6 +7,7 @@ from typing import Any
 import first_look
 import pytest
 
+from tameshi.ask.fitting import NO_ROOM
 from tameshi.report import markdown
 from tameshi.report.asked import answers, figures, tables, worded
 from tameshi.report.draw import draw
@@ -46,7 +47,13 @@ def document(meets: bool = True, cost: float | None = 2000.0) -> dict[str, Any]:
     good = configuration("card", 25_000, meets, cost)
     ends = {"low": (15_000, False, "1 GiB"), "high": (28_000, True, "4 GiB")}
     row = {
-        end: {"label": label, "qps": figure(rate, off(rate)), "p99": figure(5e6), "meets": reaches}
+        end: {
+            "label": label,
+            "qps": figure(rate, off(rate)),
+            "p99": figure(5e6, off(5e6)),
+            "p99_of": "tpcc.new_order",
+            "meets": reaches,
+        }
         for end, (rate, reaches, label) in ends.items()
     }
     return {
@@ -79,12 +86,21 @@ def sentences(found: Any, lang: str = "en") -> list[str]:
 def test_the_first_sentence_is_the_answer_with_both_intervals_apart() -> None:
     said = sentences(view())
     assert said[0].startswith("The cheapest that reaches 20.0 k statements a second is card")
-    assert "25.0 k (24.5–25.5) statements a second, p99 of New-Order 4.00 ms" in said[0]
+    assert (
+        "25.0 k (24.5–25.5) statements a second, p99 of New-Order, the slowest, 4.00 ms" in said[0]
+    )
     both = "12.5 k–50.0 k statements a second, p99 2.00 ms–8.00 ms (90 %), which lies on either"
     assert both in said[1]
     assert "outside what was validated (S2-0025)" in said[1] and "1/4 of the size" in said[1]
     assert said[2].startswith("Redo log does most: 15.0 k (14.7–15.3; model 7.5–30.0) statements")
     assert said[2].endswith("It misses the target with redo log 1 GiB.")
+
+
+def test_a_program_of_one_kind_of_transaction_has_no_slowest() -> None:
+    asked = document()
+    asked["best"]["p99_of"] = "oltp"
+    said = sentences(read_results({**first_look.results(), "asked": asked}))
+    assert "statements a second, p99 4.00 ms (3.92–4.08)." in said[0]
 
 
 @pytest.mark.parametrize(
@@ -107,6 +123,15 @@ def test_without_prices_it_is_the_smallest_and_without_any_the_nearest() -> None
     assert none[2].endswith("It reaches the target with redo log 4 GiB.")
 
 
+def test_an_interrupted_question_says_so_and_claims_nothing() -> None:
+    asked = {**document(), "interrupted": True}
+    found = read_results({**first_look.results(), "asked": asked})
+    assert sentences(found)[0].endswith("Interrupted: not every configuration was simulated.")
+    asked |= {"best": None, "nearest": None, "sensitivity": [], "configurations": []}
+    found = read_results({**first_look.results(), "asked": asked})
+    assert sentences(found)[0] == "Interrupted before any configuration was simulated."
+
+
 def test_the_tornado_goes_from_the_answer_to_either_end() -> None:
     (tornado,) = figures(view())
     drawn = draw(tornado, Text())
@@ -119,6 +144,23 @@ def test_the_tornado_goes_from_the_answer_to_either_end() -> None:
     assert marked == [25_000, 20_000]
     low, high = drawn["layout"]["xaxis"]["range"]
     assert low < 7_500 and high > 56_000
+
+
+def test_where_the_latency_decides_the_tornado_is_of_it() -> None:
+    asked = document()
+    asked["target"]["p99_ns"], asked["decides"] = 4_500_000, "p99"
+    found = read_results({**first_look.results(), "asked": asked})
+    (tornado,) = figures(found)
+    assert (tornado.y.kind, tornado.y.label.key) == ("latency", "axis.slowest")
+    (panel,) = tornado.panels
+    assert [place for place, _ in panel.marks] == [4e6, 4_500_000]
+    assert [series.y for series in panel.series] == [(5e6,), (5e6,)]
+    drawn = draw(tornado, Text())
+    low, high = drawn["layout"]["xaxis"]["range"]
+    assert low < 2.5e6 and high > 10e6, "with what the model leaves open"
+    assert "4 ms" in drawn["layout"]["xaxis"]["ticktext"]
+    said = sentences(found)[2]
+    assert said.startswith("Redo log does most: a p99 of 5.00 ms (4.90–5.10; model 2.50–10.00)")
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
@@ -135,6 +177,23 @@ def test_it_stands_in_every_form_of_the_report(lang: str) -> None:
     assert Text(lang)("note.beyond", sign="!") in page and Text(lang)("hint.model") in page
     ids = [table.id for table in tables(read_results(inputs.results), Text(lang))]
     assert ids == ["asked", "sensitivity", "assumed"]
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_what_could_not_be_simulated_is_told_with_why(lang: str) -> None:
+    asked = document()
+    whole = NO_ROOM.format(held="1 GB", data="2 GB", growth="3 GB", log="4 GB", whole="9 GB")
+    asked["left_out"] = [
+        {"storage": "small", "level": None, "reason": whole},
+        {"storage": "card", "level": "64 GiB", "reason": "nothing was measured"},
+    ]
+    found = read_results({**first_look.results(), "asked": asked})
+    (said,) = [s for s in sentences(found, lang) if "64 GiB" in s]
+    assert Text(lang).said(whole) in said
+    (table,) = [each for each in tables(found, Text(lang)) if each.id == "left-out"]
+    assert len(table.rows) == 2
+    if lang == "en":
+        assert said == f"small: {whole}; card, 64 GiB: nothing was measured."
 
 
 def test_the_question_is_asked_in_the_language_of_the_report() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
 
+from tameshi.report.effects import effects
 from tameshi.report.points import View, read_results
 from tameshi.report.strings import LANGUAGES
 from tameshi.report.summary import answers
@@ -51,6 +53,26 @@ def test_levels_stand_beside_those_that_the_study_names_and_else_beside_the_firs
     assert first(places({"levels": {"place": {"pair": "memory"}}})) == (
         "Place pair makes 50.0 transactions a second, 0.125 × the 400 of memory."
     )
+
+
+def test_of_a_question_only_pools_that_all_storages_have_stand_beside_one_another() -> None:
+    cells = [
+        cell("run", {"pool": pool, "size": size})
+        for pool, sizes in {"8 GiB": "12", "11 GiB": "2", "16 GiB": "12"}.items()
+        for size in sizes
+    ]
+    axes = {"pool": ["8 GiB", "11 GiB", "16 GiB"], "size": ["1", "2"]}
+    written = view(cells, {}, **axes)
+    asked = replace(written, asked={"best": None})
+    assert not any("11 GiB" in said for said in pools(asked))
+    assert any("16 GiB" in said for said in pools(asked))
+    few = [each for each in cells if each["levels"]["size"] == "2"]
+    alone = replace(view(few, {}, **axes), asked={"best": None})
+    assert any("11 GiB" in said for said in pools(alone)), "one storage: all are alike"
+
+
+def pools(found: View) -> list[str]:
+    return [effect.level for effect in effects(found, "simulated", 9) if effect.axis == "pool"]
 
 
 def test_phases_are_compared_where_the_study_says_so_cell_by_cell_while_they_are_few() -> None:

@@ -8,7 +8,8 @@ from importlib import resources
 
 import pytest
 
-from tameshi import deviations, windows
+from tameshi import deviations, least, windows
+from tameshi.ask.fitting import SENTENCES as UNFITTING
 from tameshi.report.strings import SAID
 from tameshi.report.text import LANGUAGES, TEXT, Phrase, Text, format_interval, format_value
 from tameshi.stats import flags, intervals, ratios, validity
@@ -113,7 +114,7 @@ def test_every_reason_and_method_of_the_statistics_is_in_the_table() -> None:
     ]
     assert methods
     reasons = [*flags.REASONS.values(), *validity.REASONS.values()]
-    reasons += deviations.SENTENCES
+    reasons += [*deviations.SENTENCES, *least.SENTENCES, *UNFITTING]
     reasons += [windows.UNSETTLED, windows.UNSETTLED_EARLY]
     assert [words for words in (*methods, *reasons) if words not in SAID] == []
 

@@ -45,9 +45,17 @@ def test_what_the_answer_hangs_on_is_tried(tmp_path):
         ("--database-size", "24", "--database-size: the unit is missing"),
         ("--buffer-pool", "16MiB..8MiB", "--buffer-pool: this range is upside down"),
         ("--storage", "nonesuch", "--storage: there is no such storage"),
-        ("--target-qps", "0", "--target-qps: this must be above zero"),
+        ("--target-qps", "0", "Found: 0. Accepted: a number above zero, 1,000,000,000 at most."),
+        ("--target-qps", "inf", "Found: inf. Accepted: a number above zero"),
+        ("--target-qps", "1e300", "Found: 1e+300. Accepted: a number above zero"),
+        ("--target-p99", "fast", "Found: fast. Accepted: a number and ns, us, ms, s, min or h"),
+        ("--database-size", "1.5gb", "Found: 1.5gb. Accepted: a number and B, KB, MB, GB"),
+        ("--row-size", "1 KiB", "--row-size: rows of tpcc have a size of their own"),
         ("--workload", "document", "--workload: there is no such choice"),
         ("--engine-version", "3.23", "version"),
+        ("--buffer-pool", "4MiB..8MiB", "Found: 4 MiB. Accepted: 5 MiB or more."),
+        ("--redo-log", "512KiB", "--redo-log: no server has a redo log below 1 MiB"),
+        ("--scale", "2", "10 MiB or more"),
     ],
 )
 def test_bad_questions_are_told_and_create_nothing(option, value, words, tmp_path):

@@ -77,6 +77,24 @@ def test_pool_and_storage_matter_and_the_report_says_what_limits(study, tmp_path
             assert most == "processor" or f" of {storage}, " in line, line
 
 
+def test_a_pool_and_a_log_below_the_least_are_what_the_server_has_and_told(study, tmp_path):
+    out = tmp_path / "out"
+    small = STUDY.replace('"5 MiB"', '"0 B"').replace('"256 MiB"', '"512 KiB"')
+    small = small.replace("disk = { use", "# disk = { use").replace('"4 s"', '"500 ms"')
+    done = tameshi(
+        "run", study(small.replace('interval = "1 s"', 'interval = "100 ms"')), "--out", out
+    )
+    assert done.returncode == 0, done.stderr
+    of = {cell["levels"]["pool"]: cell for cell in results(out)["cells"]}
+    log = "the redo log is 1 MiB, the least there is, not 512 KiB"
+    assert log in of["large"]["verdict"]["reasons"]
+    assert not any("pool" in reason for reason in of["large"]["verdict"]["reasons"])
+    pool = "the buffer pool is 5 MiB, the least there is, not 0 B"
+    assert {pool, log} <= set(of["small"]["verdict"]["reasons"])
+    assert all(each["model"] for each in of["small"]["estimates"] if 0 < each["value"] < 1)
+    assert pool in (out / "report.html").read_text()
+
+
 LIMITS = {"processor": "processors", "page_reads": "page reads", "free_pages": "free pages"}
 
 

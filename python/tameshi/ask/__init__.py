@@ -1,8 +1,10 @@
 """`tameshi ask`: the cheapest storage and buffer pool that meet a target, by simulation."""
 
 from tameshi.ask.command import Answered, Asking, ask, prepared
+from tameshi.ask.fitting import fitting
 from tameshi.ask.question import (
     ENGINES,
+    ROW_BYTES,
     WORKLOADS,
     Question,
     bounds_of,
@@ -15,6 +17,7 @@ from tameshi.ask.written import lasts_of, page_gets, ramp_of, scale_of
 
 __all__ = [
     "ENGINES",
+    "ROW_BYTES",
     "WORKLOADS",
     "Answered",
     "Asking",
@@ -23,6 +26,7 @@ __all__ = [
     "bounds_of",
     "catalog_of",
     "costs_of",
+    "fitting",
     "lasts_of",
     "page_gets",
     "prepared",

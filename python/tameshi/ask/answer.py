@@ -31,6 +31,7 @@ ASKED_VERSION = 1
 """Form of asked.json; history: 1, the first."""
 QPS, P99 = "statement.rate", "transaction.latency.p99"
 THREE_YEARS = 3.0
+NOTHING = "nothing was measured"
 
 
 def watts(question: Question, storage: str, pool: int) -> float | None:
@@ -91,19 +92,19 @@ def figure(cell: Mapping[str, Any], subject: str, metric: str) -> dict[str, Any]
     return None
 
 
-def chief(cell: Mapping[str, Any], word: str) -> str:
-    """The kind of transaction that there are most of, of a program."""
-    rates = {
+def slowest(cell: Mapping[str, Any], word: str) -> str:
+    """The kind of transaction with the greatest p99: the one that decides about a limit."""
+    tails = {
         estimate["subject"]: estimate["value"]
         for estimate in cell["estimates"]
-        if estimate["metric"] == "transaction.rate" and estimate["subject"] != word
+        if estimate["metric"] == P99 and estimate["subject"].startswith(f"{word}.")
     }
-    return programs.chief(rates, word)
+    return max(tails, key=lambda kind: tails[kind], default=word)
 
 
 def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]:
     """What a cell says of a configuration; `meets` is null where it failed."""
-    kind = chief(cell, question.workload)
+    kind = slowest(cell, question.workload)
     qps = figure(cell, question.workload, QPS)
     p99 = figure(cell, kind, P99)
     shares = programs.time_shares(cell["estimates"])
@@ -116,7 +117,12 @@ def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]
         "limit": limit,
         "limit_share": shares[limit] if limit else None,
         "meets": _meets(question, qps, p99),
+        "reason": None if qps or cell["runs"]["partial"] else _why_not(cell),
     }
+
+
+def _why_not(cell: Mapping[str, Any]) -> str:
+    return "; ".join(cell["verdict"]["reasons"]).rstrip(".") or NOTHING
 
 
 def _meets(
@@ -154,6 +160,12 @@ def configurations(
     return found
 
 
+def in_order(question: Question, found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Configurations by storage as named, and by pool."""
+    names = [storage.name for storage in question.storages]
+    return sorted(found, key=lambda each: (names.index(each["storage"]), each["pool_bytes"]))
+
+
 def best_of(question: Question, found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The cheapest that meets the target."""
     meeting = [each for each in found if each["meets"]]
@@ -170,8 +182,26 @@ def nearest_of(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     return max(ran, key=lambda each: each["qps"]["value"], default=None)
 
 
+def failed(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Configurations that could not be simulated, as what was left out."""
+    return [
+        {"storage": each["storage"], "level": each["buffer_pool"], "reason": each["reason"]}
+        for each in found
+        if each["reason"] is not None
+    ]
+
+
+def failed_inputs(storage: str, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Values of unknown inputs that could not be simulated."""
+    return [
+        {"storage": storage, "level": cell["levels"]["input"], "reason": _why_not(cell)}
+        for cell in cells
+        if cell["runs"]["failed"]
+    ]
+
+
 def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What each unknown input does to the chosen configuration, what does most first."""
+    """What each unknown input does to the chosen configuration."""
     by_label = {cell["levels"]["input"]: configuration(question, cell) for cell in cells}
     rows = []
     for varied in question.varied:
@@ -179,28 +209,42 @@ def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[
         for end, value in (("low", varied.low), ("high", varied.high)):
             told = by_label.get(input_label(varied, value))
             if told and told["qps"]:
-                keys = ("qps", "p99", "meets")
+                keys = ("qps", "p99", "p99_of", "meets")
                 ends[end] = {
                     "label": value_label(varied.name, value),
                     **{key: told[key] for key in keys},
                 }
         if len(ends) == len(("low", "high")):
             rows.append({"input": varied.name, **ends})
-    return sorted(rows, key=_swing, reverse=True)
+    return rows
 
 
-def _swing(row: Mapping[str, Any]) -> float:
-    return abs(float(row["high"]["qps"]["value"]) - float(row["low"]["qps"]["value"]))
+def decides(question: Question, told: Mapping[str, Any] | None) -> str:
+    """Which part of the target a configuration is nearer to missing, or misses by more."""
+    if told is None or question.target_p99_ns is None or told["p99"] is None:
+        return "qps"
+    rate = told["qps"]["value"] / question.target_qps
+    tail = question.target_p99_ns / told["p99"]["value"]
+    return "p99" if tail < rate else "qps"
+
+
+def _swing(row: Mapping[str, Any], key: str) -> float:
+    ends = [row[end][key] for end in ("low", "high")]
+    return abs(float(ends[1]["value"]) - float(ends[0]["value"])) if all(ends) else 0.0
 
 
 def document(
     question: Question,
     found: Sequence[Mapping[str, Any]],
     rows: Sequence[Mapping[str, Any]],
+    left: Sequence[Mapping[str, Any]] = (),
+    *,
+    interrupted: bool = False,
 ) -> dict[str, Any]:
     """asked.json: the question, what was found, the answer, and what it hangs on."""
     scale = scale_of(question)
-    best = best_of(question, found)
+    best, nearest = best_of(question, found), nearest_of(found)
+    key = decides(question, best or nearest)
     return {
         "schema_version": ASKED_VERSION,
         "target": {"qps": question.target_qps, "p99_ns": question.target_p99_ns},
@@ -217,6 +261,9 @@ def document(
         "costs": asdict(question.costs),
         "configurations": list(found),
         "best": best,
-        "nearest": nearest_of(found),
-        "sensitivity": list(rows),
+        "nearest": nearest,
+        "decides": key,
+        "sensitivity": sorted(rows, key=lambda row: _swing(row, key), reverse=True),
+        "left_out": list(left),
+        "interrupted": interrupted,
     }

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from tameshi import guard, outputs, store
 from tameshi.ask import answer
+from tameshi.ask.fitting import Left, fitting_inputs
 from tameshi.ask.ladder import Tried, refinements, rungs
 from tameshi.ask.question import Question
 from tameshi.ask.written import (
@@ -18,6 +19,7 @@ from tameshi.ask.written import (
     Written,
     asked_study,
     pool_label,
+    refuse_too_small,
     sensitivity_study,
 )
 from tameshi.bindings import Bindings
@@ -32,13 +34,13 @@ MOST_ROUNDS = 4
 
 @dataclass(frozen=True)
 class Asking:
-    """A question, and how it is gone about."""
+    """A question, and how it is gone about; `left`: storages that are no part of it any more."""
 
     question: Question
+    left: Sequence[Left]
     folder: Path
     jobs: int
     refine: bool
-    vary: bool
     reproduce: Sequence[str]
 
 
@@ -57,6 +59,7 @@ def prepared(question: Question, folder: Path) -> Prepared:
     Raises `BadInput` that names what of the question can't be.
     """
     answer.refuse_unknown_power(question)
+    refuse_too_small(question)
     pools = rungs(*question.pools)
     return _prepared(asked_study(question, pools, folder))
 
@@ -77,46 +80,80 @@ def _prepared(written: Written) -> Prepared:
 def ask(asking: Asking, console: Console) -> Answered:
     """Run what remains to be run, and write asked.json; the same call goes on where it stopped."""
     question, folder = asking.question, asking.folder
+    guard.claim_folder(folder)
+    explored = _explore(asking, console)
+    chosen = answer.best_of(question, explored.found) or answer.nearest_of(explored.found)
+    if explored.interrupted or chosen is None or not question.varied:
+        return Answered(outputs.read_asked(folder), explored.complete, explored.interrupted)
+    varied = _vary(asking, chosen["storage"], chosen["pool_bytes"], console)
+    left = [*asking.left, *answer.failed(explored.found), *varied.left]
+    _write(folder, answer.document(question, explored.found, varied.rows, left))
+    complete = explored.complete and varied.complete
+    return Answered(outputs.read_asked(folder), complete, varied.interrupted)
+
+
+@dataclass(frozen=True)
+class _Explored:
+    found: Sequence[dict[str, Any]]
+    complete: bool
+    interrupted: bool
+
+
+def _explore(asking: Asking, console: Console) -> _Explored:
+    """Every configuration, and those between that could be cheaper."""
+    question, folder = asking.question, asking.folder
     pools = rungs(*question.pools)
     wanted = {storage.name: list(pools) for storage in question.storages}
-    guard.claim_folder(folder)
-    found: list[dict[str, Any]] = []
+    failed: list[dict[str, Any]] = []
     for _ in range(MOST_ROUNDS + 1):
-        written = asked_study(question, sorted(pools), folder)
-        done = _conduct(asking, written, folder, console, _only(wanted))
+        done = _conduct(
+            asking, asked_study(question, sorted(pools), folder), folder, console, _only(wanted)
+        )
         cells = results(done.plan, done.conducted.runs)["cells"]
-        found = answer.configurations(question, pools, cells)
-        _write(folder, answer.document(question, found, []))
-        if done.conducted.interrupted or not done.conducted.complete:
-            return _ended(folder, done.conducted)
+        found = answer.in_order(question, [*failed, *answer.configurations(question, pools, cells)])
+        left = [*asking.left, *answer.failed(found)]
+        interrupted = done.conducted.interrupted
+        _write(folder, answer.document(question, found, [], left, interrupted=interrupted))
+        complete = done.conducted.complete and not failed
+        if interrupted:
+            break
         more = refinements(_tried(question, found), _cost(question)) if asking.refine else {}
         if not more:
             break
+        # A run that failed would fail again.
+        failed = [each for each in found if each["reason"] is not None]
+        for each in failed:
+            if each["pool_bytes"] in wanted[each["storage"]]:
+                wanted[each["storage"]].remove(each["pool_bytes"])
         for storage, pool in more.items():
             wanted[storage].append(pool)
-            pools.append(pool)
-        pools = sorted(set(pools))
-    if not asking.vary:
-        return _ended(folder, done.conducted)
-    chosen = answer.best_of(question, found) or answer.nearest_of(found)
-    if chosen is None:
-        return _ended(folder, done.conducted)
-    return _vary(asking, found, chosen["storage"], chosen["pool_bytes"], console)
+        pools = sorted({*pools, *more.values()})
+    return _Explored(found, complete, interrupted)
 
 
-def _vary(
-    asking: Asking, found: list[dict[str, Any]], storage: str, pool: int, console: Console
-) -> Answered:
-    question, folder = asking.question, asking.folder
+@dataclass(frozen=True)
+class _Varied:
+    rows: Sequence[dict[str, Any]]
+    left: Sequence[Left]
+    complete: bool = True
+    interrupted: bool = False
+
+
+def _vary(asking: Asking, storage: str, pool: int, console: Console) -> _Varied:
+    """What each unknown input does to a configuration, and which of them can't be tried."""
+    below = asking.folder / SENSITIVITY
+    question, left = fitting_inputs(asking.question, storage, below)
+    if not question.varied:
+        return _Varied([], left)
     console.print(
         f"What the answer hangs on: {storage} with {pool_label(pool)}", markup=False, soft_wrap=True
     )
-    below = folder / SENSITIVITY
     written = sensitivity_study(question, storage, pool, below)
     done = _conduct(asking, written, below, console, lambda _: True)
-    rows = answer.sensitivity(question, results(done.plan, done.conducted.runs)["cells"])
-    _write(folder, answer.document(question, found, rows))
-    return _ended(folder, done.conducted)
+    cells = results(done.plan, done.conducted.runs)["cells"]
+    left += answer.failed_inputs(storage, cells)
+    rows = answer.sensitivity(question, cells)
+    return _Varied(rows, left, done.conducted.complete, done.conducted.interrupted)
 
 
 @dataclass(frozen=True)
@@ -162,6 +199,7 @@ def _tried(question: Question, found: Sequence[dict[str, Any]]) -> list[Tried]:
             answer.cost(question, each["storage"], each["pool_bytes"]),
         )
         for each in found
+        if each["meets"] is not None
     ]
 
 
@@ -171,7 +209,3 @@ def _cost(question: Question) -> Callable[[str, int], float]:
 
 def _write(folder: Path, document: dict[str, Any]) -> None:
     store.write_json(folder / outputs.ASKED, document)
-
-
-def _ended(folder: Path, done: Conducted) -> Answered:
-    return Answered(outputs.read_asked(folder), done.complete, done.interrupted)

@@ -21,6 +21,8 @@ WORKLOADS = ("tpcc", "oltp", "key_update")
 ENGINES = ("mysql", "mariadb")
 RANGE = ".."
 GIB = 1 << 30
+ROW_BYTES = 300
+"""Of key_update, where nothing is said."""
 HOURS_A_YEAR = 8766
 WATT_KILO = 1000
 MOST_NAMED = 5
@@ -45,7 +47,7 @@ class Costs:
     @property
     def priced(self) -> bool:
         """Whether anything has a price."""
-        return bool(self.price)
+        return bool(self.price.keys() - {YEARS})
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,9 @@ class Question:
 def bounds_of(option: str, text: str) -> tuple[int, int]:
     """`8GB..64GB` in bytes, or one size twice; raises `BadInput`."""
     first, dots, last = text.partition(RANGE)
+    if dots and not (first.strip() and last.strip()):
+        message = "this range has no " + ("end" if first.strip() else "begin")
+        raise BadInput(message, where=option, found=text, accepted=["a range such as 8GB..64GB"])
     low = size_of(option, first.strip())
     high = size_of(option, last.strip()) if dots else low
     if low > high:
@@ -190,6 +195,10 @@ def costs_of(
             table[name] = _amount(f"--{section}", value, text)
         told[section] = {name: value for name, value in table.items() if name in known}
     costs = Costs(told["price"], told["power"])
+    years = next((text for text in prices if plain(text.rpartition("=")[0]) == YEARS), None)
+    if years and ENERGY not in costs.price:
+        message = "years are what energy is paid for, and energy has no price"
+        raise BadInput(message, where="--price", found=years, accepted=["--price energy=NUMBER"])
     _whole(costs, names)
     return costs
 
@@ -200,14 +209,19 @@ def _amount(where: str, value: str, text: str = "") -> float:
     except ValueError:
         number = math.nan
     if not (math.isfinite(number) and number >= 0):
-        raise BadInput("this is no amount", where=where, found=text or value, accepted=["a number"])
+        raise BadInput(
+            "this is no amount",
+            where=where,
+            found=text or value,
+            accepted=["a number, zero or more"],
+        )
     return number
 
 
 def _whole(costs: Costs, names: Sequence[str]) -> None:
     """Either every storage has a price or none: else the cheapest is not known."""
     without = [name for name in names if name not in costs.price]
-    if costs.priced and without and set(costs.price) != {YEARS}:
+    if costs.priced and without:
         message = "where anything has a price, every storage needs one"
         accepted = [f"--price {without[0]}=NUMBER"]
         raise BadInput(message, where="--price", found=f"none of {without[0]}", accepted=accepted)
@@ -241,7 +255,8 @@ def varied_of(option: str, given: Sequence[str], question: Mapping[str, float]) 
 
 def _count(option: str, text: str) -> int:
     if not text.isdigit() or not int(text):
-        raise BadInput("this is no number of clients", where=option, found=text)
+        accepted = ["a whole number above zero"]
+        raise BadInput("this is no number of clients", where=option, found=text, accepted=accepted)
     return int(text)
 
 

@@ -10,9 +10,11 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from tameshi import _core
+from tameshi import _core, least
 from tameshi.ask.ladder import LARGE
 from tameshi.ask.question import ARRAYS, GIB, Question, Varied
+from tameshi.ask.room import Room, room_of
+from tameshi.errors import BadInput
 from tameshi.model_error import (
     OLTP_ROW_BYTES,
     PAGE_BYTES,
@@ -36,9 +38,7 @@ MOST_SCALE, LEAST_DATA, LEAST_POOL, LEAST_LOG = 64, GIB, 64 << 20, 32 << 20
 WAREHOUSES_A_CLIENT = 3
 """With fewer, clients wait for one another's rows as they wouldn't at full size."""
 UNITS = {"GB": 10**9, "MiB": 1 << 20, "MB": 10**6, "KiB": 1 << 10}
-LOGS = 2
-SPARE = 1.5
-"""Storage for each byte of log and of data: the data set grows while it is worked on."""
+LIMITED = "99 % of every kind of transaction"
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,27 @@ def scale_of(question: Question) -> int:
     while scale < MOST_SCALE and _large_enough(question, scale * 2):
         scale *= 2
     return scale
+
+
+def refuse_too_small(question: Question) -> None:
+    """Where the server would not have what is asked but its own least; raises `BadInput`."""
+    scale = scale_of(question)
+    logs = [question.redo_bytes, *map(int, _least(question, "redo_log"))]
+    sizes = (
+        ("--buffer-pool", "a buffer pool", question.pools[0], least.POOL),
+        ("--redo-log", "a redo log", logs[0], least.LOG),
+        ("--vary redo_log", "a redo log", min(logs), least.LOG),
+    )
+    for option, what, size, lowest in sizes:
+        if size // scale >= lowest:
+            continue
+        found, accepted = pool_label(size), [f"{pool_label(lowest * scale)} or more"]
+        if scale > 1:
+            found += f", simulated at 1/{scale} of it"
+        if scale > 1 and size >= lowest:
+            accepted.append(f"--scale {size // lowest} or less")
+        message = f"no server has {what} below {pool_label(lowest)}"
+        raise BadInput(message, where=option, found=found, accepted=accepted)
 
 
 def _large_enough(question: Question, scale: int) -> bool:
@@ -90,6 +111,21 @@ def lasts_of(question: Question, scale: int) -> int:
     return ramp_of(question, scale) + question.time_ns
 
 
+def room_of_question(question: Question) -> Room:
+    """The room that the configurations of the question need."""
+    return room_of(question, scale_of(question))
+
+
+def room_at(question: Question, varied: Varied) -> tuple[str, Room]:
+    """An unknown input's greatest value as a level, and the room that is needed with it."""
+    return input_label(varied, varied.high), _room_with(question, varied.name, varied.high)
+
+
+def _room_with(question: Question, name: str, value: float) -> Room:
+    rows, log = (value if name == key else 0.0 for key in ("row_size", "redo_log"))
+    return room_of(question, scale_of(question), max(rows, 1.0), log)
+
+
 def page_gets(question: Question, scale: int) -> float:
     """Page gets of a run that just reaches the target."""
     seconds = lasts_of(question, scale) / 1e9
@@ -106,8 +142,10 @@ def pool_label(size: int) -> str:
     return f"{size} B"
 
 
-def asked_study(question: Question, pools: Sequence[int], folder: Path) -> Written:
-    """The study of all storages and these pools."""
+def asked_study(
+    question: Question, pools: Sequence[int], folder: Path, room: Room | None = None
+) -> Written:
+    """The study of all storages and these pools; `room`: other than what the question needs."""
     scale = scale_of(question)
     axes = ["[axis.storage]"]
     axes += [f"{_key(s.name)} = {{ use.storage = {_text(s.name)} }}" for s in question.storages]
@@ -116,13 +154,13 @@ def asked_study(question: Question, pools: Sequence[int], folder: Path) -> Writt
     title = f"{question.target_qps:,.0f} statements a second"
     limit = ""
     if question.target_p99_ns:
-        limit = f", 99 % of them within {question.target_p99_ns / 1e6:g} ms"
+        limit = f", {LIMITED} within {question.target_p99_ns / 1e6:g} ms"
     asks = (
         f"Which storage and which buffer pool reach {title}{limit} on "
         f"{question.database_bytes / 1e9:g} GB of {question.workload}?"
     )
     lines = [f"title = {_text(title)}", f"question = {_text(asks)}", "", *axes, ""]
-    return _whole(question, NAME, lines, folder, scale)
+    return _whole(question, NAME, lines, folder, room or room_of_question(question))
 
 
 def sensitivity_study(question: Question, storage: str, pool: int, folder: Path) -> Written:
@@ -136,12 +174,13 @@ def sensitivity_study(question: Question, storage: str, pool: int, folder: Path)
         "[axis.input]",
     ]
     lines += [
-        f"{_key(input_label(varied, value))} = {_overlay(question, varied.name, value, scale)}"
+        f"{_key(input_label(varied, value))} = {_input(question, storage, varied.name, value)}"
         for varied in question.varied
         for value in (varied.low, varied.high)
     ]
     engine = [f"buffer_pool = {_size(pool // scale)}"]
-    return _whole(question, SENSITIVITY, [*lines, ""], folder, scale, engine)
+    room = room_of_question(question)
+    return _whole(question, SENSITIVITY, [*lines, ""], folder, room, engine)
 
 
 def input_label(varied: Varied, value: float) -> str:
@@ -160,13 +199,23 @@ def _pool(question: Question, pool: int, scale: int) -> str:
     return _inline({"engine": {question.engine: {"buffer_pool": f"{pool // scale} B"}}})
 
 
-def _overlay(question: Question, name: str, value: float, scale: int) -> str:
+def _input(question: Question, storage: str, name: str, value: float) -> str:
+    """An input's value, on a storage with room for it."""
+    scale = scale_of(question)
+    table = _overlay(question, name, value, scale)
+    room = _room_with(question, name, value)
+    if room.whole > room_of_question(question).whole:
+        stack = next(each.stack for each in question.storages if each.name == storage)
+        table["storage"] = {storage: {"size": f"{_storage_bytes(stack, room, scale)} B"}}
+    return _inline(table)
+
+
+def _overlay(question: Question, name: str, value: float, scale: int) -> dict[str, Any]:
     if name == "redo_log":
-        table = {"engine": {question.engine: {"redo_log": f"{int(value) // scale} B"}}}
-        return _inline(table)
+        return {"engine": {question.engine: {"redo_log": f"{int(value) // scale} B"}}}
     if name == "clients":
-        return _inline({"workload": {question.workload: {"clients": int(value)}}})
-    return _inline({"workload": {question.workload: _rows(question, value, scale)}})
+        return {"workload": {question.workload: {"clients": int(value)}}}
+    return {"workload": {question.workload: _rows(question, value, scale)}}
 
 
 def _rows(question: Question, factor: float, scale: int) -> dict[str, Any]:
@@ -186,14 +235,12 @@ def _whole(
     name: str,
     head: Sequence[str],
     folder: Path,
-    scale: int,
+    room: Room,
     engine: Sequence[str] = (),
 ) -> Written:
+    scale = scale_of(question)
     devices = dict(_scaled_disks(question, scale))
     lines = [*head]
-    logs = max([question.redo_bytes, *_largest(question, "redo_log")])
-    room = question.database_bytes * max([1.0, *_largest(question, "row_size")]) * SPARE
-    room += LOGS * logs + WAREHOUSE_BYTES * scale
     for storage in question.storages:
         lines += [f"[storage.{_key(storage.name)}]", *_storage(storage.stack, room, scale), ""]
     lines += [f'[host]\nprofile = "{question.host}"', f"[engine.{question.engine}]"]
@@ -214,8 +261,8 @@ def _whole(
     return Written(StudyFile(name, path, text, extra), list(devices.items()))
 
 
-def _largest(question: Question, name: str) -> Iterator[float]:
-    return (varied.high for varied in question.varied if varied.name == name)
+def _least(question: Question, name: str) -> Iterator[float]:
+    return (varied.low for varied in question.varied if varied.name == name)
 
 
 def _program(question: Question, scale: int) -> dict[str, Any]:
@@ -228,17 +275,25 @@ def _program(question: Question, scale: int) -> dict[str, Any]:
     return {"tables": UPDATE_TABLES, **rows, "clients": question.clients}
 
 
-def _storage(stack: Mapping[str, Any], room: float, scale: int) -> Iterator[str]:
+def _storage(stack: Mapping[str, Any], room: Room, scale: int) -> Iterator[str]:
     """A storage's keys; flash takes the scale itself, disks have profiles of the scale."""
-    first = next(iter(drives(stack)))[0]
-    flash = _kind(first)[0] == "flash" and scale > 1
-    # What is scaled is said at full size.
-    size = room if flash else room / scale
-    yield f"size = {_size(max(int(size) >> 20 << 20, 64 << 20))}"
-    if flash:
+    yield f"size = {_size(_storage_bytes(stack, room, scale))}"
+    if _scales(stack, scale):
         yield f"scale = {scale}"
     for key, value in _renamed(stack, scale).items():
         yield f"{key} = {_inline(value)}"
+
+
+def _scales(stack: Mapping[str, Any], scale: int) -> bool:
+    # Of a storage without a drive the study says what is wrong with it.
+    models = [_kind(device)[0] for device, _ in drives(stack)]
+    return models[:1] == ["flash"] and scale > 1
+
+
+def _storage_bytes(stack: Mapping[str, Any], room: Room, scale: int) -> int:
+    """The size of a storage with so much room; what takes the scale is said at full size."""
+    size = room.whole if _scales(stack, scale) else room.whole // scale
+    return max(size >> 20 << 20, 64 << 20)
 
 
 def _renamed(stack: Mapping[str, Any], scale: int) -> dict[str, Any]:

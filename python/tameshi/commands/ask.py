@@ -22,6 +22,7 @@ from tameshi.study import profiles
 HOST = "2x-xeon-e5-2680v3-centos72"
 DEFAULT_OUT = Path("tameshi-results") / "asked"
 MOST = 1_000_000
+MOST_QPS = 1_000_000_000
 PROCESSORS = os.cpu_count() or 1
 STARTS = ("warm", "cold")
 
@@ -42,7 +43,7 @@ TargetQpsOption = Annotated[float, typer.Option(help="Statements a second to be 
 TargetP99Option = Annotated[
     str | None,
     typer.Option(
-        help="What 99 % of the most frequent transactions must stay below.",
+        help="What 99 % of every kind of transaction must stay within.",
     ),
 ]
 WorkloadOption = Annotated[str, typer.Option(help="tpcc, oltp or key_update.")]
@@ -56,7 +57,10 @@ EngineVersionOption = Annotated[
 ]
 HostOption = Annotated[str, typer.Option(help="Host profile.")]
 RedoLogOption = Annotated[str, typer.Option(help="Size of the redo log.")]
-RowSizeOption = Annotated[str, typer.Option(help="Of key_update's rows.")]
+RowSizeOption = Annotated[
+    str | None,
+    typer.Option(help="Of key_update's rows. [default: 300 B]"),
+]
 StartOption = Annotated[
     str,
     typer.Option(
@@ -142,7 +146,7 @@ def asked(
     engine_version: EngineVersionOption = None,
     host: HostOption = HOST,
     redo_log: RedoLogOption = "2 GiB",
-    row_size: RowSizeOption = "300 B",
+    row_size: RowSizeOption = None,
     start: StartOption = "warm",
     time: TimeOption = "30 s",
     ramp: RampOption = None,
@@ -165,8 +169,10 @@ def asked(
     check_word("--engine", engine, ask.ENGINES)
     check_word("--start", start, STARTS)
     check_word("--host", host, tuple(name for name, _, _ in profiles("hosts")))
-    if not 0 < target_qps < float("inf"):
-        raise BadInput("this must be above zero", where="--target-qps", found=f"{target_qps:g}")
+    if not 0 < target_qps <= MOST_QPS:
+        accepted = [f"a number above zero, {MOST_QPS:,} at most"]
+        message = "this rate is out of range"
+        raise BadInput(message, where="--target-qps", found=f"{target_qps:g}", accepted=accepted)
     told = ask.catalog_of(catalog)
     storages = ask.storages_of("--storage", storage, told)
     redo_bytes = size_of("--redo-log", redo_log)
@@ -183,23 +189,34 @@ def asked(
         version=engine_version,
         host=host,
         redo_bytes=redo_bytes,
-        row_bytes=size_of("--row-size", row_size),
+        row_bytes=_row_bytes(workload, row_size),
         start=start,
         time_ns=time_of("--time", time),
         ramp_ns=None if ramp is None else time_of("--ramp", ramp),
         scale=scale,
         repetitions=repetitions,
         costs=ask.costs_of(storages, told, catalog, price or (), power or ()),
-        varied=tuple(ask.varied_of("--vary", vary or (), known)),
+        varied=tuple(ask.varied_of("--vary", vary or (), known)) if sensitivity else (),
     )
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
-    _conduct(ask.Asking(question, out, jobs, refine, sensitivity, reproduce), lang, fresh)
+    question, left = ask.fitting(question, out)
+    _conduct(ask.Asking(question, left, out, jobs, refine, reproduce), lang, fresh)
+
+
+def _row_bytes(workload: str, row_size: str | None) -> int:
+    if row_size is None:
+        return ask.ROW_BYTES
+    if workload != "key_update":
+        message = f"rows of {workload} have a size of their own"
+        accepted = ["--workload key_update", "--vary row_size=LOW..HIGH: so much more data"]
+        raise BadInput(message, where="--row-size", found=row_size, accepted=accepted)
+    return size_of("--row-size", row_size)
 
 
 def _conduct(asking: ask.Asking, lang: str, fresh: bool) -> None:
     question, out = asking.question, asking.folder
     prepared = ask.prepared(question, out)
-    for line in _announced(question, len(prepared.tasks())):
+    for line in _announced(asking, len(prepared.tasks())):
         OUT.print(line, markup=False, soft_wrap=True)
     if fresh and out.exists():
         guard.remove_folder(out)
@@ -208,8 +225,9 @@ def _conduct(asking: ask.Asking, lang: str, fresh: bool) -> None:
     end(interrupted=done.interrupted, complete=done.complete)
 
 
-def _announced(question: ask.Question, runs: int) -> Iterator[str]:
-    """What is going to be simulated, and how much work that is."""
+def _announced(asking: ask.Asking, runs: int) -> Iterator[str]:
+    """What is going to be simulated, how much work that is, and what can't be."""
+    question = asking.question
     scale = ask.scale_of(question)
     seconds = ask.lasts_of(question, scale) / 1e9
     size = f"at 1/{scale} of the size" if scale > 1 else "at full size"
@@ -221,3 +239,5 @@ def _announced(question: ask.Question, runs: int) -> Iterator[str]:
     if question.varied:
         others = 2 * len(question.varied)
         yield f"  and then the answer with {others} other values of what is not known"
+    for each in asking.left:
+        yield f"left out: {each['storage']}: {each['reason']}"

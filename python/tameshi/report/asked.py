@@ -14,6 +14,7 @@ from tameshi.report.summary import LINES, Answer, Clause, Column, Row, Table
 from tameshi.report.text import Phrase, Shown, Text, format_value, modelled
 
 WORLD = "simulated"
+MOST_LEFT = 3
 Document = Mapping[str, Any]
 
 
@@ -38,6 +39,7 @@ def _answers(asked: Document, text: Text) -> list[Answer]:
     said = [(text("asked.topic"), _best(asked, text)), (text("asked.trust"), _trust(asked, text))]
     if asked["sensitivity"]:
         said.append((text("asked.hangs"), _hangs(asked, text)))
+    said.append((text("asked.left"), _left(asked, text)))
     return [
         Answer(topic, (Clause(WORLD, text.world(WORLD), sentence),))
         for topic, sentence in said
@@ -47,11 +49,17 @@ def _answers(asked: Document, text: Text) -> list[Answer]:
 
 def _best(asked: Document, text: Text) -> str:
     """The cheapest configuration; or that none meets the target, and how near the fastest comes."""
+    interrupted = asked.get("interrupted", False)
+    if asked["best"] is None and asked["nearest"] is None:
+        return text("asked.interrupted" if interrupted else "asked.nothing")
+    found = _found(asked, text)
+    return f"{found} {text('asked.partly')}" if interrupted else found
+
+
+def _found(asked: Document, text: Text) -> str:
     best, nearest = asked["best"], asked["nearest"]
     target = _target(asked, text)
     if best is None:
-        if nearest is None:
-            return text("asked.nothing")
         return text("asked.none", target=target, **_named(nearest, text))
     priced = best["cost"] is not None
     told = _named(best, text)
@@ -61,14 +69,21 @@ def _best(asked: Document, text: Text) -> str:
 
 
 def _named(configuration: Document, text: Text) -> dict[str, str]:
-    qps, p99 = configuration["qps"], configuration["p99"]
+    qps = configuration["qps"]
     return {
         "storage": configuration["storage"],
         "pool": configuration["buffer_pool"],
         "qps": str(replace(_shown(qps, "rate", text), model="")),
-        "p99": str(replace(_shown(p99, "latency", text), model="")),
-        "kind": _kind(configuration["p99_of"], text),
+        "tail": _tail(configuration, text),
     }
+
+
+def _tail(configuration: Document, text: Text) -> str:
+    """The p99 of the slowest kind of transaction, which has a name where there are several."""
+    subject = configuration["p99_of"]
+    p99 = replace(_shown(configuration["p99"], "latency", text), model="")
+    key = "asked.tail" if "." in subject else "asked.tail_alone"
+    return text(key, kind=_kind(subject, text), p99=p99)
 
 
 def _kind(subject: str, text: Text) -> str:
@@ -112,14 +127,40 @@ def _unsure(target: Document, told: Document) -> bool:
     return late or bool(rate["low"] < target["qps"] <= rate["high"])
 
 
+def _left(asked: Document, text: Text) -> str:
+    """What could not be simulated, and why; of much the first."""
+    left = asked.get("left_out", ())
+    items = [
+        text("asked.left_one", name=_whose(each, text), reason=text.said(each["reason"]))
+        for each in left
+    ]
+    said = text("list.separator").join(items[:MOST_LEFT])
+    more = len(left) - MOST_LEFT
+    key = "asked.left_more" if more > 0 else "asked.left_all"
+    return text(key, items=said, count=more) if left else ""
+
+
+def _whose(left: Document, text: Text) -> str:
+    return text("list.short").join(filter(None, (left["storage"], left["level"])))
+
+
+def _left_out(asked: Document, text: Text) -> Table:
+    rows = tuple(
+        Row(_whose(each, text), (Shown(text.said(each["reason"])),))
+        for each in asked.get("left_out", ())
+    )
+    columns = tuple(Column(text(f"asked.column.{key}")) for key in ("level", "reason"))
+    return Table("left-out", text("table.left_out"), columns, rows)
+
+
 def _hangs(asked: Document, text: Text) -> str:
     """The input that moves the answer most, and those that turn it over."""
     base = asked["best"] or asked["nearest"]
-    most = asked["sensitivity"][0]
-    shown = {end: _shown(most[end]["qps"], "rate", text) for end in ("low", "high")}
+    most, (key, kind) = asked["sensitivity"][0], _deciding(asked)
+    shown = {end: _shown(most[end][key], kind, text) for end in ("low", "high")}
     ends = {end: told.value + text.aside(told) for end, told in shown.items()}
     said = text(
-        "asked.most",
+        "asked.most" if key == "qps" else "asked.most_p99",
         input=text.name(f"input.{most['input']}"),
         low=most["low"]["label"],
         high=most["high"]["label"],
@@ -137,6 +178,13 @@ def _hangs(asked: Document, text: Text) -> str:
         return f"{said} {text('asked.firm')}"
     key = "asked.misses" if base["meets"] else "asked.reaches"
     return f"{said} {text(key, inputs=text('list.separator').join(turning))}"
+
+
+def _deciding(asked: Document) -> tuple[str, str]:
+    """The figure that decides whether the target is reached, where all of it is known; its kind."""
+    ends = [row[end]["p99"] for row in asked["sensitivity"] for end in ("low", "high")]
+    tail = asked.get("decides") == "p99" and all(ends)
+    return ("p99", "latency") if tail else ("qps", "rate")
 
 
 def _shown(figure: Document | None, kind: str, text: Text) -> Shown:
@@ -158,20 +206,22 @@ def tables(view: View, text: Text) -> list[Table]:
     if view.asked is None:
         return []
     found = [_configurations(view.asked, text), _inputs(view.asked, text)]
-    return [table for table in [*found, _assumed(view.asked, text)] if table.rows]
+    found += [_left_out(view.asked, text), _assumed(view.asked, text)]
+    return [table for table in found if table.rows]
 
 
 def _configurations(asked: Document, text: Text) -> Table:
     priced = any(each["cost"] is not None for each in asked["configurations"])
     powered = any(each["watts"] is not None for each in asked["configurations"])
-    keys = [f"asked.column.{key}" for key in ("pool", "meets", "qps", "p99", "hit_ratio")]
+    keys = [f"asked.column.{key}" for key in ("pool", "meets", "qps", "p99", "p99_of", "hit_ratio")]
     keys.append("column.spent_most")
     keys += ["asked.column.watts"] if powered else []
     keys += ["asked.column.cost"] if priced else []
     rows = []
     for each in asked["configurations"]:
         cells = [_meets(each["meets"], text), _shown(each["qps"], "rate", text)]
-        cells += [_shown(each["p99"], "latency", text), _alone(each["hit_ratio"], "share", text)]
+        cells += [_shown(each["p99"], "latency", text), Shown(_kind(each["p99_of"], text))]
+        cells.append(_alone(each["hit_ratio"], "share", text))
         cells.append(Shown(waits.said(each["limit"], each.get("limit_share"), text)))
         if powered:
             known = each["watts"] is not None
@@ -207,10 +257,11 @@ def _inputs(asked: Document, text: Text) -> Table:
             cells = (
                 _shown(told["qps"], "rate", text),
                 _shown(told["p99"], "latency", text),
+                Shown(_kind(told.get("p99_of", ""), text)),
                 _meets(told["meets"], text),
             )
             rows.append(Row(told["label"], cells, group=text.name(f"input.{row['input']}")))
-    keys = ("value", "qps", "p99", "meets")
+    keys = ("value", "qps", "p99", "p99_of", "meets")
     columns = tuple(Column(text(f"asked.column.{key}")) for key in keys)
     caption = text("table.sensitivity", **_chosen(asked))
     return Table("sensitivity", caption, columns, tuple(rows), text("note.inputs"), numeric=True)
@@ -245,10 +296,11 @@ def figures(view: View) -> list[Figure]:
     if asked is None or not asked["sensitivity"]:
         return []
     base = asked["best"] or asked["nearest"]
-    rows, middle = asked["sensitivity"], base["qps"]["value"]
+    key, kind = _deciding(asked)
+    rows, middle = asked["sensitivity"], base[key]["value"]
     series = []
     for style, end in enumerate(("low", "high")):
-        reached = [row[end]["qps"]["value"] for row in rows]
+        reached = [row[end][key]["value"] for row in rows]
         series.append(
             Series(
                 (f"input_{end}",),
@@ -257,11 +309,13 @@ def figures(view: View) -> list[Figure]:
                 low=tuple(min(value, middle) for value in reached),
                 high=tuple(max(value, middle) for value in reached),
                 style=style,
-                models=tuple(_off(row[end]["qps"]) for row in rows),
+                models=tuple(_off(row[end][key]) for row in rows),
             )
         )
     names = tuple((f"input.{row['input']}", _ends(row)) for row in rows)
-    marks = [(middle, Phrase("mark.answer")), (asked["target"]["qps"], Phrase("mark.target"))]
+    target = asked["target"]["qps" if key == "qps" else "p99_ns"]
+    marks = [(middle, Phrase("mark.answer")), (target, Phrase("mark.target"))]
+    axis = Phrase("axis.statements" if key == "qps" else "axis.slowest")
     return [
         Figure(
             "sensitivity-plot",
@@ -269,7 +323,7 @@ def figures(view: View) -> list[Figure]:
             Phrase("hint.sensitivity"),
             "range",
             Scale(Phrase("axis.none"), "number", categories=names),
-            Scale(Phrase("axis.statements"), "rate"),
+            Scale(axis, kind),
             (Panel((), tuple(series), marks=tuple(marks)),),
         )
     ]

@@ -145,10 +145,12 @@ def _of_levels(view: View, phase: str, rates: Rates) -> Iterator[Effect]:
             there = sorted(there, key=lambda level: number(level) or 0.0)
             there = [*there[:1], *there[1:][-1:]]
         beside = compared.get(axis.name, {}) if chosen else {level: there[0] for level in there[1:]}
+        pairs = {level: _alike(rates, axis, first, level) for level, first in beside.items()}
+        # Of a question some pools are of few storages: their mean would stand beside that of all.
+        least = max(map(len, pairs.values()), default=0) if view.asked is not None else 1
         for level, first in beside.items():
-            pairs = _alike(rates, axis, first, level)
-            if pairs:
-                yield _effect(phase, axis.name, first, level, pairs)
+            if len(pairs[level]) >= max(least, 1):
+                yield _effect(phase, axis.name, first, level, pairs[level])
 
 
 def _of_phases(view: View, by_phase: Mapping[str, Rates], most: int) -> Iterator[Effect]:

@@ -47,26 +47,35 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "asked.target": ("{rate} statements a second", "毎秒{rate}文"),
     "asked.target_limit": (
-        "{rate} statements a second with a p99 below {limit}",
-        "p99が{limit}未満で毎秒{rate}文",
+        "{rate} statements a second with 99 % of every kind of transaction within {limit}",
+        "すべての種類のトランザクションの99 %が{limit}以内で毎秒{rate}文",
     ),
     "asked.cheapest": (
         "The cheapest that reaches {target} is {storage} with a buffer pool of {pool}, at {cost}: "
-        "{qps} statements a second, p99 of {kind} {p99}.",
+        "{qps} statements a second, {tail}.",
         "{target}に達する最も安い構成は{storage}とバッファプール{pool}、費用{cost}："
-        "毎秒{qps}文、{kind}のp99は{p99}。",
+        "毎秒{qps}文、{tail}。",
     ),
     "asked.smallest": (
         "The smallest that reaches {target} is {storage} with a buffer pool of {pool}: "
-        "{qps} statements a second, p99 of {kind} {p99}.",
-        "{target}に達する最小の構成は{storage}とバッファプール{pool}："
-        "毎秒{qps}文、{kind}のp99は{p99}。",
+        "{qps} statements a second, {tail}.",
+        "{target}に達する最小の構成は{storage}とバッファプール{pool}：毎秒{qps}文、{tail}。",
     ),
     "asked.none": (
         "None reaches {target}. The fastest is {storage} with a buffer pool of {pool}: "
-        "{qps} statements a second, p99 of {kind} {p99}.",
+        "{qps} statements a second, {tail}.",
         "{target}に達する構成はない。最も速いのは{storage}とバッファプール{pool}："
-        "毎秒{qps}文、{kind}のp99は{p99}。",
+        "毎秒{qps}文、{tail}。",
+    ),
+    "asked.tail": ("p99 of {kind}, the slowest, {p99}", "最も遅い{kind}のp99は{p99}"),
+    "asked.tail_alone": ("p99 {p99}", "p99は{p99}"),
+    "asked.interrupted": (
+        "Interrupted before any configuration was simulated.",
+        "どの構成のシミュレーションも終わらないうちに中断された。",
+    ),
+    "asked.partly": (
+        "Interrupted: not every configuration was simulated.",
+        "中断されたため、一部の構成はシミュレーションしていない。",
     ),
     "asked.nothing": (
         "No configuration could be simulated.",
@@ -101,19 +110,30 @@ TEXT: dict[str, tuple[str, str]] = {
         "{input} does most: {at_low} statements a second with {low}, {at_high} with {high}.",
         "最も影響するのは{input}：{low}なら毎秒{at_low}文、{high}なら{at_high}文。",
     ),
+    "asked.most_p99": (
+        "{input} does most: a p99 of {at_low} with {low}, of {at_high} with {high}.",
+        "最も影響するのは{input}：p99は{low}なら{at_low}、{high}なら{at_high}。",
+    ),
     "asked.firm": (
         "No value that was tried turns the answer over.",
         "試した値のどれも答えを覆さない。",
     ),
     "asked.misses": ("It misses the target with {inputs}.", "{inputs}では目標に届かない。"),
     "asked.reaches": ("It reaches the target with {inputs}.", "{inputs}なら目標に届く。"),
+    "asked.left": ("Left out", "除外"),
+    "asked.left_one": ("{name}: {reason}", "{name}：{reason}"),
+    "asked.left_all": ("{items}.", "{items}。"),
+    "asked.left_more": ("{items}; and {count} more.", "{items}、他{count}件。"),
     "asked.yes": ("yes", "はい"),
     "asked.no": ("no", "いいえ"),
     "asked.failed": ("failed", "失敗"),
+    "asked.column.level": ("Configuration", "構成"),
+    "asked.column.reason": ("Why", "理由"),
     "asked.column.pool": ("Buffer pool", "バッファプール"),
     "asked.column.meets": ("Reaches the target", "目標に届くか"),
     "asked.column.qps": ("Statements a second", "毎秒の文"),
-    "asked.column.p99": ("p99", "p99"),
+    "asked.column.p99": ("p99 of the slowest kind", "最も遅い種類のp99"),
+    "asked.column.p99_of": ("Slowest kind", "最も遅い種類"),
     "asked.column.hit_ratio": ("Hit ratio", "ヒット率"),
     "asked.column.watts": ("Power, at most", "消費電力（最大）"),
     "asked.column.cost": ("Cost", "費用"),
@@ -123,6 +143,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "In parentheses: the 95 % interval of chance within the runs.",
         "括弧内は実行内の偶然による95 %区間。",
     ),
+    "table.left_out": ("What could not be simulated", "シミュレーションできなかったもの"),
     "table.sensitivity": (
         "{storage} with {pool}, with other values of what is not known",
         "{storage}と{pool}で、不明な入力を変えた場合",
@@ -151,6 +172,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "mark.answer": ("the answer", "答え"),
     "mark.target": ("the target", "目標"),
     "axis.statements": ("statements / s", "文 / 秒"),
+    "axis.slowest": ("p99 of the slowest kind", "最も遅い種類のp99"),
     "figure.sensitivity": (
         "What is not known, with {storage} and {pool}",
         "不明な入力の影響（{storage}、{pool}）",
@@ -1371,6 +1393,16 @@ SAID = {
     ),
     "the storage of the database failed, and the server with it": (
         "データベースのストレージが故障し、サーバーも停止した"
+    ),
+    "the buffer pool is 5 MiB, the least there is, not {asked}": (
+        "バッファプールは指定の{asked}ではなく最小の5 MiB"
+    ),
+    "it holds {held}, and {data} of data, {growth} of growth and {log} of log need {whole}": (
+        "容量{held}に対し、データ{data}、増分{growth}、ログ{log}の計{whole}が必要"
+    ),
+    "nothing was measured": "測定結果なし",
+    "the redo log is 1 MiB, the least there is, not {asked}": (
+        "REDOログは指定の{asked}ではなく最小の1 MiB"
     ),
     "{count} commits are there that nobody sent": "送信していないコミットが{count}件存在",
     "the start was not cold: {found} in the buffer pool at t0, more than {bound}": (

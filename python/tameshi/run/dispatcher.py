@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tameshi import _core, guard, store
+from tameshi import _core, guard, least, store
 from tameshi.errors import RunFailed, TameshiError
 from tameshi.events import append_event
 from tameshi.preflight import Examined
@@ -157,7 +157,8 @@ def run_one(session: Session, task: Task) -> None:
     folder = store.run_folder(session.folder, task.identity)
     failure: str | None
     try:
-        environment = {**task.examined.environment, "findings": list(task.examined.findings)}
+        findings = [*task.examined.findings, *least.findings(task.spec)]
+        environment = {**task.examined.environment, "findings": findings}
         store.begin_run(folder, task.spec, task.identity, environment)
         real = task.spec.database and task.spec.world is not World.simulated
         failure = (_execute_programs if real else _execute)(session, task, folder)

@@ -1,0 +1,74 @@
+"""Which storages a question fits on, and which have to be left out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tameshi import _core
+from tameshi.ask.answer import NOTHING
+from tameshi.ask.question import Question, Storage, Varied
+from tameshi.ask.room import Room
+from tameshi.ask.written import asked_study, room_at, room_of_question, scale_of
+from tameshi.bindings import Bindings
+from tameshi.conduct import prepare
+from tameshi.errors import BadInput, StudyError
+from tameshi.spec_types import World
+
+Left = Mapping[str, Any]
+"""What was left out: `storage`, `level` (a buffer pool or an input's value, or null), `reason`."""
+NO_ROOM = "it holds {held}, and {data} of data, {growth} of growth and {log} of log need {whole}"
+SENTENCES = (NO_ROOM, NOTHING)
+
+
+def fitting(question: Question, folder: Path) -> tuple[Question, list[Left]]:
+    """The question of the storages that have room for it, and those that have not.
+
+    Raises `BadInput` where none has.
+    """
+    room = room_of_question(question)
+    found = {each.name: no_room(question, each, room, folder) for each in question.storages}
+    left: list[Left] = [
+        {"storage": name, "level": None, "reason": reason}
+        for name, reason in found.items()
+        if reason
+    ]
+    storages = tuple(each for each in question.storages if not found[each.name])
+    if not storages:
+        said = "; ".join(f"{each['storage']}: {each['reason']}" for each in left)
+        raise BadInput("no storage has room for this", where="--storage", found=said)
+    # The scale hangs on the storages, and the room on the scale.
+    return replace(question, storages=storages, scale=scale_of(question)), left
+
+
+def fitting_inputs(question: Question, storage: str, folder: Path) -> tuple[Question, list[Left]]:
+    """The question without those unknown inputs that a storage has no room for, and which."""
+    (stands,) = (each for each in question.storages if each.name == storage)
+    varied: list[Varied] = []
+    left: list[Left] = []
+    for each in question.varied:
+        label, room = room_at(question, each)
+        reason = no_room(question, stands, room, folder)
+        if reason:
+            left.append({"storage": storage, "level": label, "reason": reason})
+        else:
+            varied.append(each)
+    return replace(question, varied=tuple(varied)), left
+
+
+def no_room(question: Question, storage: Storage, room: Room, folder: Path) -> str | None:
+    """Why a storage at full size has no room for so much; None where it has."""
+    whole = replace(question, storages=(storage,), scale=1)
+    written = asked_study(whole, [question.pools[0]], folder, room)
+    try:
+        prepare(written.study, [World.simulated], Bindings(), quick=False)
+    except StudyError as error:
+        if error.key != f"storage.{storage.name}.size" or not error.accepted:
+            return None
+        held = _core.size_bytes(error.accepted[0].partition('"')[2].rstrip('"'))
+        parts = {"held": held, "data": room.data, "growth": room.growth, "log": room.log}
+        parts["whole"] = room.whole
+        return NO_ROOM.format(**{key: f"{value / 1e9:,.1f} GB" for key, value in parts.items()})
+    return None

@@ -1,0 +1,37 @@
+"""The least sizes of a simulated InnoDB: what a study asks below them, the server doesn't have.
+
+The simulator raises them as the server does (`crates/sim/src/engine/settings.rs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tameshi import _core
+from tameshi.spec_types import RunSpec
+
+POOL, LOG = 5 << 20, 1 << 20
+POOL_RAISED = "the buffer pool is 5 MiB, the least there is, not {asked}"
+LOG_RAISED = "the redo log is 1 MiB, the least there is, not {asked}"
+SENTENCES = (POOL_RAISED, LOG_RAISED)
+
+
+def findings(spec: RunSpec) -> list[dict[str, Any]]:
+    """Verdicts on a run whose simulated server has more than the study says."""
+    return [{"level": "warning", "reasons": [reason]} for reason in _raised(spec)]
+
+
+def _raised(spec: RunSpec) -> Iterator[str]:
+    database = spec.database
+    if database is None or database.model is None:
+        return
+    engine = (spec.engines or {})[database.engine].model_dump(mode="json")
+    sizes = (("buffer_pool", POOL, POOL_RAISED), ("redo_log", LOG, LOG_RAISED))
+    for key, least, sentence in sizes:
+        if _asked(engine, key, least) < least:
+            yield sentence.format(asked=engine[key])
+
+
+def _asked(engine: Mapping[str, Any], key: str, otherwise: int) -> int:
+    return _core.size_bytes(engine[key]) if engine.get(key) else otherwise

@@ -1,0 +1,109 @@
+"""What a question goes on without: storages without room for it, and runs that failed."""
+
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from questions import GB, cell, failed, question
+from rich.console import Console
+
+from tameshi import _core
+from tameshi.ask import Asking, ask, command, fitting, storages_of
+from tameshi.ask.fitting import fitting_inputs
+from tameshi.ask.question import Varied
+from tameshi.ask.written import asked_study, room_of_question, sensitivity_study
+from tameshi.errors import BadInput
+
+OUT = Path("nowhere")
+LARGE = {
+    "database_bytes": 400 * GB,
+    "storages": storages_of("--storage", "sata-ssd-480gb,nvme-qlc-15.36tb", {}),
+}
+
+
+def test_a_storage_without_room_is_left_out_and_the_others_are_asked_about():
+    asked, left = fitting(question(**LARGE, pools=(64 * GB, 64 * GB)), OUT)
+    assert [storage.name for storage in asked.storages] == ["nvme-qlc-15-36tb"]
+    (one,) = left
+    assert (one["storage"], one["level"]) == ("sata-ssd-480gb", None)
+    parts = "it holds 480.0 GB, and 400.0 GB of data, "
+    assert one["reason"].startswith(parts) and "2.1 GB of log" in one["reason"]
+
+
+def test_where_no_storage_has_room_the_question_is_refused_with_what_it_needs():
+    small = storages_of("--storage", "sata-ssd-480gb", {})
+    with pytest.raises(BadInput) as caught:
+        fitting(question(database_bytes=600 * GB, storages=small), OUT)
+    said = str(caught.value)
+    assert said.startswith("--storage: no storage has room") and "600.0 GB of data" in said
+
+
+def test_no_more_room_is_asked_for_than_data_growth_and_one_log_need():
+    room = room_of_question(question(varied=()))
+    assert (room.data, room.log) == (24 * GB, 2 << 30)
+    assert 0.25 * room.data <= room.growth < 0.26 * room.data
+    assert room == room_of_question(question()), "unknown inputs ask for their own"
+    asked, left = fitting(question(database_bytes=300 * GB, storages=LARGE["storages"]), OUT)
+    assert len(asked.storages) == 2 and left == []
+
+
+def test_an_unknown_input_that_needs_more_room_has_it_for_itself():
+    asked = question(scale=1)
+    table = tomllib.loads(sensitivity_study(asked, "card", 8 << 30, OUT).study.text)
+    base = _core.size_bytes(table["storage"]["card"]["size"])
+    axis = table["axis"]["input"]
+    assert _core.size_bytes(axis["row_size × 1.25"]["storage"]["card"]["size"]) > 1.2 * base
+    assert base < _core.size_bytes(axis["redo_log 4 GiB"]["storage"]["card"]["size"])
+    assert "storage" not in axis["redo_log 1 GiB"] and "storage" not in axis["row_size × 0.8"]
+    whole = tomllib.loads(asked_study(asked, [8 << 30], OUT).study.text)
+    assert whole["storage"] == table["storage"]
+
+
+def test_an_unknown_input_without_room_is_left_out_of_the_tornado():
+    asked = question(**{**LARGE, "database_bytes": 350 * GB})
+    found, left = fitting_inputs(asked, "sata-ssd-480gb", OUT)
+    assert [varied.name for varied in found.varied] == ["redo_log"]
+    assert [each["level"] for each in left] == ["row_size × 1.25"]
+
+
+def test_a_run_that_fails_ends_neither_the_search_nor_the_tornado(tmp_path, monkeypatch):
+    conducted = []
+
+    def pool(levels):
+        return float(levels["buffer_pool"].removesuffix(" GiB"))
+
+    def conduct(asking, written, folder, console, wanted):
+        if "sensitivity" in folder.parts:
+            levels = [{"input": f"redo_log {size} GiB"} for size in (1, 4)]
+            cells = [cell(of, 20_500, 5e6) for of in levels]
+        else:
+            labels = tomllib.loads(written.study.text)["axis"]["buffer_pool"]
+            levels = [{"storage": "card", "buffer_pool": label} for label in labels]
+            cells = [
+                failed(of, "no room") if pool(of) == 32 else cell(of, 2000 * pool(of), 5e6)
+                for of in levels
+                if wanted(of)
+            ]
+        conducted.append([of["levels"] for of in cells])
+        complete = all(not of["runs"]["failed"] for of in cells)
+        done = SimpleNamespace(runs=cells, complete=complete, interrupted=False)
+        return SimpleNamespace(plan=None, conducted=done)
+
+    monkeypatch.setattr(command, "_conduct", conduct)
+    monkeypatch.setattr(command, "results", lambda _, cells: {"cells": cells})
+    asked = question(
+        storages=question().storages[1:],
+        pools=(8 << 30, 32 << 30),
+        varied=(Varied("redo_log", 1 << 30, 4 << 30),),
+    )
+    told = ask(Asking(asked, [], tmp_path / "out", 1, True, []), Console(quiet=True))
+    assert told.document["best"]["buffer_pool"] == "11.25 GiB"
+    assert [row["input"] for row in told.document["sensitivity"]] == ["redo_log"]
+    left = [{"storage": "card", "level": "32 GiB", "reason": "no room"}]
+    assert told.document["left_out"] == left
+    labels = [each["buffer_pool"] for each in told.document["configurations"]]
+    assert labels[0] == "8 GiB" and labels[-1] == "32 GiB"
+    assert not told.complete, "something failed"
+    tries = [of for cells in conducted for of in cells if of.get("buffer_pool") == "32 GiB"]
+    assert len(tries) == 1, "what failed is not tried again"
