@@ -152,3 +152,43 @@ def test_both_languages_tell_all_of_it(lang: str) -> None:
     ]
     said = first(view(cells, {"tell": ["life"]}, place=["alone", "pair"]), lang)
     assert all(told in said for told in ("50.0", "0.500 ×", "6.00", "2.00 ×", "2.00 s", "4.00 s"))
+
+
+def mixed(levels: dict[str, str], subject: str = "w", **runs: list[float]) -> dict[str, Any]:
+    """A cell whose stream does operations of several kinds, at a rate in each run."""
+    found = []
+    for operation, rates in runs.items():
+        of = estimate(subject, f"{operation}.iops", sum(rates) / len(rates))
+        of["sampling"]["runs"] = len(rates)
+        found.append({**of, "by_repetition": {str(run): rate for run, rate in enumerate(rates)}})
+    return {"world": "simulated", "phase": "run", "levels": levels, "estimates": found}
+
+
+def test_an_axis_that_changes_the_mix_is_judged_by_operations_of_all_kinds_together() -> None:
+    cells = [
+        mixed({"mix": "writes"}, write=[100.0]),
+        mixed({"mix": "both"}, read=[120.0], write=[40.0], trim=[20.0]),
+        mixed({"mix": "reads"}, read=[300.0]),
+    ]
+    assert first(view(cells, {}, mix=["writes", "both", "reads"])) == (
+        "Mix both makes 1.80 × the operations of writes; mix reads makes 3.00 × the operations of "
+        "writes."
+    )
+
+
+def test_operations_of_all_kinds_are_added_up_in_each_run_before_their_interval_is_taken() -> None:
+    swaps = {"read": [100.0, 300.0, 200.0], "write": [302.0, 100.0, 199.0]}
+    cells = [mixed({"mix": "writes"}, write=[100.0, 101.0, 99.0]), mixed({"mix": "both"}, **swaps)]
+    said = first(view(cells, {}, mix=["writes", "both"]))
+    low, high = said.partition("(")[2].partition(")")[0].split("–")
+    assert said.startswith("Mix both makes 4.00 × the operations of writes (")
+    assert 3.8 < float(low) < 4.0 < float(high) < 4.2
+
+
+def test_streams_of_their_own_are_not_added_up() -> None:
+    cells = [mixed({"drive": d}, read=[r]) for d, r in (("slow", 1000.0), ("fast", 2000.0))]
+    for cell, rate in zip(cells, (1.0, 8.0), strict=True):
+        cell["estimates"] += mixed({}, "log", write=[rate])["estimates"]
+    assert first(view(cells, {}, drive=["slow", "fast"])) == (
+        "Drive fast makes 4.00 × the operations of slow (2.00 × to 8.00 ×, depending on the rest)."
+    )

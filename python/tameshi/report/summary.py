@@ -30,7 +30,7 @@ from tameshi.report.points import (
     lowest_level,
     number,
 )
-from tameshi.report.text import Shown, Text, format_seconds, format_value, modelled
+from tameshi.report.text import Shown, Text, format_interval, format_seconds, format_value, modelled
 
 LINES = 5
 # More than this in one sentence and nobody reads it: then only the best and the worst are told.
@@ -132,6 +132,8 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
     """What a change does; where it stands on two values, these too."""
     low, high = (format_value("ratio", end) for end in (effect.low, effect.high))
     over = text("item.effect_range", low=low, high=high) if low != high else ""
+    if not effect.phase and effect.sampling:
+        over = format_interval("ratio", effect.ratio, *effect.sampling)
     told = modelled(Shown("", interval=over), "ratio", effect.ratio, effect.model)
     programs = {point.phase for point in view.points if point.operation == "transaction"}
     several = len(programs if effect.phase in programs else view.phases) > 1
