@@ -40,6 +40,15 @@ def test_a_phase_is_cut_at_its_events_and_only_at_those():
     assert stretches(events, 3, 5) == []
 
 
+def test_what_did_not_happen_before_the_phase_ended_is_told_at_its_end():
+    events = [event("fail", 7, storage="a"), event("missed", 12, event="late", why="over")]
+    assert stretches(events, 5, 10)[-1] == (
+        10,
+        10,
+        [{"kind": "missed", "event": "late", "why": "over"}],
+    )
+
+
 def test_service_is_over_the_whole_intervals_of_a_stretch():
     counters = {"read.count": [10.0, 30.0], "read.latency_sum": [1000.0, 3000.0]}
     data = WindowData(5 * SECOND, [SECOND, SECOND], counters | {"load.failed": [0.0, 4.0]}, {})

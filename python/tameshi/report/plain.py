@@ -39,6 +39,15 @@ def terminal_summary(inputs: ReportInputs, lang: str = "en") -> list[str]:
     return [_line(line, text) for line in lines] or [text("answer.none")]
 
 
+def terminal_doubts(inputs: ReportInputs, lang: str = "en") -> list[str]:
+    """The verdict of a study that is not sound as a whole, and its reasons."""
+    view = read_results(inputs.results)
+    if view.verdict["level"] == "valid":
+        return []
+    verdict, *reasons = _standing(view, Text(lang))
+    return [verdict, *(f"  {reason}" for reason in reasons)]
+
+
 def _line(answer: Answer, text: Text) -> str:
     said = (text("answer.clause", world=c.label, sentence=c.sentence) for c in answer.clauses)
     return answer.topic + "".join(said)

@@ -1394,6 +1394,7 @@ SAID = {
     "cells are worn beyond what the drive's profile says can be read: {subject}": (
         "セルの摩耗が、プロファイルで読み出し可能とされる範囲を超過：{subject}"
     ),
+    "an event did not happen: {subject}": "起きなかった出来事：{subject}",
     "something else used the disk: {subject}": "他の処理がディスクを使用：{subject}",
     "no disk could be observed, which leaves open what was the limit: {subject}": (
         "ディスクを観測できず、何が限界かは不明：{subject}"

@@ -57,6 +57,7 @@ REASONS = {
     "client": "the client, not the database, was the limit: {subject}",
     "counts": "client and server do not count the same number of statements: {subject}",
     "transactions": "client and server do not count the same number of transactions: {subject}",
+    "missed": "an event did not happen: {subject}",
     "worn_out": "cells are worn beyond what the drive's profile says can be read: {subject}",
     "unseen": "no disk could be observed, which leaves open what was the limit: {subject}",
 }
