@@ -9,7 +9,13 @@ from tameshi.frames import Frames, Stretch, sampled
 from tameshi.stats import programs
 from tameshi.stats.endurance import Worn, worn
 from tameshi.stats.timeline import MISSED
-from tameshi.stats.validity import Finding, client_findings, findings, machine_of
+from tameshi.stats.validity import (
+    Finding,
+    client_findings,
+    findings,
+    machine_of,
+    program_unserved,
+)
 from tameshi.store import SealedRun
 
 STAGED = ("crash", "restart", "pool_loaded", MISSED)
@@ -78,18 +84,19 @@ def model_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
 
 
 def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list[Finding]:
-    """The same of the clients of a database that has a server."""
-    phase = run.spec.phases[index]
-    if not phase.programs or "server" not in frames.samples["subject"]:
-        return []
-    machine = machine_of(frames.samples.iter_rows(), part.spans)
-    server = sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
-    statements, transactions = programs.counted(server)
+    """The same of a database: did its clients set the limit, and did they take all that came?"""
+    told: dict[str, Any] = {}
+    if "server" in frames.samples["subject"]:
+        server = sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
+        statements, transactions = programs.counted(server)
+        told = {"server_statements": statements, "server_transactions": transactions}
+        told["machine"] = machine_of(frames.samples.iter_rows(), part.spans)
     found: list[Finding] = []
-    for program in phase.programs:
+    for program in run.spec.phases[index].programs or ():
         ((word, settings),) = program.model_dump(mode="json").items()
+        clients = settings.get("clients") or 1
         data = frames.window(run.spec.repetition, index, word, part)
-        found += client_findings(
-            word, settings.get("clients") or 1, data, machine, statements, transactions
-        )
+        limits = client_findings(word, clients, data, **told) if told else []
+        blamed = any(finding.level == "invalid" for finding in limits)
+        found += limits if blamed else [*limits, *program_unserved(word, clients, data)]
     return found

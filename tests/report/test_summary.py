@@ -25,6 +25,7 @@ from tameshi.report.figures import figures
 from tameshi.report.html import render
 from tameshi.report.matrices import matrices
 from tameshi.report.points import read_results
+from tameshi.report.strings import LANGUAGES
 from tameshi.report.summary import answers, overview
 from tameshi.report.text import Text
 
@@ -390,3 +391,17 @@ def test_the_environment_has_a_group_for_each_target() -> None:
         ("/mnt/x", "file system", "ext4"),
         ("/mnt/x", "device name", "sda"),
     ]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_arrived_and_was_not_served_is_counted_over_the_runs_beside_the_verdict(
+    lang: str,
+) -> None:
+    found = first_look.results(("simulated",))
+    figures = {"arrived": 400_000, "count": 100_000, "share": 0.25}
+    unserved = {"code": "unserved", "subject": "oltp", "figures": figures}
+    found["cells"][0]["findings"] = [unserved, {**unserved, "figures": figures | {"count": 0}}]
+    assert "| 800,000 | 100,000 | 12.5 % |" in markdown(ReportInputs(found), lang)
+    assert "100,000" in render(ReportInputs(found), lang)
+    del found["cells"][0]["findings"]
+    assert "100,000" not in render(ReportInputs(found), lang)

@@ -71,7 +71,8 @@ def _sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[st
     yield "endurance", endurance.tables(view, text)
     yield "power", power.tables(view, text)
     yield "slowest", slowest.tables(inputs.slowest, text)
-    yield "verdicts", [standing.verdicts(view, text)]
+    left = standing.unserved(view, text)
+    yield "verdicts", [standing.verdicts(view, text), *([left] if left else [])]
     followed = standing.method(view, text)
     yield "method", [followed] if followed else []
     steady = standing.steady(view, text)

@@ -550,6 +550,17 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.alone": ("alone", "単独"),
     "column.beside": ("beside", "同居の相手"),
     "column.together": ("beside all", "すべてと同居"),
+    "table.unserved": (
+        "Arrivals that were not served before the phase ended",
+        "フェーズ終了までに処理されなかった到着",
+    ),
+    "note.unserved": (
+        "They count in no rate and no latency: with them, latencies would be longer.",
+        "レートとレイテンシには含まれない。含めればレイテンシはより長い。",
+    ),
+    "column.arrived": ("Arrived", "到着"),
+    "column.unserved": ("Not served", "未処理"),
+    "column.unserved_share": ("Share", "割合"),
     "table.verdicts": (
         "Cells by verdict, the worst first",
         "判定別のセル。悪いものから順",
@@ -1376,8 +1387,8 @@ SAID = {
     "the generator's own lateness is part of the latencies: {subject}": (
         "レイテンシの一部は負荷生成器自身の遅れ：{subject}"
     ),
-    "the disk did not keep up with the rate, latencies grow with time: {subject}": (
-        "ディスクが要求頻度に追いつかず、レイテンシは時間とともに増大：{subject}"
+    "arrivals were not served, rates and latencies are of those served: {subject}": (
+        "処理されなかった到着があり、レートとレイテンシは処理されたもののみの値：{subject}"
     ),
     "commands failed, they count in no rate and no latency: {subject}": (
         "失敗したコマンドがあり、頻度にもレイテンシにも含まれない：{subject}"
