@@ -14,7 +14,7 @@ from tameshi import _core, searches
 from tameshi.deviations import ledger
 from tameshi.frames import Frames, Stretch, program_words, sampled
 from tameshi.judged import judged_in, model_of, phase_of, wear_of
-from tameshi.model_error import Facts, facts_of, of_event, of_life, with_model
+from tameshi.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
 from tameshi.published import RAMPED, WHOLE, published
 from tameshi.spec_types import PhaseSpec, Summary, World
 from tameshi.stats import programs, ratios, timeline, why
@@ -116,10 +116,7 @@ def _cell(
     profiles = _profiles(cell, frames, usable)
     for name, parts in by_name.items():
         for stream in cell.spec.streams:
-            data = [
-                frames[run.folder].window(run.spec.repetition, cell.index, stream.name, part)
-                for run, part in parts
-            ]
+            data = _windows(cell, frames, parts, stream.name)
             scale = max(run.spec.storage[stream.storage].scale or 1 for run, _ in parts)
             of_stream = estimates(stream.name, data, _percentile_asked(study))
             found += [_as_json(name, estimate, scale) for estimate in of_stream]
@@ -130,7 +127,8 @@ def _cell(
             if word == SCAN and parts[0][1].steady:
                 told += programs.of_profiles(word, profiles)
             if cell.world == SIMULATED:
-                told = with_model(told, facts_of(parts[0][0].spec, cell.spec))
+                offered = programs.offered(_windows(cell, frames, parts, word))
+                told = with_model(told, facts_of(parts[0][0].spec, cell.spec), offered)
             found += [_as_json(name, estimate, 1) for estimate in told]
     judged = [
         (run, finding)
@@ -165,6 +163,19 @@ def _cell(
     }
 
 
+def _windows(
+    cell: Cell,
+    frames: Mapping[Any, Frames],
+    parts: Sequence[tuple[SealedRun, Stretch]],
+    subject: str,
+) -> list[WindowData]:
+    """What a stream, a program, a storage or the host shows in each run's stretch."""
+    return [
+        frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
+        for run, part in parts
+    ]
+
+
 def _seconds(parts: Sequence[tuple[SealedRun, Stretch]]) -> float:
     """How long a window is, on the mean over runs."""
     return sum(part.length_ns for _, part in parts) / len(parts) / NANOSECONDS
@@ -186,10 +197,7 @@ def _of_database(
     """The program, each kind of its transactions, its server and its disks."""
 
     def windows(subject: str) -> list[WindowData]:
-        return [
-            frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
-            for run, part in parts
-        ]
+        return _windows(cell, frames, parts, subject)
 
     def looked(source: str, subject: str | None) -> list[WindowData]:
         return [
@@ -260,12 +268,17 @@ def _database(
     """What the runs told of their database besides figures."""
     if not cell.spec.programs:
         return {}
-    told = [
-        {"repetition": run.spec.repetition, **of_event(event, facts_of(run.spec, cell.spec))}
-        for run in runs
-        for event in frames[run.folder].events
-        if event["kind"] in TOLD and phase_of(event, run, cell.index) == cell.index
-    ]
+    told = []
+    for run in runs:
+        facts, events = facts_of(run.spec, cell.spec), frames[run.folder].events
+        told += [
+            {
+                "repetition": run.spec.repetition,
+                **of_event(event, facts, down_ns(event, run.spec, events) if facts else 0),
+            }
+            for event in events
+            if event["kind"] in TOLD and phase_of(event, run, cell.index) == cell.index
+        ]
     told += [{"repetition": at, "kind": PROFILE, "profile": of} for at, of in profiles.items()]
     return {"database": [{k: v for k, v in event.items() if k != "source"} for event in told]}
 
@@ -279,10 +292,7 @@ def _why(
     parts = [(run, part) for parts in by_name.values() for run, part in parts if part.steady]
 
     def windows(subject: str) -> list[WindowData]:
-        return [
-            frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
-            for run, part in parts
-        ]
+        return _windows(cell, frames, parts, subject)
 
     names = [stream.name for stream in cell.spec.streams]
     told = [why.breakdown(name, windows(name)) for name in names]
