@@ -6,10 +6,11 @@ import first_look
 import pytest
 
 from tameshi.report import markdown
+from tameshi.report.happening import happening
 from tameshi.report.html import render
 from tameshi.report.points import read_results
 from tameshi.report.text import Text
-from tameshi.report.timeline import happening, tables
+from tameshi.report.timeline import tables
 from tameshi.stats.estimates import WindowData
 from tameshi.stats.timeline import rebuild, service, stretches
 

@@ -373,6 +373,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.peak": ("Peak rate", "最大IOPS"),
     "answer.floor": ("Latency at {axis} {level}", "{axis} {level}でのレイテンシ"),
     "answer.effect": ("What each change does", "各変更の効果"),
+    "answer.silent": ("Without figures", "数値のないフェーズ"),
     "answer.throughput": ("Throughput", "スループット"),
     "answer.commit": ("Commit", "コミット"),
     "answer.company": ("Beside other work", "他の処理との同居"),
@@ -384,6 +385,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "sentence.floor": ("{items}.", "{items}。"),
     "sentence.effect": ("{items}.", "{items}。"),
+    "sentence.silent": ("{items}.", "{items}。"),
     "sentence.throughput": ("{items}.", "{items}。"),
     "sentence.commit": ("{items}.", "{items}。"),
     "sentence.company": ("{items}.", "{items}。"),
@@ -415,6 +417,12 @@ TEXT: dict[str, tuple[str, str]] = {
     "item.throughput_time_first": ("{name} takes {value}{aside}", "{name}の時間は{value}{aside}"),
     "item.throughput_time": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.throughput_transactions": ("{name} {value}{aside}", "{name} {value}{aside}"),
+    "item.silent": ("in {phase} nothing was completed", "「{phase}」で完了したものはない"),
+    "item.silent_failed": (
+        "in {phase} all {count} commands failed",
+        "「{phase}」では全{count}コマンドが失敗",
+    ),
+    "item.at_time": ("at {time} {said}", "{time}に{said}"),
     "item.effect": (
         "{axis} {level} makes {ratio} the transactions of {first}{aside}",
         "{axis}を{first}から{level}にするとトランザクションは{ratio}{aside}",

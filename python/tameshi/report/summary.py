@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tameshi.report import silent
 from tameshi.report.effects import LATENCY, LIFE, Away, Effect, aways, effects, work_effects
 from tameshi.report.facts import (
     MEAN,
@@ -95,7 +96,7 @@ def answers(view: View, text: Text) -> list[Answer]:
     found = companies(view)
     pairs = _most_told(found)
     paired = {phase for pair in found for phase in (pair.first, pair.second)}
-    lines = _effect_answer(view, text)
+    lines = _effect_answer(view, text) + _silent_answer(view, text)
     plain: list[Fact] = []
     for phase in view.phases:
         axis = view.sweep_axis(phase)
@@ -123,6 +124,17 @@ def _effect_answer(view: View, text: Text) -> list[Answer]:
 
     clauses = _clauses(view, text, say)
     return [Answer(text("answer.effect"), clauses)] if clauses else []
+
+
+def _silent_answer(view: View, text: Text) -> list[Answer]:
+    """Phases that show no figure, and what happened in them."""
+
+    def say(world: str) -> str:
+        said = text("list.separator").join(silent.told(view, text, world))
+        return text("sentence.silent", items=said[:1].upper() + said[1:]) if said else ""
+
+    clauses = _clauses(view, text, say)
+    return [Answer(text("answer.silent"), clauses)] if clauses else []
 
 
 _EFFECT_KEYS = {"rate": "", LIFE: "_life", LATENCY: "_latency"}
@@ -330,7 +342,8 @@ def _plain_answer(
     wanted: Callable[[Fact], bool],
 ) -> list[Answer]:
     chosen = [f for f in facts if wanted(f)]
-    several = len({f.phase for f in facts}) > 1
+    without = {phase for world in view.worlds for phase in silent.phases(view, world)}
+    several = len({f.phase for f in facts} | without) > 1
 
     def key_of(fact: Fact) -> str:
         if fact.measure == MEAN and topic == "throughput":
