@@ -9,6 +9,7 @@ from tameshi.frames import Frames, Stretch, sampled
 from tameshi.stats import programs
 from tameshi.stats.endurance import Worn, worn
 from tameshi.stats.timeline import MISSED
+from tameshi.stats.unwritten import least_read_ns, share_met
 from tameshi.stats.validity import (
     Finding,
     client_findings,
@@ -33,6 +34,7 @@ def judged_in(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list
         *findings(phase, windows, frames.samples.iter_rows(), part.spans),
         *_missed(frames, run, index),
         *_worn_out(run, index),
+        *_unwritten(frames, run, index, part),
         *_of_clients(frames, run, index, part),
     ]
 
@@ -69,6 +71,21 @@ def _worn_out(run: SealedRun, index: int) -> Iterator[Finding]:
         if told and not told.is_readable:
             figures = {"worn": told.behind, "readable": 1 + (told.extra or 0.0)}
             yield Finding("worn_out", name, figures)
+
+
+def _unwritten(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator[Finding]:
+    """Streams of the phase most of whose reads met simulated flash that was never written."""
+    for stream in run.spec.phases[index].streams:
+        model = model_of(run, stream.storage)
+        least_ns = least_read_ns(model) if model else None
+        if least_ns:
+            own, storage = (
+                frames.window(run.spec.repetition, index, subject, part)
+                for subject in (stream.name, f"storage.{stream.storage}")
+            )
+            share = share_met(own, storage, least_ns)
+            if share:
+                yield Finding("unwritten", stream.name, {"share": share})
 
 
 def wear_of(run: SealedRun, storage: str) -> Worn | None:

@@ -1413,6 +1413,11 @@ SAID = {
     "cells are worn beyond what the drive's profile says can be read: {subject}": (
         "セルの摩耗が、プロファイルで読み出し可能とされる範囲を超過：{subject}"
     ),
+    "most reads met flash that was never written and takes no time, unless `written` of the "
+    'storage says "once" or "steady": {subject}': (
+        "読み出しの大半が未書き込みのフラッシュに対するもので、時間がかからない"
+        '（ストレージの`written`を"once"か"steady"に）：{subject}'
+    ),
     "an event did not happen: {subject}": "起きなかった出来事：{subject}",
     "something else used the disk: {subject}": "他の処理がディスクを使用：{subject}",
     "no disk could be observed, which leaves open what was the limit: {subject}": (

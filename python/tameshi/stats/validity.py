@@ -58,6 +58,8 @@ REASONS = {
     "counts": "client and server do not count the same number of statements: {subject}",
     "transactions": "client and server do not count the same number of transactions: {subject}",
     "missed": "an event did not happen: {subject}",
+    "unwritten": "most reads met flash that was never written and takes no time, unless `written` "
+    'of the storage says "once" or "steady": {subject}',
     "worn_out": "cells are worn beyond what the drive's profile says can be read: {subject}",
     "unseen": "no disk could be observed, which leaves open what was the limit: {subject}",
 }
