@@ -78,7 +78,7 @@ def away(recovered: int | None, served: int = 3_000_000_000) -> dict[str, Any]:
         ([away(5 * 10**9)], "2.00 s and at nine tenths of its rate after 4.00 s"),
         ([away(5 * 10**9), away(6 * 10**9, 4 * 10**9)], "2.00–3.00 s and at nine tenths"),
         ([away(5 * 10**9), away(6 * 10**9)], "for 2.00 s and at nine tenths of its rate after 4"),
-        ([away(None)], "after never"),
+        ([away(None)], "2.00 s and does not come back to nine tenths of its rate in this phase"),
     ],
 )
 def test_an_outage_is_told_in_place_of_what_its_phase_says_of_the_levels(

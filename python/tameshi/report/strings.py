@@ -460,8 +460,18 @@ TEXT: dict[str, tuple[str, str]] = {
         "{axis} {level}でのドライブの寿命は{value}年、{first}の{base}年の{ratio}{aside}",
     ),
     "item.away": (
-        "{name}: the service is away for {served} and at nine tenths of its rate after {recovered}",
-        "{name}：サービスの停止は{served}、元のレートの9割に戻るまで{recovered}",
+        "{name}: the service is away {served} and {recovered}",
+        "{name}：{served}、{recovered}",
+    ),
+    "away.for": ("for {time}", "サービスの停止は{time}"),
+    "away.to_end": ("until the phase ends", "フェーズ終了までサービス停止"),
+    "away.recovered": (
+        "at nine tenths of its rate after {time}",
+        "元のレートの9割に戻るまで{time}",
+    ),
+    "away.unrecovered": (
+        "does not come back to nine tenths of its rate in this phase",
+        "このフェーズ内では元のレートの9割に戻らない",
     ),
     "item.effect_range": (
         "{low} to {high}, depending on the rest",

@@ -173,15 +173,15 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
 def _away(text: Text, away: Away) -> str:
     """How long a service was away, and until when it was slow; of several runs from … to …."""
 
-    def span(times: Sequence[int | None], model: Sequence[float]) -> str:
-        known = [t for t in times if t is not None]
-        if len(known) < len(times):
-            return text("check.never")
+    def said(known: str, never: str, times: Sequence[int | None], model: Sequence[float]) -> str:
+        ends = [t for t in times if t is not None]
+        if len(ends) < len(times):
+            return text(f"away.{never}")
         bounds = Shown("", model=format_seconds(model)) if model else Shown("")
-        return format_seconds(known) + text.aside(bounds, bare=True)
+        return text(f"away.{known}", time=format_seconds(ends) + text.aside(bounds, bare=True))
 
-    served = span(away.served, away.served_model)
-    recovered = span(away.recovered, away.recovered_model)
+    served = said("for", "to_end", away.served, away.served_model)
+    recovered = said("recovered", "unrecovered", away.recovered, away.recovered_model)
     return text("item.away", name=text.names(away.name), served=served, recovered=recovered)
 
 
