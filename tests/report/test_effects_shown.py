@@ -192,3 +192,21 @@ def test_streams_of_their_own_are_not_added_up() -> None:
     assert first(view(cells, {}, drive=["slow", "fast"])) == (
         "Drive fast makes 4.00 × the operations of slow (2.00 × to 8.00 ×, depending on the rest)."
     )
+
+
+def test_levels_that_run_unlike_programs_are_not_compared() -> None:
+    def running(program: str, drive: str, metric: str, value: float) -> dict[str, Any]:
+        levels = {"program": program, "drive": drive}
+        return cell("run", levels) | {"estimates": [estimate(program, metric, value)]}
+
+    cells = [
+        running("oltp", "disk", "transaction.rate", 100.0),
+        running("oltp", "flash", "transaction.rate", 400.0),
+        running("scan", "disk", "transaction.latency.mean", 8e9),
+        running("scan", "flash", "transaction.latency.mean", 4e9),
+    ]
+    said = first(view(cells, {}, program=["oltp", "scan"], drive=["disk", "flash"]))
+    assert said == (
+        "Oltp · drive flash makes 400 transactions a second, 4.00 × the 100 of disk; scan · drive "
+        "flash takes 4.00 s, 0.500 × the 8.00 s of disk."
+    )

@@ -43,7 +43,7 @@ class Effect:
     `ratio` is the geometric mean over the cells that differ in nothing else, `low` and `high` the
     least and the greatest of them; `model` how far models leave it open, off alike in all cells.
     `pair` are the two values, where it stands on no more, and `sampling` the 95 %
-    interval of their ratio; `cell` is where, of one cell alone.
+    interval of their ratio; `cell` is where, of one cell alone or of one program of several.
     """
 
     phase: str
@@ -151,8 +151,11 @@ def _of_levels(view: View, phase: str, rates: Rates) -> Iterator[Effect]:
         beside = compared.get(axis.name, {}) if chosen else {level: there[0] for level in there[1:]}
         for level, first in beside.items():
             pairs = _alike(rates, axis, first, level)
-            if pairs:
-                yield _effect(phase, axis.name, first, level, pairs)
+            programs = dict.fromkeys(top.subject for top, _ in pairs)
+            for program in programs:
+                own = [pair for pair in pairs if pair[0].subject == program]
+                name = (program,) if len(programs) > 1 else ()
+                yield _effect(phase, axis.name, first, level, own, name)
 
 
 def _of_phases(view: View, by_phase: Mapping[str, Rates], most: int) -> Iterator[Effect]:
@@ -163,7 +166,11 @@ def _of_phases(view: View, by_phase: Mapping[str, Rates], most: int) -> Iterator
         if phase in by_phase and first in by_phase
     }
     alike = {
-        phase: [levels for levels in by_phase[phase] if levels in by_phase[first]]
+        phase: [
+            levels
+            for levels, top in by_phase[phase].items()
+            if levels in by_phase[first] and _comparable(top, by_phase[first][levels])
+        ]
         for phase, first in compared.items()
     }
     apart = sum(map(len, alike.values())) <= most
@@ -332,4 +339,10 @@ def _alike(rates: Rates, axis: Axis, first: str, level: str) -> list[tuple[Point
     """The cells that differ in this axis alone, those of the level above."""
     base = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == first}
     there = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == level}
-    return [(rate, base[other]) for other, rate in there.items() if other in base]
+    pairs = ((rate, base[other]) for other, rate in there.items() if other in base)
+    return [pair for pair in pairs if _comparable(*pair)]
+
+
+def _comparable(top: Point, bottom: Point) -> bool:
+    """Whether two figures are of one program: a scan beside transactions says nothing."""
+    return top.subject == bottom.subject
