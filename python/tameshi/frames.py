@@ -14,6 +14,9 @@ from tameshi.spec_types import PhaseSpec
 from tameshi.stats.estimates import WindowData
 from tameshi.store import SealedRun
 
+SCHEDULED = ("load.started", "load.late", "load.unserved")
+"""What became of a program's arrivals, which each kind of its transactions counts for itself."""
+
 
 @dataclass(frozen=True)
 class Stretch:
@@ -104,7 +107,8 @@ class Frames:
         kinds = [f for name, f in self.by_stream.items() if name.startswith(f"{word}.")]
         if kinds:
             keys = ["t_ns", "dt_ns", "metric"]
-            counted = pl.col("metric").str.starts_with("transaction.")
+            metric = pl.col("metric")
+            counted = metric.str.starts_with("transaction.") | metric.is_in(SCHEDULED)
             whole = pl.concat(kinds).filter(counted).group_by(keys).agg(pl.col("value").sum())
             own = [f.select(*keys, "value") for f in [self.by_stream.get(word)] if f is not None]
             merged = pl.concat([whole, *own]).with_columns(

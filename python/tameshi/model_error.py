@@ -56,6 +56,9 @@ TIMES = {
     "outage": ("first_success_ns", "recovered_ns"),
 }
 """By kind of event, its times that the model may be off in; an outage's run from its begin."""
+DOWN = ("away_ns", "first_success_ns", "recovered_ns")
+"""Those of them that hold what a study sets (`down`), in which no model is off."""
+BLOWS = ("crash", "restart")
 LIVES = ("life_years", "life_years_retried")
 MODELS = ("hdd", "flash", "xpoint", "volume", "null")
 ODDS = ("hit_ratio", "share")
@@ -194,20 +197,47 @@ def _kind(node: Any) -> str:
     return next((found for of in node.values() if (found := _kind(of)) != "unknown"), "unknown")
 
 
-def with_model(estimates: Iterable[Estimate], facts: Facts | None) -> list[Estimate]:
-    """The estimates of a simulated database with how far the model may be off."""
+def with_model(
+    estimates: Iterable[Estimate], facts: Facts | None, offered: float | None = None
+) -> list[Estimate]:
+    """The estimates of a simulated database with how far the model may be off.
+
+    `offered`: how many times what was served arrived, of an open loop; nothing serves more.
+    """
     if facts is None:
         return list(estimates)
-    return [replace(each, model=interval(each.metric, each.value, facts)) for each in estimates]
+    found = []
+    for each in estimates:
+        model = interval(each.metric, each.value, facts)
+        if model and offered and family_of(each.metric) == "rate":
+            model = replace(model, high=min(model.high, each.value * max(offered, 1.0)))
+        found.append(replace(each, model=model))
+    return found
 
 
-def of_event(event: Mapping[str, Any], facts: Facts | None) -> dict[str, Any]:
-    """An event of a simulated database with how far its times may be off, from its begin on."""
+def down_ns(event: Mapping[str, Any], spec: RunSpec, events: Iterable[Mapping[str, Any]]) -> int:
+    """How much of the time that an event took the run's study sets itself."""
+    if event["kind"] in BLOWS:
+        staged = (spec.events or {})[event["event"]]
+        how = staged.kill or staged.restart or staged.failover
+        return _core.nanoseconds(how.down or "0 ns") if how and event.get("back", True) else 0
+    if event["kind"] != "outage":
+        return 0
+    begin, end = (event["outage"][key] for key in ("first_error_ns", "first_success_ns"))
+    blows = [e for e in events if e["kind"] in BLOWS and begin <= e["t_ns"] < (end or math.inf)]
+    return sum(down_ns(blow, spec, ()) for blow in blows)
+
+
+def of_event(event: Mapping[str, Any], facts: Facts | None, down: int = 0) -> dict[str, Any]:
+    """An event of a simulated database with how far its times may be off, from its begin on.
+
+    `down`: what of them the study sets, which is as long as it says.
+    """
     told, begin = event, 0
     if event["kind"] == "outage":
         told, begin = event["outage"], event["outage"]["first_error_ns"]
     times = {key: told[key] - begin for key in TIMES.get(event["kind"], ()) if told.get(key)}
-    return {**event, **_beside(times, "outage.", facts)}
+    return {**event, **_beside(times, "outage.", facts, dict.fromkeys(DOWN, down))}
 
 
 def of_life(worn: Mapping[str, Any], facts: Facts | None) -> dict[str, Any]:
@@ -216,12 +246,22 @@ def of_life(worn: Mapping[str, Any], facts: Facts | None) -> dict[str, Any]:
     return {**worn, **_beside(lives, "drive.", facts)}
 
 
-def _beside(figures: Mapping[str, float], family: str, facts: Facts | None) -> dict[str, Any]:
-    """The intervals of figures, by key; nothing where no database is simulated."""
-    if facts is None:
-        return {}
-    found = {key: interval(family + key, value, facts) for key, value in figures.items()}
-    model = {key: of.as_json() for key, of in found.items() if of}
+def _beside(
+    figures: Mapping[str, float],
+    family: str,
+    facts: Facts | None,
+    certain: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """The intervals of figures, by key; nothing where no database is simulated.
+
+    `certain`: the part of a figure that is sure.
+    """
+    model = {}
+    for key, value in figures.items() if facts else ():
+        sure = (certain or {}).get(key, 0)
+        found = interval(family + key, value - sure, facts) if facts else None
+        if found:
+            model[key] = replace(found, low=sure + found.low, high=sure + found.high).as_json()
     return {"model": model} if model else {}
 
 

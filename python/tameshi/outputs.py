@@ -13,7 +13,7 @@ from rich.console import Console
 from tameshi import _core, guard, store
 from tameshi.errors import BadInput
 from tameshi.events import read_events
-from tameshi.report import ReportInputs, terminal_summary, write_report
+from tameshi.report import ReportInputs, terminal_doubts, terminal_summary, write_report
 from tameshi.report.over_time import RunWindow, database_series, over_written
 from tameshi.results import results
 from tameshi.spec_types import Summary
@@ -136,7 +136,7 @@ def show(folder: Path, lang: str, console: Console, found: dict[str, Any] | None
         found = write_results(folder, summary, runs)
     inputs = report_inputs(found, runs, reproduce)
     path = write_html(folder, inputs, lang)
-    for line in terminal_summary(inputs, lang):
+    for line in [*terminal_summary(inputs, lang), *terminal_doubts(inputs, lang)]:
         console.print(line, markup=False, soft_wrap=True)
     console.print(f"Report: {path.resolve()}", markup=False, soft_wrap=True)
 

@@ -5,7 +5,7 @@ A pure function of the records.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +13,12 @@ from typing import Any
 from tameshi import _core, searches
 from tameshi.deviations import ledger
 from tameshi.frames import Frames, Stretch, program_words, sampled
-from tameshi.model_error import Facts, facts_of, of_event, of_life, with_model
+from tameshi.judged import judged_in, model_of, phase_of, wear_of
+from tameshi.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
 from tameshi.published import RAMPED, WHOLE, published
 from tameshi.spec_types import PhaseSpec, Summary, World
 from tameshi.stats import programs, ratios, timeline, why
-from tameshi.stats.endurance import Worn, endurance, worn
+from tameshi.stats.endurance import endurance
 from tameshi.stats.estimates import (
     NANOSECONDS,
     PERCENTILES,
@@ -29,7 +30,6 @@ from tameshi.stats.estimates import (
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
 from tameshi.stats.power import power, usable_bytes
-from tameshi.stats.validity import Finding, client_findings, findings, machine_of
 from tameshi.store import SealedRun, worst
 
 SIMULATED = World.simulated.value
@@ -116,10 +116,7 @@ def _cell(
     profiles = _profiles(cell, frames, usable)
     for name, parts in by_name.items():
         for stream in cell.spec.streams:
-            data = [
-                frames[run.folder].window(run.spec.repetition, cell.index, stream.name, part)
-                for run, part in parts
-            ]
+            data = _windows(cell, frames, parts, stream.name)
             scale = max(run.spec.storage[stream.storage].scale or 1 for run, _ in parts)
             of_stream = estimates(stream.name, data, _percentile_asked(study))
             found += [_as_json(name, estimate, scale) for estimate in of_stream]
@@ -130,14 +127,15 @@ def _cell(
             if word == SCAN and parts[0][1].steady:
                 told += programs.of_profiles(word, profiles)
             if cell.world == SIMULATED:
-                told = with_model(told, facts_of(parts[0][0].spec, cell.spec))
+                offered = programs.offered(_windows(cell, frames, parts, word))
+                told = with_model(told, facts_of(parts[0][0].spec, cell.spec), offered)
             found += [_as_json(name, estimate, 1) for estimate in told]
     judged = [
         (run, finding)
         for parts in by_name.values()
         for run, part in parts
         if part.steady
-        for finding in _judged(frames[run.folder], run, cell, part)
+        for finding in judged_in(frames[run.folder], run, cell.index, part)
     ]
     warning = {"level": "warning", "reasons": [flag.reason for flag in flagged]}
     verdicts = [run.outcome["verdict"] for run in cell.runs]
@@ -165,6 +163,19 @@ def _cell(
     }
 
 
+def _windows(
+    cell: Cell,
+    frames: Mapping[Any, Frames],
+    parts: Sequence[tuple[SealedRun, Stretch]],
+    subject: str,
+) -> list[WindowData]:
+    """What a stream, a program, a storage or the host shows in each run's stretch."""
+    return [
+        frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
+        for run, part in parts
+    ]
+
+
 def _seconds(parts: Sequence[tuple[SealedRun, Stretch]]) -> float:
     """How long a window is, on the mean over runs."""
     return sum(part.length_ns for _, part in parts) / len(parts) / NANOSECONDS
@@ -186,10 +197,7 @@ def _of_database(
     """The program, each kind of its transactions, its server and its disks."""
 
     def windows(subject: str) -> list[WindowData]:
-        return [
-            frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
-            for run, part in parts
-        ]
+        return _windows(cell, frames, parts, subject)
 
     def looked(source: str, subject: str | None) -> list[WindowData]:
         return [
@@ -251,23 +259,6 @@ TOLD = (
 """Events of a run with a database that results.json holds."""
 
 
-STAGED = ("crash", "restart", "pool_loaded")
-"""Those of them that happen in a phase without naming it; the others are of the whole run."""
-
-
-def _phase_of(event: Mapping[str, Any], run: SealedRun, cell: Cell) -> int:
-    """The phase that an event belongs to: the last that had begun; the cell's own if of all."""
-    begun = [
-        (begin, int(window["phase"]))
-        for window in run.outcome["windows"]
-        for begin, _ in window["visits"]
-        if begin <= event.get("t_ns", 0)
-    ]
-    if event["kind"] in STAGED and begun:
-        return max(begun)[1]
-    return int(event.get("phase", cell.index))
-
-
 def _database(
     cell: Cell,
     frames: Mapping[Any, Frames],
@@ -277,12 +268,17 @@ def _database(
     """What the runs told of their database besides figures."""
     if not cell.spec.programs:
         return {}
-    told = [
-        {"repetition": run.spec.repetition, **of_event(event, facts_of(run.spec, cell.spec))}
-        for run in runs
-        for event in frames[run.folder].events
-        if event["kind"] in TOLD and _phase_of(event, run, cell) == cell.index
-    ]
+    told = []
+    for run in runs:
+        facts, events = facts_of(run.spec, cell.spec), frames[run.folder].events
+        told += [
+            {
+                "repetition": run.spec.repetition,
+                **of_event(event, facts, down_ns(event, run.spec, events) if facts else 0),
+            }
+            for event in events
+            if event["kind"] in TOLD and phase_of(event, run, cell.index) == cell.index
+        ]
     told += [{"repetition": at, "kind": PROFILE, "profile": of} for at, of in profiles.items()]
     return {"database": [{k: v for k, v in event.items() if k != "source"} for event in told]}
 
@@ -296,10 +292,7 @@ def _why(
     parts = [(run, part) for parts in by_name.values() for run, part in parts if part.steady]
 
     def windows(subject: str) -> list[WindowData]:
-        return [
-            frames[run.folder].window(run.spec.repetition, cell.index, subject, part)
-            for run, part in parts
-        ]
+        return _windows(cell, frames, parts, subject)
 
     names = [stream.name for stream in cell.spec.streams]
     told = [why.breakdown(name, windows(name)) for name in names]
@@ -339,13 +332,13 @@ def _facts_on(parts: Sequence[tuple[SealedRun, Stretch]], cell: Cell, subject: s
 
 def _capacity(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> dict[str, int]:
     """The usable capacity of a simulated storage."""
-    model = _model_of(parts[0][0], subject.removeprefix(STORAGE))
+    model = model_of(parts[0][0], subject.removeprefix(STORAGE))
     return {"capacity_bytes": usable_bytes(model)} if model else {}
 
 
 def _is_retried(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> bool:
     """Whether repeated reads keep a storage's flash readable beyond its endurance."""
-    told = (_wear_of(run, subject.removeprefix(STORAGE)) for run, _ in parts)
+    told = (wear_of(run, subject.removeprefix(STORAGE)) for run, _ in parts)
     return any(of is not None and of.extra is not None for of in told)
 
 
@@ -375,9 +368,14 @@ def _timeline(
         visits = window["visits"]
         begin, end = visits[0][0], visits[-1][1]
         told = frames[run.folder]
-        for first, last, happened in timeline.stretches(told.events, begin, end):
+        events = [
+            event
+            for event in told.events
+            if event["kind"] != timeline.MISSED or phase_of(event, run, cell.index) == cell.index
+        ]
+        for first, last, happened in timeline.stretches(events, begin, end):
             during = _real((max(first, b), min(last, e)) for b, e in visits)
-            if not during:
+            if first < last and not during:
                 continue
             part = Stretch("", during, steady=False)
 
@@ -409,56 +407,8 @@ def _scaled(run: SealedRun, event: dict[str, Any]) -> dict[str, Any]:
     return {**event, "scale": scale} if scale and scale > 1 else event
 
 
-def _judged(frames: Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[Finding]:
-    """Was it the disk that set the limit? What the load and the sampler say about it."""
-    windows = {
-        stream.name: frames.window(run.spec.repetition, cell.index, stream.name, part)
-        for stream in cell.spec.streams
-    }
-    found = findings(cell.spec, windows, frames.samples.iter_rows(), part.spans)
-    return [*found, *_worn_out(run, cell), *_judged_clients(frames, run, cell, part)]
-
-
-def _worn_out(run: SealedRun, cell: Cell) -> Iterator[Finding]:
-    """Storages of the phase whose flash no longer holds what the model reads from it."""
-    for name in dict.fromkeys(stream.storage for stream in cell.spec.streams):
-        told = _wear_of(run, name)
-        if told and not told.is_readable:
-            figures = {"worn": told.behind, "readable": 1 + (told.extra or 0.0)}
-            yield Finding("worn_out", name, figures)
-
-
-def _wear_of(run: SealedRun, storage: str) -> Worn | None:
-    """How worn the flash of a simulated storage is when the run begins."""
-    model = _model_of(run, storage)
-    return worn(model) if model else None
-
-
-def _model_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
-    """The tree of devices of a simulated storage, as plain data."""
-    model = getattr(run.spec.storage.get(storage), "model", None)
-    return model.model_dump(mode="json", by_alias=True) if model else None
-
-
 def _window_of(cell: Cell, run: SealedRun) -> Mapping[str, Any] | None:
     return next((w for w in run.outcome["windows"] if w["phase"] == cell.index), None)
-
-
-def _judged_clients(frames: Frames, run: SealedRun, cell: Cell, part: Stretch) -> list[Finding]:
-    """The same of the clients of a database that has a server."""
-    if not cell.spec.programs or "server" not in frames.samples["subject"]:
-        return []
-    machine = machine_of(frames.samples.iter_rows(), part.spans)
-    server = sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
-    statements, transactions = programs.counted(server)
-    found: list[Finding] = []
-    for program in cell.spec.programs:
-        ((word, settings),) = program.model_dump(mode="json").items()
-        data = frames.window(run.spec.repetition, cell.index, word, part)
-        found += client_findings(
-            word, settings.get("clients") or 1, data, machine, statements, transactions
-        )
-    return found
 
 
 def _stretches(study: Summary, cell: Cell, run: SealedRun, asked: set[str]) -> list[Stretch]:

@@ -100,7 +100,7 @@ def away(recovered: int | None, served: int = 3_000_000_000) -> dict[str, Any]:
         ([away(5 * 10**9)], "2.00 s and at nine tenths of its rate after 4.00 s"),
         ([away(5 * 10**9), away(6 * 10**9, 4 * 10**9)], "2.00–3.00 s and at nine tenths"),
         ([away(5 * 10**9), away(6 * 10**9)], "for 2.00 s and at nine tenths of its rate after 4"),
-        ([away(None)], "after never"),
+        ([away(None)], "2.00 s and does not come back to nine tenths of its rate in this phase"),
     ],
 )
 def test_an_outage_is_told_in_place_of_what_its_phase_says_of_the_levels(
@@ -174,3 +174,61 @@ def test_both_languages_tell_all_of_it(lang: str) -> None:
     ]
     said = first(view(cells, {"tell": ["life"]}, place=["alone", "pair"]), lang)
     assert all(told in said for told in ("50.0", "0.500 ×", "6.00", "2.00 ×", "2.00 s", "4.00 s"))
+
+
+def mixed(levels: dict[str, str], subject: str = "w", **runs: list[float]) -> dict[str, Any]:
+    """A cell whose stream does operations of several kinds, at a rate in each run."""
+    found = []
+    for operation, rates in runs.items():
+        of = estimate(subject, f"{operation}.iops", sum(rates) / len(rates))
+        of["sampling"]["runs"] = len(rates)
+        found.append({**of, "by_repetition": {str(run): rate for run, rate in enumerate(rates)}})
+    return {"world": "simulated", "phase": "run", "levels": levels, "estimates": found}
+
+
+def test_an_axis_that_changes_the_mix_is_judged_by_operations_of_all_kinds_together() -> None:
+    cells = [
+        mixed({"mix": "writes"}, write=[100.0]),
+        mixed({"mix": "both"}, read=[120.0], write=[40.0], trim=[20.0]),
+        mixed({"mix": "reads"}, read=[300.0]),
+    ]
+    assert first(view(cells, {}, mix=["writes", "both", "reads"])) == (
+        "Mix both makes 1.80 × the operations of writes; mix reads makes 3.00 × the operations of "
+        "writes."
+    )
+
+
+def test_operations_of_all_kinds_are_added_up_in_each_run_before_their_interval_is_taken() -> None:
+    swaps = {"read": [100.0, 300.0, 200.0], "write": [302.0, 100.0, 199.0]}
+    cells = [mixed({"mix": "writes"}, write=[100.0, 101.0, 99.0]), mixed({"mix": "both"}, **swaps)]
+    said = first(view(cells, {}, mix=["writes", "both"]))
+    low, high = said.partition("(")[2].partition(")")[0].split("–")
+    assert said.startswith("Mix both makes 4.00 × the operations of writes (")
+    assert 3.8 < float(low) < 4.0 < float(high) < 4.2
+
+
+def test_streams_of_their_own_are_not_added_up() -> None:
+    cells = [mixed({"drive": d}, read=[r]) for d, r in (("slow", 1000.0), ("fast", 2000.0))]
+    for cell, rate in zip(cells, (1.0, 8.0), strict=True):
+        cell["estimates"] += mixed({}, "log", write=[rate])["estimates"]
+    assert first(view(cells, {}, drive=["slow", "fast"])) == (
+        "Drive fast makes 4.00 × the operations of slow (2.00 × to 8.00 ×, depending on the rest)."
+    )
+
+
+def test_levels_that_run_unlike_programs_are_not_compared() -> None:
+    def running(program: str, drive: str, metric: str, value: float) -> dict[str, Any]:
+        levels = {"program": program, "drive": drive}
+        return cell("run", levels) | {"estimates": [estimate(program, metric, value)]}
+
+    cells = [
+        running("oltp", "disk", "transaction.rate", 100.0),
+        running("oltp", "flash", "transaction.rate", 400.0),
+        running("scan", "disk", "transaction.latency.mean", 8e9),
+        running("scan", "flash", "transaction.latency.mean", 4e9),
+    ]
+    said = first(view(cells, {}, program=["oltp", "scan"], drive=["disk", "flash"]))
+    assert said == (
+        "Oltp · drive flash makes 400 transactions a second, 4.00 × the 100 of disk; scan · drive "
+        "flash takes 4.00 s, 0.500 × the 8.00 s of disk."
+    )

@@ -25,6 +25,7 @@ from tameshi.report.figures import figures
 from tameshi.report.html import render
 from tameshi.report.matrices import matrices
 from tameshi.report.points import read_results
+from tameshi.report.strings import LANGUAGES
 from tameshi.report.summary import answers, overview
 from tameshi.report.text import Text
 
@@ -390,3 +391,41 @@ def test_the_environment_has_a_group_for_each_target() -> None:
         ("/mnt/x", "file system", "ext4"),
         ("/mnt/x", "device name", "sda"),
     ]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_arrived_and_was_not_served_is_counted_over_the_runs_beside_the_verdict(
+    lang: str,
+) -> None:
+    found = first_look.results(("simulated",))
+    figures = {"arrived": 400_000, "count": 100_000, "share": 0.25}
+    unserved = {"code": "unserved", "subject": "oltp", "figures": figures}
+    found["cells"][0]["findings"] = [unserved, {**unserved, "figures": figures | {"count": 0}}]
+    assert "| 800,000 | 100,000 | 12.5 % |" in markdown(ReportInputs(found), lang)
+    assert "100,000" in render(ReportInputs(found), lang)
+    del found["cells"][0]["findings"]
+    assert "100,000" not in render(ReportInputs(found), lang)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_phase_without_figures_stands_in_the_answer_and_the_others_have_their_names(
+    lang: str,
+) -> None:
+    def phase(name: str, **more: Any) -> dict[str, Any]:
+        load = first_look.load("read", "w", 100.0, 1e6, 4096) if name == "a" else []
+        return {**first_look.cell("simulated", name, {}, load), **more}
+
+    failed = {"code": "failed", "subject": "w", "figures": {"count": 1600.0}}
+    dies = {"kind": "fail", "storage": "d", "member": None}
+    happened = {"repetition": 0, "from_ns": 2e9, "to_ns": 3e9, "happened": [dies]}
+    cells = [phase("a"), phase("b", findings=[failed]), phase("idle", timeline=[happened])]
+    cells.append(phase("pause"))
+    view = read_results(first_look.results() | {"axes": [], "cells": cells})
+    told = [line.clauses[0].sentence for line in answers(view, Text(lang))]
+    assert all(said in told[0] for said in ("1,600", "2.00 s", "d"))
+    assert told[1].startswith("A · ")
+    if lang == "en":
+        assert told[0] == (
+            "In b all 1,600 commands failed; in idle nothing was completed; at 2.00 s d fails as a "
+            "whole."
+        )

@@ -6,10 +6,11 @@ import first_look
 import pytest
 
 from tameshi.report import markdown
+from tameshi.report.happening import happening
 from tameshi.report.html import render
 from tameshi.report.points import read_results
 from tameshi.report.text import Text
-from tameshi.report.timeline import happening, tables
+from tameshi.report.timeline import tables
 from tameshi.stats.estimates import WindowData
 from tameshi.stats.timeline import rebuild, service, stretches
 
@@ -38,6 +39,15 @@ def test_a_phase_is_cut_at_its_events_and_only_at_those():
         ["rebuilt"],
     ]
     assert stretches(events, 3, 5) == []
+
+
+def test_what_did_not_happen_before_the_phase_ended_is_told_at_its_end():
+    events = [event("fail", 7, storage="a"), event("missed", 12, event="late", why="over")]
+    assert stretches(events, 5, 10)[-1] == (
+        10,
+        10,
+        [{"kind": "missed", "event": "late", "why": "over"}],
+    )
 
 
 def test_service_is_over_the_whole_intervals_of_a_stretch():

@@ -1,11 +1,21 @@
 """How far a simulated database may be off: from what was validated, and what is left open."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
 from tameshi import model_error
-from tameshi.model_error import Facts, Open, Validated, interval, of_event, of_life, with_model
+from tameshi.model_error import (
+    Facts,
+    Open,
+    Validated,
+    down_ns,
+    interval,
+    of_event,
+    of_life,
+    with_model,
+)
 from tameshi.published import QUANTILE
 from tameshi.stats.estimates import Estimate
 from tameshi.stats.intervals import none
@@ -92,6 +102,17 @@ def test_every_figure_gets_one_and_sampling_is_left_alone():
     assert with_model(given, None) == given
 
 
+def test_no_rate_may_be_off_beyond_what_arrives_and_latencies_may() -> None:
+    metrics = ("transaction.rate", "statement.rate", "transaction.latency.p99")
+    given = [Estimate(metric, "tpcc", 100.0, "", none("one run")) for metric in metrics]
+    closed, most = (with_model(given, LARGE, offered) for offered in (None, 1.02))
+    assert [each.model.high for each in most[:2]] == [102.0, 102.0]
+    assert [each.model.low for each in most] == [each.model.low for each in closed]
+    assert most[2].model == closed[2].model and closed[0].model.high > 102
+    # A backlog that is worked off serves more than arrives.
+    assert with_model(given, LARGE, 0.5)[0].model.high == 100.0
+
+
 def test_every_metric_of_a_database_has_a_family_and_each_is_left_something_open():
     metrics = [QPS, HITS, "transaction.latency.p99", "server.time_log", "server.read_rate"]
     metrics += ["server.page_write_rate", "server.dirty_bytes", "transaction.tpmc"]
@@ -136,6 +157,40 @@ def test_an_outage_may_be_off_from_its_begin_on_and_what_never_came_has_no_inter
     model = of_event(OUTAGE, LARGE)["model"]
     assert model.keys() == {"first_success_ns"}
     assert model["first_success_ns"]["low"] < 2e9 < model["first_success_ns"]["high"]
+
+
+def staged(**events: object) -> SimpleNamespace:
+    """A run's spec of which only its events matter."""
+    usual = {"kill": None, "restart": None, "failover": None}
+    return SimpleNamespace(
+        events={name: SimpleNamespace(**{**usual, **of}) for name, of in events.items()}
+    )
+
+
+def test_the_time_down_that_a_study_sets_is_sure_and_only_the_rest_of_an_outage_is_scaled():
+    spec = staged(cut={"failover": SimpleNamespace(down="30 s")})
+    crash = {"kind": "crash", "event": "cut", "t_ns": 10**9, "away_ns": 32e9, "recovery_ns": 2e9}
+    times = {"first_error_ns": 10**9, "first_success_ns": 33 * 10**9, "recovered_ns": 35 * 10**9}
+    outage = {"kind": "outage", "outage": times}
+    events = [crash, outage, {**crash, "t_ns": 40 * 10**9}]
+    down = [down_ns(event, spec, events) for event in (crash, outage)]
+    assert down == [30 * 10**9] * 2
+    width = math.exp(QUANTILE * math.hypot(0.2, 0.5))
+    model = of_event(outage, LARGE, down[1])["model"]
+    for key, rest in (("first_success_ns", 2e9), ("recovered_ns", 4e9)):
+        assert model[key]["low"] == pytest.approx(30e9 + rest / width)
+        assert model[key]["high"] == pytest.approx(30e9 + rest * width)
+    model = of_event(crash, LARGE, down[0])["model"]
+    assert model["away_ns"]["low"] == pytest.approx(30e9 + 2e9 / width)
+    assert model["recovery_ns"]["low"] == pytest.approx(2e9 / width)
+
+
+def test_a_restart_that_is_cut_short_was_never_down_for_the_time_that_it_sets():
+    spec = staged(again={"restart": SimpleNamespace(down="30 s")}, off={"kill": None})
+    restart = {"kind": "restart", "event": "again", "t_ns": 0, "back": False}
+    assert down_ns(restart, spec, []) == 0
+    assert down_ns({**restart, "back": True}, spec, []) == 30 * 10**9
+    assert down_ns({"kind": "crash", "event": "off", "t_ns": 0}, spec, []) == 0
 
 
 def test_what_is_measured_and_what_tells_no_time_stays_as_it_is():

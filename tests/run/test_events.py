@@ -26,6 +26,10 @@ replace = { member = 1 }
 [event.late]
 at = "90 s"
 power_cut = {}
+[event.needless]
+at = "1 s"
+phase = "service"
+replace = { member = 0 }
 [run]
 interval = "500 ms"
 """
@@ -40,12 +44,28 @@ def test_a_study_s_events_happen_and_the_report_tells_the_service_after_each(
     assert done.returncode == 0, done.stderr
     (cell,) = results(out)["cells"]
     told = [[event["kind"] for event in part["happened"]] for part in cell["timeline"]]
-    assert told == [[], ["fail"], ["replace"], ["rebuilt"]]
-    both, one, rebuilding, again = cell["timeline"]
-    reads = [part["streams"][0]["operations"]["read"]["rate"] for part in cell["timeline"]]
+    assert told == [[], ["missed"], ["fail"], ["replace"], ["rebuilt"], ["missed"]]
+    _, both, one, rebuilding, again, over = cell["timeline"]
+    reads = [part["streams"][0]["operations"]["read"]["rate"] for part in (both, one, rebuilding)]
     assert reads[2] < reads[1] < reads[0]
     assert both["to_ns"] == 2_000_000_000 and one["to_ns"] == 4_000_000_000
     assert rebuilding["rebuilds"][0]["bandwidth"] > 1e8 and not again["rebuilds"]
     assert again["happened"][0]["scale"] == 256
     page = (out / "report.html").read_text()
+    assert over["from_ns"] == over["to_ns"] == 20_000_000_000
     assert "member 1 of array is rebuilt" in page and "256 times as long" in page
+
+
+def test_an_event_that_does_not_happen_is_a_warning_that_the_terminal_tells(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(STUDY)
+    out = tmp_path / "out"
+    done = tameshi("run", str(tmp_path / "s.toml"), "--out", str(out))
+    (cell,) = results(out)["cells"]
+    assert {found["subject"] for found in cell["findings"] if found["code"] == "missed"} == {
+        "late",
+        "needless",
+    }
+    assert results(out)["verdict"]["level"] == "warning"
+    assert "an event did not happen: needless, late" in done.stdout
+    page = (out / "report.html").read_text()
+    assert "the event&#39;s phase, ended before" in page and "only a dead one" in page

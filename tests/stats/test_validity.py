@@ -111,7 +111,7 @@ def test_a_rate_that_the_disk_cannot_serve_is_a_warning() -> None:
     )
     (found,) = judge([slow], replace(QUIET, device_ns=56 * SECOND))
     assert (found.code, found.level) == ("unserved", "warning")
-    assert found.figures["share"] == pytest.approx(0.12)
+    assert found.figures == {"count": 12_000, "arrived": 100_000, "share": pytest.approx(0.12)}
     in_virtual_time = replace(slow, cpu_ns=None, away_ns=0.0, lag_ns=0.0)
     assert codes(in_virtual_time, None) == ["unserved"]
 
@@ -119,6 +119,18 @@ def test_a_rate_that_the_disk_cannot_serve_is_a_warning() -> None:
 def test_what_was_under_way_at_the_end_is_not_unserved() -> None:
     assert codes(scheduled(unserved=60.0), None) == []
     assert codes(scheduled(unserved=66.0), None) == ["unserved"]
+
+
+def test_transactions_that_no_client_ever_began_are_told_and_how_many_of_all_that_arrived() -> None:
+    def overloaded(unserved: float) -> list[validity.Finding]:
+        counters = {"load.started": [40.0, 60.0], "load.unserved": [0.0, unserved]}
+        data = WindowData(2 * SECOND, [SECOND, SECOND], counters, {})
+        return list(validity.program_unserved("oltp", 16, data))
+
+    (found,) = overloaded(300.0)
+    assert (found.code, found.level, found.subject) == ("unserved", "warning", "oltp")
+    assert found.figures == {"count": 300, "arrived": 400, "share": 0.75}
+    assert overloaded(16.0) == [] and len(overloaded(17.0)) == 1
 
 
 def test_starts_that_wait_for_a_slot_are_told_although_all_are_served() -> None:

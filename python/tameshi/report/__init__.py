@@ -7,7 +7,13 @@ from tameshi.report.comparison import comparison_markdown, comparison_terminal
 from tameshi.report.fit import fit_markdown, fit_page, fit_terminal
 from tameshi.report.html import write_report
 from tameshi.report.inputs import ReportInputs
-from tameshi.report.plain import markdown, rich_tables, terminal, terminal_summary
+from tameshi.report.plain import (
+    markdown,
+    rich_tables,
+    terminal,
+    terminal_doubts,
+    terminal_summary,
+)
 
 __all__ = [
     "ReportInputs",
@@ -19,6 +25,7 @@ __all__ = [
     "markdown",
     "rich_tables",
     "terminal",
+    "terminal_doubts",
     "terminal_summary",
     "write_report",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tameshi.report.facts import MEAN, is_chief, model_of
+from tameshi.report.facts import MEAN, is_chief, model_of, side_of
 from tameshi.report.points import (
     Axis,
     Levels,
@@ -23,6 +23,8 @@ from tameshi.report.points import (
     number,
     without,
 )
+from tameshi.stats import intervals, ratios
+from tameshi.stats.estimates import MOVING
 
 FEW_LEVELS = 3
 LIFE, LATENCY = "life", "latency"
@@ -40,7 +42,8 @@ class Effect:
     Of scans it is the mean time, for a phase holds few of them, whole: `measure` tells which.
     `ratio` is the geometric mean over the cells that differ in nothing else, `low` and `high` the
     least and the greatest of them; `model` how far models leave it open, off alike in all cells.
-    `pair` are the two values, where it stands on no more; `cell` is where, of one cell alone.
+    `pair` are the two values, where it stands on no more, and `sampling` the 95 %
+    interval of their ratio; `cell` is where, of one cell alone or of one program of several.
     """
 
     phase: str
@@ -54,6 +57,7 @@ class Effect:
     measure: str = "rate"
     pair: tuple[Point, Point] | None = None
     cell: Name = ()
+    sampling: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -149,8 +153,13 @@ def _of_levels(view: View, phase: str, rates: Rates) -> Iterator[Effect]:
         # Of a question some pools are of few storages: their mean would stand beside that of all.
         least = max(map(len, pairs.values()), default=0) if view.asked is not None else 1
         for level, first in beside.items():
-            if len(pairs[level]) >= max(least, 1):
-                yield _effect(phase, axis.name, first, level, pairs[level])
+            if len(pairs[level]) < max(least, 1):
+                continue
+            programs = dict.fromkeys(top.subject for top, _ in pairs[level])
+            for program in programs:
+                own = [pair for pair in pairs[level] if pair[0].subject == program]
+                name = (program,) if len(programs) > 1 else ()
+                yield _effect(phase, axis.name, first, level, own, name)
 
 
 def _of_phases(view: View, by_phase: Mapping[str, Rates], most: int) -> Iterator[Effect]:
@@ -161,7 +170,11 @@ def _of_phases(view: View, by_phase: Mapping[str, Rates], most: int) -> Iterator
         if phase in by_phase and first in by_phase
     }
     alike = {
-        phase: [levels for levels in by_phase[phase] if levels in by_phase[first]]
+        phase: [
+            levels
+            for levels, top in by_phase[phase].items()
+            if levels in by_phase[first] and _comparable(top, by_phase[first][levels])
+        ]
         for phase, first in compared.items()
     }
     apart = sum(map(len, alike.values())) <= most
@@ -233,15 +246,10 @@ def work_effects(view: View, world: str) -> list[Effect]:
 
     Numbers from end to end; of many names the one that does most and the one that does least.
     """
-    rates = [
-        (point.levels, point.phase, point)
-        for point in view.points
-        if point.world == world and point.value > 0 and point.measure == "iops"
-        if point.operation in ("read", "write") and not is_side_metric(point)
-    ]
+    rates = _work(view, world)
     found = []
     for axis in (axis for axis in view.axes if axis.varies == "across"):
-        there = [lv for lv in axis.levels if any((axis.name, lv) in of for of, _, _ in rates)]
+        there = [lv for lv in axis.levels if any((axis.name, lv) in p.levels for p in rates)]
         if axis.numeric:
             there = sorted(there, key=lambda level: number(level) or 0.0)
             there = [*there[:1], *there[1:][-1:]]
@@ -249,9 +257,9 @@ def work_effects(view: View, world: str) -> list[Effect]:
         for level in there[1:]:
             keyed = {
                 lv: {
-                    (phase, point.key[1:], without(of, axis)): point
-                    for of, phase, point in rates
-                    if level_on(of, axis) == lv
+                    (point.phase, point.subject, without(point.levels, axis)): point
+                    for point in rates
+                    if level_on(point.levels, axis) == lv
                 }
                 for lv in (there[0], level)
             }
@@ -263,11 +271,36 @@ def work_effects(view: View, world: str) -> list[Effect]:
     return found + _phase_effects(view, rates)
 
 
-def _phase_effects(view: View, rates: Sequence[tuple[Levels, str, Point]]) -> list[Effect]:
+def _work(view: View, world: str) -> list[Point]:
+    """Reads, writes and trims of each stream together: a change may turn some into others."""
+    kinds: dict[tuple[Levels, str, str], list[Point]] = {}
+    for point in view.points:
+        moves = point.operation in MOVING and point.measure == "iops" and point.value > 0
+        if moves and point.world == world and not is_side_metric(point):
+            kinds.setdefault((point.levels, point.phase, point.subject), []).append(point)
+    return [of[0] if len(of) == 1 else _together(of) for of in kinds.values()]
+
+
+def _together(kinds: Sequence[Point]) -> Point:
+    """What a stream does of all kinds: added up in each run, for they depend on each other."""
+    one = kinds[0]
+    made = _made(one.world, one.phase, one.levels, one.measure, sum(p.value for p in kinds))
+    made = replace(made, subject=one.subject, runs=one.runs)
+    runs = [run for run in one.by_repetition if all(run in p.by_repetition for p in kinds)]
+    by_run = {run: sum(p.by_repetition[run] for p in kinds) for run in runs}
+    if len(by_run) < 2:
+        return replace(made, by_repetition=by_run)
+    each = list(by_run.values())
+    found = intervals.of_runs(each)
+    made = replace(made, value=intervals.centre(each), by_repetition=by_run, method=found.method)
+    return replace(made, low=found.low, high=found.high, degrees=found.degrees)
+
+
+def _phase_effects(view: View, rates: Sequence[Point]) -> list[Effect]:
     """The first phase beside each later one with the same stream in the same cells."""
     by_phase: dict[str, dict[Any, Point]] = {phase: {} for phase in view.phases}
-    for levels, phase, point in rates:
-        by_phase[phase][point.key[1:], levels] = point
+    for point in rates:
+        by_phase[point.phase][point.subject, point.levels] = point
     phases = [phase for phase in view.phases if view.sweep_axis(phase) is None and by_phase[phase]]
     found = []
     for later in phases[1:]:
@@ -291,7 +324,14 @@ def _effect(phase: str, axis: str, first: str, level: str, pairs: Pairs, cell: N
     pair = pairs[0] if len(pairs) == 1 else None
     top = pairs[0][0]
     measure = LATENCY if (top.operation, top.measure) == (ALL, MEAN) else family_of(top.measure)
-    return Effect(phase, axis, first, level, *found, model, measure, pair, cell)
+    sampling = _sampled(*pair) if pair else None
+    return Effect(phase, axis, first, level, *found, model, measure, pair, cell, sampling)
+
+
+def _sampled(top: Point, bottom: Point) -> tuple[float, float] | None:
+    """The interval of the ratio of two figures of one study in one world."""
+    _, found = ratios.of(side_of(top), side_of(bottom), paired=True)
+    return (found.low, found.high) if found.low and found.high else None
 
 
 def _mean(factors: Sequence[float]) -> float:
@@ -303,4 +343,10 @@ def _alike(rates: Rates, axis: Axis, first: str, level: str) -> list[tuple[Point
     """The cells that differ in this axis alone, those of the level above."""
     base = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == first}
     there = {without(lv, axis): rate for lv, rate in rates.items() if level_on(lv, axis) == level}
-    return [(rate, base[other]) for other, rate in there.items() if other in base]
+    pairs = ((rate, base[other]) for other, rate in there.items() if other in base)
+    return [pair for pair in pairs if _comparable(*pair)]
+
+
+def _comparable(top: Point, bottom: Point) -> bool:
+    """Whether two figures are of one program: a scan beside transactions says nothing."""
+    return top.subject == bottom.subject

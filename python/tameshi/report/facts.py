@@ -78,7 +78,7 @@ def ratio_of(view: View, top: Point, bottom: Point) -> Ratio | None:
         if _sides(entry, bottom, top) and entry["value"] > 0:
             low, high = (1 / high if high else None, 1 / low if low else None)
             return Ratio(1 / entry["value"], low, high, runs, model)
-    value, interval = ratios.of(_side(top), _side(bottom), paired=False)
+    value, interval = ratios.of(side_of(top), side_of(bottom), paired=False)
     if value is None or value <= 0:
         return None
     return Ratio(value, interval.low, interval.high, interval.runs, model)
@@ -98,9 +98,10 @@ def _sides(entry: Mapping[str, Any], top: Point, bottom: Point) -> bool:
     )
 
 
-def _side(point: Point) -> ratios.Side:
+def side_of(point: Point) -> ratios.Side:
+    """A point as a side of a ratio."""
     interval = Interval(point.low, point.high, point.runs, point.method, point.degrees)
-    return ratios.Side(point.value, interval)
+    return ratios.Side(point.value, interval, point.by_repetition)
 
 
 def sweep_facts(view: View, phase: str, axis: Axis) -> list[Fact]:

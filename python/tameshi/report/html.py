@@ -129,6 +129,7 @@ def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
         "power": power.tables(view, text),
         "slowest": slowest.tables(inputs.slowest, text),
         "verdicts": standing.verdicts(view, text),
+        "unserved": standing.unserved(view, text),
         "at_worst": at_worst(view),
         "method": standing.method(view, text),
         "steady": standing.steady(view, text),

@@ -39,6 +39,15 @@ def terminal_summary(inputs: ReportInputs, lang: str = "en") -> list[str]:
     return [_line(line, text) for line in lines] or [text("answer.none")]
 
 
+def terminal_doubts(inputs: ReportInputs, lang: str = "en") -> list[str]:
+    """The verdict of a study that is not sound as a whole, and its reasons."""
+    view = read_results(inputs.results)
+    if view.verdict["level"] == "valid":
+        return []
+    verdict, *reasons = _standing(view, Text(lang))
+    return [verdict, *(f"  {reason}" for reason in reasons)]
+
+
 def _line(answer: Answer, text: Text) -> str:
     said = (text("answer.clause", world=c.label, sentence=c.sentence) for c in answer.clauses)
     return answer.topic + "".join(said)
@@ -62,7 +71,8 @@ def _sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[st
     yield "endurance", endurance.tables(view, text)
     yield "power", power.tables(view, text)
     yield "slowest", slowest.tables(inputs.slowest, text)
-    yield "verdicts", [standing.verdicts(view, text)]
+    left = standing.unserved(view, text)
+    yield "verdicts", [standing.verdicts(view, text), *([left] if left else [])]
     followed = standing.method(view, text)
     yield "method", [followed] if followed else []
     steady = standing.steady(view, text)

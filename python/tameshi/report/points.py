@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -44,6 +44,7 @@ class Point:
     outside_model: bool
     sound: bool
     """Whether its cell's verdict lets it be believed."""
+    by_repetition: Mapping[int, float] = field(default_factory=dict, hash=False)
 
     @property
     def of_a_part(self) -> bool:
@@ -214,6 +215,7 @@ def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
             model=(model["low"], model["high"]) if "low" in model else None,
             outside_model=model.get("inside_range") is False,
             sound=(cell.get("verdict") or {}).get("level") != "invalid",
+            by_repetition={int(k): v for k, v in estimate.get("by_repetition", {}).items()},
         )
 
 

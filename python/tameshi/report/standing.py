@@ -61,6 +61,25 @@ def _which_cells(
     )
 
 
+def unserved(view: View, text: Text) -> Table | None:
+    """Where a rate was more than could be served: what arrived and what of it was left."""
+    rows = []
+    for cell in view.cells:
+        by_subject: dict[str, list[Mapping[str, float]]] = {}
+        for found in cell.get("findings", ()):
+            if found["code"] == "unserved":
+                by_subject.setdefault(found["subject"], []).append(found["figures"])
+        for subject, runs in by_subject.items():
+            arrived, left = (sum(run[key] for run in runs) for key in ("arrived", "count"))
+            share = format_value("share", left / arrived)
+            values = tuple(map(Shown, (f"{arrived:,.0f}", f"{left:,.0f}", share)))
+            rows.append(Row(text.name(subject), values, group=cell_name(text, cell)))
+    keys = ("load", "arrived", "unserved", "unserved_share")
+    columns = tuple(Column(text(f"column.{key}")) for key in keys)
+    caption, note = text("table.unserved"), text("note.unserved")
+    return Table("unserved", caption, columns, tuple(rows), note, numeric=True) if rows else None
+
+
 def published(view: View, text: Text) -> Table | None:
     """Published figures beside ours, or None where the study names none.
 

@@ -395,6 +395,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.peak": ("Peak rate", "最大IOPS"),
     "answer.floor": ("Latency at {axis} {level}", "{axis} {level}でのレイテンシ"),
     "answer.effect": ("What each change does", "各変更の効果"),
+    "answer.silent": ("Without figures", "数値のないフェーズ"),
     "answer.throughput": ("Throughput", "スループット"),
     "answer.commit": ("Commit", "コミット"),
     "answer.company": ("Beside other work", "他の処理との同居"),
@@ -406,6 +407,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "sentence.floor": ("{items}.", "{items}。"),
     "sentence.effect": ("{items}.", "{items}。"),
+    "sentence.silent": ("{items}.", "{items}。"),
     "sentence.throughput": ("{items}.", "{items}。"),
     "sentence.commit": ("{items}.", "{items}。"),
     "sentence.company": ("{items}.", "{items}。"),
@@ -437,6 +439,12 @@ TEXT: dict[str, tuple[str, str]] = {
     "item.throughput_time_first": ("{name} takes {value}{aside}", "{name}の時間は{value}{aside}"),
     "item.throughput_time": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.throughput_transactions": ("{name} {value}{aside}", "{name} {value}{aside}"),
+    "item.silent": ("in {phase} nothing was completed", "「{phase}」で完了したものはない"),
+    "item.silent_failed": (
+        "in {phase} all {count} commands failed",
+        "「{phase}」では全{count}コマンドが失敗",
+    ),
+    "item.at_time": ("at {time} {said}", "{time}に{said}"),
     "item.effect": (
         "{axis} {level} makes {ratio} the transactions of {first}{aside}",
         "{axis}を{first}から{level}にするとトランザクションは{ratio}{aside}",
@@ -474,8 +482,18 @@ TEXT: dict[str, tuple[str, str]] = {
         "{axis} {level}でのドライブの寿命は{value}年、{first}の{base}年の{ratio}{aside}",
     ),
     "item.away": (
-        "{name}: the service is away for {served} and at nine tenths of its rate after {recovered}",
-        "{name}：サービスの停止は{served}、元のレートの9割に戻るまで{recovered}",
+        "{name}: the service is away {served} and {recovered}",
+        "{name}：{served}、{recovered}",
+    ),
+    "away.for": ("for {time}", "サービスの停止は{time}"),
+    "away.to_end": ("until the phase ends", "フェーズ終了までサービス停止"),
+    "away.recovered": (
+        "at nine tenths of its rate after {time}",
+        "元のレートの9割に戻るまで{time}",
+    ),
+    "away.unrecovered": (
+        "does not come back to nine tenths of its rate in this phase",
+        "このフェーズ内では元のレートの9割に戻らない",
     ),
     "item.effect_range": (
         "{low} to {high}, depending on the rest",
@@ -572,6 +590,17 @@ TEXT: dict[str, tuple[str, str]] = {
     "column.alone": ("alone", "単独"),
     "column.beside": ("beside", "同居の相手"),
     "column.together": ("beside all", "すべてと同居"),
+    "table.unserved": (
+        "Arrivals that were not served before the phase ended",
+        "フェーズ終了までに処理されなかった到着",
+    ),
+    "note.unserved": (
+        "They count in no rate and no latency: with them, latencies would be longer.",
+        "レートとレイテンシには含まれない。含めればレイテンシはより長い。",
+    ),
+    "column.arrived": ("Arrived", "到着"),
+    "column.unserved": ("Not served", "未処理"),
+    "column.unserved_share": ("Share", "割合"),
     "table.verdicts": (
         "Cells by verdict, the worst first",
         "判定別のセル。悪いものから順",
@@ -1430,8 +1459,8 @@ SAID = {
     "the generator's own lateness is part of the latencies: {subject}": (
         "レイテンシの一部は負荷生成器自身の遅れ：{subject}"
     ),
-    "the disk did not keep up with the rate, latencies grow with time: {subject}": (
-        "ディスクが要求頻度に追いつかず、レイテンシは時間とともに増大：{subject}"
+    "arrivals were not served, rates and latencies are of those served: {subject}": (
+        "処理されなかった到着があり、レートとレイテンシは処理されたもののみの値：{subject}"
     ),
     "commands failed, they count in no rate and no latency: {subject}": (
         "失敗したコマンドがあり、頻度にもレイテンシにも含まれない：{subject}"
@@ -1448,6 +1477,12 @@ SAID = {
     "cells are worn beyond what the drive's profile says can be read: {subject}": (
         "セルの摩耗が、プロファイルで読み出し可能とされる範囲を超過：{subject}"
     ),
+    "most reads met flash that was never written and takes no time, unless `written` of the "
+    'storage says "once" or "steady": {subject}': (
+        "読み出しの大半が未書き込みのフラッシュに対するもので、時間がかからない"
+        '（ストレージの`written`を"once"か"steady"に）：{subject}'
+    ),
+    "an event did not happen: {subject}": "起きなかった出来事：{subject}",
     "something else used the disk: {subject}": "他の処理がディスクを使用：{subject}",
     "no disk could be observed, which leaves open what was the limit: {subject}": (
         "ディスクを観測できず、何が限界かは不明：{subject}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tameshi.report import silent
 from tameshi.report.effects import LATENCY, LIFE, Away, Effect, aways, effects, work_effects
 from tameshi.report.facts import (
     MEAN,
@@ -30,7 +31,7 @@ from tameshi.report.points import (
     lowest_level,
     number,
 )
-from tameshi.report.text import Shown, Text, format_seconds, format_value, modelled
+from tameshi.report.text import Shown, Text, format_interval, format_seconds, format_value, modelled
 
 LINES = 5
 # More than this in one sentence and nobody reads it: then only the best and the worst are told.
@@ -95,7 +96,7 @@ def answers(view: View, text: Text) -> list[Answer]:
     found = companies(view)
     pairs = _most_told(found)
     paired = {phase for pair in found for phase in (pair.first, pair.second)}
-    lines = _effect_answer(view, text)
+    lines = _effect_answer(view, text) + _silent_answer(view, text)
     plain: list[Fact] = []
     for phase in view.phases:
         axis = view.sweep_axis(phase)
@@ -125,6 +126,17 @@ def _effect_answer(view: View, text: Text) -> list[Answer]:
     return [Answer(text("answer.effect"), clauses)] if clauses else []
 
 
+def _silent_answer(view: View, text: Text) -> list[Answer]:
+    """Phases that show no figure, and what happened in them."""
+
+    def say(world: str) -> str:
+        said = text("list.separator").join(silent.told(view, text, world))
+        return text("sentence.silent", items=said[:1].upper() + said[1:]) if said else ""
+
+    clauses = _clauses(view, text, say)
+    return [Answer(text("answer.silent"), clauses)] if clauses else []
+
+
 _EFFECT_KEYS = {"rate": "", LIFE: "_life", LATENCY: "_latency"}
 
 
@@ -132,6 +144,8 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
     """What a change does; where it stands on two values, these too."""
     low, high = (format_value("ratio", end) for end in (effect.low, effect.high))
     over = text("item.effect_range", low=low, high=high) if low != high else ""
+    if not effect.phase and effect.sampling:
+        over = format_interval("ratio", effect.ratio, *effect.sampling)
     told = modelled(Shown("", interval=over), "ratio", effect.ratio, effect.model)
     programs = {point.phase for point in view.points if point.operation == "transaction"}
     several = len(programs if effect.phase in programs else view.phases) > 1
@@ -159,15 +173,15 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
 def _away(text: Text, away: Away) -> str:
     """How long a service was away, and until when it was slow; of several runs from … to …."""
 
-    def span(times: Sequence[int | None], model: Sequence[float]) -> str:
-        known = [t for t in times if t is not None]
-        if len(known) < len(times):
-            return text("check.never")
+    def said(known: str, never: str, times: Sequence[int | None], model: Sequence[float]) -> str:
+        ends = [t for t in times if t is not None]
+        if len(ends) < len(times):
+            return text(f"away.{never}")
         bounds = Shown("", model=format_seconds(model)) if model else Shown("")
-        return format_seconds(known) + text.aside(bounds, bare=True)
+        return text(f"away.{known}", time=format_seconds(ends) + text.aside(bounds, bare=True))
 
-    served = span(away.served, away.served_model)
-    recovered = span(away.recovered, away.recovered_model)
+    served = said("for", "to_end", away.served, away.served_model)
+    recovered = said("recovered", "unrecovered", away.recovered, away.recovered_model)
     return text("item.away", name=text.names(away.name), served=served, recovered=recovered)
 
 
@@ -328,7 +342,8 @@ def _plain_answer(
     wanted: Callable[[Fact], bool],
 ) -> list[Answer]:
     chosen = [f for f in facts if wanted(f)]
-    several = len({f.phase for f in facts}) > 1
+    without = {phase for world in view.worlds for phase in silent.phases(view, world)}
+    several = len({f.phase for f in facts} | without) > 1
 
     def key_of(fact: Fact) -> str:
         if fact.measure == MEAN and topic == "throughput":

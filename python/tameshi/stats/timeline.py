@@ -8,6 +8,7 @@ from typing import Any
 from tameshi.stats.estimates import OPERATIONS, WindowData
 from tameshi.stats.intervals import digits
 
+MISSED = "missed"
 KINDS = (
     "fail",
     "replace",
@@ -17,7 +18,7 @@ KINDS = (
     "crash",
     "restart",
     "pool_loaded",
-    "missed",
+    MISSED,
     "hook_begin",
     "hook_end",
 )
@@ -31,13 +32,19 @@ def stretches(
 ) -> list[tuple[int, int, list[dict[str, Any]]]]:
     """The phase from `begin_ns` to `end_ns` cut at each event: begin, end, what happened at begin.
 
-    Empty where nothing happened in it.
+    What did not happen although the phase is over has a stretch without length at its end. Empty
+    where nothing happened in it.
     """
-    told = [e for e in events if e["kind"] in KINDS and begin_ns <= e["t_ns"] < end_ns]
-    cuts = sorted({begin_ns, *(int(event["t_ns"]) for event in told)})
+    told = [
+        (min(int(event["t_ns"]), end_ns), event)
+        for event in events
+        if event["kind"] in KINDS and begin_ns <= event["t_ns"]
+        if event["t_ns"] < end_ns or event["kind"] == MISSED
+    ]
+    cuts = sorted({begin_ns, *(at for at, _ in told)})
     ends = [*cuts[1:], end_ns]
     return [
-        (first, last, [_happened(event) for event in told if event["t_ns"] == first])
+        (first, last, [_happened(event) for at, event in told if at == first])
         for first, last in zip(cuts, ends, strict=True)
         if told
     ]

@@ -48,7 +48,7 @@ REASONS = {
     "close": "the processors were nearly the limit, beside the disk: {subject}",
     "own_latency": "the generator started late by itself, which its latencies hold: {subject}",
     "own_part": "the generator's own lateness is part of the latencies: {subject}",
-    "unserved": "the disk did not keep up with the rate, latencies grow with time: {subject}",
+    "unserved": "arrivals were not served, rates and latencies are of those served: {subject}",
     "failed": "commands failed, they count in no rate and no latency: {subject}",
     "waited": "many starts waited for a free slot, more than queue_depth allows: {subject}",
     "queue_full": "submitting blocks, the system's queue to the disk is full: {subject}",
@@ -57,6 +57,9 @@ REASONS = {
     "client": "the client, not the database, was the limit: {subject}",
     "counts": "client and server do not count the same number of statements: {subject}",
     "transactions": "client and server do not count the same number of transactions: {subject}",
+    "missed": "an event did not happen: {subject}",
+    "unwritten": "most reads met flash that was never written and takes no time, unless `written` "
+    'of the storage says "once" or "steady": {subject}',
     "worn_out": "cells are worn beyond what the drive's profile says can be read: {subject}",
     "unseen": "no disk could be observed, which leaves open what was the limit: {subject}",
 }
@@ -279,10 +282,23 @@ def _schedule(load: Load, blamed: bool) -> Iterator[Finding]:
     if blamed:
         return
     if load.unserved > _tolerated(load):
-        share = load.unserved / (load.started + load.unserved)
-        yield Finding("unserved", load.subject, {"share": share})
+        yield _unserved(load)
     elif load.late >= LATE * load.started > 0 and load.lag_ns < load.slip_ns / 2:
         yield Finding("waited", load.subject, {"share": load.late / load.started})
+
+
+def _unserved(load: Load) -> Finding:
+    arrived = load.started + load.unserved
+    figures = {"count": load.unserved, "arrived": arrived, "share": load.unserved / arrived}
+    return Finding("unserved", load.subject, figures)
+
+
+def program_unserved(subject: str, clients: int, data: WindowData) -> Iterator[Finding]:
+    """Transactions of a program in open loop that arrived and that no client ever began."""
+    started, unserved = (sum(data.counters.get(f"load.{of}", ())) for of in ("started", "unserved"))
+    load = Load(subject, 1, clients, True, data.length_ns, None, started=started, unserved=unserved)
+    if unserved > _tolerated(load):
+        yield _unserved(load)
 
 
 def _disk(

@@ -1,0 +1,119 @@
+"""What is to be known before a run's phase is believed: findings, from the run's whole record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tameshi.frames import Frames, Stretch, sampled
+from tameshi.stats import programs
+from tameshi.stats.endurance import Worn, worn
+from tameshi.stats.timeline import MISSED
+from tameshi.stats.unwritten import least_read_ns, share_met
+from tameshi.stats.validity import (
+    Finding,
+    client_findings,
+    findings,
+    machine_of,
+    program_unserved,
+)
+from tameshi.store import SealedRun
+
+STAGED = ("crash", "restart", "pool_loaded", MISSED)
+"""Events that happen in a phase without naming it; others that do not are of the whole run."""
+
+
+def judged_in(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list[Finding]:
+    """Was it the disk that set the limit, and did it all come about? Of the phase of an index."""
+    phase = run.spec.phases[index]
+    windows = {
+        stream.name: frames.window(run.spec.repetition, index, stream.name, part)
+        for stream in phase.streams
+    }
+    return [
+        *findings(phase, windows, frames.samples.iter_rows(), part.spans),
+        *_missed(frames, run, index),
+        *_worn_out(run, index),
+        *_unwritten(frames, run, index, part),
+        *_of_clients(frames, run, index, part),
+    ]
+
+
+def phase_of(event: Mapping[str, Any], run: SealedRun, otherwise: int) -> int:
+    """The phase that an event belongs to: the last that had begun; the other if of the whole run.
+
+    What did not happen belongs to the phase in which it should have.
+    """
+    missed = event["kind"] == MISSED and run.spec.events
+    named = missed[event["event"]].phase if missed else None
+    begun = [
+        (begin, int(window["phase"]))
+        for window in run.outcome["windows"]
+        for begin, _ in window["visits"]
+        if begin <= event.get("t_ns", 0) and named in (None, window["name"])
+    ]
+    if event["kind"] in STAGED and begun:
+        return max(begun)[1]
+    return int(event.get("phase", otherwise))
+
+
+def _missed(frames: Frames, run: SealedRun, index: int) -> Iterator[Finding]:
+    """Events of the phase that did not happen."""
+    for event in frames.events:
+        if event["kind"] == MISSED and phase_of(event, run, index) == index:
+            yield Finding(MISSED, event["event"], {})
+
+
+def _worn_out(run: SealedRun, index: int) -> Iterator[Finding]:
+    """Storages of the phase whose flash no longer holds what the model reads from it."""
+    for name in dict.fromkeys(stream.storage for stream in run.spec.phases[index].streams):
+        told = wear_of(run, name)
+        if told and not told.is_readable:
+            figures = {"worn": told.behind, "readable": 1 + (told.extra or 0.0)}
+            yield Finding("worn_out", name, figures)
+
+
+def _unwritten(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator[Finding]:
+    """Streams of the phase most of whose reads met simulated flash that was never written."""
+    for stream in run.spec.phases[index].streams:
+        model = model_of(run, stream.storage)
+        least_ns = least_read_ns(model) if model else None
+        if least_ns:
+            own, storage = (
+                frames.window(run.spec.repetition, index, subject, part)
+                for subject in (stream.name, f"storage.{stream.storage}")
+            )
+            share = share_met(own, storage, least_ns)
+            if share:
+                yield Finding("unwritten", stream.name, {"share": share})
+
+
+def wear_of(run: SealedRun, storage: str) -> Worn | None:
+    """How worn the flash of a simulated storage is when the run begins."""
+    model = model_of(run, storage)
+    return worn(model) if model else None
+
+
+def model_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
+    """The tree of devices of a simulated storage, as plain data."""
+    model = getattr(run.spec.storage.get(storage), "model", None)
+    return model.model_dump(mode="json", by_alias=True) if model else None
+
+
+def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list[Finding]:
+    """The same of a database: did its clients set the limit, and did they take all that came?"""
+    told: dict[str, Any] = {}
+    if "server" in frames.samples["subject"]:
+        server = sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
+        statements, transactions = programs.counted(server)
+        told = {"server_statements": statements, "server_transactions": transactions}
+        told["machine"] = machine_of(frames.samples.iter_rows(), part.spans)
+    found: list[Finding] = []
+    for program in run.spec.phases[index].programs or ():
+        ((word, settings),) = program.model_dump(mode="json").items()
+        clients = settings.get("clients") or 1
+        data = frames.window(run.spec.repetition, index, word, part)
+        limits = client_findings(word, clients, data, **told) if told else []
+        blamed = any(finding.level == "invalid" for finding in limits)
+        found += limits if blamed else [*limits, *program_unserved(word, clients, data)]
+    return found

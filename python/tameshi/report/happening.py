@@ -1,0 +1,57 @@
+"""What happened, in words: an event of a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tameshi.report.text import Text, format_value
+
+
+def happening(event: Mapping[str, Any], text: Text) -> str:
+    """What happened, in words."""
+    kind = str(event["kind"])
+    fields: dict[str, Any] = {
+        key: text.name(str(event[key])) for key in ("storage", "event") if key in event
+    }
+    channel = event.get("channel") is not None
+    if kind == "fail":
+        kind = "fail_all" if event.get("member") is None else kind
+        if channel:
+            kind = "fail_channel" if event["survived"] else "fail_last_channel"
+    if kind == "rebuilt":
+        spent = event["for_ns"]
+        fields |= {
+            "bytes": format_value("bytes", event["bytes"]),
+            "time": format_value("latency", spent),
+            "scale": event.get("scale"),
+        }
+        kind = "rebuilt_channel" if channel else kind
+        kind += "_scaled" if event.get("scale") else ""
+    if kind == "power_cut":
+        fields |= {
+            "outstanding": event["outstanding"],
+            "torn": event.get("torn_writes", 0),
+            "writes": event["lost_writes"],
+            "bytes": format_value("bytes", event["lost_bytes"]),
+            "flush": format_value("latency", event.get("flush_ns", 0)),
+            "hold_up": format_value("latency", event.get("hold_up_ns", 0)),
+        }
+        kind = "power_cut_carried" if event.get("hold_up_ns") else kind
+    if kind in ("crash", "restart"):
+        fields["away"] = format_value("latency", event["away_ns"])
+        kind += "_cut_short" if event.get("back") is False else ""
+    if kind == "pool_loaded":
+        fields |= {
+            "pages": f"{event['pages']:,}",
+            "time": format_value("latency", event["for_ns"]),
+        }
+        kind += "" if event["whole"] else "_in_part"
+    if kind == "failover":
+        fields |= {
+            "outstanding": event["outstanding"],
+            "writes": event["lost_writes"],
+            "bytes": format_value("bytes", event["lost_bytes"]),
+        }
+    fields |= {key: event[key] for key in ("member", "channel", "why", "status") if key in event}
+    return text(f"timeline.{kind}", **fields)
