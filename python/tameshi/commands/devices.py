@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tameshi import devices
-from tameshi.commands.consoles import OUT
+from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_word
 
 FORMS = ("terminal", "html", "json")
@@ -54,7 +54,8 @@ def show_command(
         return
     array = devices.find_array(name)
     if array:
-        told = devices.by_depth(array)
+        with devices.shown_on(ERR, lang) as watch:
+            told = devices.by_depth(array, watch)
         if form == "json":
             out = json.dumps(devices.array_as_json(array, told), ensure_ascii=False, indent=2)
             typer.echo(out)
@@ -64,7 +65,8 @@ def show_command(
             OUT.print(devices.render(array, told, lang))
         return
     drive = devices.find(name)
-    found = devices.behaviour(drive)
+    with devices.shown_on(ERR, lang) as watch:
+        found = devices.behaviour(drive, watch)
     if form == "json":
         typer.echo(json.dumps(devices.as_json(drive, found), ensure_ascii=False, indent=2))
     elif form == "html":

@@ -27,6 +27,7 @@ from tameshi.devices.values import (
     names,
     plain,
 )
+from tameshi.devices.watching import shown_on
 from tameshi.devices.words import LANGUAGES
 
 __all__ = [
@@ -56,4 +57,5 @@ __all__ = [
     "plain_as_json",
     "render",
     "render_plain",
+    "shown_on",
 ]

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from tameshi import _core
 from tameshi.devices.values import Described
+from tameshi.devices.watching import Watch, carry_out, unwatched
+from tameshi.run.work import StreamWork
 from tameshi.study import StudyFile, plan
 
 NANOSECONDS = 1e9
@@ -68,7 +70,7 @@ class Behaviour:
     steady: tuple[Measured, ...]
 
 
-def behaviour(drive: Described) -> Behaviour | None:
+def behaviour(drive: Described, watch: Watch = unwatched) -> Behaviour | None:
     """Simulate a drive from fresh to steady: some seconds, nothing left behind.
 
     None for the model without any cost, of which there is nothing to see.
@@ -76,7 +78,7 @@ def behaviour(drive: Described) -> Behaviour | None:
     if drive.model == "null":
         return None
     scale = _scale(drive)
-    rows = simulated(drive.name, _study(drive, scale), {"devices": [drive.file]})
+    rows = simulated(drive.name, _study(drive, scale), {"devices": [drive.file]}, watch)
     by_stream = {stream: intervals_of(rows, stream) for stream in ("fill", "age", *STREAMS)}
     capacity = drive.capacity_bytes / scale
     steady = tuple(measured(stream, by_stream[stream]) for stream in STREAMS)
@@ -85,7 +87,7 @@ def behaviour(drive: Described) -> Behaviour | None:
 
 
 def simulated(
-    name: str, text: str, extra: Mapping[str, Sequence[tuple[str, str, str]]]
+    name: str, text: str, extra: Mapping[str, Sequence[tuple[str, str, str]]], watch: Watch
 ) -> list[dict[str, str]]:
     """The load's series of the one run that a study asks for, `extra` being profiles by kind."""
     with tempfile.TemporaryDirectory(prefix="tameshi-devices-") as place:
@@ -94,7 +96,8 @@ def simulated(
         (spec,) = plan(study, "simulated", quick=False).runs
         for below in ("series", "histograms"):
             (folder / below).mkdir()
-        _core.Execution(spec, folder).run([], 0, "auto")
+        work = StreamWork(_core.to_json(spec), folder, [], lambda *_, **__: None)
+        carry_out(work, len(spec.phases), watch)
         with (folder / "series" / "load.csv").open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 

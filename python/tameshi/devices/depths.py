@@ -15,6 +15,7 @@ from tameshi.devices.behaviour import (
     simulated,
 )
 from tameshi.devices.values import Array
+from tameshi.devices.watching import Watch, unwatched
 
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CACHE_FILLS = 2
@@ -31,10 +32,11 @@ class ByDepth:
     writes: tuple[Measured, ...]
 
 
-def by_depth(array: Array) -> ByDepth:
-    """Simulate an array: some seconds, nothing left behind."""
+def by_depth(array: Array, watch: Watch = unwatched) -> ByDepth:
+    """Simulate an array: some seconds, a minute for many flash drives; nothing left behind."""
     scale = _scale(array)
-    rows = simulated(array.name, _study(array, scale), {"arrays": [array.file], **array.beside})
+    extra = {"arrays": [array.file], **array.beside}
+    rows = simulated(array.name, _study(array, scale), extra, watch)
 
     def of(kind: str) -> tuple[Measured, ...]:
         names = ((depth, f"{kind}_{depth}") for depth in DEPTHS)

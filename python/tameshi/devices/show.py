@@ -17,6 +17,7 @@ from tameshi.devices.behaviour import Behaviour, Measured
 from tameshi.devices.depths import ByDepth
 from tameshi.devices.values import Array, Described, Plain, Value
 from tameshi.devices.words import words
+from tameshi.report.standing import SHOWN_SCALE
 from tameshi.report.text import format_value
 
 SCHEMA_VERSION = 1
@@ -98,7 +99,7 @@ def as_json(drive: Described, found: Behaviour | None) -> dict[str, Any]:
         "model": drive.model,
         "capacity_bytes": drive.capacity_bytes,
         "values": [asdict(value) for value in drive.values],
-        "behaviour": asdict(found) if found else None,
+        "behaviour": _as_data(found) if found else None,
     }
 
 
@@ -113,7 +114,7 @@ def array_as_json(array: Array, found: ByDepth) -> dict[str, Any]:
         "capacity_bytes": array.capacity_bytes,
         "drives": array.drives,
         "values": [asdict(value) for value in array.values],
-        "behaviour": asdict(found),
+        "behaviour": _as_data(found),
     }
 
 
@@ -170,11 +171,25 @@ def _scaled(scale: int, lang: str) -> str:
     return words("scaled", lang, n=scale) if scale > 1 else words("whole", lang)
 
 
+def is_proven(scale: int) -> bool:
+    """Whether results at a capacity scale were held against those of a whole drive."""
+    return scale <= SHOWN_SCALE
+
+
+def _doubt(scale: int, lang: str) -> str:
+    return "" if is_proven(scale) else words("unproven", lang, most=SHOWN_SCALE)
+
+
+def _as_data(found: Behaviour | ByDepth) -> dict[str, Any]:
+    return {**asdict(found), "scale_is_proven": is_proven(found.scale)}
+
+
 def _ageing(found: Behaviour, lang: str) -> Shown:
     """A drive over what was written, or over time where nothing gets old."""
     explained = words("explained_by_time", lang)
     if found.ages:
         explained = words("explained", lang, scale=_scaled(found.scale, lang))
+        explained += _doubt(found.scale, lang)
     across = [point.written if found.ages else point.at_s for point in found.points]
 
     def called(place: float) -> str:
@@ -208,10 +223,11 @@ def _depths(found: ByDepth, lang: str) -> Shown:
     pairs = list(zip(found.reads, found.writes, strict=True))
     last = len(pairs) - 1
     places = [(n / last, read.name) for n, (read, _) in enumerate(pairs)]
+    explained = words("explained_by_depth", lang, scale=_scaled(found.scale, lang))
     heads = ("outstanding", "reads", "read_latency", "writes", "write_latency")
     return Shown(
         title=words("by_depth", lang),
-        explained=words("explained_by_depth", lang, scale=_scaled(found.scale, lang)),
+        explained=explained + _doubt(found.scale, lang),
         series=(
             ("reads", "rate", [of.iops for of in found.reads]),
             ("writes", "rate", [of.iops for of in found.writes]),

@@ -30,6 +30,13 @@ TEXT: dict[str, tuple[str, str]] = {
         "シミュレーション：4 KiBランダム書き込み、同時256件。横軸は時間。",
     ),
     "scaled": ("one {n}th of its capacity", "容量の{n}分の1"),
+    "unproven": (
+        " Results were held against a whole drive's up to a scale of {most}: beyond it they are "
+        "unproven.",
+        "縮小率{most}までは全容量の結果と照合済み。それを超えるこの結果は未検証。",
+    ),
+    "preparing": ("writing flash to its steady state", "フラッシュを定常状態まで書き込み中"),
+    "simulating": ("simulating", "シミュレーション中"),
     "whole": ("its full capacity", "全容量"),
     "iops": ("writes per second", "毎秒の書き込み数"),
     "latency": ("mean latency", "平均遅延"),

@@ -1,0 +1,93 @@
+"""Who waits for a drive's simulation sees how far it is, and how far it can be trusted."""
+
+import io
+import threading
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from tameshi.devices import find, html, render
+from tameshi.devices.behaviour import Behaviour, Measured, Point, behaviour
+from tameshi.devices.show import as_json
+from tameshi.devices.watching import carry_out, share_of, shown_on
+
+
+def progress(phase: int, elapsed: int, done: int, **doing: int | None) -> dict[str, Any]:
+    times = {"elapsed_ns": elapsed, "phase_begin_ns": 100, "phase_bytes": done}
+    return {"phase": phase, "doing": {"total_bytes": None, "total_ns": None, **doing}, **times}
+
+
+@pytest.mark.parametrize(
+    ("told", "share"),
+    [
+        (progress(0, 0, 0, total_bytes=10), None),
+        (progress(0, 50, 5, total_bytes=10), 0.125),
+        (progress(1, 150, 0, total_ns=100), 0.375),
+        (progress(3, 900, 0, total_ns=100), 1.0),
+    ],
+)
+def test_what_is_through_is_counted_in_phases_and_parts_of_them(told, share):
+    assert share_of(told, 4) == share
+
+
+def test_shares_rise_to_the_end_while_a_drive_is_simulated(monkeypatch):
+    monkeypatch.setattr("tameshi.devices.watching.SECONDS", 0.005)
+    seen: list[float | None] = []
+    found = behaviour(find("nytro-blp4-400g"), seen.append)
+    shares = [share for share in seen if share is not None]
+    assert found and len(shares) > 10
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] < 0.5 < shares[-1] <= 1
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a_terminal_shows_a_bar_and_a_file_nothing(lang):
+    shown = {}
+    for terminal in (True, False):
+        file = io.StringIO()
+        with shown_on(Console(file=file, force_terminal=terminal), lang) as watch:
+            watch(None)
+            watch(0.5)
+        shown[terminal] = file.getvalue()
+    assert {"en": "simulating", "ja": "シミュレーション中"}[lang] in shown[True]
+    assert shown[False] == ""
+
+
+class Endless:
+    """Work that ends only where it is stopped."""
+
+    def __init__(self) -> None:
+        self.ended = threading.Event()
+
+    def measure(self, *_: Any) -> None:
+        self.ended.wait(60)
+
+    def progress(self) -> dict[str, Any]:
+        return progress(0, 0, 0)
+
+    def stop(self) -> None:
+        self.ended.set()
+
+
+def test_who_interrupts_it_ends_the_simulation_too():
+    def interrupt(_: float | None) -> None:
+        raise KeyboardInterrupt
+
+    work = Endless()
+    with pytest.raises(KeyboardInterrupt):
+        carry_out(work, 1, interrupt)
+    assert work.ended.is_set()
+
+
+@pytest.mark.parametrize(("scale", "proven"), [(1, True), (256, True), (512, False), (1024, False)])
+def test_a_scale_that_was_held_against_no_whole_drive_is_marked_as_unproven(scale, proven):
+    drive = find("nvme-qlc-15.36tb")
+    point = Point(1.0, 1.0, 1e5, 1e5)
+    found = Behaviour(scale, True, (point, point), (Measured("one_read_4k", 1.0, 1.0, 1.0),))
+    assert as_json(drive, found)["behaviour"]["scale_is_proven"] == proven
+    for lang, word in (("en", "unproven"), ("ja", "未検証")):
+        out = Console(file=io.StringIO(), width=400)
+        out.print(render(drive, found, lang))
+        for text in (out.file.getvalue(), html(drive, found, lang)):
+            assert (word in text) != proven
