@@ -232,3 +232,88 @@ def test_levels_that_run_unlike_programs_are_not_compared() -> None:
         "Oltp · drive flash makes 400 transactions a second, 4.00 × the 100 of disk; scan · drive "
         "flash takes 4.00 s, 0.500 × the 8.00 s of disk."
     )
+
+
+def blow(event: str, at_s: int, **more: Any) -> dict[str, Any]:
+    """A crash, or with `kind` a restart, of the run."""
+    told = {"kind": "crash", "how": "kill", "repetition": 0, "event": event, "t_ns": at_s * 10**9}
+    return {**told, **more}
+
+
+def outage_at(at_s: int, for_s: int) -> dict[str, Any]:
+    times = {"first_error_ns": at_s, "first_success_ns": at_s + for_s, "recovered_ns": at_s + for_s}
+    outage = {key: time * 10**9 for key, time in times.items()}
+    return {"kind": "outage", "repetition": 0, "outage": outage}
+
+
+def lost(count: int) -> dict[str, Any]:
+    ledger = {"acknowledged": 100, "lost": count, "ambiguous": 0}
+    return {"kind": "check", "repetition": 0, "conditions": [], "ledger": ledger}
+
+
+def test_of_many_outages_the_longest_by_each_event_follows_what_the_axes_do() -> None:
+    cells = [
+        cell(
+            "run",
+            {"place": place, "size": size},
+            database=[
+                blow("cut", 5),
+                outage_at(5, 2 + i),
+                blow("again", 60, kind="restart"),
+                outage_at(60, 30 - i),
+            ],
+        )
+        for i, (place, size) in enumerate(product(PACE, ("1", "2")))
+    ]
+    said = first(view(cells, {}, place=list(PACE), size=["1", "2"])).split("; ")
+    assert [part.split(" makes")[0] for part in said[:3]] == [
+        "Place pair",
+        "place memory",
+        "size 2",
+    ]
+    assert said[3].startswith("of 6 outages by cut the longest is memory · size 2: the")
+    assert "for 7.00 s" in said[3] and "for 30.00 s" in said[4]
+    assert said[4].startswith("of 6 outages by again the longest is alone · size 1: the")
+
+
+def test_several_events_of_one_phase_are_told_apart() -> None:
+    both = [blow("cut", 5), outage_at(5, 2), blow("kill", 20), outage_at(20, 4)]
+    said = first(view([cell("run", {}, database=both)], {}))
+    assert "run · cut: the service is away for 2.00 s" in said.lower()
+    assert "run · kill: the service is away for 4.00 s" in said.lower()
+
+
+def test_lost_commits_come_first_of_all() -> None:
+    cells = [
+        cell("run", {"place": place}, database=[lost(count), blow("cut", 5), outage_at(5, 2)])
+        for place, count in zip(PACE, (0, 4, 1084), strict=True)
+    ]
+    said = first(view(cells, {}, place=list(PACE)))
+    assert said.startswith("2 of 3 cells lose acknowledged commits, memory the most with 1,084; ")
+    alone = first(view([cell("run", {}, database=[lost(7)])], {}))
+    assert alone == "7 acknowledged commits are lost."
+    assert "commits" not in first(view([cell("run", {}, database=[lost(0), outage_at(1, 1)])], {}))
+
+
+def test_levels_are_judged_by_cells_without_an_outage_where_there_are_any() -> None:
+    cells = [cell("run", {"place": place, "event": "none"}) for place in ("alone", "memory")]
+    slow = {"estimates": [estimate("tpcc", "transaction.rate", 1.0)]}
+    cells += [
+        cell("run", {"place": place, "event": "kill"}, database=[outage_at(1, 1)]) | slow
+        for place in ("alone", "memory")
+    ]
+    said = first(view(cells, {}, place=["alone", "memory"], event=["none", "kill"]))
+    assert said.startswith("Place memory makes 400 transactions a second, 4.00 × the 100 of alone;")
+    assert "event kill" not in said
+
+
+def test_where_levels_are_many_every_axis_is_told_what_does_most_on_it() -> None:
+    sizes = ("a", "b", "c", "d", "e", "f", "g", "h")
+    cells = []
+    for place, (size, name) in product(PACE, enumerate(sizes, 1)):
+        rate = estimate("tpcc", "transaction.rate", PACE[place] * size)
+        cells.append(cell("run", {"name": name, "place": place}) | {"estimates": [rate]})
+    said = first(view(cells, {}, name=list(sizes), place=list(PACE))).lower().split("; ")
+    assert len(said) == 6
+    assert sum(part.startswith("place") for part in said) == 2
+    assert said[0].startswith("name e") and said[3].startswith("name h")

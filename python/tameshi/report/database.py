@@ -262,7 +262,9 @@ def _outage(text: Text, outage: Mapping[str, Any]) -> str:
     begin = outage["first_error_ns"]
 
     def since(key: str) -> str:
-        return f"{(outage[key] - begin) / 1e9:.2f} s" if outage[key] else text("check.never")
+        if not outage[key]:
+            return text("check.never")
+        return text("check.after", time=f"{(outage[key] - begin) / 1e9:.2f} s")
 
     return text(
         "check.outage",

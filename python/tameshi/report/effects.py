@@ -1,4 +1,4 @@
-"""What changes do: levels beside levels, phases beside phases, and how long a service was away."""
+"""What changes do: levels beside levels, and phases beside phases."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tameshi.report.facts import MEAN, is_chief, model_of, side_of
+from tameshi.report.outages import outages_of
 from tameshi.report.points import (
     Axis,
     Levels,
@@ -60,21 +61,6 @@ class Effect:
     sampling: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True)
-class Away:
-    """How long a cell's clients were not served, and from when on at nine tenths of the rate.
-
-    In nanoseconds from the first failure, in each run; none where that never came.
-    """
-
-    name: Name
-    served: tuple[int | None, ...]
-    recovered: tuple[int | None, ...]
-    served_model: tuple[float, ...] = ()
-    """The ends of how far the model of a simulated database may be off in each run."""
-    recovered_model: tuple[float, ...] = ()
-
-
 def effects(view: View, world: str, most: int) -> list[Effect]:
     """What levels and phases do to programs, and to what else the study wants to be told.
 
@@ -82,11 +68,13 @@ def effects(view: View, world: str, most: int) -> list[Effect]:
     """
     found: list[Effect] = []
     by_phase = {phase: rates for phase in view.phases if (rates := _rates(view, world, phase))}
-    broken = {cell["phase"] for cell in _cells(view, world) if _outages(cell)}
+    broken = {(c["phase"], freeze(c["levels"])) for c in _cells(view, world) if outages_of(c)}
     # Where the service broke down, its rate tells of the outage and not of the levels.
-    whole = [phase for phase in by_phase if phase not in broken] or list(by_phase)
-    for phase in whole:
-        found += _of_levels(view, phase, by_phase[phase])
+    whole = [phase for phase in by_phase if phase not in {at for at, _ in broken}]
+    for phase in whole or by_phase:
+        rates = by_phase[phase]
+        kept = {levels: rate for levels, rate in rates.items() if (phase, levels) not in broken}
+        found += _of_levels(view, phase, kept or rates)
     found += _of_phases(view, by_phase, most)
     told = view.answer.get("tell") or ()
     if LIFE in told:
@@ -98,35 +86,18 @@ def effects(view: View, world: str, most: int) -> list[Effect]:
     return found
 
 
-def aways(view: View, world: str) -> list[Away]:
-    """The outages of each cell, in the order of the cells."""
-    broken = [(cell, outages) for cell in _cells(view, world) if (outages := _outages(cell))]
-    several = len({cell["phase"] for cell, _ in broken}) > 1
-
-    def since(events: Sequence[Mapping[str, Any]], key: str) -> tuple[int | None, ...]:
-        outages = [event["outage"] for event in events]
-        return tuple(o[key] - o["first_error_ns"] if o[key] else None for o in outages)
-
-    def model(events: Sequence[Mapping[str, Any]], key: str) -> tuple[float, ...]:
-        told = [event["model"][key] for event in events if key in event.get("model", {})]
-        return tuple(each[end] for each in told for end in ("low", "high"))
-
-    found = []
-    for cell, outages in broken:
-        words = level_words(freeze(cell["levels"]))
-        name = (cell["phase"], *words) if several or not words else words
-        served, recovered = "first_success_ns", "recovered_ns"
-        times = since(outages, served), since(outages, recovered)
-        found.append(Away(name, *times, model(outages, served), model(outages, recovered)))
-    return found
+def few(found: Sequence[Effect], most: int) -> list[Effect]:
+    """Not more than `most`, of each axis what does most before any has a second, in their order."""
+    ranked: dict[tuple[str, str, str], list[Effect]] = {}
+    for effect in sorted(found, key=lambda effect: -abs(math.log(effect.ratio))):
+        ranked.setdefault((effect.measure, effect.phase, effect.axis), []).append(effect)
+    places = {id(effect): place for of in ranked.values() for place, effect in enumerate(of)}
+    chosen = sorted(found, key=lambda effect: places[id(effect)])[:most]
+    return [effect for effect in found if effect in chosen]
 
 
 def _cells(view: View, world: str) -> Iterator[dict[str, Any]]:
     return (cell for cell in view.cells if cell["world"] == world)
-
-
-def _outages(cell: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [event for event in cell.get("database") or () if event["kind"] == "outage"]
 
 
 def _rates(view: View, world: str, phase: str) -> dict[Levels, Point]:

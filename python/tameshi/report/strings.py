@@ -485,6 +485,16 @@ TEXT: dict[str, tuple[str, str]] = {
         "{name}: the service is away {served} and {recovered}",
         "{name}：{served}、{recovered}",
     ),
+    "item.outages": ("of {count} outages{by} the longest is ", "停止{count}件{by}の最長は"),
+    "item.outages_by": (" by {event}", "（{event}）"),
+    "item.lost": (
+        "{cells} of {all} cells lose acknowledged commits, {name} the most with {count}",
+        "{all}セル中{cells}セルで応答済みコミットを喪失、最多は{name}の{count}件",
+    ),
+    "item.lost_one": (
+        "{count} acknowledged commits are lost",
+        "応答済みコミットの喪失は{count}件",
+    ),
     "away.for": ("for {time}", "サービスの停止は{time}"),
     "away.to_end": ("until the phase ends", "フェーズ終了までサービス停止"),
     "away.recovered": (
@@ -844,11 +854,12 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "check.mix_outside": ("the mix is off: {names}", "ミックスが規定外：{names}"),
     "check.outage": (
-        "first error at {begin}; first success after {success}, nine tenths of the rate before "
-        "after {recovered}; about {unserved} transactions not served",
+        "first error at {begin}; first success {success}, nine tenths of the rate before "
+        "{recovered}; about {unserved} transactions not served",
         "最初のエラー{begin}、最初の成功まで{success}、以前の90 %まで{recovered}、"
         "処理できなかったトランザクションは約{unserved}件",
     ),
+    "check.after": ("after {time}", "{time}"),
     "check.never": ("never in this phase", "このフェーズ内になし"),
     "crash.kill": (
         "`{event}`: server killed (kill -9) at {at}; it answered again {away} later, of which it "

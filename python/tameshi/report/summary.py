@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tameshi.report import silent
-from tameshi.report.effects import LATENCY, LIFE, Away, Effect, aways, effects, work_effects
+from tameshi.report import outages, silent
+from tameshi.report.effects import LATENCY, LIFE, Effect, effects, few, work_effects
 from tameshi.report.facts import (
     MEAN,
     P99,
@@ -31,7 +31,7 @@ from tameshi.report.points import (
     lowest_level,
     number,
 )
-from tameshi.report.text import Shown, Text, format_interval, format_seconds, format_value, modelled
+from tameshi.report.text import Shown, Text, format_interval, format_value, modelled
 
 LINES = 5
 # More than this in one sentence and nobody reads it: then only the best and the worst are told.
@@ -113,13 +113,18 @@ def answers(view: View, text: Text) -> list[Answer]:
 
 
 def _effect_answer(view: View, text: Text) -> list[Answer]:
-    """How many times the transactions each change brings; how long services were away."""
+    """What is lost, how many times the transactions each change brings, how long a service is away.
+
+    Outages stand back where there are many: then only the longest by each event.
+    """
 
     def say(world: str) -> str:
-        broken = [_away(text, away) for away in aways(view, world)[:MOST_ITEMS]]
+        lost = outages.lost(view, text, world)
+        broken = outages.told(view, text, world)[: MOST_ITEMS - MOST_ITEMS // 2]
         most = MOST_ITEMS - len(broken)
-        here = (effects(view, world, most) or work_effects(view, world))[:most]
-        said = text("list.separator").join([*(_effect(view, text, e) for e in here), *broken])
+        found = effects(view, world, most) or work_effects(view, world)
+        here = (_effect(view, text, effect) for effect in few(found, most))
+        said = text("list.separator").join([*lost, *here, *broken])
         return text("sentence.effect", items=said[:1].upper() + said[1:]) if said else ""
 
     clauses = _clauses(view, text, say)
@@ -168,21 +173,6 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
         aside=text.aside(told, bare=not over),
         **fields,
     )
-
-
-def _away(text: Text, away: Away) -> str:
-    """How long a service was away, and until when it was slow; of several runs from … to …."""
-
-    def said(known: str, never: str, times: Sequence[int | None], model: Sequence[float]) -> str:
-        ends = [t for t in times if t is not None]
-        if len(ends) < len(times):
-            return text(f"away.{never}")
-        bounds = Shown("", model=format_seconds(model)) if model else Shown("")
-        return text(f"away.{known}", time=format_seconds(ends) + text.aside(bounds, bare=True))
-
-    served = said("for", "to_end", away.served, away.served_model)
-    recovered = said("recovered", "unrecovered", away.recovered, away.recovered_model)
-    return text("item.away", name=text.names(away.name), served=served, recovered=recovered)
 
 
 def _most_told(pairs: list[Company]) -> list[Company]:
