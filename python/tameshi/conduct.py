@@ -14,6 +14,7 @@ from rich.console import Console
 
 from tameshi import _core, guard, outputs, searches, store
 from tameshi.bindings import Bindings
+from tameshi.errors import BadInput
 from tameshi.preflight import Examined, examine
 from tameshi.results import results
 from tameshi.run.dispatcher import Session, Task, run_all, tasks_of
@@ -122,6 +123,26 @@ def prepare(
     return Prepared(study, plans, examined, quick, exact)
 
 
+def refuse_other(folder: Path, study: StudyFile) -> None:
+    """Raises `BadInput` where a folder holds another study's results: by its name and its text.
+
+    A study that was changed goes on in its folder, and so does one under another name.
+    """
+    if not (folder / outputs.SUMMARY).exists():
+        return
+    held = outputs.read_summary(folder)[0]
+    text = folder / "study.toml"
+    if held.name == study.name or (text.exists() and text.read_text("utf-8") == study.text):
+        return
+    raise BadInput(
+        f"this folder holds the results of another study than `{study.name}`",
+        where=str(folder),
+        found=f"`{held.name}`, {held.title}",
+        accepted=["a folder of its own, with --out"],
+        hint="--fresh removes what the folder holds.",
+    )
+
+
 def conduct(
     prepared: Prepared, folder: Path, console: Console, *, jobs: int, reproduce: Sequence[str]
 ) -> Conducted:
@@ -131,6 +152,7 @@ def conduct(
     """
     current = prepared
     with store.locked_study(folder) as lock:
+        refuse_other(folder, prepared.study)
         guard.write_file(folder / "study.toml", prepared.study.text.encode())
 
         pace = Pace()

@@ -20,6 +20,7 @@ from tameshi.spec_types import Summary
 from tameshi.store import SealedRun
 
 NANOSECONDS = 1e9
+SUMMARY = "summary.json"
 ASKED = "asked.json"
 """What `tameshi ask` was asked and answers, in its study's folder."""
 MARKED = (
@@ -38,13 +39,13 @@ SERIES_COUNTS = {
 def write_summary(folder: Path, study: Summary, reproduce: Sequence[str]) -> None:
     """What the report needs and no run holds: the study's summary and the command lines."""
     value = {"study": study.model_dump(mode="json", by_alias=True), "reproduce": list(reproduce)}
-    store.write_json(folder / "summary.json", value)
+    store.write_json(folder / SUMMARY, value)
 
 
 def read_summary(folder: Path) -> tuple[Summary, list[str]]:
     """The summary of a study folder; raises `BadInput` where there is none."""
     try:
-        value = json.loads((folder / "summary.json").read_bytes())
+        value = json.loads((folder / SUMMARY).read_bytes())
     except OSError:
         accepted = ["a folder that `tameshi run` made (its --out)"]
         raise BadInput("this is no study folder", where=str(folder), accepted=accepted) from None

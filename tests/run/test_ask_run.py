@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from command import results, tameshi
+from command import SMALL, results, tameshi
 
 QUESTION = (
     *("ask", "--database-size", "90MB", "--buffer-pool", "8MiB..16MiB"),
@@ -37,6 +37,29 @@ def test_what_the_answer_hangs_on_is_tried(tmp_path):
     asked = json.loads((out / "asked.json").read_text())
     assert {row["input"] for row in asked["sensitivity"]} == {"redo_log", "clients", "row_size"}
     assert "sensitivity-plot" in (out / "report.html").read_text()
+
+
+def test_a_folder_of_another_study_is_refused_and_stays_as_it_is(study, tmp_path):
+    out, small = tmp_path / "out", study(SMALL.replace("repetitions = 2", "repetitions = 1"))
+    assert tameshi("run", small, "--out", out).returncode == 0
+    before = contents(out)
+    refused = tameshi(*QUESTION, "--out", out)
+    assert refused.returncode == 2
+    for words in ("another study than `asked`", "Found: `small`, Small.", str(out), "--fresh"):
+        assert words in refused.stderr
+    other = tameshi("run", study(SMALL.replace("Small", "Other"), "other.toml"), "--out", out)
+    assert other.returncode == 2 and "another study than `other`" in other.stderr
+    assert contents(out) == before
+    changed = study(SMALL.replace("repetitions = 2", "repetitions = 1").replace("Small", "New"))
+    assert tameshi("run", changed, "--out", out).returncode == 0, "a study may change"
+    copied = study((out / "study.toml").read_text(), "copy.toml")
+    assert tameshi("run", copied, "--out", out).returncode == 0, "and may be called otherwise"
+    fresh = tameshi(*QUESTION, "--no-sensitivity", "--out", out, "--fresh")
+    assert fresh.returncode == 0, fresh.stderr
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from tameshi.ask.written import (
     sensitivity_study,
 )
 from tameshi.bindings import Bindings
-from tameshi.conduct import Conducted, Prepared, conduct, prepare
+from tameshi.conduct import Conducted, Prepared, conduct, prepare, refuse_other
 from tameshi.errors import BadInput, StudyError
 from tameshi.results import results
 from tameshi.spec_types import Plan, World
@@ -80,6 +80,7 @@ def _prepared(written: Written) -> Prepared:
 def ask(asking: Asking, console: Console) -> Answered:
     """Run what remains to be run, and write asked.json; the same call goes on where it stopped."""
     question, folder = asking.question, asking.folder
+    refuse_other(folder, asked_study(question, question.pools, folder).study)
     guard.claim_folder(folder)
     explored = _explore(asking, console)
     chosen = answer.best_of(question, explored.found) or answer.nearest_of(explored.found)
