@@ -9,10 +9,17 @@ from dataclasses import replace
 import first_look
 import pytest
 
-from tameshi.report.draw import binary_log_ticks, binary_ticks, draw, linear_ticks, log_ticks
-from tameshi.report.figures import Figure, figures
+from tameshi.report.draw import (
+    binary_log_ticks,
+    binary_ticks,
+    draw,
+    fitting_ticks,
+    linear_ticks,
+    log_ticks,
+)
+from tameshi.report.figures import Figure, Scale, figures
 from tameshi.report.points import read_results
-from tameshi.report.text import Text, format_tick
+from tameshi.report.text import Phrase, Text, format_tick
 
 
 def all_figures() -> dict[str, Figure]:
@@ -189,3 +196,27 @@ def test_the_load_latency_curve_shows_knee_limit_and_the_highest_rate_under_it(
 def test_other_sweeps_carry_no_marks_of_a_search() -> None:
     for figure in all_figures().values():
         assert not any(panel.bounds for panel in figure.panels)
+
+
+@pytest.mark.parametrize("width", [60, 120, 240, 480])
+@pytest.mark.parametrize(("low", "high"), [(3e6, 2e8), (1e3, 9e9), (4.1e7, 4.4e7)])
+def test_labels_below_a_plot_of_a_grid_do_not_run_into_each_other(
+    low: float, high: float, width: float
+) -> None:
+    for log, ticks in ((True, log_ticks(low, high)), (False, linear_ticks(high))):
+        ends = [math.log10(low), math.log10(high)] if log else [0.0, high]
+        scale = Scale(Phrase("axis.statements"), "latency", log=log)
+        chosen = fitting_ticks(ticks, scale, ends, width)
+        at = [math.log10(tick) if log else tick for tick in chosen]
+        places = [(place - ends[0]) / (ends[1] - ends[0]) * width for place in at]
+        halves = [len(format_tick("latency", tick)) * 7 / 2 for tick in chosen]
+        assert chosen and set(chosen) <= set(ticks)
+        for i in range(1, len(chosen)):
+            assert places[i] - places[i - 1] > halves[i] + halves[i - 1] + 5
+
+
+def test_powers_of_ten_go_first_where_labels_are_too_many() -> None:
+    scale = Scale(Phrase("axis.statements"), "latency", log=True)
+    ticks = [5e6, 1e7, 2e7, 5e7, 1e8]
+    assert fitting_ticks(ticks, scale, [6.5, 8.3], 240) == [1e7, 1e8]
+    assert fitting_ticks(ticks, scale, [6.5, 8.3], 2400) == ticks

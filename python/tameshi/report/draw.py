@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import plotly.graph_objects as go
@@ -32,7 +33,9 @@ _BAR_STEP, _STACK_STEP = 46, 26
 _MANY_BARS = 12
 # What a plot of a grid takes besides its categories: ticks and the label below them.
 _BELOW_GRID = 86
-_GRID_TICKS = 5
+# How wide the plots of a grid are together at the least, a letter of a tick's label, and the gap
+# that sets two labels apart.
+_GRID_WIDTH, _LETTER, _LABEL_GAP = 720, 7.5, 8
 _DECADES_WITH_STEPS = 2.5
 
 
@@ -255,7 +258,8 @@ def _value_axis(figure: Figure, panels: tuple[Panel, ...], text: Text) -> dict[s
         low, high = min([low, *marked]), max([high, *marked])
         axis["range"] = [low - 0.05 * (high - low), high + 0.05 * (high - low)]
     if figure.kind == "dot" and figure.columns > 1:
-        ticks = _few([tick for tick in ticks if low <= tick <= high]) or ticks
+        inside = [tick for tick in ticks if low <= tick <= high] or ticks
+        ticks = fitting_ticks(inside, scale, axis["range"], _GRID_WIDTH / figure.columns)
     axis |= {"tickvals": ticks, "ticktext": [format_tick(scale.kind, v) for v in ticks]}
     return axis
 
@@ -284,12 +288,23 @@ def _heights(panels: tuple[Panel, ...]) -> Iterator[float]:
         yield from totals.values()
 
 
-def _few(ticks: list[float]) -> list[float]:
-    """So few that their labels fit below a plot of a grid: powers of ten, where there are many."""
-    if len(ticks) > _GRID_TICKS:
-        tens = [tick for tick in ticks if tick > 0 and math.log10(tick).is_integer()]
-        ticks = tens if len(tens) > 1 else ticks
-    return ticks[:: math.ceil(len(ticks) / _GRID_TICKS) or 1]
+def fitting_ticks(ticks: list[float], scale: Scale, ends: list[float], width: float) -> list[float]:
+    """So many that their labels stay apart on an axis of `width` pixels, evenly chosen.
+
+    On a logarithmic axis powers of ten go first, where there are two.
+    """
+
+    def apart(chosen: list[float]) -> bool:
+        placed = [math.log10(tick) if scale.log else tick for tick in chosen]
+        at = [(place - ends[0]) / (ends[1] - ends[0]) * width for place in placed]
+        halves = [len(format_tick(scale.kind, tick)) * _LETTER / 2 for tick in chosen]
+        sides = zip(pairwise(at), pairwise(halves), strict=True)
+        return all(b - a >= half + other + _LABEL_GAP for (a, b), (half, other) in sides)
+
+    tens = [tick for tick in ticks if scale.log and math.log10(tick).is_integer()]
+    choices = [ticks, *([tens] if len(tens) > 1 else [])]
+    choices += [choices[-1][::step] for step in range(2, len(ticks) + 1)]
+    return next(filter(apart, choices), ticks[:1])
 
 
 def log_ticks(low: float, high: float) -> list[float]:
