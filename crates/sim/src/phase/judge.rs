@@ -4,6 +4,7 @@
 //! pages nor erased flash come to a limit before the phase's end. docs/simulated-databases.md gives the rules.
 
 use super::book::Stretch;
+use super::growth::Growth;
 use super::sums::Sums;
 use super::windows::{APART, FULL, Lasting, Windows};
 use crate::engine::Standing;
@@ -13,7 +14,7 @@ const SECOND: Nanos = 1_000_000_000;
 /// A block lasts a two-hundredth of the phase.
 const BLOCKS: Nanos = 200;
 /// So much of a phase is simulated at least, or so many transactions: where these take long, simulating them is cheap.
-const LEAST_SHARE: f64 = 0.2;
+const LEAST_SHARE: f64 = 0.3;
 const LEAST_TRANSACTIONS: u64 = 130_000;
 /// And so long in any case: what a server flushes follows the seconds before, and comes to rest after some of them.
 const LEAST_TIME: Nanos = 30 * SECOND;
@@ -97,7 +98,8 @@ impl Judge {
         let windows = Windows::ending_now(blocks, window.len())?;
         let (before, window) = windows.both();
         let goes_on = windows.are_steady(left) && is_enough_to_tell(before, window) && !fills_up(before, window);
-        (goes_on && !comes_to_a_limit(window, left) && !windows.buffer_takes_room(left)).then(|| windows.lasting())
+        (goes_on && !comes_to_a_limit(before, window, left) && !windows.buffer_takes_room(left))
+            .then(|| windows.lasting())
     }
 }
 
@@ -176,8 +178,9 @@ fn fills_up(before: &[Stretch], window: &[Stretch]) -> bool {
     grows(|block| block.standing.1.dirty) || grows(|block| block.standing.1.age)
 }
 
-/// Whether something fills up before the end that is not full yet, or grows by much, at the pace of the window.
-fn comes_to_a_limit(window: &[Stretch], left: f64) -> bool {
+/// Whether something fills up before the end that is not full yet, or grows by much, at the pace of the window; a pool as its
+/// growth becomes less.
+fn comes_to_a_limit(before: &[Stretch], window: &[Stretch], left: f64) -> bool {
     let (first, last) = (&window[0], &window[window.len() - 1]);
     let (begin, end) = (first.standing.0, last.standing.1);
     let ahead = left / Sums::of(window).length;
@@ -190,8 +193,11 @@ fn comes_to_a_limit(window: &[Stretch], left: f64) -> bool {
     let is_turned_over = end.turned_over >= TURNS;
     let dirt_fills_up = !is_turned_over && reaches(begin.dirty, end.dirty, end.most_dirty);
     // Once it is full, pages go out that were asked for: the pool must have been through that.
-    let pool_fills_up =
-        !is_turned_over && end.pool + (end.pool - begin.pool).max(0.0) * ahead >= end.whole && end.pool < end.whole;
+    let growth = Growth::of(
+        [before[0].standing.0.pool, begin.pool, end.pool],
+        [before, window].map(|blocks| Sums::of(blocks).length),
+    );
+    let pool_fills_up = !is_turned_over && end.pool + growth.after(left) >= end.whole && end.pool < end.whole;
     log_goes_on || dirt_fills_up || pool_fills_up || flash_fills_up(first, last, ahead)
 }
 
@@ -272,7 +278,7 @@ mod tests {
 
     #[test]
     fn what_was_before_the_change_buffer_became_full_says_nothing_of_the_rest() {
-        let judge = Judge { begin: 0, end: 1000 * SECOND };
+        let judge = Judge { begin: 0, end: 950 * SECOND };
         let since = |full: u32| {
             let size = |number: u32| 1e6 * f64::from(number.min(50));
             let made = (0..50 + full).map(|number| {
