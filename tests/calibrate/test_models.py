@@ -61,3 +61,23 @@ def test_a_fitted_disks_cylinders_hold_its_capacity(revolution_ms: float, known:
     built = model.build(values)
     track = values["media_rate"] * revolution_ms / 1000
     assert known / built["cylinders"][0] / track == pytest.approx(4, rel=0.01)
+
+
+@pytest.mark.parametrize("known", [8_000_000_000, 64 << 30, 3_840_000_000_000, 60_000_000_000_000])
+def test_a_fitted_flash_drive_keeps_room_for_its_reserve_at_every_capacity(known: int) -> None:
+    model = flash([Cell("c", {}, 1 << 30, {})], known)
+    built = model.build({each.key: each.start for each in model.parameters})
+    nand, controller = built["nand"], built["controller"]
+    dies = controller["data_channels"][0] * controller["dies_per_channel"][0]
+    page = _core.size_bytes(nand["page"][0]) * nand["planes"][0]
+    block = page * nand["pages_per_block"][0] * dies
+    spare = known * float(built["over_provisioning"][0].removesuffix("%")) / 100
+    assert spare / block > built["cleaning"]["reserve_blocks"][0] + 4
+
+
+@pytest.mark.parametrize("known", [146_000_000_000, 30_000_000_000_000, 122_000_000_000_000])
+def test_the_slowest_tracks_that_a_fit_tries_still_hold_the_disk(known: int) -> None:
+    model = hard_disk([Cell("c", {}, 1 << 30, {})], known, 4.0)
+    slowest = {each.key: each.low for each in model.parameters}
+    cylinders = model.build(slowest)["cylinders"][0]
+    assert known <= 64 * cylinders * slowest["media_rate"] * 0.004

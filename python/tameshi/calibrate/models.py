@@ -89,10 +89,13 @@ def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc
     """A flash drive shaped like a profile of the project: times, rates and the link are free."""
     base = _template(template)["flash"]
     whole = _whole(cells, capacity, template, base)
+    share = min(whole.size_bytes / _core.size_bytes(_value(base, "capacity")), 1.0)
+    pages = max(round(_value(base, "nand.pages_per_block") * share), FEWEST_PAGES)
     parameters = [_free(base, *each) for each in FREE_OF_FLASH]
 
     def build(values: Values) -> dict[str, Any]:
         table = _leaves(base)
+        table["nand"]["pages_per_block"] = (pages, "")
         for key, unit, *_ in FREE_OF_FLASH:
             if unit == "factor":
                 _set(table, key, [time_text(each * values[key]) for each in _times(base, key)])
@@ -113,7 +116,8 @@ def flash(cells: Sequence[Cell], capacity: int | None, template: str = "nvme-tlc
         "power_loss_protection: that needs power cuts",
         *whole.untold,
     )
-    return Model("flash", "flash", parameters, build, untold, {"capacity": whole.source})
+    sources = {"capacity": whole.source, "pages_per_block": PAGES.format(template=template)}
+    return Model("flash", "flash", parameters, build, untold, sources)
 
 
 def _whole(
@@ -123,8 +127,11 @@ def _whole(
     return capacity_of(known, used, (template, _core.size_bytes(_value(base, "capacity"))))
 
 
-MOST_CYLINDERS = 10_000_000
+FEWEST_PAGES = 16
 """That a profile takes."""
+PAGES = "not told by what was measured; as many blocks as profile {template} has, or more"
+MOST_CYLINDERS, MOST_HEADS = 10_000_000, 64
+"""That a profile takes: on slower tracks its capacity would not lie."""
 CYLINDERS = "follow from capacity, revolution and media_rate, with the heads of profile {template}"
 
 
@@ -138,7 +145,11 @@ def hard_disk(
     base = _template(template)["hdd"]
     whole = _whole(cells, capacity, template, base)
     heads = _core.size_bytes(_value(base, "capacity")) / _track(base) / _value(base, "cylinders")
-    parameters = [_free(base, *each) for each in FREE_OF_HARD_DISK]
+    slowest = 1.01 * whole.size_bytes / (MOST_CYLINDERS * MOST_HEADS * revolution_ms / 1e3)
+    parameters = [
+        _free(base, key, unit, max(least, slowest) if key == "media_rate" else least, most)
+        for key, unit, least, most in FREE_OF_HARD_DISK
+    ]
 
     def build(values: Values) -> dict[str, Any]:
         table = _leaves(base)
@@ -187,6 +198,8 @@ SLOW_NS = 1_500_000
 """A random read whose median is below this came from no disk arm."""
 FAST_NS = 15_000
 """One below this came from no flash."""
+LEAST_FLASH = 8_000_000_000
+"""Bytes below which a drive of the template's dies has no room for its blocks in reserve."""
 
 
 def candidates(cells: Sequence[Cell], capacity: int | None, only: str | None) -> list[Model]:
@@ -202,6 +215,8 @@ def candidates(cells: Sequence[Cell], capacity: int | None, only: str | None) ->
     rested = typical is not None and any(cell.depth == 1 for cell in cells)
     if only == "hdd" or (only is None and rested and typical and typical >= SLOW_NS):
         found += [hard_disk(cells, capacity, each) for each in REVOLUTIONS_MS]
-    if only == "flash" or (only is None and rested and typical and FAST_NS <= typical < SLOW_NS):
+    large = capacity is None or capacity >= LEAST_FLASH
+    fast = rested and typical and FAST_NS <= typical < SLOW_NS
+    if only == "flash" or (only is None and fast and large):
         found.append(flash(cells, capacity))
     return [model for model in found if only is None or model.kind == only]

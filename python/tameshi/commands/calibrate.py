@@ -18,6 +18,15 @@ from tameshi.report import fit_markdown, fit_terminal
 
 app = typer.Typer(add_completion=False)
 
+SizeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--size",
+        help="How much of the target is used [default: 1 GiB]; with results, how large the device "
+        "or file is that they are of.",
+    ),
+]
+
 
 @app.command()
 def calibrate_command(
@@ -42,14 +51,7 @@ def calibrate_command(
     time: Annotated[
         str, typer.Option("--time", help="What measuring may take, such as `5 min`.")
     ] = "5 min",
-    size: Annotated[
-        str | None,
-        typer.Option(
-            "--size",
-            help="How much of the target is used [default: 1 GiB]; with results, how large the "
-            "device or file is that they are of.",
-        ),
-    ] = None,
+    size: SizeOption = None,
     repetitions: Annotated[
         int, typer.Option("--repetitions", min=1, help="Runs of each cell.")
     ] = 3,

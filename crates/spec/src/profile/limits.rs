@@ -3,6 +3,7 @@
 //! The limits are wide, but those of each time, rate and power are less than a factor of a thousand apart: what is in the wrong unit
 //! lies outside.
 
+use super::geometry_limits::{disk_conflict, flash_geometry_conflict};
 use super::power_limits::{drawn, draws_more_idle, power_conflict, power_limits};
 use super::{Device, FlashProfile, HddProfile, HostLink, Pcie, XPointProfile};
 use tameshi_base::InputErrorKind;
@@ -33,6 +34,12 @@ const FASTEST_LINK: u64 = 80_000 * MB_PER_S;
 /// Commands per second that electronics start, in thousandths.
 const SLOWEST_ELECTRONICS: u64 = 20_000_000;
 const FASTEST_ELECTRONICS: u64 = 15_000_000_000;
+
+/// Commands outstanding: Serial ATA holds 32, SAS some hundreds; NVMe as many as a queue of its largest has.
+const DEEPEST_OF_DISKS: u64 = 4_096;
+const DEEPEST: u64 = 65_536;
+/// Bytes of a drive of 3D XPoint.
+const XPOINT: (u64, u64) = (1_000_000_000, 16_000_000_000_000);
 
 /// The first thing in a profile that can't be.
 pub(crate) fn impossible(device: &Device) -> Option<Impossible> {
@@ -88,7 +95,7 @@ fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
         or_none(Limit(hdd.command_overhead.value.0, at("command_overhead"), TIME, 10 * US, 5 * MS)),
         capacity(hdd.capacity.value, "hdd", 1_000_000),
         Limit(u64::from(hdd.cylinders.value), at("cylinders"), COUNT, 1, 10_000_000),
-        Limit(u64::from(hdd.queue_depth.value), at("queue_depth"), COUNT, 1, 65_536),
+        Limit(u64::from(hdd.queue_depth.value), at("queue_depth"), COUNT, 1, DEEPEST_OF_DISKS),
         Limit(hdd.media_rate.value.0, at("media_rate"), RATE, 2 * MB_PER_S, 1_000 * MB_PER_S),
     ];
     let cache = hdd.write_cache.iter().map(|size| Limit(size.value.0, at("write_cache"), SIZE, 1 << 16, 1 << 32));
@@ -106,7 +113,7 @@ fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
         if hdd.seek_average.value < hdd.seek_min.value {
             return conflict(&["hdd", "seek_average"], "the mean seek is shorter than the shortest", "");
         }
-        draws_more_idle("hdd", hdd.power.as_ref()).or_else(|| zones_conflict(hdd))
+        draws_more_idle("hdd", hdd.power.as_ref()).or_else(|| zones_conflict(hdd)).or_else(|| disk_conflict(hdd))
     })
 }
 
@@ -119,6 +126,11 @@ fn zones_conflict(hdd: &HddProfile) -> Option<Impossible> {
     let within = zones.inner_rate.value <= hdd.media_rate.value && hdd.media_rate.value <= zones.outer_rate.value;
     let message = "the mean rate is not between those of the zones";
     if within { None } else { conflict(&["hdd", "media_rate"], message, "") }
+}
+
+/// The most commands behind a link: one that carries data one way at a time is a disk's.
+fn deepest(link: &HostLink) -> u64 {
+    if link.half_duplex.value { DEEPEST_OF_DISKS } else { DEEPEST }
 }
 
 fn link_limits(model: &'static str, link: &HostLink) -> [Limit; 2] {
@@ -196,8 +208,8 @@ fn controller_limits(flash: &FlashProfile) -> Vec<Limit> {
         count("data_channels", controller.data_channels.value, 1, 256),
         count("parity_channels", controller.parity_channels.value, 0, 1),
         count("dies_per_channel", controller.dies_per_channel.value, 1, 64),
-        count("queue_depth", controller.queue_depth.value, 1, 1 << 20),
-        Limit(controller.interleave.value.0, at("interleave"), SIZE, 512, 1 << 30),
+        count("queue_depth", controller.queue_depth.value, 1, deepest(&flash.link)),
+        Limit(controller.interleave.value.0, at("interleave"), SIZE, 512, 1 << 20),
         Limit(controller.channel_rate.value.0, at("channel_rate"), RATE, 20 * MB_PER_S, 10_000 * MB_PER_S),
         Limit(controller.read_rate.value.0, at("read_rate"), RATE, SLOWEST_ELECTRONICS, FASTEST_ELECTRONICS),
         Limit(controller.write_rate.value.0, at("write_rate"), RATE, SLOWEST_ELECTRONICS, FASTEST_ELECTRONICS),
@@ -212,6 +224,8 @@ fn controller_limits(flash: &FlashProfile) -> Vec<Limit> {
             1 << 16,
         ),
     ];
+    let atomic = flash.atomic_write.iter();
+    limits.extend(atomic.map(|size| Limit(size.value.0, vec!["flash", "atomic_write"], SIZE, 0, 1 << 20)));
     let transfers = controller.transfer_rate.iter();
     limits.extend(transfers.map(|rate| Limit(rate.value.0, at("transfer_rate"), RATE, SLOWEST_LINK, FASTEST_LINK)));
     limits.extend(controller.functions.iter().map(|functions| count("functions", functions.value, 1, 65_535)));
@@ -267,13 +281,15 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
     if matches!(flash.cleaning.policy.value, super::CleaningPolicy::Choices { drawn: 0 }) {
         return conflict(&["flash", "cleaning", "policy"], "a choice among no blocks is none", "drawn = 1 or more");
     }
-    link_conflict("flash", &flash.link).or_else(|| flash.power.as_ref().and_then(power_conflict))
+    flash_geometry_conflict(flash)
+        .or_else(|| link_conflict("flash", &flash.link))
+        .or_else(|| flash.power.as_ref().and_then(power_conflict))
 }
 
 fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
     let at = |key| vec!["xpoint", key];
     let mut limits = vec![
-        capacity(xpoint.capacity.value, "xpoint", 1 << 20),
+        Limit(xpoint.capacity.value.0, at("capacity"), SIZE, XPOINT.0, XPOINT.1),
         Limit(xpoint.access_unit.value.0, at("access_unit"), SIZE, 64, 64 << 10),
         Limit(u64::from(xpoint.channels.value), at("channels"), COUNT, 1, 256),
         Limit(xpoint.read_time.value.0, at("read_time"), TIME, 100, 50 * US),
@@ -281,7 +297,7 @@ fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
         or_none(Limit(xpoint.read_overhead.value.0, at("read_overhead"), TIME, 500, 400 * US)),
         or_none(Limit(xpoint.write_overhead.value.0, at("write_overhead"), TIME, 500, 400 * US)),
         Limit(xpoint.command_rate.value.0, at("command_rate"), RATE, SLOWEST_ELECTRONICS, FASTEST_ELECTRONICS),
-        Limit(u64::from(xpoint.queue_depth.value), at("queue_depth"), COUNT, 1, 1 << 20),
+        Limit(u64::from(xpoint.queue_depth.value), at("queue_depth"), COUNT, 1, deepest(&xpoint.link)),
     ];
     limits.extend(link_limits("xpoint", &xpoint.link));
     limits.extend(xpoint.functions.iter().map(|f| Limit(u64::from(f.value), at("functions"), COUNT, 1, 65_535)));
@@ -340,6 +356,74 @@ mod tests {
     fn each_time_and_rate_of_each_host_is_refused_when_it_is_off_by_a_factor_of_a_thousand() {
         let refused = refused_in("hosts", |text| Ok(impossible_host(&toml::from_str::<HostProfile>(text)?.host)));
         assert!(refused > 150, "{refused}");
+    }
+
+    fn profile(name: &str) -> String {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../profiles/devices/{name}.toml"));
+        std::fs::read_to_string(path).expect("a profile")
+    }
+
+    fn judged(text: &str) -> Option<Impossible> {
+        impossible(&toml::from_str::<DeviceProfile>(text).expect("a profile").device)
+    }
+
+    /// The profile with another value for the first line of a key.
+    fn with(name: &str, key: &str, value: &str) -> String {
+        let text = profile(name);
+        let line = text.lines().find(|line| line.split_whitespace().next() == Some(key)).expect(key);
+        text.replacen(line, &format!("{key} = {{ value = {value}, source = \"a test\" }}"), 1)
+    }
+
+    #[test]
+    fn a_size_or_a_count_off_by_a_factor_of_a_thousand_is_refused_at_its_key() {
+        for (name, key, value, place) in [
+            ("es3000-1.2t", "size", "\"16 GiB\"", "buffer.size"),
+            ("nvme-tlc-1tb-consumer", "size", "\"8 GiB\"", "buffer.size"),
+            ("es3000-1.2t", "interleave", "\"4 MiB\"", "controller.interleave"),
+            ("flashmax2-2.2t", "interleave", "\"64 MiB\"", "controller.interleave"),
+            ("nvme-qlc-15.36tb", "atomic_write", "\"16 MiB\"", "atomic_write"),
+            ("es3000-1.2t", "queue_depth", "512_000", "controller.queue_depth"),
+            ("sata-ssd-480gb", "queue_depth", "32_000", "controller.queue_depth"),
+            ("sas-15k-146gb", "queue_depth", "32_000", "queue_depth"),
+            ("optane-p4800x-375g", "queue_depth", "512_000", "queue_depth"),
+            ("sas-15k-146gb", "cylinders", "1", "capacity"),
+            ("es3000-1.2t", "reserve_blocks", "8000", "cleaning.reserve_blocks"),
+        ] {
+            let found = judged(&with(name, key, value)).unwrap_or_else(|| panic!("{name}: {key} = {value} is taken"));
+            assert_eq!(found.path[1..].join("."), format!("{place}.value"), "{name}");
+            assert!(!found.accepted.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_capacity_off_by_a_factor_of_a_thousand_is_refused_of_every_drive_with_a_geometry() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles/devices");
+        let mut refused = 0;
+        for entry in std::fs::read_dir(directory).expect("the profiles") {
+            let path = entry.expect("a file").path();
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            let device = toml::from_str::<DeviceProfile>(&profile(&name)).expect("a profile").device;
+            let capacity = match &device {
+                Device::Hdd(hdd) => hdd.capacity.value.0,
+                Device::Flash(flash) => flash.capacity.value.0,
+                Device::XPoint(xpoint) => xpoint.capacity.value.0,
+                Device::Null(_) | Device::Volume(_) => continue,
+            };
+            for wrong in [capacity * 1000, capacity / 1000] {
+                let found = judged(&with(&name, "capacity", &format!("\"{wrong} B\"")));
+                assert!(found.is_some(), "{name}: {wrong} bytes are taken");
+                refused += 1;
+            }
+        }
+        assert!(refused >= 40, "{refused}");
+    }
+
+    #[test]
+    fn as_many_blocks_in_reserve_as_the_spare_has_are_taken_and_one_more_is_not() {
+        let refused = judged(&with("nvme-tlc-3.84tb", "reserve_blocks", "60_000")).expect("too many");
+        let most: u32 = refused.accepted.trim_start_matches("2 to ").parse().expect("a range");
+        assert!(judged(&with("nvme-tlc-3.84tb", "reserve_blocks", &most.to_string())).is_none());
+        assert!(judged(&with("nvme-tlc-3.84tb", "reserve_blocks", &(most + 1).to_string())).is_some());
     }
 
     /// Tries every value of the profiles in a folder in the wrong unit; how many were refused, which is all of them.

@@ -5,6 +5,7 @@ mod array;
 mod engine;
 mod engine_limits;
 mod flash;
+mod geometry_limits;
 mod hdd;
 mod host;
 mod host_limits;
