@@ -11,24 +11,27 @@ from tameshi.devices import find, html, render
 from tameshi.devices.behaviour import Behaviour, Measured, Point, behaviour
 from tameshi.devices.show import as_json
 from tameshi.devices.watching import carry_out, share_of, shown_on
+from tameshi.spec_types import Until
+
+ENDS = [Until(amount="10 B"), *[Until(time="100 ns")] * 3]
 
 
-def progress(phase: int, elapsed: int, done: int, **doing: int | None) -> dict[str, Any]:
+def progress(phase: int, elapsed: int, done: int) -> dict[str, int]:
     times = {"elapsed_ns": elapsed, "phase_begin_ns": 100, "phase_bytes": done}
-    return {"phase": phase, "doing": {"total_bytes": None, "total_ns": None, **doing}, **times}
+    return {"phase": phase, **times}
 
 
 @pytest.mark.parametrize(
     ("told", "share"),
     [
-        (progress(0, 0, 0, total_bytes=10), None),
-        (progress(0, 50, 5, total_bytes=10), 0.125),
-        (progress(1, 150, 0, total_ns=100), 0.375),
-        (progress(3, 900, 0, total_ns=100), 1.0),
+        (progress(0, 0, 0), None),
+        (progress(0, 50, 5), 0.125),
+        (progress(1, 150, 0), 0.375),
+        (progress(3, 900, 0), 1.0),
     ],
 )
 def test_what_is_through_is_counted_in_phases_and_parts_of_them(told, share):
-    assert share_of(told, 4) == share
+    assert share_of(told, ENDS) == share
 
 
 def test_shares_rise_to_the_end_while_a_drive_is_simulated(monkeypatch):
@@ -60,10 +63,10 @@ class Endless:
     def __init__(self) -> None:
         self.ended = threading.Event()
 
-    def measure(self, *_: Any) -> None:
+    def run(self, *_: Any) -> None:
         self.ended.wait(60)
 
-    def progress(self) -> dict[str, Any]:
+    def progress(self) -> dict[str, int]:
         return progress(0, 0, 0)
 
     def stop(self) -> None:
@@ -76,7 +79,7 @@ def test_who_interrupts_it_ends_the_simulation_too():
 
     work = Endless()
     with pytest.raises(KeyboardInterrupt):
-        carry_out(work, 1, interrupt)
+        carry_out(work, ENDS, interrupt)
     assert work.ended.is_set()
 
 

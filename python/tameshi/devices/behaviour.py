@@ -11,7 +11,6 @@ from pathlib import Path
 from tameshi import _core
 from tameshi.devices.values import Described
 from tameshi.devices.watching import Watch, carry_out, unwatched
-from tameshi.run.work import StreamWork
 from tameshi.study import StudyFile, plan
 
 NANOSECONDS = 1e9
@@ -96,8 +95,7 @@ def simulated(
         (spec,) = plan(study, "simulated", quick=False).runs
         for below in ("series", "histograms"):
             (folder / below).mkdir()
-        work = StreamWork(_core.to_json(spec), folder, [], lambda *_, **__: None)
-        carry_out(work, len(spec.phases), watch)
+        carry_out(_core.Execution(spec, folder), [phase.until for phase in spec.phases], watch)
         with (folder / "series" / "load.csv").open(newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any
@@ -10,8 +10,9 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from tameshi import _core
 from tameshi.devices.words import words
-from tameshi.run.work import StreamWork
+from tameshi.spec_types import Until
 
 SECONDS = 0.25
 Watch = Callable[[float | None], None]
@@ -22,29 +23,29 @@ def unwatched(_: float | None) -> None:
     """Nobody waits."""
 
 
-def carry_out(work: StreamWork, phases: int, watch: Watch) -> None:
-    """All phases, watched; whoever interrupts it ends the simulation too."""
+def carry_out(run: _core.Execution, ends: Sequence[Until], watch: Watch) -> None:
+    """All phases, by their ends, watched; whoever interrupts it ends the simulation too."""
     with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(work.measure, 0, "auto")
+        done = pool.submit(run.run, [], 0, "auto")
         try:
             while not wait([done], timeout=SECONDS).done:
-                watch(share_of(work.progress(), phases))
+                watch(share_of(run.progress(), ends))
         finally:
-            work.stop()
+            run.stop()
         done.result()
 
 
-def share_of(progress: Mapping[str, Any], phases: int) -> float | None:
+def share_of(progress: Mapping[str, Any], ends: Sequence[Until]) -> float | None:
     """How much of the phases is through; None before the first has begun."""
     if not progress["elapsed_ns"]:
         return None
-    doing = progress["doing"]
-    inside = 0.0
-    if doing["total_bytes"]:
-        inside = progress["phase_bytes"] / doing["total_bytes"]
-    elif doing["total_ns"]:
-        inside = (progress["elapsed_ns"] - progress["phase_begin_ns"]) / doing["total_ns"]
-    return (int(progress["phase"]) + min(inside, 1.0)) / phases
+    end, inside = ends[progress["phase"]], 0.0
+    if end.amount:
+        inside = progress["phase_bytes"] / _core.size_bytes(end.amount.root)
+    elif end.time:
+        spent = progress["elapsed_ns"] - progress["phase_begin_ns"]
+        inside = spent / _core.nanoseconds(end.time)
+    return (int(progress["phase"]) + min(inside, 1.0)) / len(ends)
 
 
 @contextmanager
