@@ -49,7 +49,7 @@ impl With {
     fn trust(&self) -> (f64, f64) {
         match self {
             Self::Inverse { .. } => (0.5, 0.025),
-            Self::Share { .. } => (0.7, 0.07),
+            Self::Share { .. } => (0.7, 0.06),
             Self::Buffered { .. } => (1.0, 0.025),
         }
     }
