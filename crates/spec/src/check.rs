@@ -366,14 +366,8 @@ fn rounds_end(source: Source<'_>, table: &Table<'_>, name: &str, rounds: &Rounds
 /// Users think in closed loop only; sysbench's options have values that mean something; the storage engine's name stands in SQL.
 pub(crate) fn programs(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Checked {
     for program in run.phases.iter().flat_map(|phase| &phase.programs) {
-        let path = ["workload", program.word(), "rate"];
-        not_zero(
-            source,
-            table,
-            program.rate().map_or(1, |rate| rate.0),
-            &path,
-            "a rate above zero, such as \"500 /s\"",
-        )?;
+        let (path, rate) = (["workload", program.word(), "rate"], program.rate().map_or(1, |rate| rate.0));
+        not_zero(source, table, rate, &path, "a rate above zero")?;
         if program.rate().is_some() && program.think_time().0 > 0 {
             let path = ["workload", program.word(), "think_time"];
             let message = "arrivals at a rate wait for nobody who thinks";
@@ -393,13 +387,8 @@ pub(crate) fn programs(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> 
             ("rand_zipfian_exp", oltp.rand_zipfian_exp > 0.0 && oltp.rand_zipfian_exp <= 10.0, "above 0, up to 10"),
         ];
         if let Some((key, _, accepted)) = rules.iter().find(|(_, holds, _)| !holds) {
-            return Err(bad(
-                source,
-                table,
-                &["workload", "oltp", key],
-                "sysbench's option has no such value",
-                accepted,
-            ));
+            let path = ["workload", "oltp", key];
+            return Err(bad(source, table, &path, "sysbench's option has no such value", accepted));
         }
     }
     Ok(())
