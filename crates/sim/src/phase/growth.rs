@@ -1,5 +1,8 @@
 //! How a change buffer goes on growing: towards what it comes to, by the same share less from window to window.
 
+use super::book::Stretch;
+use super::sums::Sums;
+use crate::engine::Standing;
 use libm::{exp, log};
 
 /// A window's growth as a share of that of the one before, at least and at most. Less may be chance, and with the most it goes
@@ -14,6 +17,13 @@ pub(super) struct Growth {
 }
 
 impl Growth {
+    /// Of something that stands so and so in two windows behind one another.
+    pub(super) fn in_windows(before: &[Stretch], window: &[Stretch], of: impl Fn(&Standing) -> f64) -> Self {
+        let end = &window[window.len() - 1].standing.1;
+        let sizes = [&before[0].standing.0, &window[0].standing.0, end].map(of);
+        Self::of(sizes, [before, window].map(|blocks| Sums::of(blocks).length))
+    }
+
     /// Of what was `sizes` at the begin of a window, at its end and at the end of the next, which lasted so long.
     pub(super) fn of(sizes: [f64; 3], lengths: [f64; 2]) -> Self {
         let rates = [0, 1].map(|window| (sizes[window + 1] - sizes[window]) / lengths[window]);

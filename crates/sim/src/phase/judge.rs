@@ -193,10 +193,7 @@ fn comes_to_a_limit(before: &[Stretch], window: &[Stretch], left: f64) -> bool {
     let is_turned_over = end.turned_over >= TURNS;
     let dirt_fills_up = !is_turned_over && reaches(begin.dirty, end.dirty, end.most_dirty);
     // Once it is full, pages go out that were asked for: the pool must have been through that.
-    let growth = Growth::of(
-        [before[0].standing.0.pool, begin.pool, end.pool],
-        [before, window].map(|blocks| Sums::of(blocks).length),
-    );
+    let growth = Growth::in_windows(before, window, |standing| standing.pool);
     let pool_fills_up = !is_turned_over && end.pool + growth.after(left) >= end.whole && end.pool < end.whole;
     log_goes_on || dirt_fills_up || pool_fills_up || flash_fills_up(first, last, ahead)
 }

@@ -98,35 +98,13 @@ impl<'a> Windows<'a> {
     pub(super) fn ending_now(all: &'a [Stretch], length: usize) -> Option<Self> {
         let more = all.len().checked_sub(2 * length)?.min(length);
         let (earlier, blocks) = all.split_at(all.len() - 2 * length - more);
-        let began = Sums::of(earlier).length;
-        let pair = &blocks[more..];
-        let (others, with) = match shares(blocks) {
-            // Where all pages in the pool have been replaced, none come in ever more seldom.
-            _ if standing(blocks).turned_over >= 1.0 => {
-                let buffered = standing(blocks).buffered;
-                let gained = blocks.iter().map(|block| block.standing.1.buffered - buffered).collect();
-                let (growth, most) = growth(pair, length);
-                (gained, With::Buffered { growth, most })
-            }
-            shares if mean(&pair[length..], &shares[more + length..]) >= FEW_BUFFERED => {
-                let lengths = [&pair[..length], &pair[length..]].map(|blocks| Sums::of(blocks).length);
-                let before = mean(&pair[..length], &shares[more..more + length]) * lengths[0];
-                let both = before + mean(&pair[length..], &shares[more + length..]) * lengths[1];
-                let sum = Growth::of([0.0, before, both], lengths);
-                (shares, With::Share { sum })
-            }
-            _ => {
-                let passed = began + Sums::of(blocks).length;
-                (inverses(blocks, began.max(1.0)), With::Inverse { passed })
-            }
-        };
+        let (others, with) = changing_with(Sums::of(earlier).length, blocks, length);
         Some(Self { blocks, others, length, with })
     }
 
     /// Both windows.
     pub(super) fn both(&self) -> (&'a [Stretch], &'a [Stretch]) {
-        let (earlier, window) = self.blocks.split_at(self.blocks.len() - self.length);
-        (&earlier[earlier.len() - self.length..], window)
+        pair(self.blocks, self.length)
     }
 
     /// Whether the last one's rate is that of the one before, or goes on from there as it had changed until then.
@@ -147,7 +125,7 @@ impl<'a> Windows<'a> {
     /// like the window.
     pub(super) fn buffer_takes_room(&self, left: f64) -> bool {
         let Standing { buffered, buffer_mark, whole, .. } = standing(self.blocks);
-        let (growth, most) = growth(&self.blocks[self.blocks.len() - 2 * self.length..], self.length);
+        let (growth, most) = growth(self.both());
         let fills_up = *buffered < FULL * buffer_mark && growth.until(most) < SOON * left;
         let gain = growth.after(left);
         fills_up || gain.min(most) > ROOM * whole || gain - most > LOST * whole
@@ -162,14 +140,38 @@ impl<'a> Windows<'a> {
     }
 }
 
+/// What the rate of each block may change with, and how that goes on behind the last two windows of so many blocks, which a
+/// time has passed before.
+fn changing_with(passed: f64, blocks: &[Stretch], length: usize) -> (Vec<f64>, With) {
+    let (before, window) = pair(blocks, length);
+    let Standing { turned_over, buffered, .. } = *standing(blocks);
+    // Where all pages in the pool have been replaced, none come in ever more seldom.
+    if turned_over >= 1.0 {
+        let gained = blocks.iter().map(|block| block.standing.1.buffered - buffered).collect();
+        let (growth, most) = growth((before, window));
+        return (gained, With::Buffered { growth, most });
+    }
+    let shares: Vec<f64> = blocks.iter().map(Stretch::buffered_share).collect();
+    let (earlier, now) = shares.split_at(shares.len() - length);
+    let share = mean(window, now);
+    if share < FEW_BUFFERED {
+        let with = With::Inverse { passed: passed + Sums::of(blocks).length };
+        return (inverses(blocks, passed.max(1.0)), with);
+    }
+    let lengths = [before, window].map(|blocks| Sums::of(blocks).length);
+    let first = mean(before, &earlier[earlier.len() - length..]) * lengths[0];
+    let sum = Growth::of([0.0, first, first + share * lengths[1]], lengths);
+    (shares, With::Share { sum })
+}
+
+/// The last two windows of so many blocks.
+fn pair(blocks: &[Stretch], length: usize) -> (&[Stretch], &[Stretch]) {
+    blocks[blocks.len() - 2 * length..].split_at(length)
+}
+
 /// How things stand at the end of blocks.
 fn standing(blocks: &[Stretch]) -> &Standing {
     &blocks[blocks.len() - 1].standing.1
-}
-
-/// Of each block, the share of the changes of leaves that was buffered.
-fn shares(blocks: &[Stretch]) -> Vec<f64> {
-    blocks.iter().map(Stretch::buffered_share).collect()
 }
 
 /// The mean, over the time of blocks, of something that is given of each.
@@ -178,12 +180,10 @@ fn mean(blocks: &[Stretch], of: &[f64]) -> f64 {
     sum / Sums::of(blocks).length
 }
 
-/// How the change buffer goes on growing behind two windows of so many blocks, and by how much it may.
-fn growth(pair: &[Stretch], length: usize) -> (Growth, f64) {
-    let Standing { buffered, buffer_mark, .. } = standing(pair);
-    let sizes = [pair[0].standing.0.buffered, pair[length].standing.0.buffered, *buffered];
-    let lengths = [&pair[..length], &pair[length..]].map(|blocks| Sums::of(blocks).length);
-    (Growth::of(sizes, lengths), (buffer_mark - buffered).max(0.0))
+/// How the change buffer goes on growing behind two windows, and by how much it may.
+fn growth((before, window): (&[Stretch], &[Stretch])) -> (Growth, f64) {
+    let Standing { buffered, buffer_mark, .. } = standing(window);
+    (Growth::in_windows(before, window, |standing| standing.buffered), (buffer_mark - buffered).max(0.0))
 }
 
 #[cfg(test)]
