@@ -18,6 +18,10 @@ pub struct Share {
     pub whole: Nanos,
 }
 
+const HALF: u32 = 1 << 31;
+/// The golden section of `2^32`: what comes that much earlier than the one before is spread evenly, however many there are.
+const GOLDEN: u32 = 0x9E37_79B9;
+
 impl Share {
     /// All of it, once.
     pub const ALL: Self = Self { from: 0, to: 1, whole: 1 };
@@ -25,20 +29,30 @@ impl Share {
     /// The share's part of a count. Shares that follow one another add up to their sum: no rounding is lost.
     #[inline]
     pub fn of(self, count: u64) -> u64 {
+        self.of_early(count, HALF)
+    }
+
+    /// The same, where a count of one comes so early: the more of `2^32`, the earlier.
+    #[inline]
+    fn of_early(self, count: u64, early: u32) -> u64 {
         let whole = u128::from(self.whole.max(1));
-        let up_to = |time: Nanos| (u128::from(count) * u128::from(time) + whole / 2) / whole;
+        let ahead = (whole * u128::from(early)) >> 32;
+        let up_to = |time: Nanos| (u128::from(count) * u128::from(time) + ahead) / whole;
         (up_to(self.to) - up_to(self.from)) as u64
     }
 }
 
 impl OpStats {
-    /// Adds a share of another's operations, each latency as often as it came there, and of the time that they took.
+    /// Adds a share of another's operations, each latency as often as it came there, and of the time that they took. Latencies
+    /// that came once are spread over the time of all.
     pub fn add_share(&mut self, other: &Self, share: Share, time: Share) {
         if share == Share::ALL {
             return self.add(other);
         }
+        let mut early = HALF;
         for step in other.latency.iter_recorded() {
-            let count = share.of(step.count_at_value());
+            early = early.wrapping_add(GOLDEN);
+            let count = share.of_early(step.count_at_value(), early);
             if count > 0 {
                 let taken = self.latency.record_n(step.value_iterated_to(), count);
                 taken.expect("an automatic histogram takes any value");
@@ -117,6 +131,22 @@ mod tests {
         }
         assert_eq!((after.count, after.latency_ns_sum), (5 * window.count, 10 * window.latency_ns_sum));
         assert_eq!(after.latency.value_at_quantile(0.75), window.latency.value_at_quantile(0.75));
+    }
+
+    #[test]
+    fn latencies_that_came_once_are_spread_over_the_time() {
+        let mut window = OpStats::default();
+        for latency in 1..=1000 {
+            window.latency.record(latency * 1000).expect("a latency");
+        }
+        (window.count, window.latency_ns_sum) = (1000, 500_500_000);
+        for part in 0..100 {
+            let (mut after, share) = (OpStats::default(), Share { from: part, to: part + 1, whole: 100 });
+            after.add_share(&window, share, share);
+            assert!((8..=12).contains(&after.count), "a hundredth: {}", after.count);
+            let low = (1..=500).map(|latency| after.latency.count_at(latency * 1000)).sum::<u64>();
+            assert!((3..=7).contains(&low), "half of them are short: {low}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 mod ahead;
 mod book;
+mod course;
 mod entries;
 mod fast;
 mod growth;

@@ -17,20 +17,32 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
+    /// The places of counters.
+    pub(crate) const PLACES: std::ops::Range<usize> = 0..COUNTS;
+    /// Of them those of time that clients spent, which adds up to all of theirs.
+    pub(crate) const IS_TIME: std::ops::Range<usize> = Count::TimeProcessor as usize..COUNTS;
+
     /// Nothing, of so many clients.
     pub(crate) fn nothing(clients: usize) -> Self {
         Self { values: [0; COUNTS], told: [0; TOLD], clients: vec![(0, 0); clients] }
     }
 
-    /// Adds what of a stretch's counts falls into a share of it, and what of its clients' time.
-    pub(crate) fn add(&mut self, other: &Self, share: Share, time: Share) {
+    /// Adds what of a stretch's counts falls into a share of it, and what of its clients' time; `of` gives those of counters
+    /// whose place is not like that.
+    pub(crate) fn add(&mut self, other: &Self, (share, time): (Share, Share), of: impl Fn(usize) -> Option<Share>) {
         for (at, (mine, other)) in self.values.iter_mut().zip(&other.values).enumerate() {
-            *mine += if at >= Count::TimeProcessor as usize { time.of(*other) } else { share.of(*other) };
+            let like = if Self::IS_TIME.contains(&at) { time } else { share };
+            *mine += of(at).unwrap_or(like).of(*other);
         }
         self.told.iter_mut().zip(&other.told).for_each(|(mine, other)| *mine += share.of(*other));
         for (mine, other) in self.clients.iter_mut().zip(&other.clients) {
             *mine = (mine.0 + share.of(other.0), mine.1 + time.of(other.1));
         }
+    }
+
+    /// A counter's value.
+    pub(crate) fn value(&self, place: usize) -> u64 {
+        self.values[place]
     }
 
     /// Pages that had to come in.
@@ -50,7 +62,7 @@ impl Counted {
 
     /// Share of the clients' time that goes with pages coming in.
     pub(crate) fn waits_for_pages(&self) -> f64 {
-        let all: u64 = self.values[Count::TimeProcessor as usize..].iter().sum();
+        let all: u64 = self.values[Self::IS_TIME].iter().sum();
         let pages = self.values[Count::TimePageReads as usize] + self.values[Count::TimeFreePages as usize];
         pages as f64 / all.max(1) as f64
     }
@@ -78,6 +90,17 @@ pub(crate) struct Standing {
     pub(crate) log_turned_over: f64,
     /// Changes of secondary indexes' leaves so far, and how many of them were buffered.
     pub(crate) leaf_changes: (u64, u64),
+}
+
+impl Standing {
+    /// Of how things stood several times, the means of what goes up and down; of all else the latest.
+    pub(crate) fn mean(all: &[Self]) -> Option<Self> {
+        let mean = |of: fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
+        let latest = *all.last()?;
+        let cached = latest.cached.map(|_| mean(|standing| standing.cached.unwrap_or(0.0)));
+        let (dirty, age, waiting) = (mean(|of| of.dirty), mean(|of| of.age), mean(|of| of.waiting));
+        Some(Self { dirty, age, waiting, cached, ..latest })
+    }
 }
 
 impl Engine {

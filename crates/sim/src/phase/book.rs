@@ -1,6 +1,7 @@
 //! The record of a phase that is not simulated to its end: what was simulated as it was, and behind it what is like that.
 
 use super::TRANSACTION;
+use super::course::{Course, Shares};
 use crate::engine::{Counted, Standing};
 use crate::run::{SimError, Used, World};
 use tameshi_base::Nanos;
@@ -24,7 +25,7 @@ impl Stretch {
     pub(super) fn append(&mut self, later: &Self) {
         self.length += later.length;
         self.kinds.iter_mut().zip(&later.kinds).for_each(|(mine, theirs)| mine.add(theirs));
-        self.counted.add(&later.counted, Share::ALL, Share::ALL);
+        self.counted.add(&later.counted, (Share::ALL, Share::ALL), |_| None);
         self.used.1.clone_from(&later.used.1);
         self.standing.1 = later.standing.1;
     }
@@ -95,15 +96,16 @@ impl Book {
         &self.whole
     }
 
-    /// Adds a share of what a stretch did, and of the time that it took.
-    fn add(&mut self, stretch: &Stretch, share: Share, time: Share) {
-        for (stats, kind) in self.stats.iter_mut().zip(&stretch.kinds) {
-            stats.operations[TRANSACTION].add_share(kind, share, time);
+    /// Adds shares of what a stretch did, and of the time that it took.
+    fn add(&mut self, stretch: &Stretch, shares: &Shares) {
+        for (place, (stats, kind)) in self.stats.iter_mut().zip(&stretch.kinds).enumerate() {
+            stats.operations[TRANSACTION].add_share(kind, shares.work, shares.time_of(place));
         }
-        self.counted.add(&stretch.counted, share, time);
-        self.whole.add(&stretch.counted, share, time);
+        for counted in [&mut self.counted, &mut self.whole] {
+            counted.add(&stretch.counted, (shares.work, shares.time), |place| shares.counter(place));
+        }
         for (used, (begin, end)) in self.used.iter_mut().zip(stretch.used.0.iter().zip(&stretch.used.1)) {
-            *used = used.after((begin, end), share);
+            *used = used.after((begin, end), shares.work);
         }
     }
 
@@ -114,24 +116,25 @@ impl Book {
         world: &mut World,
         writer: &mut Writer,
     ) -> Result<(), SimError> {
-        self.add(stretch, Share::ALL, Share::ALL);
+        self.add(stretch, &Shares::ALL);
         self.standing = stretch.standing.1;
         self.at += stretch.length;
         self.write_at_boundary(world, writer)
     }
 
-    /// From here to `end` everything goes on as in a stretch, at a pace: of how much time there its work up to a time is.
+    /// From here to `end` everything takes its course.
     pub(super) fn rest(
         &mut self,
         end: Nanos,
-        (like, worth): (&Stretch, impl Fn(Nanos) -> Nanos),
+        course: &mut Course,
         (world, writer): (&mut World, &mut Writer),
     ) -> Result<(), SimError> {
-        let (begin, whole) = (self.at, like.length);
+        let begin = self.at;
         while self.at < end {
             let to = self.boundary_after(self.at).min(end);
-            let time = Share { from: self.at - begin, to: to - begin, whole };
-            self.add(like, Share { from: worth(self.at), to: worth(to), whole }, time);
+            let shares = course.next(to - begin);
+            self.add(&course.like, &shares);
+            self.standing = course.standing();
             self.at = to;
             self.write_at_boundary(world, writer)?;
         }
@@ -150,7 +153,10 @@ impl Book {
         for stats in &mut self.stats {
             stats.end = self.at;
             writer.interval(stats)?;
+            let OpStats { count, latency_ns_sum, .. } = stats.operations[TRANSACTION];
             stats.restart(self.phase, self.clock.part(self.at), self.at);
+            // Time of a transaction that ends later only.
+            stats.operations[TRANSACTION].latency_ns_sum = if count == 0 { latency_ns_sum } else { 0 };
         }
         world.write_used(self.at, self.used.clone(), writer)?;
         let counted = std::mem::replace(&mut self.counted, Counted::nothing(0));

@@ -6,6 +6,7 @@
 
 use super::Phase;
 use super::book::{Book, Stretch};
+use super::course::Course;
 use super::judge::Judge;
 use crate::run::{SimError, World};
 use serde_json::json;
@@ -111,12 +112,10 @@ impl Phase<'_> {
                 blocks.push(block);
             }
             if let Some(lasting) = parts.judge.lasting(&blocks) {
-                let (first, later) = blocks[blocks.len() - lasting.blocks..].split_first().expect("a block");
-                let mut like = first.clone();
-                later.iter().for_each(|block| like.append(block));
-                let now = parts.book.at;
-                parts.rest = Rest { like: like.length, pace: lasting.pace((parts.end - now) as f64) };
-                parts.book.rest(parts.end, (&like, |at| lasting.worth(at - now)), (world, writer))?;
+                let pace = lasting.pace((parts.end - parts.book.at) as f64);
+                let mut course = Course::new(lasting, &blocks);
+                parts.rest = Rest { like: course.like.length, pace };
+                parts.book.rest(parts.end, &mut course, (world, writer))?;
             }
         }
         Ok(EndedBy::Time)

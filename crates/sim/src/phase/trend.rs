@@ -11,10 +11,15 @@ pub(super) fn inverse(from: f64, to: f64) -> f64 {
     if to > from { libm::log(to / from) / (to - from) } else { 1.0 / from }
 }
 
-/// By how much the rate of blocks changes with something else that is given of each, in transactions: the line nearest to their
-/// rates, level as far as chance explains it.
+/// By how much the rate of blocks changes with something else that is given of each, in transactions.
 pub(super) fn slope(blocks: &[Stretch], others: &[f64]) -> f64 {
-    let points: Vec<(f64, f64)> = others.iter().copied().zip(blocks.iter().map(Stretch::rate)).collect();
+    slope_of(others, blocks.iter().map(Stretch::rate))
+}
+
+/// By how much values change with something else that is given of each: the line nearest to them, level as far as chance
+/// explains it.
+pub(super) fn slope_of(others: &[f64], values: impl Iterator<Item = f64>) -> f64 {
+    let points: Vec<(f64, f64)> = others.iter().copied().zip(values).collect();
     let count = points.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));

@@ -3,7 +3,7 @@
 use super::book::Stretch;
 use super::growth::Growth;
 use super::sums::Sums;
-use super::trend::{inverse, inverses, slope};
+use super::trend::{inverse, inverses, slope, slope_of};
 use crate::engine::Standing;
 use tameshi_base::Nanos;
 
@@ -56,7 +56,7 @@ impl With {
 }
 
 /// What the rest of a phase is like.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Lasting {
     /// So many of the latest blocks.
     pub(super) blocks: usize,
@@ -64,6 +64,8 @@ pub(super) struct Lasting {
     drift: f64,
     with: With,
     at: f64,
+    /// What it was in each block of them and of as many before.
+    others: Vec<f64>,
 }
 
 impl Lasting {
@@ -74,7 +76,20 @@ impl Lasting {
 
     /// The mean pace until so much of the rest has passed, as a share of that of the blocks.
     pub(super) fn pace(&self, time: f64) -> f64 {
-        1.0 + self.drift * (self.with.mean(time) - self.at)
+        self.times(self.drift, time)
+    }
+
+    /// By how much, as a share of its mean in the blocks, something of each block changes with what the pace does; `pair` are
+    /// they and as many before.
+    pub(super) fn drift_of(&self, of: impl Fn(&Stretch) -> f64, pair: &[Stretch]) -> f64 {
+        let mean = pair[self.blocks..].iter().map(&of).sum::<f64>() / self.blocks as f64;
+        let slope = slope_of(&self.others, pair.iter().map(of));
+        if mean > 0.0 { self.with.trust().0 * slope / mean } else { 0.0 }
+    }
+
+    /// How many times as much as in the blocks something with such a drift is, in the mean until so much of the rest has passed.
+    pub(super) fn times(&self, drift: f64, time: f64) -> f64 {
+        1.0 + drift * (self.with.mean(time) - self.at)
     }
 
     /// Whether the pace of so much of the rest is near enough to that of the blocks to be foreseen.
@@ -134,9 +149,10 @@ impl<'a> Windows<'a> {
     pub(super) fn lasting(&self) -> Lasting {
         let (_, window) = self.both();
         let both = self.blocks.len() - 2 * self.length;
-        let slope = slope(&self.blocks[both..], &self.others[both..]) / Sums::of(window).rate();
-        let at = mean(window, &self.others[self.others.len() - self.length..]);
-        Lasting { blocks: self.length, drift: self.with.trust().0 * slope, with: self.with, at }
+        let others = self.others[both..].to_vec();
+        let slope = slope(&self.blocks[both..], &others) / Sums::of(window).rate();
+        let at = mean(window, &others[self.length..]);
+        Lasting { blocks: self.length, drift: self.with.trust().0 * slope, with: self.with, at, others }
     }
 }
 
