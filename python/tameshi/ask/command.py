@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from tameshi import guard, outputs, store
-from tameshi.ask import answer
+from tameshi.ask import answer, kept
 from tameshi.ask.fitting import Left, fitting_inputs
 from tameshi.ask.ladder import Tried, refinements, rungs
 from tameshi.ask.question import Question
@@ -81,7 +81,9 @@ def ask(asking: Asking, console: Console) -> Answered:
     """Run what remains to be run, and write asked.json; the same call goes on where it stopped."""
     question, folder = asking.question, asking.folder
     refuse_other(folder, asked_study(question, question.pools, folder).study)
+    kept.refuse_another(folder, question)
     guard.claim_folder(folder)
+    kept.keep(folder, question)
     explored = _explore(asking, console)
     chosen = answer.best_of(question, explored.found) or answer.nearest_of(explored.found)
     if explored.interrupted or chosen is None or not question.varied:
