@@ -22,6 +22,12 @@ from tameshi.spec_types import PhaseSpec, RunSpec
 from tameshi.stats.estimates import Estimate, ModelInterval
 
 TABLE = VALIDATION / "databases.csv"
+COLUMNS = (
+    *("source", "profile", "workload", "storage", "clients", "data_bytes", "pool_bytes"),
+    *("metric", "reference", "ours", "unit", "note", "fitted"),
+)
+WHOLE_STUDY = "as a whole study"
+"""Note of a row that `calibration.csv` has as well."""
 WAREHOUSE_BYTES = 100_800_000
 """Of TPC-C's tables and indexes in tpcc-mysql's manner after loading: 8 GB are 80 warehouses, 24 GB
 240, as 1000 are known to be 100 GB."""
@@ -35,6 +41,7 @@ NEAR_POOL = 4.0
 INSIDE_POOL, INSIDE_CLIENTS = 2.0, 2.0
 """So near a figure that was validated a question must lie to be inside: as factors."""
 MOST_NAMED = 4
+MEAN = ".mean"
 NOTHING = "nothing"
 FAMILIES = {
     "rate": ("statement.rate", "transaction.rate", "transaction.tpmc"),
@@ -271,12 +278,14 @@ def interval(metric: str, value: float, facts: Facts) -> ModelInterval | None:
     if value <= 0 or (family in ODDS and value >= 1):
         return None
     near = comparable(family, facts)
-    inside = any(_inside(each.facts, facts) for each in near)
+    evident = any(_inside(each.facts, facts) for each in near)
+    there = [] if evident else fitted_at(metric, facts)
+    inside = evident or bool(there)
     known = left_open()[family]
     error = math.sqrt(sum(each.off**2 for each in near) / len(near)) if near else 0.0
     width = QUANTILE * math.hypot(error, known.parameters, 0.0 if inside else known.outside)
     low, high = _bounds(family, value, width)
-    return ModelInterval(low, high, _named(near), inside)
+    return ModelInterval(low, high, _named(near), inside, _named(there) if there else "")
 
 
 def comparable(family: str, facts: Facts) -> list[Validated]:
@@ -292,6 +301,17 @@ def comparable(family: str, facts: Facts) -> list[Validated]:
     same = [each for each in of_family if each.facts.workload.partition(" ")[0] == word]
     near = [each for each in same if _ratio(each.facts.pool_share, facts.pool_share) <= NEAR_POOL]
     return near or same or of_family
+
+
+def fitted_at(metric: str, facts: Facts) -> list[Validated]:
+    """Known figures like a metric, right there, on which the model was fitted.
+
+    It is held to what was known there, so that it lies inside; of how far it is off elsewhere they
+    say nothing, no other family's figures stand in, and no mean stands for a percentile.
+    """
+    kind = family_of(metric), metric.endswith(MEAN)
+    alike = (e for e in validated() if (family_of(e.metric), e.metric.endswith(MEAN)) == kind)
+    return [each for each in alike if each.fitted and _inside(each.facts, facts)]
 
 
 def _inside(known: Facts, asked: Facts) -> bool:

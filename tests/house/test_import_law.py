@@ -71,6 +71,7 @@ MODULES = {
     "predictions": {"stats", "store"},
     "fitted": {"paths"},
     "validation_page": {"predictions", "model_error", "fitted"},
+    "whole_studies": {"model_error", "fitted", "study"},
     "compat": {"stats", "store", "study"},
     "devices": {"study", "report"},
     "options": {"_core"},
@@ -78,7 +79,7 @@ MODULES = {
     "conduct": {"run", "outputs"},
     "calibrate": {"conduct", "compat"},
     "commands": {"conduct", "calibrate", "compare", "predictions", "compat", "ask"}
-    | {"doctor", "verify", "devices", "validation_page"},
+    | {"doctor", "verify", "devices", "validation_page", "whole_studies"},
     "cli": {"commands"},
     "__main__": {"cli"},
 }

@@ -96,6 +96,16 @@ def test_the_first_sentence_is_the_answer_with_both_intervals_apart() -> None:
     assert said[2].endswith("It misses the target with redo log 1 GiB.")
 
 
+def test_a_question_where_the_model_was_fitted_says_so_in_either_language() -> None:
+    asked = document()
+    asked["best"]["qps"]["model"] = {**off(25_000, True), "fitted_on": "S2-0041"}
+    found = read_results({**first_look.results(), "asked": asked})
+    said = sentences(found)[1]
+    assert "where the model was fitted on a known figure (S2-0041)" in said
+    assert "comes from other figures (S2-0025)" in said and "validated" not in said
+    assert "適合させた所にある（S2-0041）" in sentences(found, "ja")[1]
+
+
 def test_a_program_of_one_kind_of_transaction_has_no_slowest() -> None:
     asked = document()
     asked["best"]["p99_of"] = "oltp"

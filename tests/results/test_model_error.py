@@ -24,6 +24,7 @@ GB = 10**9
 LARGE = Facts("mysql-5.5", "tpcc tpcc-mysql", "flash", 20, 8 * GB, 40 * GB)
 SMALL = Facts("mysql-5.5", "tpcc tpcc-mysql", "flash", 20, 8 * GB, GB // 4)
 QPS, HITS = "statement.rate", "server.hit_ratio"
+LATENCY = "transaction.latency."
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +63,40 @@ def test_what_the_model_was_fitted_on_is_no_evidence(monkeypatch):
     ]
     monkeypatch.setattr(model_error, "validated", lambda: rows)
     found = interval(QPS, 10_000.0, SMALL)
-    assert (found.validated_on, found.inside_range) == ("S2-0025", False)
+    assert found.validated_on == "S2-0025"
+    assert "S2-0023" not in found.validated_on
+
+
+def test_where_the_model_was_fitted_a_question_lies_inside_and_is_told_so(monkeypatch):
+    rows = [
+        Validated("S2-0023", SMALL, QPS, 10_000.0, 10_000.0, "1/s", "", "the cost of a look"),
+        Validated("S2-0024", SMALL, LATENCY + "mean", 5.0, 5.0, "ms", "", "the cost of a look"),
+        Validated("S2-0025", LARGE, QPS, 46_000.0, 45_000.0, "1/s", ""),
+    ]
+    monkeypatch.setattr(model_error, "validated", lambda: rows)
+
+    def there(metric: str, facts: Facts) -> tuple[bool, str]:
+        found = interval(metric, 0.5, facts)
+        return found.inside_range, found.fitted_on
+
+    assert there(QPS, SMALL) == (True, "S2-0023")
+    assert there(QPS, LARGE) == (True, ""), "validated, and nothing fitted"
+    assert there(QPS, changed(SMALL, storage="hdd")) == (False, "")
+    assert there(LATENCY + "mean", SMALL) == (True, "S2-0024")
+    assert there(LATENCY + "p99", SMALL) == (False, ""), "a mean is no percentile"
+    assert there(HITS, SMALL) == (False, ""), "no other family stands in"
+    width = QUANTILE * math.hypot(math.log(45 / 46), 0.2)
+    assert interval(QPS, 1.0, SMALL).high == pytest.approx(math.exp(width)), "no surer than else"
+    assert interval(QPS, 1.0, SMALL).as_json()["fitted_on"] == "S2-0023"
+    assert "fitted_on" not in interval(QPS, 1.0, LARGE).as_json()
+
+
+def test_every_cell_with_a_known_figure_lies_inside_or_where_the_model_was_fitted(monkeypatch):
+    monkeypatch.undo()
+    for row in model_error.validated():
+        found = interval(row.metric, row.ours, row.facts)
+        if found is not None:
+            assert found.inside_range, row.source
 
 
 def test_outside_of_what_was_validated_it_is_wider_and_says_so():

@@ -111,12 +111,19 @@ def _trust(asked: Document, text: Text) -> str:
         off = _model(told["qps"], "rate", text)
         tail = _model(told["p99"], "latency", text)
         sentences.append(text(key, qps=off, p99=tail or text("cell.unknown")))
-        key = "asked.inside" if model["inside_range"] else "asked.outside"
-        sentences.append(text(key, on=validated_on(model, text)))
+        sentences.append(_lies(model, text))
     seconds = f"{(asked['lasts_ns'] - asked['ramp_ns']) / 1e9:.3g} s"
     key = "asked.scaled" if asked["scale"] > 1 else "asked.full"
     sentences.append(text(key, scale=asked["scale"], time=seconds))
     return " ".join(sentences)
+
+
+def _lies(model: Document, text: Text) -> str:
+    """Whether the question lies inside what was validated, or at what the model was fitted on."""
+    on, fitted = validated_on(model, text), model.get("fitted_on")
+    if fitted:
+        return text("asked.fitted", there=fitted, on=on)
+    return text("asked.inside" if model["inside_range"] else "asked.outside", on=on)
 
 
 def _unsure(target: Document, told: Document) -> bool:

@@ -107,13 +107,19 @@ def _model(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
         told = [e for e in cell["estimates"] if e["metric"] == MODELLED and e["model"]]
         for estimate in told[:1]:
             model = estimate["model"]
-            inside = text("value.yes" if model["inside_range"] else "value.no")
-            values = Shown(inside), Shown(validated_on(model, text))
+            values = Shown(_inside(model, text)), Shown(validated_on(model, text))
             rows.append(Row(cell_name(text, cell), values))
     keys = ("cell", "inside", "validated_on")
     columns = tuple(Column(text(f"modelled.{key}")) for key in keys)
     note = text("note.model")
     return Table("database-model", text("table.model"), columns, tuple(rows), note)
+
+
+def _inside(model: Mapping[str, Any], text: Text) -> str:
+    """Whether a figure lies inside what was validated, or on which figures the model was fitted."""
+    if model.get("fitted_on"):
+        return text("modelled.fitted", names=model["fitted_on"])
+    return text("value.yes" if model["inside_range"] else "value.no")
 
 
 PROFILED = ("ns", "cpu_user_ns", "cpu_system_ns", "blocks_in", "major_faults", "minor_faults")

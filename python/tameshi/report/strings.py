@@ -98,6 +98,11 @@ TEXT: dict[str, tuple[str, str]] = {
         "The question lies outside what was validated ({on}).",
         "質問は検証済みの範囲外にある（{on}）。",
     ),
+    "asked.fitted": (
+        "The question lies where the model was fitted on a known figure ({there}); how far off it "
+        "may be comes from other figures ({on}).",
+        "質問はモデルを既知の値に適合させた所にある（{there}）。誤差の範囲は他の既知の値による（{on}）。",
+    ),
     "asked.scaled": (
         "Simulated at 1/{scale} of the size, data, pool, log and drives alike, for {time}.",
         "データ、プール、ログ、ドライブを等しく1/{scale}の大きさにし、{time}シミュレーションした。",
@@ -195,6 +200,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "modelled.cell": ("Cell", "セル"),
     "modelled.inside": ("Inside what was validated", "検証済みの範囲内か"),
+    "modelled.fitted": ("yes: fitted there ({names})", "はい：適合に使用（{names}）"),
     "modelled.nothing": ("nothing comparable is known", "比較対象なし"),
     "modelled.none": ("not validated", "未検証"),
     "modelled.on": ("validated on {names}", "検証の対象：{names}"),
