@@ -204,20 +204,18 @@ def _kind(node: Any) -> str:
     return next((found for of in node.values() if (found := _kind(of)) != "unknown"), "unknown")
 
 
-def with_model(
-    estimates: Iterable[Estimate], facts: Facts | None, offered: float | None = None
-) -> list[Estimate]:
+def with_model(estimates: Iterable[Estimate], facts: Facts | None) -> list[Estimate]:
     """The estimates of a simulated database with how far the model may be off.
 
-    `offered`: how many times what was served arrived, of an open loop; nothing serves more.
+    Of an open loop no rate goes beyond what arrives.
     """
     if facts is None:
         return list(estimates)
     found = []
     for each in estimates:
         model = interval(each.metric, each.value, facts)
-        if model and offered and family_of(each.metric) == "rate":
-            model = replace(model, high=min(model.high, each.value * max(offered, 1.0)))
+        if model and each.at_most is not None:
+            model = replace(model, high=min(model.high, each.at_most))
         found.append(replace(each, model=model))
     return found
 

@@ -29,6 +29,7 @@ from tameshi.stats.estimates import (
 )
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
+from tameshi.stats.offered import bounded, offered
 from tameshi.stats.power import power, usable_bytes
 from tameshi.store import SealedRun, worst
 
@@ -126,9 +127,12 @@ def _cell(
             told = _of_database(word, cell, frames, parts)
             if word == SCAN and parts[0][1].steady:
                 told += programs.of_profiles(word, profiles)
+            rate = _arriving(cell, word)
+            if rate is not None:
+                data = _windows(cell, frames, parts, word)
+                told = [*bounded(told, offered(word, rate, data))]
             if cell.world == SIMULATED:
-                offered = programs.offered(_windows(cell, frames, parts, word))
-                told = with_model(told, facts_of(parts[0][0].spec, cell.spec), offered)
+                told = with_model(told, facts_of(parts[0][0].spec, cell.spec))
             found += [_as_json(name, estimate, 1) for estimate in told]
     judged = [
         (run, finding)
@@ -161,6 +165,15 @@ def _cell(
         "estimates": found,
         **_database(cell, frames, usable, profiles),
     }
+
+
+def _arriving(cell: Cell, word: str) -> float | None:
+    """How many transactions of a program arrive in a second; None in closed loop."""
+    for program in cell.spec.programs or ():
+        ((name, settings),) = program.model_dump(mode="json", by_alias=True).items()
+        if name == word and settings.get("rate"):
+            return float(settings["rate"].removesuffix("/s").replace("_", ""))
+    return None
 
 
 def _windows(
@@ -454,6 +467,7 @@ def _as_json(window: str, estimate: Estimate, scale: int) -> dict[str, Any]:
         "model": estimate.model.as_json() if estimate.model else None,
         "scale": scale,
         **({} if estimate.operations is None else {"operations": estimate.operations}),
+        **({} if estimate.at_most is None else {"at_most": digits(estimate.at_most)}),
     }
 
 
@@ -533,4 +547,5 @@ def _place(cell: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 def _side(estimate: Mapping[str, Any]) -> ratios.Side:
     by_repetition = {int(run): value for run, value in estimate["by_repetition"].items()}
-    return ratios.Side(estimate["value"], Interval(**estimate["sampling"]), by_repetition)
+    sampling = Interval(**estimate["sampling"])
+    return ratios.Side(estimate["value"], sampling, by_repetition, estimate.get("at_most"))

@@ -68,6 +68,7 @@ class Estimate:
     `sampling`: what chance and repetition do to it; `model`: how far the model may be off.
     `operations`: of a standard deviation or a maximum, over how many it was taken: more of them, or
     a drive of another size, and it is another.
+    `at_most`: of a rate in open loop, what arrives: its intervals end there.
     """
 
     metric: str
@@ -78,6 +79,7 @@ class Estimate:
     by_repetition: Mapping[int, float] = field(default_factory=dict)
     model: ModelInterval | None = None
     operations: int | None = None
+    at_most: float | None = None
 
 
 def estimates(
