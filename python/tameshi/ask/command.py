@@ -11,6 +11,7 @@ from rich.console import Console
 
 from tameshi import guard, outputs, store
 from tameshi.ask import answer, kept
+from tameshi.ask.catalog import NONE, Catalog
 from tameshi.ask.fitting import Left, fitting_inputs
 from tameshi.ask.ladder import Tried, refinements, rungs
 from tameshi.ask.question import Question
@@ -53,28 +54,34 @@ class Answered:
     interrupted: bool
 
 
-def prepared(question: Question, folder: Path) -> Prepared:
+def prepared(question: Question, folder: Path, catalog: Catalog = NONE) -> Prepared:
     """The study of the first configurations, planned and examined; creates nothing.
 
-    Raises `BadInput` that names what of the question can't be.
+    Raises `BadInput` that names what of the question can't be, or of its catalog.
     """
     answer.refuse_unknown_power(question)
     refuse_too_small(question)
     pools = rungs(*question.pools)
-    return _prepared(asked_study(question, pools, folder))
+    return _prepared(asked_study(question, pools, folder), catalog)
 
 
-def _prepared(written: Written) -> Prepared:
+def _prepared(written: Written, catalog: Catalog = NONE) -> Prepared:
     try:
         return prepare(written.study, [World.simulated], Bindings(), quick=False)
     except StudyError as error:
         raise BadInput(
             error.message,
-            where="the question, as a study",
+            where=_where(error.key, catalog),
             key=error.key,
             found=error.found,
             accepted=error.accepted,
         ) from None
+
+
+def _where(key: str, catalog: Catalog) -> str:
+    """Where a key of the study comes from: a storage of the catalog stands in its file."""
+    named = any(key.startswith(f"storage.{name}.") for name in catalog.storages)
+    return catalog.place(key) if named else "the question, as a study"
 
 
 def ask(asking: Asking, console: Console) -> Answered:
