@@ -13,7 +13,7 @@ from tameshi import guard, outputs, store
 from tameshi.ask import answer, kept
 from tameshi.ask.catalog import NONE, Catalog
 from tameshi.ask.fitting import Left, fitting_inputs
-from tameshi.ask.ladder import Tried, refinements, rungs
+from tameshi.ask.ladder import refinements, rungs
 from tameshi.ask.question import Question
 from tameshi.ask.written import (
     SENSITIVITY,
@@ -127,7 +127,7 @@ def _explore(asking: Asking, console: Console) -> _Explored:
         complete = done.conducted.complete and not failed
         if interrupted:
             break
-        more = refinements(_tried(question, found), _cost(question)) if asking.refine else {}
+        more = refinements(answer.tried(question, found), _cost(question)) if asking.refine else {}
         if not more:
             break
         # A run that failed would fail again.
@@ -198,19 +198,6 @@ def _part(planned: Plan, wanted: Callable[[dict[str, str]], bool]) -> Plan:
 def _only(wanted: dict[str, list[int]]) -> Callable[[dict[str, str]], bool]:
     labels = {storage: {pool_label(pool) for pool in pools} for storage, pools in wanted.items()}
     return lambda cell: cell["buffer_pool"] in labels[cell["storage"]]
-
-
-def _tried(question: Question, found: Sequence[dict[str, Any]]) -> list[Tried]:
-    return [
-        Tried(
-            each["storage"],
-            each["pool_bytes"],
-            bool(each["meets"]),
-            answer.cost(question, each["storage"], each["pool_bytes"]),
-        )
-        for each in found
-        if each["meets"] is not None
-    ]
 
 
 def _cost(question: Question) -> Callable[[str, int], float]:

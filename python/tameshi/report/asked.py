@@ -14,7 +14,7 @@ from tameshi.report.summary import LINES, Answer, Clause, Column, Row, Table
 from tameshi.report.text import Phrase, Shown, Text, format_value, modelled
 
 WORLD = "simulated"
-MOST_LEFT = 3
+MOST_LEFT, MOST_FALLS = 3, 2
 Document = Mapping[str, Any]
 
 
@@ -61,6 +61,16 @@ def _found(asked: Document, text: Text) -> str:
     target = _target(asked, text)
     if best is None:
         return text("asked.none", target=target, **_named(nearest, text))
+    return " ".join([_chosen_best(asked, text), *_falls(asked, text)])
+
+
+def _falls(asked: Document, text: Text) -> list[str]:
+    """That a larger pool may miss what a smaller one reaches, where it did."""
+    return [text("asked.falls", **each) for each in asked.get("falls", ())[:MOST_FALLS]]
+
+
+def _chosen_best(asked: Document, text: Text) -> str:
+    best, target = asked["best"], _target(asked, text)
     priced = best["cost"] is not None
     told = _named(best, text)
     if priced:

@@ -62,10 +62,15 @@ TEXT: dict[str, tuple[str, str]] = {
         "{target}に達する最小の構成は{storage}とバッファプール{pool}：毎秒{qps}文、{tail}。",
     ),
     "asked.none": (
-        "None reaches {target}. The fastest is {storage} with a buffer pool of {pool}: "
-        "{qps} statements a second, {tail}.",
-        "{target}に達する構成はない。最も速いのは{storage}とバッファプール{pool}："
+        "None that was simulated reaches {target}. The fastest is {storage} with a buffer pool of "
+        "{pool}: {qps} statements a second, {tail}.",
+        "シミュレーションした中に{target}に達する構成はない。最も速いのは{storage}とバッファプール{pool}："
         "毎秒{qps}文、{tail}。",
+    ),
+    "asked.falls": (
+        "With {storage} a larger pool is not always enough: {meets} reaches the target and "
+        "{misses} does not.",
+        "{storage}ではプールを大きくしても届くとは限らない：{meets}は目標に届き、{misses}は届かない。",
     ),
     "asked.tail": ("p99 of {kind}, the slowest, {p99}", "最も遅い{kind}のp99は{p99}"),
     "asked.tail_alone": ("p99 {p99}", "p99は{p99}"),
