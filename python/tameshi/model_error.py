@@ -42,6 +42,7 @@ INSIDE_POOL, INSIDE_CLIENTS = 2.0, 2.0
 """So near a figure that was validated a question must lie to be inside: as factors."""
 MOST_NAMED = 4
 MEAN = ".mean"
+MOVING = ("all.", "read.", "write.")
 NOTHING = "nothing"
 FAMILIES = {
     "rate": ("statement.rate", "transaction.rate", "transaction.tpmc"),
@@ -52,9 +53,12 @@ FAMILIES = {
     "life": ("drive.life",),
     "reads": ("server.read", "server.page_read", "disk.read"),
     "writes": ("server.",),
+    "documents": (),
 }
 """Families of metrics by the beginnings of their names; the first that fits."""
-ALONE = ("outage", "life")
+DOCUMENTS = "documents"
+"""The workload of a document store, and the family of all its figures but a drive's life."""
+ALONE = ("outage", "life", DOCUMENTS)
 """Families that no other's evidence stands in for."""
 TIMES = {
     "crash": ("away_ns", "recovery_ns"),
@@ -104,9 +108,14 @@ class Validated:
     """What of the model was fitted on it: then it shows nothing about others."""
 
     @property
+    def family(self) -> str:
+        """The family of its metric."""
+        return family_of(self.metric, self.facts.workload)
+
+    @property
     def off(self) -> float:
         """How far ours is off: of rates and times the ratio's logarithm, of shares the odds'."""
-        if family_of(self.metric) in ODDS:
+        if self.family in ODDS:
             return _odds(self.ours) - _odds(self.reference)
         return math.log(self.ours / self.reference)
 
@@ -120,10 +129,11 @@ class Open:
     because: str
 
 
-def family_of(metric: str) -> str:
+def family_of(metric: str, workload: str = "") -> str:
     """The family of a metric; every metric of a database has one."""
     beginnings = ((family, of) for family, names in FAMILIES.items() for of in names)
-    return next((family for family, of in beginnings if metric.startswith(of)), "writes")
+    found = next((family for family, of in beginnings if metric.startswith(of)), "writes")
+    return DOCUMENTS if workload == DOCUMENTS and found not in ALONE else found
 
 
 @functools.cache
@@ -172,7 +182,7 @@ def facts_of(spec: RunSpec, phase: PhaseSpec) -> Facts | None:
     return Facts(
         database.profile or database.engine,
         manner,
-        _kind(node.model_dump(mode="json", by_alias=True) if node else None),
+        drive_of(node.model_dump(mode="json", by_alias=True) if node else None),
         int(program.get("clients") or 1),
         data_bytes(word, program),
         max(_core.size_bytes(pool), least.POOL),
@@ -194,14 +204,14 @@ def data_bytes(word: str, program: Mapping[str, Any]) -> int:
     return 1200 * int(program.get("records") or 1)
 
 
-def _kind(node: Any) -> str:
-    """The model of a storage's first drive."""
+def drive_of(node: Any) -> str:
+    """The model of the first drive of a storage's tree of devices."""
     if not isinstance(node, Mapping):
         return "unknown"
     for key in node:
         if key in MODELS:
             return str(key)
-    return next((found for of in node.values() if (found := _kind(of)) != "unknown"), "unknown")
+    return next((found for of in node.values() if (found := drive_of(of)) != "unknown"), "unknown")
 
 
 def with_model(estimates: Iterable[Estimate], facts: Facts | None) -> list[Estimate]:
@@ -272,7 +282,7 @@ def _beside(
 
 def interval(metric: str, value: float, facts: Facts) -> ModelInterval | None:
     """A 90 % interval around a figure; None around zero, and where all of a whole is one part."""
-    family = family_of(metric)
+    family = family_of(metric, facts.workload)
     if value <= 0 or (family in ODDS and value >= 1):
         return None
     near = comparable(family, facts)
@@ -292,9 +302,9 @@ def comparable(family: str, facts: Facts) -> list[Validated]:
     What the model was fitted on is no evidence.
     """
     evidence = [each for each in validated() if not each.fitted]
-    of_family = [each for each in evidence if family_of(each.metric) == family]
+    of_family = [each for each in evidence if each.family == family]
     if not of_family and family not in ALONE:
-        of_family = [each for each in evidence if family_of(each.metric) == "rate"]
+        of_family = [each for each in evidence if each.family == "rate"]
     word = facts.workload.partition(" ")[0]
     same = [each for each in of_family if each.facts.workload.partition(" ")[0] == word]
     near = [each for each in same if _ratio(each.facts.pool_share, facts.pool_share) <= NEAR_POOL]
@@ -307,9 +317,14 @@ def fitted_at(metric: str, facts: Facts) -> list[Validated]:
     It is held to what was known there, so that it lies inside; of how far it is off elsewhere they
     say nothing, no other family's figures stand in, and no mean stands for a percentile.
     """
-    kind = family_of(metric), metric.endswith(MEAN)
-    alike = (e for e in validated() if (family_of(e.metric), e.metric.endswith(MEAN)) == kind)
+    kind = _kind(metric, facts.workload)
+    alike = (each for each in validated() if _kind(each.metric, each.facts.workload) == kind)
     return [each for each in alike if each.fitted and _inside(each.facts, facts)]
+
+
+def _kind(metric: str, workload: str) -> tuple[str, bool, bool]:
+    """What a figure must have in common with a fitted one: the last, that requests move data."""
+    return family_of(metric, workload), metric.endswith(MEAN), metric.startswith(MOVING)
 
 
 def _inside(known: Facts, asked: Facts) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 from tameshi import _core, searches
 from tameshi.deviations import ledger
+from tameshi.document_store import arrives, facts_of_store
 from tameshi.frames import Frames, Stretch, program_words, sampled
 from tameshi.judged import judged_in, model_of, phase_of, wear_of
 from tameshi.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
@@ -120,6 +121,10 @@ def _cell(
             data = _windows(cell, frames, parts, stream.name)
             scale = max(run.spec.storage[stream.storage].scale or 1 for run, _ in parts)
             of_stream = estimates(stream.name, data, _percentile_asked(study))
+            if cell.world == SIMULATED:
+                store = facts_of_store(parts[0][0].spec, cell.spec, stream.storage)
+                at_most = arrives(stream, data) if store else None
+                of_stream = with_model([*bounded(of_stream, at_most)], store)
             found += [_as_json(name, estimate, scale) for estimate in of_stream]
             if parts[0][1].steady:
                 flagged += flags(stream.name, data, ordered=cell.world != SIMULATED)
@@ -167,12 +172,12 @@ def _cell(
     }
 
 
-def _arriving(cell: Cell, word: str) -> float | None:
-    """How many transactions of a program arrive in a second; None in closed loop."""
+def _arriving(cell: Cell, word: str) -> str | None:
+    """At what rate transactions of a program arrive; None in closed loop."""
     for program in cell.spec.programs or ():
         ((name, settings),) = program.model_dump(mode="json", by_alias=True).items()
         if name == word and settings.get("rate"):
-            return float(settings["rate"].removesuffix("/s").replace("_", ""))
+            return str(settings["rate"])
     return None
 
 
@@ -337,10 +342,12 @@ def _why(
 
 
 def _facts_on(parts: Sequence[tuple[SealedRun, Stretch]], cell: Cell, subject: str) -> Facts | None:
-    """The simulated database on a storage; None where there is none."""
+    """The simulated database or document store on a storage; None where there is none."""
     spec = parts[0][0].spec
     storage = STORAGE + spec.database.storage if spec.database else None
-    return facts_of(spec, cell.spec) if storage == subject else None
+    if storage == subject:
+        return facts_of(spec, cell.spec)
+    return facts_of_store(spec, cell.spec, subject.removeprefix(STORAGE))
 
 
 def _capacity(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> dict[str, int]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tameshi.document_store import facts_of_store
 from tameshi.fitted import TWICE, Fitted, fitted
 from tameshi.model_error import COLUMNS, TABLE, WHOLE_STUDY, Facts, facts_of, validated
 from tameshi.paths import STUDIES
@@ -19,7 +20,7 @@ NAMES = ("flash-card-review-applications", "pcie-ssd-mysql")
 OF_ONE_CELL = (None, "ramp_included")
 """How a figure that is one cell's own is made."""
 METRICS = ("statement.rate", "transaction.")
-"""How metrics begin that the families of the model's error know."""
+"""How metrics of servers begin that the families of the model's error know."""
 
 
 def write(folder: Path) -> int:
@@ -69,7 +70,7 @@ def rows(name: str, known: Mapping[tuple[str, str], Mapping[str, str]]) -> Itera
 def _facts(runs: list[RunSpec], figure: Published) -> Facts | None:
     """What the database was that a figure is of; None where it is of several cells, or of none."""
     derived = figure.model_dump(mode="json")["derived"]
-    if derived not in OF_ONE_CELL or not figure.metric.startswith(METRICS):
+    if derived not in OF_ONE_CELL:
         return None
     levels = figure.cell
     for run in runs:
@@ -77,7 +78,9 @@ def _facts(runs: list[RunSpec], figure: Published) -> Facts | None:
             own = {**run.cell, **phase.levels}
             same = all(own.get(axis) == level for axis, level in levels.items())
             if same and figure.phase in (None, phase.name):
-                return facts_of(run, phase)
+                stores = (facts_of_store(run, phase, of.storage) for of in phase.streams)
+                server = facts_of(run, phase) if figure.metric.startswith(METRICS) else None
+                return server or next(filter(None, stores), None)
     return None
 
 

@@ -203,6 +203,17 @@ TEXT: dict[str, tuple[str, str]] = {
         "既知の比較対象とパラメーターの不確かさによる区間。偶然によるばらつきとは別。"
         "既知のセルの誤差は一様でないため、比の誤差は両者のうち大きい方に等しいとする。",
     ),
+    "table.model_store": (
+        "On what the intervals of the document store's model stand",
+        "ドキュメントストアのモデルの誤差の根拠",
+    ),
+    "note.model_store": (
+        "A document store is modelled as a journal and a merge tree. Where nothing comparable is "
+        "known its interval is a judgement of what the parameters leave open, and no validation.",
+        "ドキュメントストアはジャーナルとマージツリーとしてモデル化している。比較対象がないとき、区間は"
+        "パラメーターの不確かさの見積もりであり、検証の結果ではない。",
+    ),
+    "modelled.figure": ("Figure", "値"),
     "modelled.cell": ("Cell", "セル"),
     "modelled.inside": ("Inside what was validated", "検証済みの範囲内か"),
     "modelled.fitted": ("yes: fitted there ({names})", "はい：適合に使用（{names}）"),
