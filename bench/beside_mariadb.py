@@ -34,17 +34,13 @@ from rich.console import Console
 from rich.table import Table
 
 from tameshi import outputs, validation_page
-from tameshi.model_error import TABLE, facts_of, validated
+from tameshi.model_error import COLUMNS, TABLE, facts_of, validated
 from tameshi.paths import PROFILES, VALIDATION
 from tameshi.published import listed
 
 DISK, HOST = "own-disk", "own-machine"
 KEPT = tuple(VALIDATION / f"{name}.toml" for name in (DISK, HOST))
 """Profiles of what the table was measured on."""
-COLUMNS = (
-    *("source", "profile", "workload", "storage", "clients", "data_bytes", "pool_bytes"),
-    *("metric", "reference", "ours", "unit", "note", "fitted"),
-)
 METRICS = {
     "statement.rate": "1/s",
     "server.hit_ratio": "1",
@@ -357,8 +353,10 @@ def table_rows() -> list[dict[str, str]]:
 
 
 def kind(source: str) -> str:
-    """Published, or measured here."""
-    return "published" if source in listed() else "measured"
+    """Published and run short here, published and run as a whole study, or measured here."""
+    if source in PUBLISHED:
+        return "published"
+    return "study" if source in listed() else "measured"
 
 
 def main() -> None:

@@ -22,6 +22,12 @@ from tameshi.spec_types import PhaseSpec, RunSpec
 from tameshi.stats.estimates import Estimate, ModelInterval
 
 TABLE = VALIDATION / "databases.csv"
+COLUMNS = (
+    *("source", "profile", "workload", "storage", "clients", "data_bytes", "pool_bytes"),
+    *("metric", "reference", "ours", "unit", "note", "fitted"),
+)
+WHOLE_STUDY = "as a whole study"
+"""Note of a row that `calibration.csv` has as well."""
 WAREHOUSE_BYTES = 100_800_000
 """Of TPC-C's tables and indexes in tpcc-mysql's manner after loading: 8 GB are 80 warehouses, 24 GB
 240, as 1000 are known to be 100 GB."""
@@ -35,6 +41,8 @@ NEAR_POOL = 4.0
 INSIDE_POOL, INSIDE_CLIENTS = 2.0, 2.0
 """So near a figure that was validated a question must lie to be inside: as factors."""
 MOST_NAMED = 4
+MEAN = ".mean"
+MOVING = ("all.", "read.", "write.")
 NOTHING = "nothing"
 FAMILIES = {
     "rate": ("statement.rate", "transaction.rate", "transaction.tpmc"),
@@ -45,9 +53,12 @@ FAMILIES = {
     "life": ("drive.life",),
     "reads": ("server.read", "server.page_read", "disk.read"),
     "writes": ("server.",),
+    "documents": (),
 }
 """Families of metrics by the beginnings of their names; the first that fits."""
-ALONE = ("outage", "life")
+DOCUMENTS = "documents"
+"""The workload of a document store, and the family of all its figures but a drive's life."""
+ALONE = ("outage", "life", DOCUMENTS)
 """Families that no other's evidence stands in for."""
 TIMES = {
     "crash": ("away_ns", "recovery_ns"),
@@ -97,9 +108,14 @@ class Validated:
     """What of the model was fitted on it: then it shows nothing about others."""
 
     @property
+    def family(self) -> str:
+        """The family of its metric."""
+        return family_of(self.metric, self.facts.workload)
+
+    @property
     def off(self) -> float:
         """How far ours is off: of rates and times the ratio's logarithm, of shares the odds'."""
-        if family_of(self.metric) in ODDS:
+        if self.family in ODDS:
             return _odds(self.ours) - _odds(self.reference)
         return math.log(self.ours / self.reference)
 
@@ -113,10 +129,11 @@ class Open:
     because: str
 
 
-def family_of(metric: str) -> str:
+def family_of(metric: str, workload: str = "") -> str:
     """The family of a metric; every metric of a database has one."""
     beginnings = ((family, of) for family, names in FAMILIES.items() for of in names)
-    return next((family for family, of in beginnings if metric.startswith(of)), "writes")
+    found = next((family for family, of in beginnings if metric.startswith(of)), "writes")
+    return DOCUMENTS if workload == DOCUMENTS and found not in ALONE else found
 
 
 @functools.cache
@@ -165,7 +182,7 @@ def facts_of(spec: RunSpec, phase: PhaseSpec) -> Facts | None:
     return Facts(
         database.profile or database.engine,
         manner,
-        _kind(node.model_dump(mode="json", by_alias=True) if node else None),
+        drive_of(node.model_dump(mode="json", by_alias=True) if node else None),
         int(program.get("clients") or 1),
         data_bytes(word, program),
         max(_core.size_bytes(pool), least.POOL),
@@ -187,30 +204,28 @@ def data_bytes(word: str, program: Mapping[str, Any]) -> int:
     return 1200 * int(program.get("records") or 1)
 
 
-def _kind(node: Any) -> str:
-    """The model of a storage's first drive."""
+def drive_of(node: Any) -> str:
+    """The model of the first drive of a storage's tree of devices."""
     if not isinstance(node, Mapping):
         return "unknown"
     for key in node:
         if key in MODELS:
             return str(key)
-    return next((found for of in node.values() if (found := _kind(of)) != "unknown"), "unknown")
+    return next((found for of in node.values() if (found := drive_of(of)) != "unknown"), "unknown")
 
 
-def with_model(
-    estimates: Iterable[Estimate], facts: Facts | None, offered: float | None = None
-) -> list[Estimate]:
+def with_model(estimates: Iterable[Estimate], facts: Facts | None) -> list[Estimate]:
     """The estimates of a simulated database with how far the model may be off.
 
-    `offered`: how many times what was served arrived, of an open loop; nothing serves more.
+    Of an open loop no rate goes beyond what arrives.
     """
     if facts is None:
         return list(estimates)
     found = []
     for each in estimates:
         model = interval(each.metric, each.value, facts)
-        if model and offered and family_of(each.metric) == "rate":
-            model = replace(model, high=min(model.high, each.value * max(offered, 1.0)))
+        if model and each.at_most is not None:
+            model = replace(model, high=min(model.high, each.at_most))
         found.append(replace(each, model=model))
     return found
 
@@ -267,16 +282,18 @@ def _beside(
 
 def interval(metric: str, value: float, facts: Facts) -> ModelInterval | None:
     """A 90 % interval around a figure; None around zero, and where all of a whole is one part."""
-    family = family_of(metric)
+    family = family_of(metric, facts.workload)
     if value <= 0 or (family in ODDS and value >= 1):
         return None
     near = comparable(family, facts)
-    inside = any(_inside(each.facts, facts) for each in near)
+    evident = any(_inside(each.facts, facts) for each in near)
+    there = [] if evident else fitted_at(metric, facts)
+    inside = evident or bool(there)
     known = left_open()[family]
     error = math.sqrt(sum(each.off**2 for each in near) / len(near)) if near else 0.0
     width = QUANTILE * math.hypot(error, known.parameters, 0.0 if inside else known.outside)
     low, high = _bounds(family, value, width)
-    return ModelInterval(low, high, _named(near), inside)
+    return ModelInterval(low, high, _named(near), inside, _named(there) if there else "")
 
 
 def comparable(family: str, facts: Facts) -> list[Validated]:
@@ -285,13 +302,29 @@ def comparable(family: str, facts: Facts) -> list[Validated]:
     What the model was fitted on is no evidence.
     """
     evidence = [each for each in validated() if not each.fitted]
-    of_family = [each for each in evidence if family_of(each.metric) == family]
+    of_family = [each for each in evidence if each.family == family]
     if not of_family and family not in ALONE:
-        of_family = [each for each in evidence if family_of(each.metric) == "rate"]
+        of_family = [each for each in evidence if each.family == "rate"]
     word = facts.workload.partition(" ")[0]
     same = [each for each in of_family if each.facts.workload.partition(" ")[0] == word]
     near = [each for each in same if _ratio(each.facts.pool_share, facts.pool_share) <= NEAR_POOL]
     return near or same or of_family
+
+
+def fitted_at(metric: str, facts: Facts) -> list[Validated]:
+    """Known figures like a metric, right there, on which the model was fitted.
+
+    It is held to what was known there, so that it lies inside; of how far it is off elsewhere they
+    say nothing, no other family's figures stand in, and no mean stands for a percentile.
+    """
+    kind = _kind(metric, facts.workload)
+    alike = (each for each in validated() if _kind(each.metric, each.facts.workload) == kind)
+    return [each for each in alike if each.fitted and _inside(each.facts, facts)]
+
+
+def _kind(metric: str, workload: str) -> tuple[str, bool, bool]:
+    """What a figure must have in common with a fitted one: the last, that requests move data."""
+    return family_of(metric, workload), metric.endswith(MEAN), metric.startswith(MOVING)
 
 
 def _inside(known: Facts, asked: Facts) -> bool:

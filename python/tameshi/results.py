@@ -12,6 +12,7 @@ from typing import Any
 
 from tameshi import _core, searches
 from tameshi.deviations import ledger
+from tameshi.document_store import arrives, facts_of_store
 from tameshi.frames import Frames, Stretch, program_words, sampled
 from tameshi.judged import judged_in, model_of, phase_of, wear_of
 from tameshi.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
@@ -29,6 +30,7 @@ from tameshi.stats.estimates import (
 )
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
+from tameshi.stats.offered import bounded, offered
 from tameshi.stats.power import power, usable_bytes
 from tameshi.store import SealedRun, worst
 
@@ -119,6 +121,10 @@ def _cell(
             data = _windows(cell, frames, parts, stream.name)
             scale = max(run.spec.storage[stream.storage].scale or 1 for run, _ in parts)
             of_stream = estimates(stream.name, data, _percentile_asked(study))
+            if cell.world == SIMULATED:
+                store = facts_of_store(parts[0][0].spec, cell.spec, stream.storage)
+                at_most = arrives(stream, data) if store else None
+                of_stream = with_model([*bounded(of_stream, at_most)], store)
             found += [_as_json(name, estimate, scale) for estimate in of_stream]
             if parts[0][1].steady:
                 flagged += flags(stream.name, data, ordered=cell.world != SIMULATED)
@@ -126,9 +132,12 @@ def _cell(
             told = _of_database(word, cell, frames, parts)
             if word == SCAN and parts[0][1].steady:
                 told += programs.of_profiles(word, profiles)
+            rate = _arriving(cell, word)
+            if rate is not None:
+                data = _windows(cell, frames, parts, word)
+                told = [*bounded(told, offered(word, rate, data))]
             if cell.world == SIMULATED:
-                offered = programs.offered(_windows(cell, frames, parts, word))
-                told = with_model(told, facts_of(parts[0][0].spec, cell.spec), offered)
+                told = with_model(told, facts_of(parts[0][0].spec, cell.spec))
             found += [_as_json(name, estimate, 1) for estimate in told]
     judged = [
         (run, finding)
@@ -161,6 +170,15 @@ def _cell(
         "estimates": found,
         **_database(cell, frames, usable, profiles),
     }
+
+
+def _arriving(cell: Cell, word: str) -> str | None:
+    """At what rate transactions of a program arrive; None in closed loop."""
+    for program in cell.spec.programs or ():
+        ((name, settings),) = program.model_dump(mode="json", by_alias=True).items()
+        if name == word and settings.get("rate"):
+            return str(settings["rate"])
+    return None
 
 
 def _windows(
@@ -324,10 +342,12 @@ def _why(
 
 
 def _facts_on(parts: Sequence[tuple[SealedRun, Stretch]], cell: Cell, subject: str) -> Facts | None:
-    """The simulated database on a storage; None where there is none."""
+    """The simulated database or document store on a storage; None where there is none."""
     spec = parts[0][0].spec
     storage = STORAGE + spec.database.storage if spec.database else None
-    return facts_of(spec, cell.spec) if storage == subject else None
+    if storage == subject:
+        return facts_of(spec, cell.spec)
+    return facts_of_store(spec, cell.spec, subject.removeprefix(STORAGE))
 
 
 def _capacity(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> dict[str, int]:
@@ -454,6 +474,7 @@ def _as_json(window: str, estimate: Estimate, scale: int) -> dict[str, Any]:
         "model": estimate.model.as_json() if estimate.model else None,
         "scale": scale,
         **({} if estimate.operations is None else {"operations": estimate.operations}),
+        **({} if estimate.at_most is None else {"at_most": digits(estimate.at_most)}),
     }
 
 
@@ -533,4 +554,5 @@ def _place(cell: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 def _side(estimate: Mapping[str, Any]) -> ratios.Side:
     by_repetition = {int(run): value for run, value in estimate["by_repetition"].items()}
-    return ratios.Side(estimate["value"], Interval(**estimate["sampling"]), by_repetition)
+    sampling = Interval(**estimate["sampling"])
+    return ratios.Side(estimate["value"], sampling, by_repetition, estimate.get("at_most"))

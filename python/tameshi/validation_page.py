@@ -13,7 +13,7 @@ from string import ascii_lowercase
 from types import MappingProxyType
 
 from tameshi.fitted import Fitted, fitted
-from tameshi.model_error import ODDS, Validated, family_of, validated
+from tameshi.model_error import ODDS, WHOLE_STUDY, Validated, family_of, validated
 from tameshi.predictions import Prediction, read
 from tameshi.published import listed
 
@@ -31,8 +31,8 @@ HEAD = """# Simulated databases beside what is known
 
 <!-- written by `tameshi predictions` and `python -m bench.beside_mariadb --write` -->
 
-`databases.csv` holds the rows of short cells and of the real server: what the `model` interval of
-every figure of a simulated database stands on
+`databases.csv` holds the rows of short cells, of whole studies and of the real server: what the
+`model` interval of every figure of a simulated database stands on
 ([predictions.md](../predictions.md#simulated-databases)). An error is ours over what is known, less
 one; of hit ratios, in points.
 """
@@ -86,7 +86,8 @@ def page(
     parameters: Sequence[Fitted] = (),
 ) -> str:
     """The whole page."""
-    published = [row for row in rows if row.source in listed()]
+    short = [row for row in rows if row.note != WHOLE_STUDY]
+    published = [row for row in short if row.source in listed()]
     measured = [row for row in rows if row.source not in listed()]
     parts = [HEAD]
     parts += ["## Published figures that may set parameters", ""]

@@ -25,6 +25,18 @@ def test_without_prices_the_smallest_pool_that_reaches_the_target_is_the_answer(
     assert best["cost"] is None
 
 
+def test_a_larger_pool_that_is_slower_is_told_and_takes_nothing_from_the_answer():
+    rates = {8: 26_000, 16: 19_000}
+    cells = [
+        cell({"storage": "card", "buffer_pool": f"{pool} GiB"}, rate, 5e6)
+        for pool, rate in rates.items()
+    ]
+    told = document(question(), configurations(question(), POOLS, cells), [])
+    assert told["best"]["buffer_pool"] == "8 GiB"
+    assert told["falls"] == [{"storage": "card", "meets": "8 GiB", "misses": "16 GiB"}]
+    assert document(question(), configurations(question(), POOLS, CELLS), [])["falls"] == []
+
+
 def test_prices_turn_the_answer():
     asked = question(costs=Costs({"disks": 1000.0, "card": 5000.0, "memory": 10.0}))
     best = best_of(asked, configurations(asked, POOLS, CELLS))

@@ -9,7 +9,7 @@ from questions import GB, cell, failed, question
 from rich.console import Console
 
 from tameshi import _core
-from tameshi.ask import Asking, ask, command, fitting, storages_of
+from tameshi.ask import Asking, Catalog, ask, command, fitting, storages_of
 from tameshi.ask.fitting import fitting_inputs
 from tameshi.ask.question import Varied
 from tameshi.ask.written import asked_study, room_of_question, sensitivity_study
@@ -18,7 +18,7 @@ from tameshi.errors import BadInput
 OUT = Path("nowhere")
 LARGE = {
     "database_bytes": 400 * GB,
-    "storages": storages_of("--storage", "sata-ssd-480gb,nvme-qlc-15.36tb", {}),
+    "storages": storages_of("--storage", "sata-ssd-480gb,nvme-qlc-15.36tb", Catalog()),
 }
 
 
@@ -32,7 +32,7 @@ def test_a_storage_without_room_is_left_out_and_the_others_are_asked_about():
 
 
 def test_where_no_storage_has_room_the_question_is_refused_with_what_it_needs():
-    small = storages_of("--storage", "sata-ssd-480gb", {})
+    small = storages_of("--storage", "sata-ssd-480gb", Catalog())
     with pytest.raises(BadInput) as caught:
         fitting(question(database_bytes=600 * GB, storages=small), OUT)
     said = str(caught.value)

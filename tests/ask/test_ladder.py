@@ -1,9 +1,12 @@
 """Which pools are tried."""
 
+import math
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tameshi.ask.ladder import FINE, Tried, between, refinements, rungs
+from tameshi.ask.command import MOST_ROUNDS
+from tameshi.ask.ladder import FINE, Tried, between, falls, refinements, rungs
 
 GIB = 1 << 30
 
@@ -22,7 +25,8 @@ def search(needs: dict[str, int], price: dict[str, float]) -> tuple[list[Tried],
         return price[storage] + pool / GIB
 
     def tried(storage: str, pool: int) -> Tried:
-        return Tried(storage, pool, pool >= needs[storage], cost(storage, pool))
+        reach = pool / needs[storage]
+        return Tried(storage, pool, reach >= 1, cost(storage, pool), reach)
 
     found = [tried(storage, pool) for storage in needs for pool in rungs(GIB, 64 * GIB)]
     rounds = 0
@@ -57,3 +61,39 @@ def test_what_never_meets_or_always_does_is_not_refined():
 def test_a_middle_lies_between_and_is_round():
     assert between(8 * GIB, 16 * GIB) == 11 * GIB + (256 << 20)
     assert between(10 * GIB, 11 * GIB) is None
+
+
+def humped(peak: int, most: float) -> list[Tried]:
+    """All that is tried where the target is reached by `most` at one pool, and by less around."""
+
+    def tried(pool: int) -> Tried:
+        reach = most - 0.1 * abs(math.log2(pool / peak))
+        return Tried("a", pool, reach >= 1, float(pool), reach)
+
+    found = [tried(pool) for pool in rungs(8 * GIB, 64 * GIB)]
+    for _ in range(MOST_ROUNDS + 1):
+        more = refinements(found, lambda _, pool: float(pool))
+        if not more:
+            return found
+        found.append(tried(more["a"]))
+    raise AssertionError("the search has no end")
+
+
+@given(st.integers(12 * GIB, 40 * GIB), st.floats(0.96, 1.2))
+def test_a_pool_that_is_faster_than_a_larger_one_is_looked_for_before_none_is_claimed(peak, most):
+    found = humped(peak, most)
+    nearest = max(each.reach for each in found)
+    assert nearest >= min(most - 0.1 * math.log2(FINE) - 0.01, 1.0), "to within what is fine"
+
+
+def test_far_from_the_target_and_where_the_largest_is_the_fastest_nothing_more_is_tried():
+    assert len(humped(16 * GIB, 0.85)) == len(rungs(8 * GIB, 64 * GIB))
+    assert len(humped(64 * GIB, 0.99)) == len(rungs(8 * GIB, 64 * GIB))
+
+
+def test_a_larger_pool_that_misses_what_a_smaller_one_meets_is_told():
+    meets = {8: False, 16: True, 32: False, 64: True}
+    tried = [Tried("a", pool * GIB, met, 1.0, 1.0) for pool, met in meets.items()]
+    ((less, more),) = falls([*reversed(tried), Tried("b", GIB, True, 1.0, 1.0)])
+    assert (less.pool, more.pool) == (16 * GIB, 32 * GIB)
+    assert falls(tried[:2]) == []

@@ -1,9 +1,12 @@
 """What `tameshi ask` accepts, and what it refuses by name."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from questions import question
 
-from tameshi.ask import bounds_of, catalog_of, costs_of, storages_of, varied_of
+from tameshi.ask import Catalog, bounds_of, costs_of, storages_of, varied_of
 from tameshi.ask.answer import cost, refuse_unknown_power, watts
 from tameshi.ask.question import Costs, Storage, Varied
 from tameshi.ask.written import drives
@@ -33,7 +36,7 @@ def test_ranges():
 
 def test_storages_are_profiles_arrays_and_names_of_the_catalog():
     own = {"storage": {"san": {"raid0": {"members": 4, "device": "sata-ssd-480gb"}}}}
-    found = storages_of("--storage", "es3000-1.2t, raid10:6:sas-15k-146gb,san", own)
+    found = storages_of("--storage", "es3000-1.2t, raid10:6:sas-15k-146gb,san", Catalog(tables=own))
     assert [storage.name for storage in found] == [
         "es3000-1-2t",
         "raid10-6-sas-15k-146gb",
@@ -46,29 +49,31 @@ def test_storages_are_profiles_arrays_and_names_of_the_catalog():
 def test_an_array_profile_is_asked_about_by_its_name_and_changed_in_the_catalog():
     of = {"members": 24, "device": "sas-15k-300gb", "chunk": "64 KiB"}
     own = {"storage": {"san": {"array": "fc-24x15k", "cache": {"memory": "4 GiB"}}}}
-    found = storages_of("--storage", "fc-24x15k,san", own)
+    found = storages_of("--storage", "fc-24x15k,san", Catalog(tables=own))
     assert found[0].stack["cache"]["of"] == {"raid10": of}
     assert [storage.stack["cache"]["memory"] for storage in found] == ["1 GiB", "4 GiB"]
     assert drives(found[0].stack) == [("sas-15k-300gb", 24)]
-    said = refusal(storages_of, "--storage", "san", {"storage": {"san": {"array": "fc-24"}}})
-    assert "fc-24x15k" in said
+    text = '# ours\n[storage.san]\ncache.memory = "4 GiB"\narray = "fc-24"'
+    own = Catalog(Path("own.toml"), text, tomllib.loads(text))
+    said = refusal(storages_of, "--storage", "san", own)
+    assert said.startswith("own.toml:4: storage.san.array: ") and "fc-24x15k" in said
 
 
 @pytest.mark.parametrize("word", ["nonesuch", "raid10:x:sas-15k-146gb", "raid9:2:null", ""])
 def test_an_unknown_storage_is_refused_with_what_would_do(word):
-    said = refusal(storages_of, "--storage", word, {})
+    said = refusal(storages_of, "--storage", word, Catalog())
     assert said.startswith("--storage: there is no such storage")
     assert "raid10" in said and "MEMBERS:PROFILE" in said
 
 
 def test_a_storage_named_twice_is_refused():
-    assert "twice" in refusal(storages_of, "--storage", "null,null", {})
+    assert "twice" in refusal(storages_of, "--storage", "null,null", Catalog())
 
 
 def test_prices_come_from_options_and_else_from_the_catalog():
     storages = question().storages
     told = {"price": {"disks": 900, "card": 4000, "memory": 5}, "power": {"card": 25}}
-    found = costs_of(storages, told, None, ["disks=1000", "energy=0.2"], ["memory=0.5"])
+    found = costs_of(storages, Catalog(tables=told), ["disks=1000", "energy=0.2"], ["memory=0.5"])
     assert found.price == {"disks": 1000.0, "card": 4000.0, "memory": 5.0, "energy": 0.2}
     assert found.watts == {"card": 25.0, "memory": 0.5}
 
@@ -87,31 +92,13 @@ def test_prices_come_from_options_and_else_from_the_catalog():
     ],
 )
 def test_prices_that_say_nothing_are_refused(prices, words):
-    said = refusal(costs_of, question().storages, {}, None, prices, [])
+    said = refusal(costs_of, question().storages, Catalog(), prices, [])
     assert words in said and "--price" in said
 
 
 def test_years_of_a_catalog_alone_price_nothing():
-    found = costs_of(question().storages, {"price": {"years": 5}}, None, [], [])
+    found = costs_of(question().storages, Catalog(tables={"price": {"years": 5}}), [], [])
     assert not found.priced
-
-
-def test_a_catalog_is_checked(tmp_path):
-    path = tmp_path / "catalog.toml"
-    for text, words in (
-        ("[storage", "not TOML"),
-        ("[prices]\na = 1", "prices: a catalog has no such section"),
-        ('[storage.a]\ndevice = "null"\nsize = "1 GiB"', "storage.a.size"),
-        ('[storage."a.b"]\ndevice = "null"', "a.b: this is no storage"),
-        ("price = 4", "price: this is no table"),
-    ):
-        path.write_text(text)
-        said = refusal(catalog_of, path)
-        assert words in said and str(path) in said
-    path.write_text('[storage.a]\ndevice = "null"\n[price]\nb = 1')
-    told = catalog_of(path)
-    said = refusal(costs_of, storages_of("--storage", "a", told), told, path, [], [])
-    assert "price.b" in said and str(path) in said
 
 
 def test_a_cost_is_of_storage_memory_and_energy_over_the_years():

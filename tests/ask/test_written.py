@@ -7,7 +7,7 @@ import pytest
 from questions import GB, question
 
 from tameshi import _core
-from tameshi.ask import prepared, storages_of
+from tameshi.ask import Catalog, prepared, storages_of
 from tameshi.ask.ladder import rungs
 from tameshi.ask.question import Storage, Varied
 from tameshi.ask.written import (
@@ -66,7 +66,7 @@ def test_a_disk_at_a_scale_has_the_same_seeks_over_less_data():
 
 
 def test_an_array_at_a_scale_has_as_large_a_part_of_its_cache():
-    asked = question(storages=storages_of("--storage", "fc-24x15k", {}))
+    asked = question(storages=storages_of("--storage", "fc-24x15k", Catalog()))
     scale = scale_of(asked)
     assert scale > 1
     written = asked_study(asked, [8 << 30], OUT)

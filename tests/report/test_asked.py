@@ -96,6 +96,16 @@ def test_the_first_sentence_is_the_answer_with_both_intervals_apart() -> None:
     assert said[2].endswith("It misses the target with redo log 1 GiB.")
 
 
+def test_a_question_where_the_model_was_fitted_says_so_in_either_language() -> None:
+    asked = document()
+    asked["best"]["qps"]["model"] = {**off(25_000, True), "fitted_on": "S2-0041"}
+    found = read_results({**first_look.results(), "asked": asked})
+    said = sentences(found)[1]
+    assert "where the model was fitted on a known figure (S2-0041)" in said
+    assert "comes from other figures (S2-0025)" in said and "validated" not in said
+    assert "適合させた所にある（S2-0041）" in sentences(found, "ja")[1]
+
+
 def test_a_program_of_one_kind_of_transaction_has_no_slowest() -> None:
     asked = document()
     asked["best"]["p99_of"] = "oltp"
@@ -119,8 +129,18 @@ def test_a_target_between_the_models_bounds_of_either_figure_is_told(
 def test_without_prices_it_is_the_smallest_and_without_any_the_nearest() -> None:
     assert sentences(view(cost=None))[0].startswith("The smallest that reaches")
     none = sentences(view(meets=False))
-    assert none[0].startswith("None reaches 20.0 k statements a second. The fastest is card")
+    assert none[0].startswith("None that was simulated reaches 20.0 k statements a second. The")
     assert none[2].endswith("It reaches the target with redo log 4 GiB.")
+
+
+@pytest.mark.parametrize(
+    ("lang", "words"), [("en", "16 GiB does not."), ("ja", "16 GiBは届かない")]
+)
+def test_a_larger_pool_that_misses_the_target_is_told(lang: str, words: str) -> None:
+    fall = {"storage": "card", "meets": "8 GiB", "misses": "16 GiB"}
+    found = read_results({**first_look.results(), "asked": {**document(), "falls": [fall]}})
+    assert words in sentences(found, lang)[0]
+    assert words not in sentences(view(), lang)[0]
 
 
 def test_an_interrupted_question_says_so_and_claims_nothing() -> None:

@@ -1,6 +1,7 @@
 """How far a simulated database may be off: from what was validated, and what is left open."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -24,6 +25,7 @@ GB = 10**9
 LARGE = Facts("mysql-5.5", "tpcc tpcc-mysql", "flash", 20, 8 * GB, 40 * GB)
 SMALL = Facts("mysql-5.5", "tpcc tpcc-mysql", "flash", 20, 8 * GB, GB // 4)
 QPS, HITS = "statement.rate", "server.hit_ratio"
+LATENCY = "transaction.latency."
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +64,40 @@ def test_what_the_model_was_fitted_on_is_no_evidence(monkeypatch):
     ]
     monkeypatch.setattr(model_error, "validated", lambda: rows)
     found = interval(QPS, 10_000.0, SMALL)
-    assert (found.validated_on, found.inside_range) == ("S2-0025", False)
+    assert found.validated_on == "S2-0025"
+    assert "S2-0023" not in found.validated_on
+
+
+def test_where_the_model_was_fitted_a_question_lies_inside_and_is_told_so(monkeypatch):
+    rows = [
+        Validated("S2-0023", SMALL, QPS, 10_000.0, 10_000.0, "1/s", "", "the cost of a look"),
+        Validated("S2-0024", SMALL, LATENCY + "mean", 5.0, 5.0, "ms", "", "the cost of a look"),
+        Validated("S2-0025", LARGE, QPS, 46_000.0, 45_000.0, "1/s", ""),
+    ]
+    monkeypatch.setattr(model_error, "validated", lambda: rows)
+
+    def there(metric: str, facts: Facts) -> tuple[bool, str]:
+        found = interval(metric, 0.5, facts)
+        return found.inside_range, found.fitted_on
+
+    assert there(QPS, SMALL) == (True, "S2-0023")
+    assert there(QPS, LARGE) == (True, ""), "validated, and nothing fitted"
+    assert there(QPS, changed(SMALL, storage="hdd")) == (False, "")
+    assert there(LATENCY + "mean", SMALL) == (True, "S2-0024")
+    assert there(LATENCY + "p99", SMALL) == (False, ""), "a mean is no percentile"
+    assert there(HITS, SMALL) == (False, ""), "no other family stands in"
+    width = QUANTILE * math.hypot(math.log(45 / 46), 0.2)
+    assert interval(QPS, 1.0, SMALL).high == pytest.approx(math.exp(width)), "no surer than else"
+    assert interval(QPS, 1.0, SMALL).as_json()["fitted_on"] == "S2-0023"
+    assert "fitted_on" not in interval(QPS, 1.0, LARGE).as_json()
+
+
+def test_every_cell_with_a_known_figure_lies_inside_or_where_the_model_was_fitted(monkeypatch):
+    monkeypatch.undo()
+    for row in model_error.validated():
+        found = interval(row.metric, row.ours, row.facts)
+        if found is not None:
+            assert found.inside_range, row.source
 
 
 def test_outside_of_what_was_validated_it_is_wider_and_says_so():
@@ -105,12 +140,11 @@ def test_every_figure_gets_one_and_sampling_is_left_alone():
 def test_no_rate_may_be_off_beyond_what_arrives_and_latencies_may() -> None:
     metrics = ("transaction.rate", "statement.rate", "transaction.latency.p99")
     given = [Estimate(metric, "tpcc", 100.0, "", none("one run")) for metric in metrics]
-    closed, most = (with_model(given, LARGE, offered) for offered in (None, 1.02))
+    limited = [replace(each, at_most=102.0) for each in given[:2]] + given[2:]
+    closed, most = with_model(given, LARGE), with_model(limited, LARGE)
     assert [each.model.high for each in most[:2]] == [102.0, 102.0]
     assert [each.model.low for each in most] == [each.model.low for each in closed]
     assert most[2].model == closed[2].model and closed[0].model.high > 102
-    # A backlog that is worked off serves more than arrives.
-    assert with_model(given, LARGE, 0.5)[0].model.high == 100.0
 
 
 def test_every_metric_of_a_database_has_a_family_and_each_is_left_something_open():

@@ -28,6 +28,9 @@ def test_a_question_is_answered_and_asked_again_runs_nothing(tmp_path):
     assert again.returncode == 0, again.stderr
     assert "0 runs to make (2 finished before)" in again.stderr
     assert (out / "results.json").read_bytes() == before
+    other = tameshi(*QUESTION, "--no-sensitivity", "--target-qps", "3000", "--out", out)
+    assert other.returncode == 2 and "--target-qps 2000, not 3000" in other.stderr
+    assert (out / "results.json").read_bytes() == before
 
 
 def test_what_the_answer_hangs_on_is_tried(tmp_path):

@@ -88,6 +88,24 @@ def test_equal_percentiles_are_no_surer_than_their_histogram() -> None:
     assert ratios.of(same, same, paired=False)[1].low == 1.0
 
 
+def test_no_ratio_is_larger_for_what_could_not_be_served_above() -> None:
+    served, base = (100.0, (50.0, 102.0)), (50.0, None)
+    assert of_models(served, base) == pytest.approx((1.0, 2.04)), "not 4: no more arrives"
+    assert of_models(base, served) == pytest.approx((0.5 / 1.02, 1.0))
+
+
+def test_a_ratios_interval_ends_where_more_would_have_to_arrive() -> None:
+    free = Side(100.0, intervals.Interval(80.0, 125.0, 2, "m"), {0: 80.0, 1: 125.0})
+    full = Side(100.0, intervals.Interval(90.0, 102.0, 2, "m"), {0: 90.0, 1: 110.0}, 102.0)
+    for paired in (True, False):
+        _, above = ratios.of(full, free, paired=paired)
+        _, below = ratios.of(free, full, paired=paired)
+        assert above.high is not None and above.high <= 102.0 / 80.0 + 1e-9
+        assert below.low is not None and below.low >= 80.0 / 102.0 - 1e-9
+        _, unbound = ratios.of(free, free, paired=paired)
+        assert unbound.high is not None
+
+
 def test_a_ratio_may_be_off_as_far_as_the_less_sure_of_its_sides() -> None:
     sure, unsure = (100.0, (80.0, 125.0)), (50.0, (25.0, 100.0))
     assert of_models(sure, unsure) == pytest.approx((1.0, 4.0))

@@ -1,5 +1,6 @@
 """`tameshi ask`: the cheapest storage and buffer pool that meet a target, by simulation."""
 
+from tameshi.ask.catalog import Catalog, catalog_of
 from tameshi.ask.command import Answered, Asking, ask, prepared
 from tameshi.ask.fitting import fitting
 from tameshi.ask.question import (
@@ -8,7 +9,6 @@ from tameshi.ask.question import (
     WORKLOADS,
     Question,
     bounds_of,
-    catalog_of,
     costs_of,
     storages_of,
     varied_of,
@@ -21,6 +21,7 @@ __all__ = [
     "WORKLOADS",
     "Answered",
     "Asking",
+    "Catalog",
     "Question",
     "ask",
     "bounds_of",

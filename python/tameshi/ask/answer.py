@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from tameshi.ask import ladder
+from tameshi.ask.ladder import Tried
 from tameshi.ask.question import (
     ENERGY,
     GIB,
@@ -176,6 +179,37 @@ def best_of(question: Question, found: Sequence[Mapping[str, Any]]) -> Mapping[s
     )
 
 
+def tried(question: Question, found: Sequence[Mapping[str, Any]]) -> list[Tried]:
+    """Configurations that ran, as the search for the least pool takes them."""
+    return [
+        Tried(
+            each["storage"],
+            each["pool_bytes"],
+            bool(each["meets"]),
+            cost(question, each["storage"], each["pool_bytes"]),
+            min(_reached(question, each)),
+        )
+        for each in found
+        if each["meets"] is not None
+    ]
+
+
+def _reached(question: Question, told: Mapping[str, Any]) -> tuple[float, float]:
+    """What share of the target a configuration reaches, in statements a second and in the p99."""
+    rate = told["qps"]["value"] / question.target_qps
+    if question.target_p99_ns is None or told["p99"] is None:
+        return rate, math.inf
+    return rate, question.target_p99_ns / told["p99"]["value"]
+
+
+def falls(question: Question, found: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Where a larger pool misses the target and a smaller one meets it."""
+    return [
+        {"storage": less.storage, "meets": pool_label(less.pool), "misses": pool_label(more.pool)}
+        for less, more in ladder.falls(tried(question, found))
+    ]
+
+
 def nearest_of(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The fastest, whether or not it meets the target."""
     ran = [each for each in found if each["qps"]]
@@ -221,10 +255,9 @@ def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[
 
 def decides(question: Question, told: Mapping[str, Any] | None) -> str:
     """Which part of the target a configuration is nearer to missing, or misses by more."""
-    if told is None or question.target_p99_ns is None or told["p99"] is None:
+    if told is None:
         return "qps"
-    rate = told["qps"]["value"] / question.target_qps
-    tail = question.target_p99_ns / told["p99"]["value"]
+    rate, tail = _reached(question, told)
     return "p99" if tail < rate else "qps"
 
 
@@ -262,6 +295,7 @@ def document(
         "configurations": list(found),
         "best": best,
         "nearest": nearest,
+        "falls": falls(question, found),
         "decides": key,
         "sensitivity": sorted(rows, key=lambda row: _swing(row, key), reverse=True),
         "left_out": list(left),

@@ -10,9 +10,10 @@ from typing import Any
 from rich.console import Console
 
 from tameshi import guard, outputs, store
-from tameshi.ask import answer
+from tameshi.ask import answer, kept
+from tameshi.ask.catalog import NONE, Catalog
 from tameshi.ask.fitting import Left, fitting_inputs
-from tameshi.ask.ladder import Tried, refinements, rungs
+from tameshi.ask.ladder import refinements, rungs
 from tameshi.ask.question import Question
 from tameshi.ask.written import (
     SENSITIVITY,
@@ -53,35 +54,43 @@ class Answered:
     interrupted: bool
 
 
-def prepared(question: Question, folder: Path) -> Prepared:
+def prepared(question: Question, folder: Path, catalog: Catalog = NONE) -> Prepared:
     """The study of the first configurations, planned and examined; creates nothing.
 
-    Raises `BadInput` that names what of the question can't be.
+    Raises `BadInput` that names what of the question can't be, or of its catalog.
     """
     answer.refuse_unknown_power(question)
     refuse_too_small(question)
     pools = rungs(*question.pools)
-    return _prepared(asked_study(question, pools, folder))
+    return _prepared(asked_study(question, pools, folder), catalog)
 
 
-def _prepared(written: Written) -> Prepared:
+def _prepared(written: Written, catalog: Catalog = NONE) -> Prepared:
     try:
         return prepare(written.study, [World.simulated], Bindings(), quick=False)
     except StudyError as error:
         raise BadInput(
             error.message,
-            where="the question, as a study",
+            where=_where(error.key, catalog),
             key=error.key,
             found=error.found,
             accepted=error.accepted,
         ) from None
 
 
+def _where(key: str, catalog: Catalog) -> str:
+    """Where a key of the study comes from: a storage of the catalog stands in its file."""
+    named = any(key.startswith(f"storage.{name}.") for name in catalog.storages)
+    return catalog.place(key) if named else "the question, as a study"
+
+
 def ask(asking: Asking, console: Console) -> Answered:
     """Run what remains to be run, and write asked.json; the same call goes on where it stopped."""
     question, folder = asking.question, asking.folder
     refuse_other(folder, asked_study(question, question.pools, folder).study)
+    kept.refuse_another(folder, question)
     guard.claim_folder(folder)
+    kept.keep(folder, question)
     explored = _explore(asking, console)
     chosen = answer.best_of(question, explored.found) or answer.nearest_of(explored.found)
     if explored.interrupted or chosen is None or not question.varied:
@@ -118,7 +127,7 @@ def _explore(asking: Asking, console: Console) -> _Explored:
         complete = done.conducted.complete and not failed
         if interrupted:
             break
-        more = refinements(_tried(question, found), _cost(question)) if asking.refine else {}
+        more = refinements(answer.tried(question, found), _cost(question)) if asking.refine else {}
         if not more:
             break
         # A run that failed would fail again.
@@ -189,19 +198,6 @@ def _part(planned: Plan, wanted: Callable[[dict[str, str]], bool]) -> Plan:
 def _only(wanted: dict[str, list[int]]) -> Callable[[dict[str, str]], bool]:
     labels = {storage: {pool_label(pool) for pool in pools} for storage, pools in wanted.items()}
     return lambda cell: cell["buffer_pool"] in labels[cell["storage"]]
-
-
-def _tried(question: Question, found: Sequence[dict[str, Any]]) -> list[Tried]:
-    return [
-        Tried(
-            each["storage"],
-            each["pool_bytes"],
-            bool(each["meets"]),
-            answer.cost(question, each["storage"], each["pool_bytes"]),
-        )
-        for each in found
-        if each["meets"] is not None
-    ]
 
 
 def _cost(question: Question) -> Callable[[str, int], float]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from tameshi.ask.catalog import Catalog
 from tameshi.errors import BadInput
 from tameshi.options import size_of
-from tameshi.study import profiles, read_text, written_out
+from tameshi.study import profiles, written_out
 
 MEMORY, ENERGY, YEARS = "memory", "energy", "years"
 """What has a price besides storages: a GiB of buffer pool, a kWh, and over how long it is paid."""
@@ -26,7 +25,6 @@ ROW_BYTES = 300
 HOURS_A_YEAR = 8766
 WATT_KILO = 1000
 MOST_NAMED = 5
-PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def bounds_of(option: str, text: str) -> tuple[int, int]:
     return low, high
 
 
-def storages_of(option: str, text: str, catalog: Mapping[str, Any]) -> tuple[Storage, ...]:
+def storages_of(option: str, text: str, catalog: Catalog) -> tuple[Storage, ...]:
     """Names of a catalog, profiles of devices and arrays, or `raid10:6:sas-15k-146gb`."""
     found = [_storage(option, word.strip(), catalog) for word in text.split(",")]
     names = [each.name for each in found]
@@ -113,11 +111,11 @@ def plain(word: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", word)
 
 
-def _storage(option: str, word: str, catalog: Mapping[str, Any]) -> Storage:
-    own = catalog.get("storage", {})
+def _storage(option: str, word: str, catalog: Catalog) -> Storage:
+    own = catalog.storages
     known, arrays = ({name for name, _, _ in profiles(kind)} for kind in ("devices", "arrays"))
     if word in own:
-        return Storage(word, written_out(own[word]))
+        return Storage(word, _written_out(word, catalog))
     if word in known:
         return Storage(plain(word), {"device": word})
     if word in arrays:
@@ -135,38 +133,33 @@ def _storage(option: str, word: str, catalog: Mapping[str, Any]) -> Storage:
     raise BadInput("there is no such storage", where=option, found=word, accepted=accepted)
 
 
-def catalog_of(path: Path | None) -> dict[str, Any]:
-    """A TOML file of `[storage.NAME]` as in a study, `[price]` and `[power]`; raises `BadInput`."""
-    if path is None:
-        return {}
-    text = read_text(path, "a TOML file of [storage.NAME], [price] and [power]")
+def _written_out(name: str, catalog: Catalog) -> dict[str, Any]:
+    """A storage of a catalog with the stacks of array profiles in place of their names."""
     try:
-        found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput("this is not TOML", where=str(path), found=str(error)) from None
-    accepted = ["storage", "price", "power"]
-    for key, table in found.items():
-        if key not in accepted:
-            message = "a catalog has no such section"
-            raise BadInput(message, where=str(path), key=key, accepted=accepted)
-        if not isinstance(table, dict):
-            raise BadInput("this is no table", where=str(path), key=key, found=repr(table))
-    for name, stack in found.get("storage", {}).items():
-        if not isinstance(stack, dict) or not PLAIN.fullmatch(name):
-            accepted = ["[storage.NAME] as in a study, NAME of letters, digits, - and _"]
-            raise BadInput("this is no storage", where=str(path), key=name, accepted=accepted)
-        given = [key for key in ("size", "scale") if key in stack]
-        if given:
-            message = "how much of a storage is simulated follows from the question"
-            key = f"storage.{name}.{given[0]}"
-            raise BadInput(message, where=str(path), key=key, hint="Leave it out.")
-    return found
+        return written_out(catalog.storages[name])
+    except BadInput as error:
+        key = _key_of_array(f"storage.{name}", catalog.storages[name], error.found)
+        raise BadInput(
+            error.message,
+            where=catalog.place(key),
+            key=key,
+            found=error.found,
+            accepted=error.accepted,
+        ) from None
+
+
+def _key_of_array(key: str, stack: Mapping[str, Any], name: str) -> str:
+    """The key that names an array profile, in a stack that stands under a key."""
+    if str(stack.get("array")) == name:
+        return f"{key}.array"
+    below = ((f"{key}.{of}", inner) for of, inner in stack.items() if isinstance(inner, Mapping))
+    found = (_key_of_array(of, inner, name) for of, inner in below)
+    return next((each for each in found if each.endswith(".array")), key)
 
 
 def costs_of(
     storages: Sequence[Storage],
-    catalog: Mapping[str, Any],
-    where: Path | None,
+    catalog: Catalog,
     prices: Sequence[str],
     powers: Sequence[str],
 ) -> Costs:
@@ -176,15 +169,15 @@ def costs_of(
     told: dict[str, dict[str, float]] = {}
     for section, given in (("price", prices), ("power", powers)):
         known = [*names, *extra[section]]
-        kept = {*catalog.get("storage", {}), *known}
-        table = dict(catalog.get(section, {}))
+        kept = {*catalog.storages, *known}
+        table = dict(catalog.tables.get(section, {}))
         for name, value in table.items():
+            key = f"{section}.{name}"
             if name not in kept:
                 message = "this is neither a storage nor anything else that has one"
-                raise BadInput(
-                    message, where=str(where), key=f"{section}.{name}", accepted=sorted(kept)
-                )
-            table[name] = _amount(f"{where}: {section}.{name}", str(value))
+                where, accepted = catalog.place(key), sorted(kept)
+                raise BadInput(message, where=where, key=key, accepted=accepted)
+            table[name] = _amount(f"{catalog.place(key)}: {key}", str(value))
         for text in given:
             word, equals, value = text.rpartition("=")
             name = plain(word)

@@ -14,7 +14,7 @@ from tameshi import _core, least
 from tameshi.ask.ladder import LARGE
 from tameshi.ask.question import ARRAYS, GIB, Question, Varied
 from tameshi.ask.room import Room, room_of
-from tameshi.errors import BadInput
+from tameshi.errors import BadInput, RunFailed
 from tameshi.model_error import (
     OLTP_ROW_BYTES,
     PAGE_BYTES,
@@ -303,7 +303,7 @@ def _renamed(stack: Mapping[str, Any], scale: int) -> dict[str, Any]:
         if isinstance(value, Mapping):
             found[key] = _renamed(value, scale)
         elif key == "memory":
-            found[key] = f"{_core.size_bytes(value) // scale} B"
+            found[key] = _part(value, scale)
         elif key == "device" and scale > 1 and _kind(value)[0] == "hdd":
             found[key] = _scaled_name(value, scale)
         else:
@@ -346,12 +346,26 @@ def drives(stack: Mapping[str, Any]) -> list[tuple[str, int]]:
     for key, value in stack.items():
         if not isinstance(value, Mapping):
             continue
-        times = int(value.get("members", 1)) if key in ARRAYS else 2 if key == "replica" else 1
+        times = _members(value) if key in ARRAYS else 2 if key == "replica" else 1
         if "device" in value:
             return [(str(value["device"]), times)]
         if isinstance(value.get("of"), Mapping):
             return [(device, count * times) for device, count in drives(value["of"])]
     return []
+
+
+def _members(stack: Mapping[str, Any]) -> int:
+    # What is no number is refused with its place when the study is planned; so below.
+    members = stack.get("members", 1)
+    return members if isinstance(members, int) else 1
+
+
+def _part(size: Any, scale: int) -> Any:
+    """A size at the scale; what is none as it stands."""
+    try:
+        return f"{_core.size_bytes(str(size)) // scale} B"
+    except RunFailed:
+        return size
 
 
 def _kind(device: str) -> tuple[str, Mapping[str, Any]]:

@@ -195,12 +195,13 @@ def asked(
         ramp_ns=None if ramp is None else time_of("--ramp", ramp),
         scale=scale,
         repetitions=repetitions,
-        costs=ask.costs_of(storages, told, catalog, price or (), power or ()),
+        costs=ask.costs_of(storages, told, price or (), power or ()),
         varied=tuple(ask.varied_of("--vary", vary or (), known)) if sensitivity else (),
     )
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
     question, left = ask.fitting(question, out)
-    _conduct(ask.Asking(question, left, out, jobs, refine, reproduce), lang, fresh)
+    asking = ask.Asking(question, left, out, jobs, refine, reproduce)
+    _conduct(asking, told, lang, fresh)
 
 
 def _row_bytes(workload: str, row_size: str | None) -> int:
@@ -213,9 +214,9 @@ def _row_bytes(workload: str, row_size: str | None) -> int:
     return size_of("--row-size", row_size)
 
 
-def _conduct(asking: ask.Asking, lang: str, fresh: bool) -> None:
+def _conduct(asking: ask.Asking, catalog: ask.Catalog, lang: str, fresh: bool) -> None:
     question, out = asking.question, asking.folder
-    prepared = ask.prepared(question, out)
+    prepared = ask.prepared(question, out, catalog)
     for line in _announced(asking, len(prepared.tasks())):
         OUT.print(line, markup=False, soft_wrap=True)
     if fresh and out.exists():

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from tameshi import predictions, validation_page
+from tameshi import predictions, validation_page, whole_studies
 from tameshi.bindings import Bindings
 from tameshi.commands.conducting import end
 from tameshi.commands.consoles import ERR, OUT
@@ -62,5 +62,6 @@ def predictions_command(
         OUT.print(f"{study.name}: {new} new, {changed} changed, {len(made)} in all")
     path = folder / "calibration.csv"
     count = predictions.write_calibrations(path, calibrated, whole=not only and not without)
+    whole_studies.write(folder)
     validation_page.write_page(folder)
     OUT.print(f"Beside {count} calibration figures: {path}")

@@ -184,7 +184,7 @@ def _side(estimate: Mapping[str, Any]) -> ratios.Side:
         sampling.get("degrees"),
     )
     by_repetition = {int(k): v for k, v in (estimate.get("by_repetition") or {}).items()}
-    return ratios.Side(estimate["value"], interval, by_repetition)
+    return ratios.Side(estimate["value"], interval, by_repetition, estimate.get("at_most"))
 
 
 def judged(

@@ -14,7 +14,7 @@ from tameshi.report.summary import LINES, Answer, Clause, Column, Row, Table
 from tameshi.report.text import Phrase, Shown, Text, format_value, modelled
 
 WORLD = "simulated"
-MOST_LEFT = 3
+MOST_LEFT, MOST_FALLS = 3, 2
 Document = Mapping[str, Any]
 
 
@@ -61,6 +61,16 @@ def _found(asked: Document, text: Text) -> str:
     target = _target(asked, text)
     if best is None:
         return text("asked.none", target=target, **_named(nearest, text))
+    return " ".join([_chosen_best(asked, text), *_falls(asked, text)])
+
+
+def _falls(asked: Document, text: Text) -> list[str]:
+    """That a larger pool may miss what a smaller one reaches, where it did."""
+    return [text("asked.falls", **each) for each in asked.get("falls", ())[:MOST_FALLS]]
+
+
+def _chosen_best(asked: Document, text: Text) -> str:
+    best, target = asked["best"], _target(asked, text)
     priced = best["cost"] is not None
     told = _named(best, text)
     if priced:
@@ -111,12 +121,19 @@ def _trust(asked: Document, text: Text) -> str:
         off = _model(told["qps"], "rate", text)
         tail = _model(told["p99"], "latency", text)
         sentences.append(text(key, qps=off, p99=tail or text("cell.unknown")))
-        key = "asked.inside" if model["inside_range"] else "asked.outside"
-        sentences.append(text(key, on=validated_on(model, text)))
+        sentences.append(_lies(model, text))
     seconds = f"{(asked['lasts_ns'] - asked['ramp_ns']) / 1e9:.3g} s"
     key = "asked.scaled" if asked["scale"] > 1 else "asked.full"
     sentences.append(text(key, scale=asked["scale"], time=seconds))
     return " ".join(sentences)
+
+
+def _lies(model: Document, text: Text) -> str:
+    """Whether the question lies inside what was validated, or at what the model was fitted on."""
+    on, fitted = validated_on(model, text), model.get("fitted_on")
+    if fitted:
+        return text("asked.fitted", there=fitted, on=on)
+    return text("asked.inside" if model["inside_range"] else "asked.outside", on=on)
 
 
 def _unsure(target: Document, told: Document) -> bool:

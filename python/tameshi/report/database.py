@@ -19,16 +19,18 @@ COLUMNS = (
 )
 """Metrics of the matrix, where a study has them."""
 MODELLED = "statement.rate"
+OF_STORES = ("commit.rate", "commit.latency.mean", "read.latency.mean", "read.latency.p99")
+"""Figures of a document store that tell on what its intervals stand."""
 TIMES = ("mean", "p50", "p99", "p999", "max")
 
 
 def tables(view: View, text: Text) -> list[Table]:
-    """Every table of the section; none for a study without a database."""
+    """Every table of the section; none for a study without a database or a document store."""
     cells = [cell for cell in view.cells if "database" in cell and cell["estimates"]]
-    if not cells:
-        return []
-    found = [_matrix(view, text, cells), waits.table(text, cells), _times(view, text, cells)]
-    found += [_model(text, cells), _profile(text, cells), _checks(text, cells)]
+    found = [_store(text, [cell for cell in view.cells if "database" not in cell])]
+    if cells:
+        found += [_matrix(view, text, cells), waits.table(text, cells), _times(view, text, cells)]
+        found += [_model(text, cells), _profile(text, cells), _checks(text, cells)]
     return [table for table in found if table.rows]
 
 
@@ -107,13 +109,37 @@ def _model(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
         told = [e for e in cell["estimates"] if e["metric"] == MODELLED and e["model"]]
         for estimate in told[:1]:
             model = estimate["model"]
-            inside = text("value.yes" if model["inside_range"] else "value.no")
-            values = Shown(inside), Shown(validated_on(model, text))
+            values = Shown(_inside(model, text)), Shown(validated_on(model, text))
             rows.append(Row(cell_name(text, cell), values))
     keys = ("cell", "inside", "validated_on")
     columns = tuple(Column(text(f"modelled.{key}")) for key in keys)
     note = text("note.model")
     return Table("database-model", text("table.model"), columns, tuple(rows), note)
+
+
+def _store(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
+    """On what the intervals of a document store's model stand: of some figures of each cell."""
+    rows = []
+    for cell in cells:
+        for metric in OF_STORES:
+            told = (e for e in cell["estimates"] if e["metric"] == metric and e.get("model"))
+            estimate = next(told, None)
+            if estimate:
+                operation, _, measure = metric.partition(".")
+                name, model = f"{text.name(operation)} {text.measure(measure)}", estimate["model"]
+                values = Shown(_inside(model, text)), Shown(validated_on(model, text))
+                rows.append(Row(name, values, group=cell_name(text, cell)))
+    keys = ("figure", "inside", "validated_on")
+    columns = tuple(Column(text(f"modelled.{key}")) for key in keys)
+    caption, note = text("table.model_store"), text("note.model_store")
+    return Table("store-model", caption, columns, tuple(rows), note)
+
+
+def _inside(model: Mapping[str, Any], text: Text) -> str:
+    """Whether a figure lies inside what was validated, or on which figures the model was fitted."""
+    if model.get("fitted_on"):
+        return text("modelled.fitted", names=model["fitted_on"])
+    return text("value.yes" if model["inside_range"] else "value.no")
 
 
 PROFILED = ("ns", "cpu_user_ns", "cpu_system_ns", "blocks_in", "major_faults", "minor_faults")

@@ -62,10 +62,15 @@ TEXT: dict[str, tuple[str, str]] = {
         "{target}に達する最小の構成は{storage}とバッファプール{pool}：毎秒{qps}文、{tail}。",
     ),
     "asked.none": (
-        "None reaches {target}. The fastest is {storage} with a buffer pool of {pool}: "
-        "{qps} statements a second, {tail}.",
-        "{target}に達する構成はない。最も速いのは{storage}とバッファプール{pool}："
+        "None that was simulated reaches {target}. The fastest is {storage} with a buffer pool of "
+        "{pool}: {qps} statements a second, {tail}.",
+        "シミュレーションした中に{target}に達する構成はない。最も速いのは{storage}とバッファプール{pool}："
         "毎秒{qps}文、{tail}。",
+    ),
+    "asked.falls": (
+        "With {storage} a larger pool is not always enough: {meets} reaches the target and "
+        "{misses} does not.",
+        "{storage}ではプールを大きくしても届くとは限らない：{meets}は目標に届き、{misses}は届かない。",
     ),
     "asked.tail": ("p99 of {kind}, the slowest, {p99}", "最も遅い{kind}のp99は{p99}"),
     "asked.tail_alone": ("p99 {p99}", "p99は{p99}"),
@@ -97,6 +102,11 @@ TEXT: dict[str, tuple[str, str]] = {
     "asked.outside": (
         "The question lies outside what was validated ({on}).",
         "質問は検証済みの範囲外にある（{on}）。",
+    ),
+    "asked.fitted": (
+        "The question lies where the model was fitted on a known figure ({there}); how far off it "
+        "may be comes from other figures ({on}).",
+        "質問はモデルを既知の値に適合させた所にある（{there}）。誤差の範囲は他の既知の値による（{on}）。",
     ),
     "asked.scaled": (
         "Simulated at 1/{scale} of the size, data, pool, log and drives alike, for {time}.",
@@ -193,8 +203,20 @@ TEXT: dict[str, tuple[str, str]] = {
         "既知の比較対象とパラメーターの不確かさによる区間。偶然によるばらつきとは別。"
         "既知のセルの誤差は一様でないため、比の誤差は両者のうち大きい方に等しいとする。",
     ),
+    "table.model_store": (
+        "On what the intervals of the document store's model stand",
+        "ドキュメントストアのモデルの誤差の根拠",
+    ),
+    "note.model_store": (
+        "A document store is modelled as a journal and a merge tree. Where nothing comparable is "
+        "known its interval is a judgement of what the parameters leave open, and no validation.",
+        "ドキュメントストアはジャーナルとマージツリーとしてモデル化している。比較対象がないとき、区間は"
+        "パラメーターの不確かさの見積もりであり、検証の結果ではない。",
+    ),
+    "modelled.figure": ("Figure", "値"),
     "modelled.cell": ("Cell", "セル"),
     "modelled.inside": ("Inside what was validated", "検証済みの範囲内か"),
+    "modelled.fitted": ("yes: fitted there ({names})", "はい：適合に使用（{names}）"),
     "modelled.nothing": ("nothing comparable is known", "比較対象なし"),
     "modelled.none": ("not validated", "未検証"),
     "modelled.on": ("validated on {names}", "検証の対象：{names}"),

@@ -39,12 +39,16 @@ class WindowData:
 
 @dataclass(frozen=True)
 class ModelInterval:
-    """How far a model may be off: what a validation found, apart from what repetitions vary by."""
+    """How far a model may be off: what a validation found, apart from what repetitions vary by.
+
+    `fitted_on`: where it is inside for figures alone that the model was fitted on, which.
+    """
 
     low: float
     high: float
     validated_on: str
     inside_range: bool
+    fitted_on: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The form of results.json."""
@@ -53,6 +57,7 @@ class ModelInterval:
             "high": digits(self.high),
             "validated_on": self.validated_on,
             "inside_range": self.inside_range,
+            **({"fitted_on": self.fitted_on} if self.fitted_on else {}),
         }
 
 
@@ -63,6 +68,7 @@ class Estimate:
     `sampling`: what chance and repetition do to it; `model`: how far the model may be off.
     `operations`: of a standard deviation or a maximum, over how many it was taken: more of them, or
     a drive of another size, and it is another.
+    `at_most`: of a rate in open loop, what arrives: its intervals end there.
     """
 
     metric: str
@@ -73,6 +79,7 @@ class Estimate:
     by_repetition: Mapping[int, float] = field(default_factory=dict)
     model: ModelInterval | None = None
     operations: int | None = None
+    at_most: float | None = None
 
 
 def estimates(

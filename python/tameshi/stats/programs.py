@@ -87,15 +87,6 @@ def of_client(subject: str, runs: Sequence[WindowData]) -> list[Estimate]:
     return found
 
 
-def offered(runs: Sequence[WindowData]) -> float | None:
-    """How many times what a program served arrived; None in closed loop."""
-    arrived, served = (
-        sum(sum(run.counters.get(counter, ())) for run in runs for counter in counters)
-        for counters in (("load.started", "load.unserved"), ("transaction.count",))
-    )
-    return arrived / served if arrived and served else None
-
-
 def of_server(runs: Sequence[WindowData]) -> list[Estimate]:
     """The server's own counters, its hit ratio, and mean states."""
     found = _rates(SERVER, SERVER_RATES, runs)

@@ -9,6 +9,7 @@ from statistics import stdev
 from typing import Any
 
 from tameshi.stats.intervals import Interval, around, digits, none, quantile
+from tameshi.stats.offered import kept
 
 PAIRED = "paired t on logarithms, by repetition"
 WELCH = "Welch's t on logarithms, of the two sides' intervals"
@@ -19,11 +20,15 @@ Modelled = tuple[float, tuple[float, float] | None]
 
 @dataclass(frozen=True)
 class Side:
-    """An estimate that stands above or below; `by_repetition` may be left out where unknown."""
+    """An estimate that stands above or below; `by_repetition` may be left out where unknown.
+
+    `at_most`: of a rate in open loop, what arrives.
+    """
 
     value: float
     sampling: Interval
     by_repetition: Mapping[int, float] = field(default_factory=dict)
+    at_most: float | None = None
 
 
 def of(
@@ -40,8 +45,16 @@ def of(
         return ratio, none("a ratio with zero has none", runs)
     ratio = top.value / bottom.value
     if paired and _matched(top, bottom):
-        return ratio, _paired(ratio, top, bottom, resolution)
-    return ratio, of_intervals(top, bottom)
+        return ratio, _reachable(_paired(ratio, top, bottom, resolution), top, bottom)
+    return ratio, _reachable(of_intervals(top, bottom), top, bottom)
+
+
+def _reachable(found: Interval, top: Side, bottom: Side) -> Interval:
+    """A ratio's interval without what would take more than arrives on a side of it."""
+    least, floor = bottom.sampling.low, top.sampling.low
+    high = top.at_most / least if top.at_most and least else math.inf
+    low = floor / bottom.at_most if bottom.at_most and floor else 0.0
+    return kept(found, low=low, high=high)
 
 
 def _matched(top: Side, bottom: Side) -> bool:
@@ -89,16 +102,15 @@ def _welch(top: Side, bottom: Side, runs: int) -> Interval:
 def of_models(top: Modelled, bottom: Modelled) -> tuple[float, float] | None:
     """How far a ratio may be off: as far as that of its sides that may be off furthest.
 
-    None where no model made either side, and where one is not above zero.
+    Each side moves it as far as the side itself may be off in that direction: where no more can
+    arrive above, the ratio is not larger for it. None where no model made either side, and where
+    one is not above zero.
     """
-    factors = [
-        factor
-        for value, bounds in (top, bottom)
-        for bound in bounds or ()
-        if value > 0 and bound > 0
-        for factor in (bound / value, value / bound)
-    ]
-    if not factors or top[0] <= 0 or bottom[0] <= 0:
+    if top[0] <= 0 or bottom[0] <= 0:
+        return None
+    factors = [bound / top[0] for bound in top[1] or () if bound > 0]
+    factors += [bottom[0] / bound for bound in bottom[1] or () if bound > 0]
+    if not factors:
         return None
     return top[0] / bottom[0] * min(factors), top[0] / bottom[0] * max(factors)
 

@@ -1,0 +1,106 @@
+"""The catalog of a question: a TOML file of storages, prices and watts, and places in it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tameshi.errors import BadInput
+from tameshi.study import read_text
+
+SECTIONS = ("storage", "price", "power")
+PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+_PART = r"""(?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)"""
+_DOTTED = rf"{_PART}(?:\s*\.\s*{_PART})*"
+_HEADER = re.compile(rf"\s*\[+\s*({_DOTTED})\s*\]")
+_KEY = re.compile(rf"\s*({_DOTTED})\s*=")
+_BROKEN = re.compile(r" \(at line (\d+), column (\d+)\)$")
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """What a file holds: `[storage.NAME]` as in a study, `[price]` and `[power]`; maybe nothing."""
+
+    path: Path | None = None
+    text: str = ""
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def storages(self) -> Mapping[str, Any]:
+        """Its storages by name."""
+        return self.tables.get("storage", {})
+
+    def place(self, key: str) -> str:
+        """File and line of a dotted key, or of the nearest table that it would stand in."""
+        line = line_of(self.text, key.split("."))
+        return f"{self.path}:{line}" if line else str(self.path)
+
+
+NONE = Catalog()
+
+
+def catalog_of(path: Path | None) -> Catalog:
+    """A catalog file, checked as far as it says nothing of a storage itself; raises `BadInput`."""
+    if path is None:
+        return NONE
+    text = read_text(path, "a TOML file of [storage.NAME], [price] and [power]")
+    try:
+        found = Catalog(path, text, tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        said, at = str(error), _BROKEN.search(str(error))
+        where = ":".join([str(path), *(at.groups() if at else ())])
+        raise BadInput("this is not TOML", where=where, found=_BROKEN.sub("", said)) from None
+    for key, table in found.tables.items():
+        if key not in SECTIONS:
+            message = "a catalog has no such section"
+            raise BadInput(message, where=found.place(key), key=key, accepted=SECTIONS)
+        if not isinstance(table, dict):
+            what, accepted = repr(table), [f"[{key}]"]
+            message = "this is no table"
+            raise BadInput(message, where=found.place(key), key=key, found=what, accepted=accepted)
+    for name, stack in found.storages.items():
+        _check_storage(found, name, stack)
+    return found
+
+
+def _check_storage(catalog: Catalog, name: str, stack: Any) -> None:
+    if not isinstance(stack, dict) or not PLAIN.fullmatch(name):
+        accepted = ["[storage.NAME] as in a study, NAME of letters, digits, - and _"]
+        where = catalog.place(f"storage.{name}")
+        raise BadInput("this is no storage", where=where, key=name, accepted=accepted)
+    given = [key for key in ("size", "scale") if key in stack]
+    if given:
+        message = "how much of a storage is simulated follows from the question"
+        key = f"storage.{name}.{given[0]}"
+        raise BadInput(message, where=catalog.place(key), key=key, hint="Leave it out.")
+
+
+def line_of(text: str, key: Sequence[str]) -> int:
+    """The first line, from 1, of what a TOML file says of a key, or else of most of it; 0: none."""
+    best, line = 0, 0
+    for number, parts in _told(text):
+        same = 0
+        while same < min(len(parts), len(key)) and parts[same] == key[same]:
+            same += 1
+        if same > best:
+            best, line = same, number
+    return line
+
+
+def _told(text: str) -> Iterator[tuple[int, list[str]]]:
+    """By line the whole key that it begins, of a table or of a value."""
+    table: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = _parts(header[1])
+            yield number, table
+        elif value := _KEY.match(line):
+            yield number, [*table, *_parts(value[1])]
+
+
+def _parts(dotted: str) -> list[str]:
+    return [part.strip("\"'") for part in re.findall(_PART, dotted)]

@@ -1,0 +1,108 @@
+"""The question that a folder answers: kept in it, so that no other one takes its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tameshi import outputs, store
+from tameshi.ask.question import Question
+from tameshi.ask.written import pool_label
+from tameshi.errors import BadInput
+
+KEPT = "question.json"
+AROUND = ("varied",)
+"""What an answer is tried with, and no part of the question."""
+UNSET = "unset"
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return UNSET
+    return f"{value:.15g}" if isinstance(value, int | float) else str(value)
+
+
+def _time(value: Any) -> str:
+    return UNSET if value is None else f"{value / 1e9:.15g} s"
+
+
+def _pools(value: Any) -> str:
+    return "..".join(pool_label(pool) for pool in value)
+
+
+def _names(value: Any) -> str:
+    return ",".join(storage["name"] for storage in value)
+
+
+def _amounts(value: Any) -> str:
+    told = {name: amount for of in value.values() for name, amount in of.items()}
+    return " ".join(f"{name}={amount:g}" for name, amount in told.items()) or "none"
+
+
+OPTIONS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
+    "database_bytes": ("--database-size", pool_label),
+    "pools": ("--buffer-pool", _pools),
+    "storages": ("--storage", _names),
+    "target_qps": ("--target-qps", _plain),
+    "target_p99_ns": ("--target-p99", _time),
+    "workload": ("--workload", _plain),
+    "clients": ("--clients", _plain),
+    "engine": ("--engine", _plain),
+    "version": ("--engine-version", _plain),
+    "host": ("--host", _plain),
+    "redo_bytes": ("--redo-log", pool_label),
+    "row_bytes": ("--row-size", pool_label),
+    "start": ("--start", _plain),
+    "time_ns": ("--time", _time),
+    "ramp_ns": ("--ramp", _time),
+    "scale": ("--scale", _plain),
+    "repetitions": ("--repetitions", _plain),
+    "costs": ("--price and --power", _amounts),
+}
+"""What of a question is told by which option, and how a person reads it."""
+
+
+def document(question: Question) -> dict[str, Any]:
+    """The question as its folder keeps it."""
+    told = json.loads(json.dumps(asdict(question)))
+    return {key: value for key, value in told.items() if key not in AROUND}
+
+
+def keep(folder: Path, question: Question) -> None:
+    """Write down which question a folder answers."""
+    store.write_json(folder / KEPT, document(question))
+
+
+def refuse_another(folder: Path, question: Question) -> None:
+    """Raises `BadInput` where a folder holds the results of another question, or of a study."""
+    if not (folder / outputs.SUMMARY).exists():
+        return
+    try:
+        held = json.loads((folder / KEPT).read_bytes())
+    except FileNotFoundError:
+        raise _refused(folder, "a question or a study that is not written down") from None
+    apart = list(_apart(held, document(question)))
+    if apart:
+        raise _refused(folder, "; ".join(apart))
+
+
+def _apart(held: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
+    """In which options a held question differs from the one that is asked."""
+    for key, (option, said) in OPTIONS.items():
+        if held[key] == asked[key]:
+            continue
+        before, now = said(held[key]), said(asked[key])
+        yield f"{option} {before}, not {now}" if before != now else f"{option} {now} of other parts"
+
+
+def _refused(folder: Path, found: str) -> BadInput:
+    return BadInput(
+        "this folder holds the answer to another question",
+        where=str(folder),
+        found=found,
+        accepted=["the same question, which goes on", "a folder of its own, with --out"],
+        hint="--fresh removes what the folder holds.",
+    )

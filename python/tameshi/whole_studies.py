@@ -1,0 +1,90 @@
+"""Rows of databases.csv that whole studies give: calibration.csv, and what each cell was."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tameshi.document_store import facts_of_store
+from tameshi.fitted import TWICE, Fitted, fitted
+from tameshi.model_error import COLUMNS, TABLE, WHOLE_STUDY, Facts, facts_of, validated
+from tameshi.paths import STUDIES
+from tameshi.spec_types import Published, RunSpec
+from tameshi.study import plan, read_study
+
+NAMES = ("flash-card-review-applications", "pcie-ssd-mysql")
+"""Studies whose published cells no short study stands for; of those that repeat them, the first."""
+OF_ONE_CELL = (None, "ramp_included")
+"""How a figure that is one cell's own is made."""
+METRICS = ("statement.rate", "transaction.")
+"""How metrics of servers begin that the families of the model's error know."""
+
+
+def write(folder: Path) -> int:
+    """The rows in place of what databases.csv held of whole studies; returns how many there are."""
+    path, known = folder / TABLE.name, _calibrations(folder)
+    if not path.exists():
+        return 0
+    with path.open(newline="", encoding="utf-8") as file:
+        kept = [row for row in csv.DictReader(file) if row["note"] != WHOLE_STUDY]
+    made = [row for name in NAMES for row in rows(name, known)]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows([*kept, *made])
+    path.write_text(text.getvalue(), encoding="utf-8")
+    validated.cache_clear()
+    return len(made)
+
+
+def _calibrations(folder: Path) -> dict[tuple[str, str], Mapping[str, str]]:
+    """The rows of calibration.csv by figure and study."""
+    with (folder / "calibration.csv").open(newline="", encoding="utf-8") as file:
+        return {(row["id"], row["study"]): row for row in csv.DictReader(file)}
+
+
+def rows(name: str, known: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterator[dict[str, Any]]:
+    """A study's known figures of single cells of databases."""
+    planned = plan(read_study(STUDIES / f"{name}.toml"), "simulated", quick=False)
+    parameters = fitted()
+    for figure in planned.study.published or ():
+        line, facts = known.get((figure.id, name)), _facts(planned.runs, figure)
+        if line is None or facts is None or figure.id in TWICE.values():
+            continue
+        told = {key: getattr(facts, key) for key in COLUMNS[1:7]}
+        yield {
+            "source": figure.id,
+            **told,
+            "metric": figure.metric,
+            "reference": line["published"],
+            "ours": line["ours"],
+            "unit": line["unit"],
+            "note": WHOLE_STUDY,
+            "fitted": _set_by(figure.id, parameters),
+        }
+
+
+def _facts(runs: list[RunSpec], figure: Published) -> Facts | None:
+    """What the database was that a figure is of; None where it is of several cells, or of none."""
+    derived = figure.model_dump(mode="json")["derived"]
+    if derived not in OF_ONE_CELL:
+        return None
+    levels = figure.cell
+    for run in runs:
+        for phase in run.phases:
+            own = {**run.cell, **phase.levels}
+            same = all(own.get(axis) == level for axis, level in levels.items())
+            if same and figure.phase in (None, phase.name):
+                stores = (facts_of_store(run, phase, of.storage) for of in phase.streams)
+                server = facts_of(run, phase) if figure.metric.startswith(METRICS) else None
+                return server or next(filter(None, stores), None)
+    return None
+
+
+def _set_by(figure: str, parameters: list[Fitted]) -> str:
+    """The parameters that were fitted on a figure, by the ends of their keys."""
+    named = (".".join(each.key.split(".")[-2:]) for each in parameters if figure in each.figures)
+    return ", ".join(dict.fromkeys(named))

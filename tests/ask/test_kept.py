@@ -1,0 +1,65 @@
+"""A folder answers one question."""
+
+import json
+from dataclasses import fields
+
+import pytest
+from questions import question
+
+from tameshi import guard, outputs
+from tameshi.ask import Question, kept
+from tameshi.ask.question import Costs, Storage
+from tameshi.errors import BadInput
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder that holds an answer."""
+    guard.claim_folder(tmp_path / "out")
+    guard.write_file(tmp_path / "out" / outputs.SUMMARY, b"{}")
+    kept.keep(tmp_path / "out", question())
+    return tmp_path / "out"
+
+
+def test_the_same_question_goes_on_however_its_answer_is_tried(folder):
+    kept.refuse_another(folder, question())
+    kept.refuse_another(folder, question(varied=()))
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"target_qps": 30_000.0}, "Found: --target-qps 20000, not 30000."),
+        ({"version": None}, "--engine-version 5.7, not unset"),
+        ({"pools": (8 << 30, 32 << 30)}, "--buffer-pool 8 GiB..64 GiB, not 8 GiB..32 GiB"),
+        ({"target_p99_ns": 50_000_000}, "--target-p99 unset, not 0.05 s"),
+        ({"costs": Costs({"disks": 9.0, "card": 1.0})}, "--power none, not disks=9 card=1"),
+        ({"storages": (Storage("card", {"device": "x"}),)}, "--storage disks,card, not card"),
+    ],
+)
+def test_another_question_is_refused_with_what_differs(changed, words, folder):
+    before = (folder / kept.KEPT).read_bytes()
+    with pytest.raises(BadInput) as caught:
+        kept.refuse_another(folder, question(**changed))
+    assert words in str(caught.value) and "--fresh" in str(caught.value)
+    assert (folder / kept.KEPT).read_bytes() == before
+
+
+def test_storages_of_one_name_and_other_parts_are_another_question(folder):
+    storages = tuple(Storage(each.name, {"device": "null"}) for each in question().storages)
+    with pytest.raises(BadInput, match="--storage disks,card of other parts"):
+        kept.refuse_another(folder, question(storages=storages))
+
+
+def test_results_of_which_no_question_is_known_are_left_alone(folder):
+    (folder / kept.KEPT).unlink()
+    with pytest.raises(BadInput, match="not written down"):
+        kept.refuse_another(folder, question())
+    (folder / outputs.SUMMARY).unlink()
+    kept.refuse_another(folder, question())
+
+
+def test_every_part_of_a_question_is_kept_and_has_an_option():
+    names = {field.name for field in fields(Question)} - set(kept.AROUND)
+    assert set(kept.document(question())) == set(kept.OPTIONS) == names
+    assert json.dumps(kept.document(question()))
