@@ -27,6 +27,16 @@ impl Counted {
         Self { values: [0; COUNTS], told: [0; TOLD], clients: vec![(0, 0); clients] }
     }
 
+    /// Pages that came in, and the time that clients waited for them and worked.
+    #[cfg(test)]
+    pub(crate) fn of_pages(misses: u64, (waited, worked): (Nanos, Nanos)) -> Self {
+        let mut counted = Self::nothing(0);
+        counted.values[Count::PageMisses as usize] = misses;
+        counted.values[Count::TimePageReads as usize] = waited;
+        counted.values[Count::TimeProcessor as usize] = worked;
+        counted
+    }
+
     /// Adds what of a stretch's counts falls into a share of it, and what of its clients' time; `of` gives those of counters
     /// whose place is not like that.
     pub(crate) fn add(&mut self, other: &Self, (share, time): (Share, Share), of: impl Fn(usize) -> Option<Share>) {

@@ -70,9 +70,11 @@ pub(super) struct Course {
     counters: Vec<Line>,
     kinds: Vec<Line>,
     standing: Standing,
+    /// By how much dirty pages change with what the pace does.
+    dirty: f64,
     pool: Growth,
     buffered: Growth,
-    passed: Nanos,
+    piece: (Nanos, Nanos),
 }
 
 impl Course {
@@ -99,34 +101,39 @@ impl Course {
             counters: Counted::PLACES.map(counter).collect(),
             kinds: like.kinds.iter().enumerate().map(kind).collect(),
             standing: Standing::mean(&stood).expect("a block"),
+            dirty: lasting.drift_of(|block| block.standing.1.dirty, pair),
             pool: Growth::in_windows(before, window, |standing| standing.pool),
             buffered: Growth::in_windows(before, window, |standing| standing.buffered),
             like,
             lasting,
-            passed: 0,
+            piece: (0, 0),
         }
     }
 
     /// What the next piece has, until so much of the rest has passed.
     pub(super) fn next(&mut self, passed: Nanos) -> Shares {
         let (lasting, whole) = (&self.lasting, self.like.length);
-        let piece = (self.passed, passed, whole);
-        let span = |of: &dyn Fn(Nanos) -> Nanos| Share { from: of(self.passed), to: of(passed), whole };
+        self.piece = (self.piece.1, passed);
+        let (from, to) = self.piece;
+        let piece = (from, to, whole);
+        let span = |of: &dyn Fn(Nanos) -> Nanos| Share { from: of(from), to: of(to), whole };
         let (work, time) = (span(&|at| lasting.worth(at)), span(&|at| at));
         let (counts, clients) = self.counters.split_at_mut(Counted::IS_TIME.start);
         let counted = counts.iter_mut().map(|line| line.share(line.gain(lasting, passed, work.to), whole));
         let counters = counted.chain(shared_out(clients, lasting, piece)).collect();
         let kinds = shared_out(&mut self.kinds, lasting, piece);
-        self.passed = passed;
         Shares { work, time, counters, kinds }
     }
 
-    /// How things stand then.
+    /// How things stand in that piece: what goes up and down in its mean, the rest at its end.
     pub(super) fn standing(&self) -> Standing {
-        let (mut standing, time) = (self.standing, self.passed as f64);
-        standing.pool = (standing.pool + self.pool.after(time)).min(standing.whole);
+        let mut standing = self.standing;
+        let [from, to] = [self.piece.0, self.piece.1].map(|time| time as f64);
+        let sum = |time: f64| time * self.lasting.times(self.dirty, time);
+        standing.dirty = (standing.dirty * (sum(to) - sum(from)) / (to - from)).clamp(0.0, standing.whole);
+        standing.pool = (standing.pool + self.pool.after(to)).min(standing.whole);
         let most = standing.buffered.max(standing.buffer_mark);
-        standing.buffered = (standing.buffered + self.buffered.after(time)).min(most);
+        standing.buffered = (standing.buffered + self.buffered.after(to)).min(most);
         standing
     }
 }
@@ -138,4 +145,75 @@ fn shared_out(lines: &mut [Line], lasting: &Lasting, (from, to, whole): (Nanos, 
     let gained: f64 = lines.iter().zip(&gains).map(|(line, gain)| line.sum as f64 * gain).sum();
     let factor = if gained > 0.0 { all * (to - from) as f64 / gained } else { 1.0 };
     lines.iter_mut().zip(gains).map(|(line, gain)| line.share(gain * factor, whole)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::phase::book::tests::block;
+    use crate::phase::windows::Windows;
+    use libm::exp;
+
+    const LENGTH: Nanos = 1_000_000;
+
+    /// Blocks of a pool that fills: of the changes of leaves ever fewer are buffered, pages come in and are waited for as seldom,
+    /// and dirty ones are more.
+    fn filling(count: u32) -> Vec<Stretch> {
+        let of = |number: u32| {
+            let share = 0.5 * exp(-(f64::from(number) + 0.5) / 40.0);
+            let mut block = block(LENGTH, 100_000);
+            let reading = (1e6 * share).round() as Nanos;
+            block.counted = Counted::of_pages((1e5 * share).round() as u64, (reading, 2 * LENGTH - reading));
+            let (begin, end) = &mut block.standing;
+            (begin.leaf_changes, end.leaf_changes) = ((7, 3), (1_000_007, (1e6 * share).round() as u64 + 3));
+            (end.dirty, end.whole) = (1e9 * (1.0 - share), 2e9);
+            block
+        };
+        (0..count).map(of).collect()
+    }
+
+    /// What is counted in the rest behind forty blocks, and how things stand in its last piece.
+    fn rest(blocks: &[Stretch], pieces: u64) -> (Course, Counted) {
+        let lasting = Windows::ending_now(&blocks[..40], 10).expect("two windows and some").lasting();
+        let mut course = Course::new(lasting, &blocks[..40]);
+        let mut counted = Counted::nothing(0);
+        for piece in 1..=pieces {
+            let shares = course.next(piece * 10 * LENGTH);
+            counted.add(&course.like.counted, (shares.work, shares.time), |place| shares.counter(place));
+        }
+        (course, counted)
+    }
+
+    #[test]
+    fn pages_come_in_ever_less_in_the_rest_of_a_pool_that_fills() {
+        let blocks = filling(400);
+        let (course, counted) = rest(&blocks, 36);
+        let sum = |blocks: &[Stretch]| blocks.iter().map(|block| block.counted.misses() as f64).sum::<f64>();
+        let (level, exact) = (sum(&blocks[30..40]) * 36.0, sum(&blocks[40..]));
+        assert!(level > 3.0 * exact, "as in the window they would be far too many");
+        let trusted = level + 0.7 * (exact - level);
+        assert!((counted.misses() as f64 / trusted - 1.0).abs() < 0.01, "{} {trusted}", counted.misses());
+        let dirty = course.standing().dirty;
+        assert!(dirty > 1.03 * blocks[39].standing.1.dirty && dirty < 1e9, "{dirty}");
+    }
+
+    #[test]
+    fn the_time_of_clients_adds_up_whatever_changes() {
+        let (_, counted) = rest(&filling(400), 36);
+        let all: u64 = Counted::IS_TIME.map(|place| counted.value(place)).sum();
+        assert!(all.abs_diff(2 * 360 * LENGTH) < 1000, "two clients for the time of the rest: {all}");
+    }
+
+    #[test]
+    fn what_goes_up_and_down_stands_at_its_mean() {
+        let mut blocks: Vec<Stretch> = (0..40).map(|_| block(LENGTH, 100_000)).collect();
+        for (block, number) in blocks.iter_mut().zip(0u32..) {
+            (block.standing.1.age, block.standing.1.dirty) = (f64::from(number % 5), 6.0 + f64::from(number % 2));
+            block.standing.1.whole = 10.0;
+        }
+        let (course, counted) = rest(&blocks, 3);
+        let standing = course.standing();
+        assert_eq!((standing.age, standing.dirty), (2.0, 6.5));
+        assert_eq!(counted.misses(), 0);
+    }
 }

@@ -71,6 +71,8 @@ pub struct Left {
     events: Vec<serde_json::Value>,
     /// When each interval of the load ended, and its statements.
     intervals: Vec<(u64, f64)>,
+    /// Of each of its intervals every metric: its end, `SUBJECT METRIC`, the value.
+    load: Vec<(u64, String, f64)>,
 }
 
 impl Left {
@@ -103,12 +105,15 @@ pub fn run(spec: &RunSpec) -> Left {
         *sums.entry(format!("{} {}", fields[2], fields[3])).or_default() += value;
     }
     let events = file("events.jsonl").lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
-    let load = file("series/load.csv");
-    let rows = load.lines().map(|line| line.split(',').collect::<Vec<&str>>());
-    let of_statements = rows.filter(|fields| fields[3] == "statement.count");
     let number = |text: &str| text.parse::<f64>().expect("a number");
-    let intervals = of_statements.map(|fields| (number(fields[0]) as u64, number(fields[4]))).collect();
-    Left { digest, sums, events, intervals }
+    let told = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        (number(fields[0]) as u64, format!("{} {}", fields[2], fields[3]), number(fields[4]))
+    };
+    let load: Vec<(u64, String, f64)> = file("series/load.csv").lines().map(told).collect();
+    let of_statements = load.iter().filter(|(_, name, _)| name.ends_with(" statement.count"));
+    let intervals = of_statements.map(|(end, _, value)| (*end, *value)).collect();
+    Left { digest, sums, events, intervals, load }
 }
 
 pub fn drive() -> Device {
@@ -445,6 +450,38 @@ fn fast_mode_is_within_two_hundredths_of_exact_mode_in_what_it_simulates_and_in_
             assert_close(fast[at], exact[at], within, &format!("{program}: {of}"));
         }
     }
+}
+
+#[test]
+fn the_rest_of_a_fast_run_has_transactions_of_every_kind_as_the_exact_one() {
+    let mut spec = spec(MYSQL_57, drive(), "12 MiB", TPCC, 160_000);
+    spec.interval = Time(2 * SECOND);
+    let (exact, fast) = (in_mode(&spec, Mode::Exact), in_mode(&spec, Mode::Fast));
+    let part = simulated(&fast);
+    assert!(part < 0.7, "{part}");
+    let simulated = (part * 160.0) as u64 * SECOND;
+    let of = |left: &Left, name: &str| -> Vec<f64> {
+        let behind = left.load.iter().filter(|(end, of, _)| of == name && *end > simulated + 2 * SECOND);
+        behind.map(|(_, _, value)| *value).collect()
+    };
+    let kinds = ["new_order", "payment", "order_status", "delivery", "stock_level"];
+    let mut busy = 0.0;
+    for kind in kinds {
+        let [count, time] =
+            ["transaction.count", "transaction.latency_sum"].map(|metric| format!("tpcc.{kind} {metric}"));
+        let [there, here] = [&exact, &fast].map(|left| of(left, &count));
+        assert_eq!(here.len(), there.len(), "{kind}: every interval is there");
+        let mean = here.iter().sum::<f64>() / here.len() as f64;
+        let most = here.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
+        assert!(most <= 3.0 + 0.05 * mean, "{kind}: {mean} an interval, one is off by {most}");
+        assert_close(mean, there.iter().sum::<f64>() / there.len() as f64, 0.05, kind);
+        let [there, here] = [(&exact, there), (&fast, here)]
+            .map(|(left, counts)| of(left, &time).iter().sum::<f64>() / counts.iter().sum::<f64>());
+        assert_close(here, there, 0.1, &format!("{kind}: mean latency"));
+        busy += of(&fast, &time).iter().sum::<f64>();
+    }
+    let spans = of(&fast, "tpcc.payment transaction.count").len() as f64 * 2.0 * SECOND as f64;
+    assert_close(busy / spans, 8.0, 0.02, "every client is always in a transaction");
 }
 
 #[test]
