@@ -1488,6 +1488,13 @@ SAID = {
     "cells are worn beyond what the drive's profile says can be read: {subject}": (
         "セルの摩耗が、プロファイルで読み出し可能とされる範囲を超過：{subject}"
     ),
+    "steady by the rule, but only {share} of the flash was used up and nothing reclaimed yet: "
+    "{subject}": ("規則上は定常だが、フラッシュの使用は{share}にとどまり、回収は未開始：{subject}"),
+    "steady by the rule, but only {share} of the capacity was written, and the SNIA PTS asks for "
+    "twice the capacity: {subject}": (
+        "規則上は定常だが、書き込みは容量の{share}にとどまる"
+        "（SNIA PTSは容量の2倍を要求）：{subject}"
+    ),
     "most reads met flash that was never written and takes no time, unless `written` of the "
     'storage says "once" or "steady": {subject}': (
         "読み出しの大半が未書き込みのフラッシュに対するもので、時間がかからない"
