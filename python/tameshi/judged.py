@@ -133,7 +133,9 @@ def _share_used(frames: Frames, run: SealedRun, storage: str, end_ns: int) -> fl
     if model is None or not is_fresh_flash(model):
         return None
     since_begin = Stretch("", [(0, end_ns)], steady=False)
-    subject = f"storage.{storage}"
+    drives = shared_drives(run)
+    first = next((name for name in drives if drives[name] == drives.get(storage)), storage)
+    subject = f"storage.{first}"
     return share_used(frames.window(run.spec.repetition, 0, subject, since_begin))
 
 
@@ -168,6 +170,19 @@ def wear_of(run: SealedRun, storage: str) -> Worn | None:
     """How worn the flash of a simulated storage is when the run begins."""
     model = model_of(run, storage)
     return worn(model) if model else None
+
+
+def shared_drives(run: SealedRun) -> dict[str, str]:
+    """By the storages that are functions (SR-IOV) of one drive: its name.
+
+    What the drive does stands under the first of them alone, for all of them together.
+    """
+    found = {}
+    for name, storage in run.spec.storage.items():
+        partition = getattr(storage.model, "partition", None)
+        if partition and partition.function.drive:
+            found[name] = str(partition.function.drive)
+    return found
 
 
 def model_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:

@@ -579,9 +579,11 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "note.power": (
         "Power of all drives of the storage together, idling included; the host's, links' and "
-        "controllers' is not in it. Reads, writes and trims count.",
+        "controllers' is not in it. Reads, writes and trims count. Functions that share a drive "
+        "stand in one row under its name; of one alone, too, the power is the whole drive's.",
         "ストレージの全ドライブの合計電力（待機分を含む）。ホスト、リンク、コントローラの電力は"
-        "含まない。読み取り、書き込み、TRIMを数える。",
+        "含まない。読み取り、書き込み、TRIMを数える。1台のドライブを共有するファンクションは"
+        "ドライブ名の1行にまとめる。単独のファンクションでも電力はドライブ全体の値。",
     ),
     "note.heat": (
         "Temperature is of the warmest drive, at the ends of the intervals; throttled is the share"
