@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tameshi import _core
 from tameshi.frames import Frames, Stretch, sampled
+from tameshi.spec_types import StreamSpec
 from tameshi.stats import programs
 from tameshi.stats.endurance import Worn, worn
+from tameshi.stats.overwritten import is_fresh_flash, share_covered, share_used
 from tameshi.stats.timeline import MISSED
 from tameshi.stats.unwritten import least_read_ns, share_met
 from tameshi.stats.validity import (
@@ -19,6 +22,8 @@ from tameshi.stats.validity import (
 )
 from tameshi.store import SealedRun
 
+ALL = "100 %"
+"""Share of reads of a stream that writes nothing; it is what a stream has by itself."""
 STAGED = ("crash", "restart", "pool_loaded", MISSED)
 """Events that happen in a phase without naming it; others that do not are of the whole run."""
 
@@ -35,6 +40,7 @@ def judged_in(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list
         *_missed(frames, run, index),
         *_worn_out(run, index),
         *_unwritten(frames, run, index, part),
+        *_too_early(frames, run, index),
         *_of_clients(frames, run, index, part),
     ]
 
@@ -88,10 +94,95 @@ def _unwritten(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Ite
                 yield Finding("unwritten", stream.name, {"share": share})
 
 
+def _too_early(frames: Frames, run: SealedRun, index: int) -> Iterator[Finding]:
+    """Drives that the phase writes to, found steady in it or before, and not written over yet."""
+    own = next((w for w in run.outcome["windows"] if w["phase"] == index), None)
+    if own is None:
+        return
+    end = own["visits"][-1][1]
+    judged = [
+        window["phase"]
+        for window in run.outcome["windows"]
+        if (window["rounds"] or {}).get("attained") and window["end_ns"] <= end
+    ]
+    found_steady = {storage for phase in judged for storage in _written_in(run, phase)}
+    for storage in _written_in(run, index):
+        if storage not in found_steady:
+            continue
+        if run.spec.world.value == "simulated":
+            code, share = "not_reclaiming", _share_used(frames, run, storage, end)
+        else:
+            code, share = "not_overwritten", _share_covered(frames, run, storage, end)
+        if share is not None:
+            yield Finding(code, storage, {"share": share})
+
+
+def _written_in(run: SealedRun, index: int) -> list[str]:
+    """The storages that a phase's streams write to."""
+    streams = run.spec.phases[index].streams
+    return list(dict.fromkeys(s.storage for s in streams if _writes(s.stream)))
+
+
+def _writes(stream: StreamSpec) -> bool:
+    return stream.read not in (None, ALL)
+
+
+def _share_used(frames: Frames, run: SealedRun, storage: str, end_ns: int) -> float | None:
+    """The share of a simulated storage's flash that was used up until then, if too little."""
+    model = model_of(run, storage)
+    if model is None or not is_fresh_flash(model):
+        return None
+    since_begin = Stretch("", [(0, end_ns)], steady=False)
+    drives = shared_drives(run)
+    first = next((name for name in drives if drives[name] == drives.get(storage)), storage)
+    subject = f"storage.{first}"
+    return share_used(frames.window(run.spec.repetition, 0, subject, since_begin))
+
+
+def _share_covered(frames: Frames, run: SealedRun, storage: str, end_ns: int) -> float | None:
+    """The share of a real drive's capacity that the run wrote until then, if it was too little."""
+    device = _device_of(run, storage)
+    if device is None or (device.get("rotational") == 1 and not device.get("virtual")):
+        return None
+    written = 0.0
+    for window in run.outcome["windows"]:
+        spans = [(begin, min(last, end_ns)) for begin, last in window["visits"] if begin < end_ns]
+        for stream in run.spec.phases[window["phase"]].streams:
+            if spans and stream.storage == storage:
+                part = Stretch("", spans, steady=False)
+                at = (run.spec.repetition, window["phase"])
+                counters = frames.window(*at, stream.name, part).counters
+                written += sum(counters.get("write.bytes", ()))
+    size = device.get("size_bytes") or _core.size_bytes(run.spec.storage[storage].size)
+    return share_covered(written, int(size))
+
+
+def _device_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
+    """What is known of the disk under a measured storage; None where it is not known which."""
+    targets = run.environment.get("targets") or {}
+    named = (run.environment.get("storages") or {}).get(storage)
+    alone = len(targets) == len(run.spec.storage) == 1
+    target = next(iter(targets.values())) if alone else targets.get(str(named))
+    return (target or {}).get("device")
+
+
 def wear_of(run: SealedRun, storage: str) -> Worn | None:
     """How worn the flash of a simulated storage is when the run begins."""
     model = model_of(run, storage)
     return worn(model) if model else None
+
+
+def shared_drives(run: SealedRun) -> dict[str, str]:
+    """By the storages that are functions (SR-IOV) of one drive: its name.
+
+    What the drive does stands under the first of them alone, for all of them together.
+    """
+    found = {}
+    for name, storage in run.spec.storage.items():
+        partition = getattr(storage.model, "partition", None)
+        if partition and partition.function.drive:
+            found[name] = str(partition.function.drive)
+    return found
 
 
 def model_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:

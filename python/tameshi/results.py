@@ -14,7 +14,7 @@ from tameshi import _core, searches
 from tameshi.deviations import ledger
 from tameshi.document_store import arrives, facts_of_store
 from tameshi.frames import Frames, Stretch, program_words, sampled
-from tameshi.judged import judged_in, model_of, phase_of, wear_of
+from tameshi.judged import judged_in, model_of, phase_of, shared_drives, wear_of
 from tameshi.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
 from tameshi.published import RAMPED, WHOLE, published
 from tameshi.spec_types import PhaseSpec, Summary, World
@@ -330,14 +330,25 @@ def _why(
         power(subject, windows(subject), [windows(name) for name in served])
         for subject, served in _served(cell, sorted(subjects)).items()
     ]
+    limit = why.bottleneck(breakdowns, busy)
+    drives = shared_drives(cell.runs[0])
+
+    def of_drive(told: Mapping[str, Any]) -> dict[str, Any]:
+        drive = drives.get(str(told["subject"]).removeprefix(STORAGE))
+        return {**told, "drive": drive} if drive else dict(told)
+
     return {
         "breakdown": breakdowns,
-        "busy": busy if breakdowns or cell.spec.programs else [],
-        "bottleneck": why.bottleneck(breakdowns, busy),
+        "busy": [of_drive(each) for each in busy] if breakdowns or cell.spec.programs else [],
+        "bottleneck": of_drive(limit) if limit else limit,
         "endurance": [
-            of_life(each, _facts_on(parts, cell, each["subject"])) for each in aged if each
+            of_drive(of_life(each, _facts_on(parts, cell, each["subject"])))
+            for each in aged
+            if each
         ],
-        "power": [{**each, **_capacity(parts, each["subject"])} for each in drawn if each],
+        "power": [
+            of_drive({**each, **_capacity(parts, each["subject"])}) for each in drawn if each
+        ],
     }
 
 
@@ -351,8 +362,11 @@ def _facts_on(parts: Sequence[tuple[SealedRun, Stretch]], cell: Cell, subject: s
 
 
 def _capacity(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> dict[str, int]:
-    """The usable capacity of a simulated storage."""
+    """The usable capacity of a simulated storage, and of a drive that functions share, whole."""
     model = model_of(parts[0][0], subject.removeprefix(STORAGE))
+    partition = (model or {}).get("partition")
+    if partition and partition["function"].get("drive"):
+        model = partition["of"]
     return {"capacity_bytes": usable_bytes(model)} if model else {}
 
 
@@ -366,9 +380,9 @@ def _served(cell: Cell, subjects: Sequence[str]) -> dict[str, list[str]]:
     """The streams of each storage; those of storages that share a drive stand under the first."""
     drives: dict[str, str] = {}
     homes = {}
-    for name, storage in cell.runs[0].spec.storage.items():
-        partition = getattr(storage.model, "partition", None)
-        drive = partition.function.drive if partition else None
+    shared = shared_drives(cell.runs[0])
+    for name in cell.runs[0].spec.storage:
+        drive = shared.get(name)
         homes[name] = STORAGE + (drives.setdefault(drive, name) if drive else name)
     return {
         subject: [stream.name for stream in cell.spec.streams if homes[stream.storage] == subject]

@@ -124,6 +124,23 @@ def test_results_of_a_study_become_a_profile_that_gives_them_back(tmp_path: Path
     assert known in profile
 
 
+def test_results_of_two_devices_are_refused_and_both_are_named(tmp_path: Path) -> None:
+    axis = """[axis.kind]
+cloud = { storage.disk.device = "cloud-volume-1tb" }
+disk = { storage.disk.device = "sata-7k2-1tb" }
+[axis.block]"""
+    study = STUDY.replace('device = "cloud-volume-1tb"\n', "")
+    head, _, rest = study.partition("[axis.kind]")
+    (tmp_path / "study.toml").write_text(head + axis + rest.partition("[axis.block]")[2])
+    assert tameshi("run", "study.toml", "--out", "study", cwd=tmp_path).returncode == 0
+    done = tameshi("calibrate", "study", "--out", "out", cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    told = " ".join(done.stderr.split())
+    assert "these cells worked on 2 storages, and a profile is of one" in told
+    assert "disk (cloud-volume-1tb) in cell" in told and "disk (sata-7k2-1tb) in cell" in told
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("form", ["json", "json+"])
 def test_fios_own_results_become_a_profile(tmp_path: Path, form: str) -> None:
     (tmp_path / "jobs.fio").write_text(FIO_JOBS)

@@ -160,6 +160,36 @@ def test_syncs_are_as_frequent_as_fio_counted_them_and_keep_littles_law():
     assert unknown.distrust == ""
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "disks", "told"),
+    [
+        ({"filename": "/dev/a:/dev/b"}, {}, ["a", "b"], "job randread-4k-1: filename: this job"),
+        ({"filename": "/dev/a"}, {"filename": "/dev/b"}, ["a", "b"], "fio.json: filename: these"),
+        ({"filename": "/dev/a"}, {"filename": "/dev/b"}, ["a"], "these jobs worked on several"),
+        ({"filename": "/dev/a"}, {"directory": "/mnt"}, ["a"], "/dev/a (job randread-4k-1), /mnt"),
+        ({"directory": "/a"}, {"directory": "/b"}, ["a", "b"], "these jobs worked on several"),
+        ({"directory": "/a:/b"}, {"directory": "/a"}, [], "this job worked on several devices"),
+        ({"directory": "/a"}, {"directory": "/b"}, ["a"], ""),
+        ({"filename": "/dev/a"}, {"filename": "/dev/a"}, ["a", "md0"], ""),
+        ({"filename": r"/dev/a\:1"}, {"filename": r"/dev/a\:1"}, [], ""),
+        ({"filename": "x:y"}, {"directory": "."}, ["a", "b"], ""),
+    ],
+)
+def test_jobs_of_several_devices_are_refused_and_named(first, second, disks, told):
+    jobs = [job("randread", 1, 1e4, **first), job("randread", 4, 4e4, **second)]
+    document = results(*jobs) | {"disk_util": [{"name": name} for name in disks]}
+    if told:
+        assert told in str(refusal(document))
+        return
+    assert len(read_fio(FILE, document).cells) == 2
+
+
+def test_the_device_of_all_jobs_may_stand_in_the_global_options():
+    document = results(job("randread", 1, 1e4, filename="/dev/b"), job("randread", 4, 4e4))
+    document["global options"] = {"filename": "/dev/a"}
+    assert "/dev/b (job randread-4k-1), /dev/a (job randread-4k-4)" in str(refusal(document))
+
+
 def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every place in a document."""
     if above:

@@ -171,3 +171,62 @@ def test_a_steady_study_is_measured_too(study, tmp_path):
     events = next(out.glob("runs/*/events.jsonl")).read_text().splitlines()
     kinds = [json.loads(line)["kind"] for line in events]
     assert kinds.count("steady") == 1
+
+
+NEW_FLASH = """
+title = "New"
+question = "Is it steady?"
+[storage.disk]
+device = "sata-ssd-480gb"
+size = "4 GiB"
+scale = 4
+written = "WRITTEN"
+[workload.stream.writes]
+read = "0 %"
+queue_depth = 32
+[workload.stream.reads]
+queue_depth = 32
+[phase.precondition]
+workload = ["stream.writes"]
+until.steady = { round = "400 ms", range = "60 %", slope = "60 %", rounds = 2, max_rounds = 4 }
+[phase.more]
+workload = ["stream.writes"]
+until = { time = "100 ms" }
+[phase.reads]
+workload = ["stream.reads"]
+until.steady = { round = "400 ms", range = "60 %", slope = "60 %", rounds = 2, max_rounds = 4 }
+[run]
+interval = "50 ms"
+"""
+
+
+@pytest.mark.parametrize(("written", "told"), [("once", True), ("steady", False)])
+def test_flash_that_takes_writes_evenly_because_it_is_new_is_not_called_steady(
+    study, tmp_path, written, told
+):
+    out = tmp_path / "out"
+    done = tameshi("run", study(NEW_FLASH.replace("WRITTEN", written)), "--out", out)
+    assert done.returncode == 0, done.stderr
+    cells = {cell["phase"]: cell for cell in results(out)["cells"]}
+    assert cells["precondition"]["steady"][0]["attained"]
+    early = {name: cell["verdict"]["level"] == "warning" for name, cell in cells.items()}
+    assert early == {"precondition": told, "more": told, "reads": False}
+    codes = [finding["code"] for cell in cells.values() for finding in cell["findings"]]
+    assert codes == (["not_reclaiming"] * 2 if told else [])
+
+
+def test_a_real_drive_that_was_hardly_written_is_not_called_steady(study, tmp_path):
+    out = tmp_path / "out"
+    text = STEADY.replace("RANGE", "100 %").replace("500 ms", "100 ms").replace("64 MiB", "1 MiB")
+    text = text.replace("queue_depth = 4", 'queue_depth = 4\nread = "0 %"')
+    done = tameshi("run", study(text), "--world", "measured", f"--on=disk={tmp_path}", "--out", out)
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    environment = json.loads(next(out.glob("runs/*/environment.json")).read_text())
+    (device,) = (target["device"] for target in environment["targets"].values())
+    early = [finding for finding in cell["findings"] if finding["code"] == "not_overwritten"]
+    if not cell["steady"][0]["attained"] or not device:
+        assert not early
+    elif device["virtual"] or not device["rotational"]:
+        assert early and early[0]["figures"]["share"] < 2
+        assert any(reason.startswith("steady by the rule") for reason in cell["verdict"]["reasons"])

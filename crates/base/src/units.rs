@@ -78,16 +78,14 @@ const SHARE: &[Spelling] = &[("%", 10_000)];
 const TEMPERATURE: &[Spelling] = &[("degC", 1_000), ("°C", 1_000)];
 
 /// Reads `number unit` exactly: `1.5 ms` is 1 500 000 ns; what has no whole number of base units is refused.
-fn parse(text: &str, spellings: &[Spelling]) -> Result<u64, String> {
+fn parse(text: &str, kind: &str, spellings: &[Spelling]) -> Result<u64, String> {
     let text = text.trim();
     if text.starts_with('-') {
         return Err(format!("`{text}` is below zero"));
     }
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(text.len());
     let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
-    let &(_, scale) = spellings.iter().find(|(name, _)| *name == unit).ok_or_else(|| {
-        if unit.is_empty() { "the unit is missing".into() } else { format!("`{unit}` is no unit of this kind") }
-    })?;
+    let &(_, scale) = spellings.iter().find(|(name, _)| *name == unit).ok_or_else(|| no_unit(unit, kind, spellings))?;
     let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
     let digits = format!("{whole}{fraction}");
     if whole.is_empty() || fraction.contains('.') || digits.len() > 24 {
@@ -102,6 +100,28 @@ fn parse(text: &str, spellings: &[Spelling]) -> Result<u64, String> {
     u64::try_from(scaled / divisor).map_err(|_| format!("`{text}` is too large"))
 }
 
+/// What is wrong with a unit that is none of these.
+fn no_unit(unit: &str, kind: &str, spellings: &[Spelling]) -> String {
+    let near = spellings.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit));
+    match near {
+        _ if unit.is_empty() => "the unit is missing".into(),
+        _ if kind == "a rate" && unit.ends_with("B/s") => {
+            format!("`{unit}` is no unit of a rate, which is a plain number per second")
+        }
+        Some((name, _)) => format!("`{unit}` is no unit of {kind}, `{name}` is"),
+        None => format!("`{unit}` is no unit of {kind}"),
+    }
+}
+
+/// What is accepted, with all units where there are several.
+fn accepted(example: &str, spellings: &[Spelling]) -> String {
+    if let [_] = spellings {
+        return example.into();
+    }
+    let units: Vec<&str> = spellings.iter().map(|(name, _)| *name).collect();
+    format!("{example}; in {}", units.join(", "))
+}
+
 /// Writes the value in the largest unit that holds it without a fraction.
 fn spell(value: u64, spellings: &[Spelling]) -> String {
     let (name, scale) = spellings
@@ -114,14 +134,14 @@ fn spell(value: u64, spellings: &[Spelling]) -> String {
 }
 
 macro_rules! unit {
-    ($type:ident, $name:literal, $spellings:ident, $narrow:ty, $limit:expr, $expecting:literal, $pattern:literal) => {
+    ($type:ident, $name:literal, $kind:literal, $spellings:ident, $narrow:ty, $limit:expr, $expecting:literal, $pattern:literal) => {
         impl $type {
             /// Reads the spelling used in study files and profiles.
             ///
             /// # Errors
             /// A sentence that says what is wrong with the text.
             pub fn parse(text: &str) -> Result<Self, String> {
-                let value = parse(text, $spellings)?;
+                let value = parse(text, $kind, $spellings)?;
                 if value > $limit {
                     return Err(format!("`{text}` is too large"));
                 }
@@ -141,10 +161,12 @@ macro_rules! unit {
                 impl Visitor<'_> for Text {
                     type Value = $type;
                     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str($expecting)
+                        f.write_str(&accepted($expecting, $spellings))
                     }
                     fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
-                        $type::parse(text).map_err(|why| E::custom(format_args!("{why}, expected {}", $expecting)))
+                        $type::parse(text).map_err(|why| {
+                            E::custom(format_args!("{why}, expected {}", accepted($expecting, $spellings)))
+                        })
                     }
                 }
                 deserializer.deserialize_str(Text)
@@ -165,6 +187,7 @@ macro_rules! unit {
 unit!(
     Time,
     "Time",
+    "a time",
     TIME,
     u64,
     u64::MAX,
@@ -174,23 +197,25 @@ unit!(
 unit!(
     Size,
     "Size",
+    "a size",
     SIZE,
     u64,
     u64::MAX,
     "a size such as \"4 KiB\", \"256 MiB\", \"800 GB\"",
     r"^[0-9._]+ ?(TiB|GiB|MiB|KiB|TB|GB|MB|KB|kB|B)$"
 );
-unit!(Rate, "Rate", RATE, u64, u64::MAX, "a rate such as \"500 /s\"", r"^[0-9._]+ ?/s$");
+unit!(Rate, "Rate", "a rate", RATE, u64, u64::MAX, "a rate such as \"500 /s\"", r"^[0-9._]+ ?/s$");
 unit!(
     Temperature,
     "Temperature",
+    "a temperature",
     TEMPERATURE,
     u32,
     u64::from(u32::MAX),
     "a temperature such as \"35 degC\", not below zero",
     r"^[0-9._]+ ?(degC|°C)$"
 );
-unit!(Share, "Share", SHARE, u32, 1_000_000, "a share from \"0 %\" to \"100 %\"", r"^[0-9._]+ ?%$");
+unit!(Share, "Share", "a share", SHARE, u32, 1_000_000, "a share from \"0 %\" to \"100 %\"", r"^[0-9._]+ ?%$");
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -258,6 +283,17 @@ mod tests {
         assert!(Size::parse("4 kib").is_err());
         assert!(Temperature::parse("308 K").is_err());
         assert!(Temperature::parse("-5 degC").is_err());
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_unit_is_told_with_what_would_be_one() {
+        assert_eq!(
+            Rate::parse("400 MB/s"),
+            Err("`MB/s` is no unit of a rate, which is a plain number per second".into())
+        );
+        assert_eq!(Size::parse("4 kib"), Err("`kib` is no unit of a size, `KiB` is".into()));
+        assert_eq!(accepted("a rate such as \"500 /s\"", RATE), "a rate such as \"500 /s\"");
+        assert!(accepted("a time", TIME).ends_with("in h, min, s, ms, us, µs, ns"));
     }
 
     proptest! {

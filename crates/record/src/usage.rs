@@ -2,52 +2,46 @@
 
 use tameshi_base::Nanos;
 
-/// A kind of thing that works for one request after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resource {
-    /// What holds the data: arms of disks, dies of flash.
-    Media,
-    /// Buses between a controller and its media.
-    Channels,
-    /// Electronics of a device, a controller or a cache.
-    Controller,
-    /// The way between host and device, or between hosts.
-    Link,
-    /// Processors of the host.
-    Cores,
-    /// A lock in the host's kernel: of a file, a volume or a request queue.
-    Lock,
-    /// What a hypervisor does for its guest's requests.
-    Hypervisor,
-    /// What a drive may draw beyond idling: it works for as long as it takes to carry what was begun.
-    Power,
-    /// Threads of the jobs: their own work in the host. One that waits for a request, a lock or a processor does none.
-    Threads,
-    /// The way between a host and a controller's cache, as the ports of a disk array.
-    Port,
-    /// What a drive may draw beyond idling while it is too warm: it works for as long as it takes to carry what was begun then.
-    Thermal,
-    /// Processors that devices interrupt, while they serve that.
-    Interrupts,
+/// The resources, each with its word in metrics.
+macro_rules! resources {
+    ($($(#[$about:meta])* $name:ident = $word:literal,)*) => {
+        /// A kind of thing that works for one request after the other.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Resource {
+            $($(#[$about])* $name,)*
+        }
+
+        /// All of them with their words.
+        const RESOURCES: &[(Resource, &str)] = &[$((Resource::$name, $word),)*];
+    };
 }
 
-/// How many there are.
-const COUNT: usize = 12;
-/// Their words in metrics, in the order of their discriminants.
-pub const RESOURCE_WORDS: [&str; COUNT] = [
-    "media",
-    "channels",
-    "controller",
-    "link",
-    "cores",
-    "lock",
-    "hypervisor",
-    "power",
-    "threads",
-    "port",
-    "thermal",
-    "interrupts",
-];
+resources! {
+    /// What holds the data: arms of disks, dies of flash.
+    Media = "media",
+    /// Buses between a controller and its media.
+    Channels = "channels",
+    /// Electronics of a device, a controller or a cache.
+    Controller = "controller",
+    /// The way between host and device, or between hosts.
+    Link = "link",
+    /// Processors of the host.
+    Cores = "cores",
+    /// A lock in the host's kernel: of a file, a volume or a request queue.
+    Lock = "lock",
+    /// What a hypervisor does for its guest's requests.
+    Hypervisor = "hypervisor",
+    /// What a drive may draw beyond idling: it works for as long as it takes to carry what was begun.
+    Power = "power",
+    /// Threads of the jobs: their own work in the host. One that waits for a request, a lock or a processor does none.
+    Threads = "threads",
+    /// The way between a host and a controller's cache, as the ports of a disk array.
+    Port = "port",
+    /// What a drive may draw beyond idling while it is too warm: it works for as long as it takes to carry what was begun then.
+    Thermal = "thermal",
+    /// Processors that devices interrupt, while they serve that.
+    Interrupts = "interrupts",
+}
 
 /// So many of a resource that share their work, and how long they have worked together since a run's begin: the dies of a drive,
 /// one way of a link.
@@ -81,7 +75,7 @@ impl Usage {
     /// for what is behind that one waits for it, however idle the others are. What drives may draw is told of all together, and so
     /// is what has other parts than before.
     pub(crate) fn since(&self, before: &Self, length_ns: Nanos) -> impl Iterator<Item = (&'static str, Nanos, Nanos)> {
-        RESOURCES.into_iter().zip(RESOURCE_WORDS).filter_map(move |(resource, word)| {
+        RESOURCES.iter().filter_map(move |&(resource, word)| {
             let (servers, busy) = self.of(resource);
             let all = (busy.saturating_sub(before.of(resource).1), servers);
             let is_shared = matches!(resource, Resource::Power | Resource::Thermal);
@@ -97,22 +91,6 @@ impl Usage {
         })
     }
 }
-
-/// All of them, in the order of their discriminants.
-const RESOURCES: [Resource; COUNT] = [
-    Resource::Media,
-    Resource::Channels,
-    Resource::Controller,
-    Resource::Link,
-    Resource::Cores,
-    Resource::Lock,
-    Resource::Hypervisor,
-    Resource::Power,
-    Resource::Threads,
-    Resource::Port,
-    Resource::Thermal,
-    Resource::Interrupts,
-];
 
 #[cfg(test)]
 mod tests {
@@ -140,6 +118,5 @@ mod tests {
         before.add(Resource::Media, 1, 10);
         after.add(Resource::Media, 1, 150);
         assert_eq!(after.since(&before, 70).collect::<Vec<_>>(), [("media", 40, 70)]);
-        assert_eq!(RESOURCES.map(|resource| resource as usize), std::array::from_fn(|place| place));
     }
 }

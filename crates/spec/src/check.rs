@@ -4,7 +4,7 @@ use crate::axes::AxisTable;
 use crate::document::{Source, Table, has_key};
 use crate::plan::Summary;
 use crate::profile::{DeviceProfile, EngineProfile, HostProfile, Impossible, LinkProfile, Submission};
-use crate::resolve::{addressed, unknown_name};
+use crate::resolve::unknown_name;
 use crate::run::{HostSpec, RunSpec, SteadyRule};
 use crate::study::{Derived, Event, Phase, Published, Rounds, Stack, Study, Until};
 use tameshi_base::{InputError, InputErrorKind, Rate, Share, Size};
@@ -176,7 +176,7 @@ fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &Str
 }
 
 /// The error of a stream's value that no job can carry out.
-fn objected(source: Source<'_>, table: &Table<'_>, stream: &str, objection: &Objection) -> InputError {
+pub(crate) fn objected(source: Source<'_>, table: &Table<'_>, stream: &str, objection: &Objection) -> InputError {
     let path: Vec<&str> = ["workload", "stream", stream].into_iter().chain(objection.key.split('.')).collect();
     bad(source, table, &path, objection.message.clone(), objection.accepted)
 }
@@ -389,34 +389,6 @@ pub(crate) fn programs(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> 
         if let Some((key, _, accepted)) = rules.iter().find(|(_, holds, _)| !holds) {
             let path = ["workload", "oltp", key];
             return Err(bad(source, table, &path, "sysbench's option has no such value", accepted));
-        }
-    }
-    Ok(())
-}
-
-/// Each stream's part of its storage holds at least one block.
-pub(crate) fn spans(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Checked {
-    for stream in run.phases.iter().flat_map(|phase| &phase.streams) {
-        let size = run.storage[&stream.storage].size;
-        let least = stream.stream.least_span();
-        if addressed(stream, size) < least.0 {
-            let key = match &stream.stream {
-                of if of.span.is_some() => "span",
-                of if of.lsm.is_some() => "lsm",
-                of if of.block_size_mix.is_some() => "block_size_mix",
-                of if of.write_block_size_mix.is_some() => "write_block_size_mix",
-                _ => "block_size",
-            };
-            let (what, holds) = match stream.stream.lsm {
-                Some(_) => (format!("the {least} that its journal and its trees need"), "holds them"),
-                None => (format!("one block of {least}"), "holds a block"),
-            };
-            let message = format!("storage `{}` has no room for {what} there", stream.storage);
-            let accepted = format!("a part of the storage's {size} that {holds}");
-            return Err(bad(source, table, &["workload", "stream", &stream.name, key], message, &accepted));
-        }
-        if let Some(objection) = stream.stream.span_objection(addressed(stream, size)) {
-            return Err(objected(source, table, &stream.name, &objection));
         }
     }
     Ok(())

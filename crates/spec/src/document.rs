@@ -37,7 +37,7 @@ impl<'t> Source<'t> {
     /// At the first key or value that does not fit.
     pub fn typed<T: DeserializeOwned>(self, table: &Table<'t>) -> Result<T, InputError> {
         let document = Spanned::new(0..self.text.len(), table.clone());
-        T::deserialize(toml::Deserializer::from(document)).map_err(|error| self.typing_error(table, &error))
+        T::deserialize(toml::Deserializer::from(document)).map_err(|error| crate::typing::told(self, table, &error))
     }
 
     /// An error at a span.
@@ -83,70 +83,12 @@ impl<'t> Source<'t> {
             None => text.to_string(),
         }
     }
-
-    fn typing_error(self, table: &Table<'t>, error: &toml::de::Error) -> InputError {
-        let message = error.message();
-        let span = error.span().unwrap_or(0..0);
-        let key = path_at(table, &span);
-        let quoted: Vec<String> = message.split('`').skip(1).step_by(2).map(str::to_string).collect();
-        let described = |kind, sentence: String, found: String, accepted: Vec<String>| {
-            let mut error = self.error(kind, span.clone(), &key, sentence);
-            error.did_you_mean = nearest(&found, &accepted);
-            (error.found, error.accepted) = (found, accepted);
-            error
-        };
-        let name = quoted.first().cloned().unwrap_or_default();
-        let rest = quoted.get(1..).unwrap_or_default().to_vec();
-        if message.starts_with("unknown field") {
-            return described(InputErrorKind::UnknownKey, format!("there is no key `{name}` here"), name, rest);
-        }
-        if message.starts_with("unknown variant") {
-            return described(InputErrorKind::UnknownVariant, format!("`{name}` is none of the choices"), name, rest);
-        }
-        if message.starts_with("missing field") {
-            return described(
-                InputErrorKind::MissingKey,
-                format!("the key `{name}` is missing"),
-                String::new(),
-                vec![name],
-            );
-        }
-        if message.starts_with("wanted exactly 1 element") {
-            let given = keys_at(table, &key);
-            let sentence = match given.len() {
-                0 => "nothing says here what it is",
-                _ => "each of these says what it is, and they exclude one another",
-            };
-            let mut error = described(InputErrorKind::Conflict, sentence.into(), given.join(", "), vec![]);
-            (error.did_you_mean, error.accepted) = (None, vec!["exactly one".into()]);
-            return error;
-        }
-        let (wrong, accepted) = message.split_once(", expected ").unwrap_or((message, ""));
-        let accepted = if accepted.is_empty() { vec![] } else { vec![accepted.to_string()] };
-        let found = self.text_at(span.clone());
-        let (kind, sentence) = match wrong.strip_prefix("invalid type: ") {
-            Some(what) => (InputErrorKind::WrongType, format!("{what} can't stand here")),
-            None => (InputErrorKind::BadValue, wrong.to_string()),
-        };
-        let mut error = described(kind, sentence, found, accepted);
-        error.did_you_mean = None;
-        error
-    }
 }
 
 /// The accepted name nearest to what was found, if one is near.
 pub fn nearest(found: &str, accepted: &[String]) -> Option<String> {
     let scored = accepted.iter().map(|name| (strsim::damerau_levenshtein(found, name), name));
     scored.filter(|(distance, name)| *distance <= name.len().max(found.len()) / 3).min().map(|(_, name)| name.clone())
-}
-
-/// The keys of the table under a dotted path.
-fn keys_at(table: &Table<'_>, path: &str) -> Vec<String> {
-    let of = path.split('.').try_fold(table, |table, name| match table.get(name).map(Spanned::get_ref) {
-        Some(DeValue::Table(inner)) => Some(inner),
-        _ => None,
-    });
-    of.map_or(vec![], |table| table.keys().map(|key| key.get_ref().to_string()).collect())
 }
 
 /// Merges `overlay` into `base`: tables key by key, everything else replaced.
@@ -202,26 +144,4 @@ pub fn has_key(table: &Table<'_>, path: &[&str]) -> bool {
         Some(_) => rest.is_empty(),
         None => false,
     }
-}
-
-/// The dotted path of the smallest key or value that covers a span.
-fn path_at(table: &Table<'_>, span: &Range<usize>) -> String {
-    fn visit(table: &Table<'_>, span: &Range<usize>, path: &mut Vec<String>, best: &mut Option<(usize, String)>) {
-        for (key, value) in table {
-            path.push(key.get_ref().to_string());
-            for place in [key.span(), value.span()] {
-                let covers = place.start <= span.start && span.end <= place.end;
-                if covers && best.as_ref().is_none_or(|(length, _)| place.len() <= *length) {
-                    *best = Some((place.len(), path.join(".")));
-                }
-            }
-            if let DeValue::Table(inner) = value.get_ref() {
-                visit(inner, span, path, best);
-            }
-            path.pop();
-        }
-    }
-    let mut best = None;
-    visit(table, span, &mut Vec::new(), &mut best);
-    best.map(|(_, path)| path).unwrap_or_default()
 }

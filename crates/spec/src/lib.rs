@@ -18,6 +18,8 @@ pub mod resolve;
 pub mod run;
 mod scale;
 pub mod search;
+mod spans;
 mod stacks;
 pub mod study;
 mod surroundings;
+pub mod typing;

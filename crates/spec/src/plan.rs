@@ -196,7 +196,7 @@ fn resolve_cell(
         phases: expanded.phases,
         rounds: expanded.rounds,
     };
-    check::spans(source, &cell.table, &run)?;
+    crate::spans::hold_blocks(source, &cell.table, &run)?;
     if run.world == World::Simulated {
         crate::arbitration::priorities(source, &cell.table, &study, &run)?;
     }

@@ -12,6 +12,7 @@ from typing import Any
 
 from tameshi import _core
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
+from tameshi.calibrate.fio_devices import refuse_several
 from tameshi.calibrate.fio_figures import Place, count_of, figures_of, quantiles_of
 from tameshi.calibrate.fio_sizes import sized
 from tameshi.calibrate.recorded import COMMIT, Recorded, unusable
@@ -33,10 +34,14 @@ def is_fio(document: Any) -> bool:
 def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None = None) -> Recorded:
     """The cells of fio's results, of a device or file of that size where it is known.
 
-    Raises `BadInput` for what fio can't have written, and where the size is needed and not known.
+    Raises `BadInput` for what fio can't have written, for jobs of several devices, and where the
+    size is needed and not known.
     """
     found = Recorded([], {"fio": document["fio version"]}, capacity=device_bytes)
-    for name, options, jobs in _groups(Place(str(path), "", "", document)):
+    whole = Place(str(path), "", "", document)
+    groups = list(_groups(whole))
+    refuse_several(whole, ((name, options) for name, options, _ in groups))
+    for name, options, jobs in groups:
         failed = _failure(jobs)
         made = failed or _cell(path, name, sized(jobs[0], options, device_bytes), jobs)
         if isinstance(made, str):

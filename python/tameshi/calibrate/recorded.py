@@ -19,6 +19,8 @@ from tameshi.store import SealedRun
 COMMIT = "commit"
 LEAST_COUNT = 20
 """Operations below which a cell says nothing."""
+SHOWN = 4
+"""Storages that an error names."""
 
 
 @dataclass
@@ -36,7 +38,7 @@ class Recorded:
 def read_recorded(path: Path) -> Recorded:
     """The cells of a study folder, of one world: measured where it has that, else simulated.
 
-    Raises `BadInput` where there is no study, or no cell that can be used.
+    Raises `BadInput` where there is no study, no cell that can be used, or several storages.
     """
     folder = path if path.is_dir() else path.parent
     try:
@@ -53,6 +55,7 @@ def read_recorded(path: Path) -> Recorded:
     found = results(summary, usable)
     recorded = Recorded([], usable[0].environment if usable else {}, capacity=_capacity(usable))
     latencies = {run.folder: run.latencies() for run in usable}
+    devices: dict[str, str] = {}
     for cell in found["cells"]:
         of = _runs_of(cell, usable)
         reason = unusable(of[0][1]) if of else "no run shows it"
@@ -62,10 +65,38 @@ def read_recorded(path: Path) -> Recorded:
             recorded.left_out.append(f"{name}: {reason or 'too little was done in it'}")
         else:
             recorded.cells.append(made)
+            devices.setdefault(_device_of(of[0]), name)
+    if len(devices) > 1:
+        raise _several(path, devices)
     if not recorded.cells:
         reasons = "; ".join(recorded.left_out[:3]) or "no run is complete"
         raise BadInput("no cell of this can be fitted", where=str(path), found=reasons)
     return recorded
+
+
+def _device_of(of: tuple[SealedRun, PhaseSpec, int]) -> str:
+    """The storage that a cell's stream worked on, with the model of a simulated one."""
+    run, phase, _ = of
+    name = phase.streams[0].storage
+    model = run.spec.storage[name].model
+    return f"{name} ({_made_of(model.model_dump(mode='json', by_alias=True))})" if model else name
+
+
+def _made_of(model: Mapping[str, Any]) -> str:
+    """A tree of devices in words: its kinds, its members and the profile of its drives."""
+    ((kind, node),) = model.items()
+    if kind == "device":
+        return str(node["profile"])
+    members = f" {node['members']} ×" if "members" in node else ""
+    return f"{kind}{members} {_made_of(node['of'])}"
+
+
+def _several(path: Path, devices: Mapping[str, str]) -> BadInput:
+    """The error of results of several storages: of each the first cell is told."""
+    shown = [f"{device} in cell {cell}" for device, cell in list(devices.items())[:SHOWN]]
+    message = f"these cells worked on {len(devices)} storages, and a profile is of one"
+    accepted = ["a study of one storage, with one model where it is simulated"]
+    return BadInput(message, where=str(path), found="; ".join(shown), accepted=accepted)
 
 
 def _capacity(runs: Sequence[SealedRun]) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tameshi.report.points import Name, View, freeze
+from tameshi.report.points import Name, View, freeze, storage_name
 from tameshi.report.summary import Column, Row, Table
 from tameshi.report.text import BEYOND, Shown, Text, format_value
 
@@ -36,8 +36,7 @@ def tables(view: View, text: Text) -> list[Table]:
 def _row(
     view: View, text: Text, cell: Mapping[str, Any], flash: Mapping[str, Any], retried: bool
 ) -> Row:
-    subject = str(flash["subject"]).removeprefix("storage.")
-    name: Name = (*(level for _, level in freeze(cell.get("levels", {}))), subject)
+    name: Name = (*(level for _, level in freeze(cell.get("levels", {}))), storage_name(flash))
     spare = flash["over_provisioning"]
     return Row(
         text.names(name),

@@ -151,6 +151,11 @@ def number(label: str) -> float | None:
         return None
 
 
+def storage_name(told: Mapping[str, Any]) -> str:
+    """What figures of a storage's drives are of: the drive where functions share one."""
+    return str(told.get("drive") or str(told["subject"]).removeprefix("storage."))
+
+
 def freeze(levels: dict[str, Any]) -> Levels:
     """A cell's levels as a hashable value."""
     return tuple((str(axis), str(label)) for axis, label in levels.items())

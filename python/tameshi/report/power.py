@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tameshi.report.points import Name, View, freeze
+from tameshi.report.points import Name, View, freeze, storage_name
 from tameshi.report.summary import Column, Row, Table
 from tameshi.report.text import Shown, Text, format_value
 
@@ -38,8 +38,7 @@ def _row(
     drawn: Mapping[str, Any],
     warm: Sequence[str],
 ) -> Row:
-    subject = str(drawn["subject"]).removeprefix("storage.")
-    name: Name = (*(level for _, level in freeze(cell.get("levels", {}))), subject)
+    name: Name = (*(level for _, level in freeze(cell.get("levels", {}))), storage_name(drawn))
     return Row(
         text.names(name),
         (

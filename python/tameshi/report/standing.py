@@ -149,15 +149,23 @@ def steady(view: View, text: Text) -> Table | None:
             f"{text.name(check['stream'])}: {text.measure(_TRACKED[check['variable']])}",
             _steady_cells(run, check, text),
             group=cell_name(text, cell),
-            mark="valid" if check["holds"] else "warning",
+            mark="valid" if check["holds"] and run["repetition"] not in early else "warning",
         )
         for cell in view.cells
+        for early in [_too_early(cell)]
         for run in cell.get("steady", [])
         for check in run["checks"]
     ]
     keys = ("rounds", "window_mean", "excursion", "slope_excursion", "fit", "correlation")
     columns = (Column(text("column.tracked")), *(Column(text(f"column.{key}")) for key in keys))
     return Table("steady", text("table.steady"), columns, tuple(rows)) if rows else None
+
+
+def _too_early(cell: Mapping[str, Any]) -> set[int]:
+    """The runs of a cell whose drive was steady by the rule, but not written over yet."""
+    codes = ("not_reclaiming", "not_overwritten")
+    found = cell.get("findings", ())
+    return {finding["repetition"] for finding in found if finding["code"] in codes}
 
 
 _TRACKED = {"iops": "iops", "bandwidth": "bandwidth", "latency": "latency.mean"}

@@ -601,9 +601,11 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "note.power": (
         "Power of all drives of the storage together, idling included; the host's, links' and "
-        "controllers' is not in it. Reads, writes and trims count.",
+        "controllers' is not in it. Reads, writes and trims count. Functions that share a drive "
+        "stand in one row under its name; of one alone, too, the power is the whole drive's.",
         "ストレージの全ドライブの合計電力（待機分を含む）。ホスト、リンク、コントローラの電力は"
-        "含まない。読み取り、書き込み、TRIMを数える。",
+        "含まない。読み取り、書き込み、TRIMを数える。1台のドライブを共有するファンクションは"
+        "ドライブ名の1行にまとめる。単独のファンクションでも電力はドライブ全体の値。",
     ),
     "note.heat": (
         "Temperature is of the warmest drive, at the ends of the intervals; throttled is the share"
@@ -1509,6 +1511,13 @@ SAID = {
     ),
     "cells are worn beyond what the drive's profile says can be read: {subject}": (
         "セルの摩耗が、プロファイルで読み出し可能とされる範囲を超過：{subject}"
+    ),
+    "steady by the rule, but only {share} of the flash was used up and nothing reclaimed yet: "
+    "{subject}": ("規則上は定常だが、フラッシュの使用は{share}にとどまり、回収は未開始：{subject}"),
+    "steady by the rule, but only {share} of the capacity was written, and the SNIA PTS asks for "
+    "twice the capacity: {subject}": (
+        "規則上は定常だが、書き込みは容量の{share}にとどまる"
+        "（SNIA PTSは容量の2倍を要求）：{subject}"
     ),
     "most reads met flash that was never written and takes no time, unless `written` of the "
     'storage says "once" or "steady": {subject}': (

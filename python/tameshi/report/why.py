@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tameshi.report.figures import MOST_ROWS, Figure, Panel, Scale, Series
-from tameshi.report.points import Levels, Name, View, freeze, level_words
+from tameshi.report.points import Levels, Name, View, freeze, level_words, storage_name
 from tameshi.report.summary import Column, Row, Table
 from tameshi.report.text import Phrase, Shown, Text, format_value
 from tameshi.stats.why import PARTS
@@ -119,7 +119,7 @@ def said(limit: Mapping[str, Any] | None, text: Text) -> str:
         "share": percent(limit["part_share"]),
         "outstanding": f"{limit['outstanding']:.3g}",
         "resource": text(f"resource.{resource}") if resource else "",
-        "subject": subject.removeprefix("storage."),
+        "subject": storage_name(limit) if subject else "",
         "busy": percent(limit["busy"]) if limit.get("busy") is not None else "",
     }
     kind = "waiting_on" if limit["kind"] == "waiting" and resource else limit["kind"]

@@ -15,25 +15,25 @@ NEVER = "never"
 
 def least_read_ns(model: Mapping[str, Any]) -> int | None:
     """The shortest read of a storage whose every drive is of flash, and new when the run begins."""
-    drives = list(_drives(model))
-    flash = [drive["flash"] for drive in drives if "flash" in drive]
+    found = list(drives(model))
+    flash = [drive["flash"] for drive in found if "flash" in drive]
     fresh = [of for of in flash if (of.get("simulated") or {}).get("written", NEVER) == NEVER]
-    if not drives or len(fresh) < len(drives):
+    if not found or len(fresh) < len(found):
         return None
     return min(_least(of["nand"]["read_time"]["value"]) for of in fresh)
 
 
-def _drives(node: Any) -> Iterator[Mapping[str, Any]]:
+def drives(node: Any) -> Iterator[Mapping[str, Any]]:
     """Every drive of a tree of devices, wherever it hangs."""
     if isinstance(node, list):
         for each in node:
-            yield from _drives(each)
+            yield from drives(each)
     elif isinstance(node, Mapping):
         if "profile" in node and isinstance(node.get("device"), Mapping):
             yield node["device"]
             return
         for each in node.values():
-            yield from _drives(each)
+            yield from drives(each)
 
 
 def _least(time: Any) -> int:

@@ -60,6 +60,10 @@ REASONS = {
     "missed": "an event did not happen: {subject}",
     "unwritten": "most reads met flash that was never written and takes no time, unless `written` "
     'of the storage says "once" or "steady": {subject}',
+    "not_reclaiming": "steady by the rule, but only {share} of the flash was used up and nothing "
+    "reclaimed yet: {subject}",
+    "not_overwritten": "steady by the rule, but only {share} of the capacity was written, and the "
+    "SNIA PTS asks for twice the capacity: {subject}",
     "worn_out": "cells are worn beyond what the drive's profile says can be read: {subject}",
     "unseen": "no disk could be observed, which leaves open what was the limit: {subject}",
 }
@@ -86,7 +90,8 @@ class Finding:
     @property
     def reason(self) -> str:
         """As a reason of a verdict."""
-        return REASONS[self.code].format(subject=self.subject)
+        share = f"{self.figures.get('share', 0.0):.0%}"
+        return REASONS[self.code].format(subject=self.subject, share=share)
 
     def verdict(self) -> dict[str, Any]:
         """Level and reason, as verdicts are joined."""

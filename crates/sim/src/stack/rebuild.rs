@@ -1,8 +1,8 @@
 //! Filling a new member from the others, at the rates and with the manners of Linux's md.
 //!
 //! A rebuild goes from the member's first byte to its last in steps: read what the others hold, write the new member.
-//! It starts steps no faster than its greatest rate. While nobody else asks for anything, two steps are under way at
-//! once. Beside other work, a rebuild that is faster than its least rate lets its step end before it starts the next
+//! It starts steps no faster than its greatest rate. While nobody else asks for anything, three steps are under
+//! way at once. Beside other work, a rebuild that is faster than its least rate lets its step end before it starts the next
 //! (`competing`), or sleeps for half a second at a time (`yielding`).
 
 use tameshi_base::Nanos;
@@ -11,8 +11,9 @@ use tameshi_spec::study::RebuildManner;
 
 /// Bytes of a step: what md keeps outstanding while it resyncs is of this order.
 pub(super) const STEP_BYTES: u64 = 1 << 20;
-/// Steps under way at most.
-pub(super) const STEPS: usize = 2;
+/// Steps under way at most. md's many small ones keep the new member's queue filled; of such long ones that takes one that is
+/// read, one that is written and one that waits to be, or a disk turns once more before each second write.
+pub(super) const STEPS: usize = 3;
 /// How long a yielding rebuild sleeps (md of Linux before 4.x).
 const SLEEP: Nanos = 500_000_000;
 /// Time over which its present rate is taken (`SYNC_MARK_STEP` of md).

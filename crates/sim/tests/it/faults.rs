@@ -170,6 +170,23 @@ fn a_rebuild_takes_the_bytes_over_its_rate() {
     }
 }
 
+/// A disk of 400 MB with seeks, rotation and a buffer that reads ahead.
+fn streaming() -> Node {
+    let mut profile = with_read_ahead(elevator(with_depth(disk(), 32)), 512 << 10);
+    (profile.capacity.value.0, profile.cylinders.value) = (400_000_000, 140);
+    leaf(hdd(profile))
+}
+
+#[test]
+fn the_rebuild_of_a_disk_writes_it_in_a_stream() {
+    let far = replica(streaming(), 20_000, 1_250_000_000, Acknowledge::Both);
+    for node in [raid1(2, streaming(), ReadBalance::Nearest), raid5(4, streaming()), raid10(4, streaming()), far] {
+        let (at, _) = rebuild(&with_rebuild(node, 2_000_000_000, 1_000_000, RebuildManner::Competing), false);
+        let share = 400_000_000.0 / (at as f64 / 1e9) / (4096.0 / 30e-6);
+        assert!((0.95..=1.0).contains(&share), "{share} of the medium's rate");
+    }
+}
+
 #[test]
 fn a_yielding_rebuild_crawls_beside_other_work_and_a_competing_one_does_not() {
     let node = raid1(2, small(16 << 20), ReadBalance::ShortestQueue);

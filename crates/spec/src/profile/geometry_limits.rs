@@ -3,13 +3,15 @@
 //! Each is held against what follows from other values, within a factor that is less than a thousand.
 
 use super::limits::{Impossible, conflict};
-use super::{FlashProfile, HddProfile};
+use super::{FlashProfile, HddProfile, XPointProfile};
 use tameshi_base::units::Size;
 
 /// Heads of a disk: surfaces of one platter to those of a dozen, and room for tracks of another length than the mean.
 const HEADS: (u128, u128) = (1, 64);
 /// Bytes of a die: 32 Tbit, and as many as several dies that a profile takes for one.
 const MOST_OF_A_DIE: u64 = 4_000_000_000_000;
+/// Bytes behind a channel of 3D XPoint: half of a die of 128 Gbit, for a drive may show a part of it, to 64 of twice the size.
+const XPOINT_CHANNEL: (u64, u64) = (8_000_000_000, 64 * 32_000_000_000);
 /// How many times what the flash programs in the time to flush it a buffer may hold.
 const BUFFER_TIMES: u128 = 10;
 /// Time to flush the buffer of a drive that does not say.
@@ -34,6 +36,17 @@ pub(super) fn disk_conflict(hdd: &HddProfile) -> Option<Impossible> {
         size(track)
     );
     conflict(&["hdd", "capacity"], &message, &format!("{} to {}", size(least), size(most)))
+}
+
+/// A capacity that so many channels with dies of 3D XPoint do not have.
+pub(super) fn xpoint_conflict(xpoint: &XPointProfile) -> Option<Impossible> {
+    let channels = xpoint.channels.value;
+    let (least, most) = (Size(u64::from(channels) * XPOINT_CHANNEL.0), Size(u64::from(channels) * XPOINT_CHANNEL.1));
+    if (least..=most).contains(&xpoint.capacity.value) {
+        return None;
+    }
+    let message = format!("{channels} channels, each with one to 64 dies behind it, do not hold this");
+    conflict(&["xpoint", "capacity"], &message, &format!("{least} to {most}"))
 }
 
 /// What the dies, the spare and the flash's speed do not allow.

@@ -3,7 +3,7 @@
 //! The limits are wide, but those of each time, rate and power are less than a factor of a thousand apart: what is in the wrong unit
 //! lies outside.
 
-use super::geometry_limits::{disk_conflict, flash_geometry_conflict};
+use super::geometry_limits::{disk_conflict, flash_geometry_conflict, xpoint_conflict};
 use super::power_limits::{drawn, draws_more_idle, power_conflict, power_limits};
 use super::{Device, FlashProfile, HddProfile, HostLink, Pcie, XPointProfile};
 use tameshi_base::InputErrorKind;
@@ -38,8 +38,8 @@ const FASTEST_ELECTRONICS: u64 = 15_000_000_000;
 /// Commands outstanding: Serial ATA holds 32, SAS some hundreds; NVMe as many as a queue of its largest has.
 const DEEPEST_OF_DISKS: u64 = 4_096;
 const DEEPEST: u64 = 65_536;
-/// Bytes of a drive of 3D XPoint.
-const XPOINT: (u64, u64) = (1_000_000_000, 16_000_000_000_000);
+/// Bytes of a drive of 3D XPoint: a single die has 16 GB, and no drive has had more than some TB.
+const XPOINT: (u64, u64) = (16_000_000_000, 15_000_000_000_000);
 
 /// The first thing in a profile that can't be.
 pub(crate) fn impossible(device: &Device) -> Option<Impossible> {
@@ -303,7 +303,11 @@ fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
     limits.extend(xpoint.functions.iter().map(|f| Limit(u64::from(f.value), at("functions"), COUNT, 1, 65_535)));
     limits.extend(xpoint.power.iter().flat_map(|power| drawn("xpoint", power)));
     let drawn = || draws_more_idle("xpoint", xpoint.power.as_ref());
-    outside("3D XPoint drive", limits).or_else(drawn).or_else(|| link_conflict("xpoint", &xpoint.link))
+    let geometry = || xpoint_conflict(xpoint);
+    outside("3D XPoint drive", limits)
+        .or_else(geometry)
+        .or_else(drawn)
+        .or_else(|| link_conflict("xpoint", &xpoint.link))
 }
 
 #[cfg(test)]
@@ -387,6 +391,8 @@ mod tests {
             ("sas-15k-146gb", "queue_depth", "32_000", "queue_depth"),
             ("optane-p4800x-375g", "queue_depth", "512_000", "queue_depth"),
             ("sas-15k-146gb", "cylinders", "1", "capacity"),
+            ("optane-p4800x-375g", "capacity", "\"1500 MB\"", "capacity"),
+            ("optane-p4800x-375g", "capacity", "\"20 GB\"", "capacity"),
             ("es3000-1.2t", "reserve_blocks", "8000", "cleaning.reserve_blocks"),
         ] {
             let found = judged(&with(name, key, value)).unwrap_or_else(|| panic!("{name}: {key} = {value} is taken"));

@@ -468,6 +468,8 @@ fn an_impossible_xpoint_drive_is_told_with_the_reason() {
     let drive = include_str!("../../../../profiles/devices/optane-p4800x-375g.toml");
     for (name, from, to) in [
         ("xpoint_read_in_milliseconds", "\"5 us\"", "\"5 ms\""),
+        ("xpoint_of_megabytes", "\"375 GB\"", "\"1500 MB\""),
+        ("xpoint_with_less_than_its_channels_have", "\"375 GB\"", "\"20 GB\""),
         ("xpoint_with_commands_in_thousands", "\"1000000 /s\"", "\"1000 /s\""),
         ("xpoint_with_megabytes_on_its_link", "\"2400000000 /s\"", "\"2400 /s\""),
     ] {

@@ -9,3 +9,4 @@ mod scale;
 mod stacks;
 mod support;
 mod surroundings;
+mod values;

@@ -1,0 +1,43 @@
+//! Whether the parts of storages that streams work on are there.
+
+use crate::check::{bad, objected};
+use crate::document::{Source, Table, has_key};
+use crate::resolve::addressed;
+use crate::run::RunSpec;
+use tameshi_base::{InputError, Size};
+
+/// Each stream's part of its storage holds at least one block.
+pub(crate) fn hold_blocks(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Result<(), InputError> {
+    for stream in run.phases.iter().flat_map(|phase| &phase.streams) {
+        let storage = &run.storage[&stream.storage];
+        let size = storage.size;
+        let at = |key| ["workload", "stream", &stream.name, key];
+        let least = stream.stream.least_span();
+        if addressed(stream, size) < least.0 {
+            let (what, holds) = match stream.stream.lsm {
+                Some(_) => (format!("the {least} that its journal and its trees need"), "holds them"),
+                None => (format!("one block of {least}"), "holds a block"),
+            };
+            if stream.stream.offset >= size {
+                let message = format!("storage `{}` ends before it", stream.storage);
+                let accepted = format!("less than {}, so that the rest {holds}", whole(size, storage.scale));
+                return Err(bad(source, table, &at("offset"), message, &accepted));
+            }
+            let keys = ["span", "lsm", "block_size_mix", "write_block_size_mix", "block_size", "offset"];
+            let key = keys.into_iter().find(|key| has_key(table, &at(key))).unwrap_or("block_size");
+            let message = format!("storage `{}` has no room for {what} there", stream.storage);
+            let accepted = format!("a part of the storage's {} that {holds}", whole(size, storage.scale));
+            return Err(bad(source, table, &at(key), message, &accepted));
+        }
+        if let Some(objection) = stream.stream.span_objection(addressed(stream, size)) {
+            return Err(objected(source, table, &stream.name, &objection));
+        }
+    }
+    Ok(())
+}
+
+/// The size of a storage before it was scaled; scaling rounds down, so whole megabytes are near enough.
+fn whole(size: Size, scale: u32) -> Size {
+    let megabytes = |bytes: u64| (bytes + 500_000) / 1_000_000 * 1_000_000;
+    if scale > 1 { Size(megabytes(size.0 * u64::from(scale))) } else { size }
+}
