@@ -105,12 +105,12 @@ pub fn run(spec: &RunSpec) -> Left {
         *sums.entry(format!("{} {}", fields[2], fields[3])).or_default() += value;
     }
     let events = file("events.jsonl").lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
-    let number = |text: &str| text.parse::<f64>().expect("a number");
     let told = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
-        (number(fields[0]) as u64, format!("{} {}", fields[2], fields[3]), number(fields[4]))
+        let value = fields[4].parse().ok()?; // The first line names the fields.
+        Some((fields[0].parse().expect("a time"), format!("{} {}", fields[2], fields[3]), value))
     };
-    let load: Vec<(u64, String, f64)> = file("series/load.csv").lines().map(told).collect();
+    let load: Vec<(u64, String, f64)> = file("series/load.csv").lines().filter_map(told).collect();
     let of_statements = load.iter().filter(|(_, name, _)| name.ends_with(" statement.count"));
     let intervals = of_statements.map(|(end, _, value)| (*end, *value)).collect();
     Left { digest, sums, events, intervals, load }
