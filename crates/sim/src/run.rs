@@ -10,7 +10,7 @@ use crate::seats::Seats;
 use crate::stack;
 use crate::staging::{Staging, befallen};
 use serde_json::json;
-use tameshi_base::{Nanos, Size};
+use tameshi_base::Nanos;
 use tameshi_record::{EndedBy, Heat, RecordError, RunStatus, Share, Usage, Wear, Writer};
 use tameshi_spec::course::Step;
 use tameshi_spec::run::{Node, RunSpec};
@@ -117,6 +117,7 @@ impl World {
         }
         let devices = devices(spec).map_err(|why| SimError::Unsupported(vec![why]))?;
         let host = spec.host.as_ref().map(|host| Host::new(host, spec));
+        let engine = Engine::new(spec, &places(spec)).map(Box::new);
         let places: Vec<usize> = places(spec).into_iter().map(|(device, _)| device).collect();
         let first = |device| places.iter().position(|&of| of == device).and_then(|at| spec.storage.get_index(at));
         let names: Vec<String> =
@@ -125,7 +126,7 @@ impl World {
             names.iter().map(|name| (format!("storage.{name}"), Used::default())).collect();
         used.extend(host.iter().map(|_| ("host".to_string(), Used::default())));
         let (staging, completions) = (Staging::new(spec), Vec::with_capacity(1024));
-        let (engine, digest, seats) = (engine(spec)?, Digest::new(), Seats::default());
+        let (digest, seats) = (Digest::new(), Seats::default());
         Ok(Self {
             host,
             engine,
@@ -382,18 +383,6 @@ fn begin<'a>(spec: &'a RunSpec, step: Step, world: &mut World) -> Phase<'a> {
         spec.phases[step.phase].streams.iter().map(|stream| stream.stream.priority.unwrap_or_default()).collect();
     world.devices.iter_mut().for_each(|device| device.prioritize(&priorities));
     Phase::new(spec, step.phase, world.now, step.number(), seats)
-}
-
-/// The engine of a run whose programs work on a database that its storage has room for.
-fn engine(spec: &RunSpec) -> Result<Option<Box<Engine>>, SimError> {
-    let (Some(engine), Some(database)) = (Engine::new(spec, &places(spec)), &spec.database) else { return Ok(None) };
-    let (bytes, size) = (engine.bytes(), spec.storage[&database.storage].size);
-    if bytes > size.0 {
-        let bytes = Size(bytes.next_multiple_of(1 << 20));
-        let why = format!("storage.{}.size: {size} are less than the {bytes} of log and data set", database.storage);
-        return Err(SimError::Unsupported(vec![why]));
-    }
-    Ok(Some(Box::new(engine)))
 }
 
 /// Carries out `spec` in virtual time from t0 = 0, writing its record; returns how it ended and its digest.

@@ -22,6 +22,7 @@ mod client;
 mod commit;
 mod counters;
 mod crash;
+mod data_sets;
 mod deliver;
 mod flush;
 mod intake;
@@ -52,10 +53,11 @@ mod user_flush;
 mod warm;
 
 use crate::device::DeviceCompletion;
-use change_buffer::{BEYOND, ChangeBuffer, PER_PAGE};
+use change_buffer::ChangeBuffer;
 use cleaner::Cleaner;
 use client::Seat;
 use counters::{Count, Counters, TOLD};
+use data_sets::{DataSet, DataSets};
 use flush::Batch;
 use intake::Intake;
 use layout::{Layout, PAGE};
@@ -76,10 +78,10 @@ use tameshi_workload::program::{Catalogue, Program, ProgramSpec, Seeds};
 use undo::Segments;
 
 pub(crate) use crash::{Blow, How};
-pub(crate) use settings::unsupported;
 pub(crate) use standing::{Counted, Standing};
 
 /// Bytes before the first page: the doublewrite buffer.
+pub(crate) use data_sets::unsupported;
 const DOUBLEWRITE_BYTES: u64 = 4 << 20;
 /// Slots of a thread: slot zero is its work on a processor, then its synchronous request, then asynchronous ones.
 const REQUEST: u32 = 1;
@@ -170,13 +172,6 @@ enum Logic {
     Tpcc(Box<tpcc::State>),
 }
 
-/// The tables of a program that is not at work now.
-struct DataSet {
-    of: ProgramSpec,
-    layout: Layout,
-    logic: Logic,
-}
-
 /// An engine at work.
 pub(crate) struct Engine {
     settings: Settings,
@@ -247,64 +242,13 @@ pub(crate) struct Engine {
     watch: Option<Box<crash::Watch>>,
 }
 
-fn groups(program: &Program, table: usize) -> u64 {
-    match program {
-        Program::Tpcc(of) => tpcc::groups(of, table),
-        _ => 1,
-    }
-}
-
-fn logic(settings: &Settings, program: &Program) -> Logic {
-    match program {
-        Program::Tpcc(of) => Logic::Tpcc(Box::new(tpcc::State::new(of, settings.model.row_locks.is_some()))),
-        _ => Logic::Plain(Planner::new(program.catalogue())),
-    }
-}
-
-/// Data sets of later phases whose programs work on other tables than the first.
-fn other_data_sets(spec: &RunSpec, settings: &Settings, first: &ProgramSpec, layout: &Layout) -> Vec<DataSet> {
-    let seed = spec.database.as_ref().map_or(0, |database| database.seed);
-    let mut sets: Vec<DataSet> = Vec::new();
-    for drives in spec.phases.iter().flat_map(|phase| &phase.programs) {
-        let mut known = std::iter::once(first).chain(sets.iter().map(|set| &set.of));
-        if known.all(|known| !settings::same_data(known, drives)) {
-            let program = Program::new(drives, seed);
-            let behind = sets.last().map_or(layout, |set| &set.layout);
-            let layout = behind.beside(&program.catalogue().tables, |table| groups(&program, table));
-            sets.push(DataSet { of: drives.clone(), layout, logic: logic(settings, &program) });
-        }
-    }
-    sets
-}
-
-/// The pages of a program's tables and of the system, whose change buffer has room for all that it may hold for so many leaves.
-fn laid_out(settings: &Settings, program: &Program, leaves: u64) -> (Segments, Layout) {
-    let segments = Segments::new(settings.model.undo.as_ref());
-    let most = settings.buffered.0.min(leaves * u64::from(settings.buffered.1));
-    let system = (segments.pages(), (most.div_ceil(PER_PAGE) + BEYOND) as u32, settings.bitmap);
-    (segments, Layout::new(&program.catalogue().tables, system, |table| groups(program, table)))
-}
-
-/// Leaves of secondary indexes in all data sets of a run.
-fn secondary_leaves(spec: &RunSpec, seed: u64) -> u64 {
-    let mut sets: Vec<&ProgramSpec> = Vec::new();
-    for drives in spec.phases.iter().flat_map(|phase| &phase.programs) {
-        if sets.iter().all(|known| !settings::same_data(known, drives)) {
-            sets.push(drives);
-        }
-    }
-    sets.into_iter().map(|drives| layout::leaves_of(&Program::new(drives, seed).catalogue().tables).1).sum()
-}
-
 impl Engine {
     /// The engine of a run, after its data sets were loaded and the server was started: with an empty pool, or warm.
     pub(crate) fn new(spec: &RunSpec, places: &[(usize, u64)]) -> Option<Self> {
         let (settings, database) = (Settings::new(spec)?, spec.database.as_ref()?);
         let first = spec.phases.iter().flat_map(|phase| &phase.programs).next()?;
-        let program = Program::new(first, database.seed);
-        let (segments, mut layout) = laid_out(&settings, &program, secondary_leaves(spec, database.seed));
-        let idle = other_data_sets(spec, &settings, first, &layout);
-        layout.next = idle.last().map_or(layout.next, |set| set.layout.next);
+        let DataSets { program, segments, mut layout, idle, pages } = data_sets::of(spec, &settings)?;
+        layout.next = pages;
         let storage = spec.storage.get_index_of(&database.storage)?;
         let (device, base_bytes) = places[storage];
         let layouts = std::iter::once(&layout).chain(idle.iter().map(|set| &set.layout));
@@ -322,7 +266,7 @@ impl Engine {
             intake: Intake::new(settings.intake.threads),
             segments,
             pool: stock::empty_pool(&settings, layout.next + 1),
-            logic: logic(&settings, &program),
+            logic: data_sets::logic(&settings, &program),
             settings,
             drives: first.clone(),
             catalogue: program.catalogue().clone(),
@@ -368,13 +312,8 @@ impl Engine {
         Some(engine)
     }
 
-    /// Bytes of storage that log, doublewrite buffer and data set take when they are loaded.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.page_offset(self.layout.next)
-    }
-
     fn page_offset(&self, page: u32) -> u64 {
-        self.settings.log.next_multiple_of(1 << 20) + DOUBLEWRITE_BYTES + u64::from(page) * PAGE
+        self.settings.page_offset(page)
     }
 
     /// A phase begins: its clients connect. Returns the slots of each thread, for the host.

@@ -82,6 +82,11 @@ fn frees(model: &Innodb, who: FreePages) -> bool {
     model.flushing.free_pages.as_ref().is_some_and(|of| of.value == who)
 }
 
+/// Whether it is MariaDB's.
+pub(super) fn is_mariadb(model: &Innodb) -> bool {
+    frees(model, FreePages::PageCleaner)
+}
+
 fn is_5_5(model: &Innodb) -> bool {
     frees(model, FreePages::UserBatches)
 }
@@ -105,7 +110,7 @@ pub(super) fn trouble(option: &str, value: &str, model: &Innodb) -> Option<Strin
     if !missing.is_empty() {
         return Some(format!("nobody reads it, for the engine's profile has no `{missing}`"));
     }
-    if option == FAST_SHUTDOWN && value == "3" && frees(model, FreePages::PageCleaner) {
+    if option == FAST_SHUTDOWN && value == "3" && is_mariadb(model) {
         return Some(
             "`3`, which leaves transactions to be taken back after the next start, is not simulated; 0, 1 and 2 are"
                 .into(),

@@ -1,5 +1,6 @@
 //! What a run makes of an engine's profile: the study's settings in numbers of pages and bytes.
 
+use super::DOUBLEWRITE_BYTES;
 use super::intake::IntakeCosts;
 use super::layout::{PAGE, leaves_of};
 use super::options::{self, switch, whole};
@@ -224,6 +225,11 @@ fn per_bitmap(model: &Innodb) -> u32 {
 }
 
 impl Settings {
+    /// Where in the storage a page lies: behind the log and the doublewrite buffer.
+    pub(super) fn page_offset(&self, page: u32) -> u64 {
+        self.log.next_multiple_of(1 << 20) + DOUBLEWRITE_BYTES + u64::from(page) * PAGE
+    }
+
     /// The settings of a run with a simulated database.
     pub(super) fn new(spec: &RunSpec) -> Option<Self> {
         let (_, engine, model) = named(spec)?;
@@ -396,9 +402,12 @@ pub(crate) fn unsupported(spec: &RunSpec) -> Vec<String> {
             format!("engine.{name}.doublewrite: `atomic` needs a storage that writes pages of {} whole, and {why}; say `on`", Size(PAGE))
         }));
     }
-    let commits = [None, Some("0"), Some("1"), Some("2"), Some("3")];
-    if !commits.contains(&engine.commit.as_deref()) {
-        sentences.push(format!("engine.{name}.commit: must be 0, 1 or 2"));
+    let (commits, accepted): (&[&str], _) = match options::is_mariadb(model) {
+        true => (&["0", "1", "2", "3"], "0, 1, 2 or 3"),
+        false => (&["0", "1", "2"], "0, 1 or 2"),
+    };
+    if let Some(found) = engine.commit.as_deref().filter(|commit| !commits.contains(commit)) {
+        sentences.push(format!("engine.{name}.commit: `{found}` is not accepted by the server; {accepted} is"));
     }
     let options = engine.options.iter();
     sentences.extend(options.filter_map(|(option, value)| {
