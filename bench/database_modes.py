@@ -6,9 +6,10 @@
 Each cell's first repetition runs in a process of its own: `fast` as a whole, `exact` whole too, or
 its first MINUTES, projected to the whole with the pace of the last half of them, or not: what
 `tameshi run --exact` left in FOLDER stands for it, at an unknown cost. Processor time is
-the process's; beside it stand statements per second, their difference between the modes where exact
-ran as a whole, and the largest resident memory. Sums are over all repetitions of the study, shared
-evenly by two cores. `--write` writes docs/validation/database-modes.md.
+the process's; beside it stand statements per second, the largest resident memory and, where exact
+ran as a whole, how far apart the modes are, also in other figures of theirs. Sums are over all
+repetitions of the study, shared evenly by two cores. `--write` writes
+docs/validation/database-modes.md.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import multiprocessing
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,7 @@ class Cost:
     statements: float
     seconds: float
     simulated_s: float
+    figures: Mapping[str, float]
 
     @property
     def rate(self) -> float:
@@ -64,14 +66,44 @@ def resized(spec: RunSpec, mode: Mode, seconds: float | None) -> RunSpec:
     return spec.model_copy(update={"phases": phases, "database": database})
 
 
-def told(folder: Path) -> tuple[float, float, float]:
-    """Statements of a run's record, its length and how much of it was simulated, in seconds."""
-    rows = pl.read_csv(folder / "series" / "load.csv").filter(pl.col("metric") == "statement.count")
+COUNTED = {
+    "page requests": "server.page_requests",
+    "page reads": "server.pages_read",
+    "pages written": "server.pages_written",
+    "fsyncs": "server.fsyncs",
+    "bytes of log": "server.log_bytes",
+}
+STANDING = {
+    "dirty pages": "server.dirty_bytes",
+    "checkpoint age": "server.checkpoint_age_bytes",
+    "pages in the pool": "server.pool_bytes",
+}
+
+
+def figures(load: pl.DataFrame, server: pl.DataFrame) -> dict[str, float]:
+    """Sums of counters, means of gauges and mean latencies (ns) of a run, by what they are."""
+    known: dict[str, float] = {}
+    for names, of in ((COUNTED, pl.col("value").sum()), (STANDING, pl.col("value").mean())):
+        for name, metric in names.items():
+            known[name] = float(server.filter(pl.col("metric") == metric).select(of).item())
+    sums = load.group_by("subject", "metric").agg(pl.col("value").sum()).sort("subject")
+    by = {(row["subject"], row["metric"]): row["value"] for row in sums.iter_rows(named=True)}
+    for subject, metric in by:
+        count = by.get((subject, "transaction.count"))
+        if metric == "transaction.latency_sum" and count:
+            known[f"mean of {subject.partition('.')[2] or subject}"] = by[subject, metric] / count
+    return known
+
+
+def told(folder: Path) -> tuple[float, float, float, dict[str, float]]:
+    """A record's statements, its length and what was simulated of it, in seconds, and figures."""
+    load, server = (pl.read_csv(folder / "series" / f"{name}.csv") for name in ("load", "server"))
+    rows = load.filter(pl.col("metric") == "statement.count")
     lines = (folder / "events.jsonl").read_text().splitlines()
     events = [json.loads(line) for line in lines]
     end = next(e["t_ns"] for e in events if e["kind"] == "phase_end")
     simulated = next(e["simulated_ns"] for e in events if e["kind"] == "simulated")
-    return float(rows["value"].sum()), end / 1e9, simulated / 1e9
+    return float(rows["value"].sum()), end / 1e9, simulated / 1e9, figures(load, server)
 
 
 def cost(spec: RunSpec) -> Cost:
@@ -102,7 +134,8 @@ def whole(spec: RunSpec, minutes: float | None) -> tuple[Cost, bool]:
     length = _core.nanoseconds(spec.phases[0].until.time or "0 s") / 1e9
     pace = max(0.0, full.cpu_s - half.cpu_s) / (full.seconds - half.seconds)
     projected = full.cpu_s + pace * max(0.0, length - full.seconds)
-    return Cost(projected, full.memory_mib, full.statements, full.seconds, full.seconds), False
+    said = (full.statements, full.seconds, full.seconds, full.figures)
+    return Cost(projected, full.memory_mib, *said), False
 
 
 def referred(folder: Path, spec: RunSpec) -> Cost:
@@ -116,14 +149,17 @@ def referred(folder: Path, spec: RunSpec) -> Cost:
 
 def measured(
     specs: Sequence[RunSpec], exactly: Callable[[RunSpec], tuple[Cost, bool]], console: Console
-) -> list[list[str]]:
-    """A row for each cell, and the sums."""
-    rows, sums, most = [], [0.0, 0.0], 0.0
+) -> tuple[list[list[str]], list[list[str]]]:
+    """A row of costs for each cell, and the sums; a row of differences for each."""
+    rows, others, sums, most = [], [["cell"]], [0.0, 0.0], 0.0
     for spec in specs:
         name = " ".join(map(str, spec.cell.values()))
         fast = apart(resized(spec, Mode.fast, None))
         exact, is_whole = exactly(spec)
         off = f"{(fast.rate / exact.rate - 1) * 100:+.2f} %" if is_whole else ""
+        if is_whole:
+            others[0] = ["cell", *fast.figures]
+            others.append([name, *apart_by(fast.figures, exact.figures)])
         sums = [sums[0] + fast.cpu_s, sums[1] + exact.cpu_s]
         most = max(most, fast.memory_mib, exact.memory_mib)
         row = [name, f"{fast.rate:,.0f}", off, f"{fast.simulated_s:,.0f}"]
@@ -142,7 +178,23 @@ def measured(
             f"{most:.0f}",
         ]
     )
-    return rows
+    return rows, others
+
+
+def apart_by(fast: Mapping[str, float], exact: Mapping[str, float]) -> list[str]:
+    """How far each figure of `fast` is from that of `exact`."""
+    return [
+        f"{(value / exact[name] - 1) * 100:+.1f} %" if exact.get(name) else ""
+        for name, value in fast.items()
+    ]
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """In Markdown; the first row is the head."""
+    lines = [" | ".join(row) for row in rows]
+    return "\n".join(
+        f"| {line} |" for line in [lines[0], "|".join("---" for _ in rows[0]), *lines[1:]]
+    )
 
 
 HEADS = (
@@ -151,19 +203,29 @@ HEADS = (
 )
 
 
-def written(rows: Sequence[Sequence[str]], study: str, repetitions: int) -> str:
+def written(
+    rows: Sequence[Sequence[str]],
+    others: Sequence[Sequence[str]],
+    study: str,
+    repetitions: int,
+) -> str:
     """The page."""
     fast, exact = (float(rows[-1][column] or 0) * repetitions / CORES / MINUTE for column in (4, 5))
     beside = f", {exact:.0f} minutes in `exact`" if exact else ""
-    table = "\n".join("| " + " | ".join(row) + " |" for row in rows)
-    return (
+    page = (
         "# What the simulated database costs\n\n"
         f"`python -m bench.database_modes`, every cell of `{study}`, its first repetition. "
-        "Processor time is the process's own.\n\n"
-        f"| {' | '.join(HEADS)} |\n|{'---|' * len(HEADS)}\n{table}\n\n"
+        f"Processor time is the process's own.\n\n{table([HEADS, *rows])}\n\n"
         f"With all {repetitions} repetitions, shared evenly by {CORES} cores: "
         f"{fast:.1f} minutes in `fast`{beside}.\n"
     )
+    if len(others) > 1:
+        page += (
+            "\n## Other figures\n\n"
+            "`fast` against `exact`, over the whole run; gauges are the means of their samples.\n\n"
+            f"{table(others)}\n"
+        )
+    return page
 
 
 def main() -> None:
@@ -188,14 +250,15 @@ def main() -> None:
     def exactly(spec: RunSpec) -> tuple[Cost, bool]:
         return whole(spec, asked.exact) if folder is None else (referred(folder, spec), True)
 
-    rows = measured(specs, exactly, console)
-    table = Table(*HEADS)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    rows, others = measured(specs, exactly, console)
+    for head, *lines in ([HEADS, *rows], others):
+        shown = Table(*head)
+        for line in lines:
+            shown.add_row(*line)
+        console.print(shown)
     if asked.write:
         repetitions = 1 + max(spec.repetition for spec in planned.runs)
-        page = written(rows, asked.study.name, repetitions)
+        page = written(rows, others, asked.study.name, repetitions)
         (ROOT / "docs/validation/database-modes.md").write_text(page)
 
 
