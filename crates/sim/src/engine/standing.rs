@@ -19,7 +19,9 @@ pub(crate) struct Counted {
 impl Counted {
     /// The places of counters.
     pub(crate) const PLACES: std::ops::Range<usize> = 0..COUNTS;
-    /// Of them those of time that clients spent, which adds up to all of theirs.
+    /// That of pages that were read.
+    pub(crate) const PAGES_READ: usize = Count::PagesRead as usize;
+    /// Those of time that clients spent, which adds up to all of theirs.
     pub(crate) const IS_TIME: std::ops::Range<usize> = Count::TimeProcessor as usize..COUNTS;
 
     /// Nothing, of so many clients.
@@ -32,6 +34,7 @@ impl Counted {
     pub(crate) fn of_pages(misses: u64, (waited, worked): (Nanos, Nanos)) -> Self {
         let mut counted = Self::nothing(0);
         counted.values[Count::PageMisses as usize] = misses;
+        counted.values[Self::PAGES_READ] = misses;
         counted.values[Count::TimePageReads as usize] = waited;
         counted.values[Count::TimeProcessor as usize] = worked;
         counted
@@ -58,6 +61,11 @@ impl Counted {
     /// Pages that had to come in.
     pub(crate) fn misses(&self) -> u64 {
         self.values[Count::PageMisses as usize]
+    }
+
+    /// Bytes of pages that were read.
+    pub(crate) fn read_bytes(&self) -> f64 {
+        (self.values[Self::PAGES_READ] * PAGE) as f64
     }
 
     /// Bytes of log.

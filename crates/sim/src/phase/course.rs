@@ -72,7 +72,8 @@ pub(super) struct Course {
     standing: Standing,
     /// By how much dirty pages change with what the pace does.
     dirty: f64,
-    pool: Growth,
+    /// Pages that the window's transactions made, as bytes: what the pool gained there and nobody read.
+    made: f64,
     buffered: Growth,
     piece: (Nanos, Nanos),
 }
@@ -102,7 +103,7 @@ impl Course {
             kinds: like.kinds.iter().enumerate().map(kind).collect(),
             standing: Standing::mean(&stood).expect("a block"),
             dirty: lasting.drift_of(|block| block.standing.1.dirty, pair),
-            pool: Growth::in_windows(before, window, |standing| standing.pool),
+            made: (stood[stood.len() - 1].pool - window[0].standing.0.pool - like.counted.read_bytes()).max(0.0),
             buffered: Growth::in_windows(before, window, |standing| standing.buffered),
             like,
             lasting,
@@ -125,13 +126,17 @@ impl Course {
         Shares { work, time, counters, kinds }
     }
 
-    /// How things stand in that piece: what goes up and down in its mean, the rest at its end.
+    /// How things stand in that piece: what goes up and down at its mean, the rest at its end.
     pub(super) fn standing(&self) -> Standing {
         let mut standing = self.standing;
         let [from, to] = [self.piece.0, self.piece.1].map(|time| time as f64);
         let sum = |time: f64| time * self.lasting.times(self.dirty, time);
         standing.dirty = (standing.dirty * (sum(to) - sum(from)) / (to - from)).clamp(0.0, standing.whole);
-        standing.pool = (standing.pool + self.pool.after(to)).min(standing.whole);
+        // Until a pool is full, pages stay that were read or made.
+        let whole = self.like.length as f64;
+        let read = self.like.counted.read_bytes() * self.counters[Counted::PAGES_READ].at as f64 / whole;
+        let made = self.made * self.lasting.worth(self.piece.1) as f64 / whole;
+        standing.pool = (standing.pool + read + made).min(standing.whole);
         let most = standing.buffered.max(standing.buffer_mark);
         standing.buffered = (standing.buffered + self.buffered.after(to)).min(most);
         standing
@@ -157,16 +162,20 @@ mod tests {
     const LENGTH: Nanos = 1_000_000;
 
     /// Blocks of a pool that fills: of the changes of leaves ever fewer are buffered, pages come in and are waited for as seldom,
-    /// and dirty ones are more.
+    /// and dirty ones are more. Transactions make some as well.
     fn filling(count: u32) -> Vec<Stretch> {
+        let mut pool = 0.0;
         let of = |number: u32| {
             let share = 0.5 * exp(-(f64::from(number) + 0.5) / 40.0);
             let mut block = block(LENGTH, 100_000);
-            let reading = (1e6 * share).round() as Nanos;
-            block.counted = Counted::of_pages((1e5 * share).round() as u64, (reading, 2 * LENGTH - reading));
+            let (reading, pages) = ((1e6 * share).round() as Nanos, (1e5 * share).round() as u64);
+            block.counted = Counted::of_pages(pages, (reading, 2 * LENGTH - reading));
             let (begin, end) = &mut block.standing;
+            begin.pool = pool;
+            pool += block.counted.read_bytes() + 1e6;
+            end.pool = pool;
             (begin.leaf_changes, end.leaf_changes) = ((7, 3), (1_000_007, (1e6 * share).round() as u64 + 3));
-            (end.dirty, end.whole) = (1e9 * (1.0 - share), 2e9);
+            (end.dirty, end.whole) = (1e9 * (1.0 - share), 1e12);
             block
         };
         (0..count).map(of).collect()
@@ -193,6 +202,8 @@ mod tests {
         assert!(level > 3.0 * exact, "as in the window they would be far too many");
         let trusted = level + 0.7 * (exact - level);
         assert!((counted.misses() as f64 / trusted - 1.0).abs() < 0.01, "{} {trusted}", counted.misses());
+        let pool = blocks[39].standing.1.pool + counted.read_bytes() + 360.0 * 1e6;
+        assert!((course.standing().pool / pool - 1.0).abs() < 1e-6, "every page stays that was read or made");
         let dirty = course.standing().dirty;
         assert!(dirty > 1.03 * blocks[39].standing.1.dirty && dirty < 1e9, "{dirty}");
     }
