@@ -191,10 +191,8 @@ def apart_by(fast: Mapping[str, float], exact: Mapping[str, float]) -> list[str]
 
 def table(rows: Sequence[Sequence[str]]) -> str:
     """In Markdown; the first row is the head."""
-    lines = [" | ".join(row) for row in rows]
-    return "\n".join(
-        f"| {line} |" for line in [lines[0], "|".join("---" for _ in rows[0]), *lines[1:]]
-    )
+    head, *lines = (f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join([head, "|---" * len(rows[0]) + "|", *lines])
 
 
 HEADS = (

@@ -15,6 +15,7 @@ mod events;
 mod faults;
 mod flash;
 mod hosts;
+mod modes;
 mod page_cache;
 mod power;
 mod power_loss;

@@ -2,7 +2,8 @@
 //! held comes back.
 
 use crate::crashes::{event, kill, lazy, ledger, number, plain, power_cut, with};
-use crate::engine::{KEYS, Left, MARIADB, MYSQL_55, MYSQL_57, OLTP, TPCC, drive, in_mode, model, run, simulated, spec};
+use crate::engine::{KEYS, Left, MARIADB, MYSQL_55, MYSQL_57, OLTP, TPCC, drive, model, run, spec};
+use crate::modes::{in_mode, simulated};
 use crate::page_cache::on;
 use crate::support::{SECOND, assert_close, sourced};
 use serde_json::Value;

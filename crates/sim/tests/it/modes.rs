@@ -1,0 +1,158 @@
+//! Fast mode beside exact mode: what is computed in pieces, and a phase's rest.
+
+use crate::engine::{KEYS, Left, MYSQL_55, MYSQL_57, OLTP, TPCC, drive, model, run, spec};
+use crate::support::{SECOND, assert_close, sourced};
+use tameshi_base::units::{Size, Time};
+use tameshi_spec::run::{Mode, RunSpec, Start};
+
+/// A cell in a mode.
+pub fn in_mode(spec: &RunSpec, mode: Mode) -> Left {
+    let mut spec = spec.clone();
+    spec.database.as_mut().expect("a database").mode = Some(mode);
+    run(&spec)
+}
+
+/// Share of a run's one phase that was simulated.
+pub fn simulated(left: &Left) -> f64 {
+    let told = left.told("simulated");
+    let of = |key: &str| told[0][key].as_f64().expect("a number");
+    of("simulated_ns") / of("whole_ns")
+}
+
+#[test]
+fn fast_mode_is_within_two_hundredths_of_exact_mode_in_what_it_simulates_and_in_its_rest() {
+    // Pools that are too small, in two versions; one that fills up while its log does. The first has too few transactions to
+    // leave anything out, and too few for chance, which is off by some hundredths in each of a dozen runs.
+    let cells = [
+        ((MYSQL_55, TPCC, 20), ("6 MiB", 8), (1.0..=1.0, 12, 0.01)),
+        ((MYSQL_57, OLTP, 160), ("6 MiB", 64), (0.2..=0.8, 1, 0.02)),
+        ((MYSQL_57, KEYS, 120), ("64 MiB", 32), (0.1..=0.8, 1, 0.02)),
+    ];
+    for ((profile, program, seconds), (pool, log), (share, seeds, within)) in cells {
+        const METRICS: [&str; 3] = ["transaction.count", "server.statements", "server.page_requests"];
+        // Of both modes these, and the statements of the intervals that both have simulated.
+        let mut sums = [[0.0; 4]; 2];
+        for seed in 1..=seeds {
+            let mut spec = spec(profile, drive(), pool, program, seconds * 1000);
+            (spec.seed, spec.interval) = (seed, Time(2 * SECOND));
+            spec.engines["mysql"].redo_log = Some(Size(log << 20));
+            model(&mut spec).cpu.statement = sourced(Time(500_000));
+            let (exact, fast) = (in_mode(&spec, Mode::Exact), in_mode(&spec, Mode::Fast));
+            if program == KEYS {
+                let again = in_mode(&spec, Mode::Fast);
+                assert_eq!((&fast.digest, &fast.intervals), (&again.digest, &again.intervals));
+            }
+            assert_eq!(simulated(&exact), 1.0);
+            let part = simulated(&fast);
+            assert!(share.contains(&part), "{program}: {part}");
+            let ends = |left: &Left| left.intervals.iter().map(|(end, _)| *end).collect::<Vec<u64>>();
+            assert_eq!(ends(&fast), ends(&exact), "{program}: every interval is there");
+            let whole = (part * fast.intervals.len() as f64) as usize;
+            for (sums, left) in sums.iter_mut().zip([&exact, &fast]) {
+                sums.iter_mut().zip(METRICS).for_each(|(sum, metric)| *sum += left.of(metric));
+                sums[3] += left.intervals[..whole].iter().map(|(_, value)| value).sum::<f64>();
+            }
+        }
+        let [exact, fast] = sums;
+        for (at, of) in METRICS.into_iter().chain(["what is simulated"]).enumerate() {
+            assert_close(fast[at], exact[at], within, &format!("{program}: {of}"));
+        }
+    }
+}
+
+#[test]
+fn the_rest_of_a_fast_run_has_transactions_of_every_kind_as_the_exact_one() {
+    let mut spec = spec(MYSQL_57, drive(), "12 MiB", TPCC, 160_000);
+    spec.interval = Time(2 * SECOND);
+    let (exact, fast) = (in_mode(&spec, Mode::Exact), in_mode(&spec, Mode::Fast));
+    let part = simulated(&fast);
+    assert!(part < 0.7, "{part}");
+    let simulated = (part * 160.0) as u64 * SECOND;
+    let of = |left: &Left, name: &str| -> Vec<f64> {
+        let behind = left.load.iter().filter(|(end, of, _)| of == name && *end > simulated + 2 * SECOND);
+        behind.map(|(_, _, value)| *value).collect()
+    };
+    let kinds = ["new_order", "payment", "order_status", "delivery", "stock_level"];
+    let mut busy = 0.0;
+    for kind in kinds {
+        let [count, time] =
+            ["transaction.count", "transaction.latency_sum"].map(|metric| format!("tpcc.{kind} {metric}"));
+        let [there, here] = [&exact, &fast].map(|left| of(left, &count));
+        assert_eq!(here.len(), there.len(), "{kind}: every interval is there");
+        let mean = here.iter().sum::<f64>() / here.len() as f64;
+        let most = here.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max);
+        assert!(most <= 3.0 + 0.05 * mean, "{kind}: {mean} an interval, one is off by {most}");
+        assert_close(mean, there.iter().sum::<f64>() / there.len() as f64, 0.05, kind);
+        let [there, here] = [(&exact, there), (&fast, here)]
+            .map(|(left, counts)| of(left, &time).iter().sum::<f64>() / counts.iter().sum::<f64>());
+        assert_close(here, there, 0.1, &format!("{kind}: mean latency"));
+        busy += of(&fast, &time).iter().sum::<f64>();
+    }
+    let spans = of(&fast, "tpcc.payment transaction.count").len() as f64 * 2.0 * SECOND as f64;
+    assert_close(busy / spans, 8.0, 0.02, "every client is always in a transaction");
+}
+
+#[test]
+fn statements_that_one_client_computes_in_one_piece_take_as_long_as_each_by_itself() {
+    const COUNTED: [&str; 3] = ["transaction.count", "server.statements", "server.log_bytes"];
+    // In a pool that has all pages nothing is left to chance; in a small one, which page goes when somebody flushes is.
+    for (pool, seeds, within) in [("256 MiB", 1, 0.001), ("64 MiB", 10, 0.002)] {
+        for program in [TPCC, OLTP, KEYS] {
+            let clients = program.split_once("clients = ").and_then(|(_, rest)| rest.split([',', ' ']).next());
+            let alone = program.replace(&format!("clients = {}", clients.expect("so many")), "clients = 1");
+            let [exact, fast] = [Mode::Exact, Mode::Fast].map(|mode| {
+                let several = (1..=seeds).map(|seed| {
+                    let mut spec = spec(MYSQL_57, drive(), pool, &alone, 2000);
+                    (spec.start, spec.seed) = (Start::Warm, seed);
+                    let left = in_mode(&spec, mode);
+                    assert_eq!(simulated(&left), 1.0, "two seconds are too few to leave anything out");
+                    COUNTED.map(|metric| left.of(metric))
+                });
+                several.fold([0.0; 3], |sums, of| std::array::from_fn(|i| sums[i] + of[i]))
+            });
+            for ((metric, fast), exact) in COUNTED.iter().zip(fast).zip(exact) {
+                assert_close(fast, exact, within, &format!("{program} in {pool}: {metric}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn clients_that_compute_in_pieces_commit_and_read_and_flush_the_log_as_often_as_those_that_do_not() {
+    // 28 clients on one warehouse wait for its rows, which chance sets more apart than anything else; a pool of 6 MiB has few of
+    // the pages; updates by key are for the log.
+    let crowd = TPCC.replace("clients = ", "clients = 2");
+    for (pool, program, seeds) in [("64 MiB", crowd.as_str(), 30), ("6 MiB", TPCC, 5), ("64 MiB", KEYS, 5)] {
+        let [exact, fast] = [Mode::Exact, Mode::Fast].map(|mode| {
+            let several = (1..=seeds).map(|seed| {
+                let mut spec = spec(MYSQL_57, drive(), pool, program, 8000);
+                (spec.start, spec.seed) = (Start::Warm, seed);
+                let left = in_mode(&spec, mode);
+                ["transaction.count", "server.page_requests", "server.log_writes"].map(|metric| left.of(metric))
+            });
+            several.fold([0.0; 3], |sums, of| std::array::from_fn(|i| sums[i] + of[i]))
+        });
+        for ((fast, exact), within) in fast.into_iter().zip(exact).zip([0.02, 0.02, 0.03]) {
+            assert_close(fast, exact, within, program);
+        }
+    }
+}
+
+#[test]
+fn in_5_5_clients_that_compute_in_pieces_are_kept_out_of_the_pool_as_long_as_those_that_do_not() {
+    let crowd = TPCC.replace("clients = ", "clients = 2");
+    for (pool, log, look) in [("200 MiB", 4, 20_000), ("9 MiB", 64, 1000)] {
+        let [exact, fast] = [Mode::Exact, Mode::Fast].map(|mode| {
+            let several = (1..5).map(|seed| {
+                let mut spec = spec(MYSQL_55, drive(), pool, &crowd, 4000);
+                (spec.start, spec.seed, spec.engines["mysql"].redo_log) = (Start::Warm, seed, Some(Size(log << 20)));
+                model(&mut spec).pool.look = Some(sourced(Time(look)));
+                let left = in_mode(&spec, mode);
+                assert!(left.of("server.time_pool_mutex_ns") > 0.02 * left.of("server.time_processor_ns"));
+                left.of("transaction.count")
+            });
+            several.sum::<f64>()
+        });
+        assert_close(fast, exact, 0.02, pool);
+    }
+}
