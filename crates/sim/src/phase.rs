@@ -10,6 +10,7 @@ mod ahead;
 mod book;
 mod course;
 mod entries;
+mod falling;
 mod fast;
 mod growth;
 mod judge;

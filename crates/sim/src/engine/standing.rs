@@ -21,6 +21,16 @@ impl Counted {
     pub(crate) const PLACES: std::ops::Range<usize> = 0..COUNTS;
     /// That of pages that were read.
     pub(crate) const PAGES_READ: usize = Count::PagesRead as usize;
+    /// Those of pages that come in, and of the waiting for them.
+    pub(crate) const COME_IN: [usize; 6] = [
+        Count::PageMisses as usize,
+        Count::ReadAheads as usize,
+        Count::PagesRead as usize,
+        Count::Reads as usize,
+        Count::ReadBytes as usize,
+        Self::WAITS,
+    ];
+    pub(crate) const WAITS: usize = Count::TimePageReads as usize;
     /// Those of time that clients spent, which adds up to all of theirs.
     pub(crate) const IS_TIME: std::ops::Range<usize> = Count::TimeProcessor as usize..COUNTS;
 

@@ -1,10 +1,13 @@
 //! How the rest of a phase goes on in each interval: its work, what is counted beside it, and how things stand.
 //!
 //! What is counted goes on with the work, but for what the blocks show to change with the same thing as their pace, by more than
-//! chance: pages that come in while a pool fills, and what waiting for them takes.
+//! chance; while a pool fills, pages come in ever more seldom, and what waits for them takes less.
 
 use super::book::Stretch;
+use super::falling::Falling;
 use super::growth::Growth;
+use super::sums::Sums;
+use super::trend::slope_of;
 use super::windows::Lasting;
 use crate::engine::{Counted, Standing};
 use tameshi_base::Nanos;
@@ -37,22 +40,40 @@ impl Shares {
     }
 }
 
+/// How something goes on.
+#[derive(Clone, Copy)]
+enum Trend {
+    /// By so much it changes with what the pace does.
+    Drift(f64),
+    /// It comes with pages that come in.
+    Falls(Falling),
+    /// Such a share of it does.
+    Partly(f64, Falling),
+}
+
 /// How far the rest has come with something, as time of the blocks.
 struct Line {
-    drift: f64,
+    trend: Trend,
     /// Its sum in the blocks.
     sum: u64,
     at: Nanos,
 }
 
 impl Line {
-    fn new(sum: u64, drift: f64) -> Self {
-        Self { drift, sum, at: 0 }
+    fn new(sum: u64, trend: Trend) -> Self {
+        Self { trend, sum, at: 0 }
     }
 
-    /// How much more of the blocks' time it is worth when so much of the rest has passed, which amounts to `time` but for this.
+    /// How much more of the blocks' time it is worth when so much of the rest has passed, which amounts to `time` but for what
+    /// changes.
     fn gain(&self, lasting: &Lasting, passed: Nanos, time: Nanos) -> f64 {
-        (time as f64 * lasting.times(self.drift, passed as f64) - self.at as f64).max(0.0)
+        let (passed, time) = (passed as f64, time as f64);
+        let worth = match self.trend {
+            Trend::Drift(drift) => time * lasting.times(drift, passed),
+            Trend::Falls(falling) => passed * falling.times(passed),
+            Trend::Partly(share, falling) => time * (1.0 + share * (falling.times(passed) - 1.0)),
+        };
+        (worth - self.at as f64).max(0.0)
     }
 
     fn share(&mut self, gain: f64, whole: Nanos) -> Share {
@@ -86,16 +107,28 @@ impl Course {
         let (first, later) = window.split_first().expect("a block");
         let mut like = first.clone();
         later.iter().for_each(|block| like.append(block));
+        let is_filling = pages_come_in_more_seldom(before, window);
+        let falling = |place: usize| {
+            let sums = [before, window].map(|blocks| sum(blocks, |block| block.counted.value(place) as f64));
+            Falling::of(sums, like.length as f64, Sums::of(blocks).length)
+        };
         let counter = |place: usize| {
             let per = |block: &Stretch| {
                 let of = if Counted::IS_TIME.contains(&place) { block.length } else { block.transactions().max(1) };
                 block.counted.value(place) as f64 / of as f64
             };
-            Line::new(like.counted.value(place), lasting.drift_of(per, pair))
+            let comes_in = is_filling && Counted::COME_IN.contains(&place);
+            let trend = if comes_in { Trend::Falls(falling(place)) } else { Trend::Drift(lasting.drift_of(per, pair)) };
+            Line::new(like.counted.value(place), trend)
         };
         let kind = |(place, kind): (usize, &OpStats)| {
             let per = |block: &Stretch| block.kinds[place].latency_ns_sum as f64 / block.length as f64;
-            Line::new(kind.latency_ns_sum, lasting.drift_of(per, pair))
+            let trend = if is_filling {
+                Trend::Partly(share_with_waits(pair, window, per), falling(Counted::WAITS))
+            } else {
+                Trend::Drift(lasting.drift_of(per, pair))
+            };
+            Line::new(kind.latency_ns_sum, trend)
         };
         let stood: Vec<Standing> = window.iter().map(|block| block.standing.1).collect();
         Self {
@@ -143,6 +176,26 @@ impl Course {
     }
 }
 
+fn sum(blocks: &[Stretch], of: impl Fn(&Stretch) -> f64) -> f64 {
+    blocks.iter().map(of).sum()
+}
+
+/// Whether a pool still fills, and fewer pages came in in the second window by more than chance.
+fn pages_come_in_more_seldom(before: &[Stretch], window: &[Stretch]) -> bool {
+    let [earlier, now] = [before, window].map(|blocks| sum(blocks, |block| block.counted.misses() as f64));
+    let is_full = window[window.len() - 1].standing.1.turned_over >= 1.0;
+    !is_full && earlier - now > 2.0 * (earlier + now).sqrt()
+}
+
+/// Which share of something in a window changes in proportion to the waiting for pages, as the blocks of both windows tell.
+fn share_with_waits(pair: &[Stretch], window: &[Stretch], per: impl Fn(&Stretch) -> f64) -> f64 {
+    let waits = |block: &Stretch| block.counted.value(Counted::WAITS) as f64;
+    let [waited, mean] = [sum(window, waits), sum(window, &per)].map(|sum| sum / window.len() as f64);
+    let others: Vec<f64> = pair.iter().map(|block| waits(block) / waited.max(1.0)).collect();
+    let slope = slope_of(&others, pair.iter().map(&per));
+    if mean > 0.0 { (slope / mean).clamp(0.0, 1.0) } else { 0.0 }
+}
+
 /// Of each line its share of a piece, which all of them together fill: from, to, and what a whole is.
 fn shared_out(lines: &mut [Line], lasting: &Lasting, (from, to, whole): (Nanos, Nanos, Nanos)) -> Vec<Share> {
     let gains: Vec<f64> = lines.iter().map(|line| line.gain(lasting, to, to)).collect();
@@ -156,19 +209,23 @@ fn shared_out(lines: &mut [Line], lasting: &Lasting, (from, to, whole): (Nanos, 
 mod tests {
     use super::*;
     use crate::phase::book::tests::block;
+    use crate::phase::trend::inverse;
     use crate::phase::windows::Windows;
     use libm::exp;
 
     const LENGTH: Nanos = 1_000_000;
 
-    /// Blocks of a pool that fills: of the changes of leaves ever fewer are buffered, pages come in and are waited for as seldom,
-    /// and dirty ones are more. Transactions make some as well.
+    /// Blocks of a pool that fills: of the changes of leaves ever fewer are buffered, and dirty pages are more; pages come in and
+    /// are waited for as the inverse of time, which half of a transaction's time in the thirtieth block is. Transactions make
+    /// pages as well.
     fn filling(count: u32) -> Vec<Stretch> {
         let mut pool = 0.0;
         let of = |number: u32| {
             let share = 0.5 * exp(-(f64::from(number) + 0.5) / 40.0);
             let mut block = block(LENGTH, 100_000);
-            let (reading, pages) = ((1e6 * share).round() as Nanos, (1e5 * share).round() as u64);
+            let seldom = inverse(f64::from(number).max(0.01), f64::from(number) + 1.0);
+            let (reading, pages) = ((4e5 * seldom).round() as Nanos, (1e6 * seldom).round() as u64);
+            block.kinds[0].latency_ns_sum = (2e6 + 6e7 * seldom) as Nanos;
             block.counted = Counted::of_pages(pages, (reading, 2 * LENGTH - reading));
             let (begin, end) = &mut block.standing;
             begin.pool = pool;
@@ -181,7 +238,7 @@ mod tests {
         (0..count).map(of).collect()
     }
 
-    /// What is counted in the rest behind forty blocks, and how things stand in its last piece.
+    /// What is counted in the rest behind forty blocks, its last piece and how things stand there.
     fn rest(blocks: &[Stretch], pieces: u64) -> (Course, Counted) {
         let lasting = Windows::ending_now(&blocks[..40], 10).expect("two windows and some").lasting();
         let mut course = Course::new(lasting, &blocks[..40]);
@@ -199,13 +256,26 @@ mod tests {
         let (course, counted) = rest(&blocks, 36);
         let sum = |blocks: &[Stretch]| blocks.iter().map(|block| block.counted.misses() as f64).sum::<f64>();
         let (level, exact) = (sum(&blocks[30..40]) * 36.0, sum(&blocks[40..]));
-        assert!(level > 3.0 * exact, "as in the window they would be far too many");
-        let trusted = level + 0.7 * (exact - level);
-        assert!((counted.misses() as f64 / trusted - 1.0).abs() < 0.01, "{} {trusted}", counted.misses());
+        assert!(level > 4.0 * exact, "as in the window they would be far too many");
+        assert!((counted.misses() as f64 / exact - 1.0).abs() < 0.02, "{} {exact}", counted.misses());
         let pool = blocks[39].standing.1.pool + counted.read_bytes() + 360.0 * 1e6;
         assert!((course.standing().pool / pool - 1.0).abs() < 1e-6, "every page stays that was read or made");
         let dirty = course.standing().dirty;
         assert!(dirty > 1.03 * blocks[39].standing.1.dirty && dirty < 1e9, "{dirty}");
+    }
+
+    #[test]
+    fn what_waits_for_pages_takes_less_in_the_rest() {
+        let mut blocks = filling(400);
+        for block in &mut blocks {
+            let reading = block.kinds[0].latency_ns_sum;
+            block.kinds.push(OpStats { latency_ns_sum: 1_000_000_000 - reading, ..OpStats::default() });
+        }
+        let (course, _) = rest(&blocks, 36);
+        let sum = |blocks: &[Stretch]| blocks.iter().map(|block| block.kinds[0].latency_ns_sum as f64).sum::<f64>();
+        let (level, exact) = (sum(&blocks[30..40]) * 36.0, sum(&blocks[40..]));
+        let took = sum(&blocks[30..40]) * course.kinds[0].at as f64 / (10 * LENGTH) as f64;
+        assert!(level > 1.4 * exact && (took / exact - 1.0).abs() < 0.05, "{took} {exact} {level}");
     }
 
     #[test]
