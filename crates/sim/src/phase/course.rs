@@ -187,13 +187,14 @@ fn pages_come_in_more_seldom(before: &[Stretch], window: &[Stretch]) -> bool {
     !is_full && earlier - now > 2.0 * (earlier + now).sqrt()
 }
 
-/// Which share of something in a window changes in proportion to the waiting for pages, as the blocks of both windows tell.
+/// Which share of something in a window changes in proportion to the waiting for pages, as the blocks of both windows tell;
+/// less than nothing where it takes the time that others no longer wait.
 fn share_with_waits(pair: &[Stretch], window: &[Stretch], per: impl Fn(&Stretch) -> f64) -> f64 {
     let waits = |block: &Stretch| block.counted.value(Counted::WAITS) as f64;
     let [waited, mean] = [sum(window, waits), sum(window, &per)].map(|sum| sum / window.len() as f64);
     let others: Vec<f64> = pair.iter().map(|block| waits(block) / waited.max(1.0)).collect();
     let slope = slope_of(&others, pair.iter().map(&per));
-    if mean > 0.0 { (slope / mean).clamp(0.0, 1.0) } else { 0.0 }
+    if mean > 0.0 { (slope / mean).clamp(-1.0, 1.0) } else { 0.0 }
 }
 
 /// Of each line its share of a piece, which all of them together fill: from, to, and what a whole is.
