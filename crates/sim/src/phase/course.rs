@@ -5,7 +5,6 @@
 
 use super::book::Stretch;
 use super::falling::Falling;
-use super::growth::Growth;
 use super::sums::Sums;
 use super::trend::slope_of;
 use super::windows::Lasting;
@@ -95,7 +94,6 @@ pub(super) struct Course {
     dirty: f64,
     /// Pages that the window's transactions made, as bytes: what the pool gained there and nobody read.
     made: f64,
-    buffered: Growth,
     piece: (Nanos, Nanos),
 }
 
@@ -137,7 +135,6 @@ impl Course {
             standing: Standing::mean(&stood).expect("a block"),
             dirty: lasting.drift_of(|block| block.standing.1.dirty, pair),
             made: (stood[stood.len() - 1].pool - window[0].standing.0.pool - like.counted.read_bytes()).max(0.0),
-            buffered: Growth::in_windows(before, window, |standing| standing.buffered),
             like,
             lasting,
             piece: (0, 0),
@@ -170,8 +167,6 @@ impl Course {
         let read = self.like.counted.read_bytes() * self.counters[Counted::PAGES_READ].at as f64 / whole;
         let made = self.made * self.lasting.worth(self.piece.1) as f64 / whole;
         standing.pool = (standing.pool + read + made).min(standing.whole);
-        let most = standing.buffered.max(standing.buffer_mark);
-        standing.buffered = (standing.buffered + self.buffered.after(to)).min(most);
         standing
     }
 }
@@ -180,11 +175,13 @@ fn sum(blocks: &[Stretch], of: impl Fn(&Stretch) -> f64) -> f64 {
     blocks.iter().map(of).sum()
 }
 
-/// Whether a pool still fills, and fewer pages came in in the second window by more than chance.
+/// Whether a pool fills, so that most pages which came in stayed there, and fewer of them came in the second window by more than
+/// chance.
 fn pages_come_in_more_seldom(before: &[Stretch], window: &[Stretch]) -> bool {
     let [earlier, now] = [before, window].map(|blocks| sum(blocks, |block| block.counted.misses() as f64));
-    let is_full = window[window.len() - 1].standing.1.turned_over >= 1.0;
-    !is_full && earlier - now > 2.0 * (earlier + now).sqrt()
+    let gained = window[window.len() - 1].standing.1.pool - window[0].standing.0.pool;
+    let fills = gained > sum(window, |block| block.counted.read_bytes()) / 2.0;
+    fills && earlier - now > 2.0 * (earlier + now).sqrt()
 }
 
 /// Which share of something in a window changes in proportion to the waiting for pages, as the blocks of both windows tell;
@@ -263,6 +260,20 @@ mod tests {
         assert!((course.standing().pool / pool - 1.0).abs() < 1e-6, "every page stays that was read or made");
         let dirty = course.standing().dirty;
         assert!(dirty > 1.03 * blocks[39].standing.1.dirty && dirty < 1e9, "{dirty}");
+    }
+
+    #[test]
+    fn pages_of_a_full_pool_come_in_as_often_in_the_rest() {
+        let mut blocks = filling(40);
+        for block in &mut blocks {
+            block.standing.0.pool = 1e12;
+            block.standing.1.pool = 1e12;
+            block.standing.1.turned_over = 3.0;
+        }
+        let (course, counted) = rest(&blocks, 36);
+        let window: u64 = blocks[30..].iter().map(|block| block.counted.misses()).sum();
+        assert_eq!(counted.misses(), 36 * window);
+        assert_eq!(course.standing().pool, 1e12);
     }
 
     #[test]
