@@ -95,6 +95,15 @@ def test_bad_questions_are_told_and_create_nothing(option, value, words, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
+def test_rows_of_more_than_half_a_page_are_told_by_their_option(tmp_path):
+    words = ("--workload", "key_update", "--row-size", "20KB", "--out", tmp_path / "out")
+    done = tameshi(*QUESTION, *words)
+    assert done.returncode != 0
+    assert "--row-size: a row takes half a page at most" in done.stderr
+    assert "Accepted: 1 B to 8000 B" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_price_of_energy_without_watts_is_told_and_creates_nothing(tmp_path):
     prices = ("--price", "cloud-volume-1tb=9", "--price", "energy=0.2")
     storage = ("--storage", "cloud-volume-1tb", *prices)

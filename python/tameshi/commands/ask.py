@@ -204,6 +204,10 @@ def asked(
     _conduct(asking, told, lang, fresh)
 
 
+MOST_ROW_BYTES = 8000
+"""InnoDB keeps a row of more than half a page elsewhere in part, which is not simulated."""
+
+
 def _row_bytes(workload: str, row_size: str | None) -> int:
     if row_size is None:
         return ask.ROW_BYTES
@@ -211,7 +215,12 @@ def _row_bytes(workload: str, row_size: str | None) -> int:
         message = f"rows of {workload} have a size of their own"
         accepted = ["--workload key_update", "--vary row_size=LOW..HIGH: so much more data"]
         raise BadInput(message, where="--row-size", found=row_size, accepted=accepted)
-    return size_of("--row-size", row_size)
+    size = size_of("--row-size", row_size)
+    if not 1 <= size <= MOST_ROW_BYTES:
+        accepted = [f"1 B to {MOST_ROW_BYTES} B"]
+        message = "a row takes half a page at most"
+        raise BadInput(message, where="--row-size", found=row_size, accepted=accepted)
+    return size
 
 
 def _conduct(asking: ask.Asking, catalog: ask.Catalog, lang: str, fresh: bool) -> None:
