@@ -848,7 +848,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "spent.log": ("the log", "ログ"),
     "spent.log_space": ("room in the log", "ログの空き"),
     "spent.outage": ("the server not being there", "サーバーの停止"),
-    "spent.thinking": ("clients that think", "クライアントの待機"),
+    "spent.thinking": (
+        "clients that think or wait for work",
+        "クライアントの待機（思考・到着待ち）",
+    ),
     "table.times": ("Response times by type of transaction", "トランザクション種別の応答時間"),
     "table.checks": (
         "Is the data right? Conditions, ledger, mix, outages and errors",
