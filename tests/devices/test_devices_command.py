@@ -14,7 +14,7 @@ PROFILES = Path(__file__).resolve().parents[2] / "profiles" / "devices"
 SMALL = """
 description = "A small drive"
 [device.xpoint]
-capacity = { value = "1 GB", source = "chosen" }
+capacity = { value = "32 GB", source = "chosen" }
 access_unit = { value = "4 KiB", source = "chosen" }
 channels = { value = 4, source = "chosen" }
 read_time = { value = "5 us", source = "chosen" }
