@@ -116,14 +116,14 @@ impl Engine {
     /// A client waits for something from now on; what it did before is accounted for.
     pub(super) fn turns(&mut self, client: u32, stage: Stage, why: Why) {
         let seat = &mut self.clients[client as usize];
-        self.counters.spent(seat.why, self.now - seat.since);
+        self.counters.spent(seat.why, seat.transaction.kind, self.now - seat.since);
         (seat.stage, seat.why, seat.since) = (stage, why, self.now);
     }
 
     /// Accounts for the time of all clients up to `end`.
     pub(super) fn account(&mut self, end: Nanos) {
         for seat in self.clients.iter_mut().filter(|seat| seat.stage != Stage::Ended) {
-            self.counters.spent(seat.why, end.saturating_sub(seat.since));
+            self.counters.spent(seat.why, seat.transaction.kind, end.saturating_sub(seat.since));
             seat.since = end;
         }
     }

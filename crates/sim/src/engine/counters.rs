@@ -33,19 +33,14 @@ pub(super) enum Count {
     LockWaitNs,
     Deadlocks,
     PoolWaits,
-    TimeProcessor,
-    TimePageReads,
-    TimeFreePages,
-    TimePoolMutex,
-    TimeRowLocks,
-    TimeTreeLocks,
-    TimeLog,
-    TimeLogSpace,
-    TimeOutage,
-    TimeThinking,
 }
 
-pub(super) const COUNTS: usize = 37;
+/// How many they are, how much there is to wait for, and both: behind what is counted stands the time spent with waiting.
+const COUNTERS: usize = Count::PoolWaits as usize + 1;
+pub(crate) const WHYS: usize = Why::Thinking as usize + 1;
+pub(super) const COUNTS: usize = COUNTERS + WHYS;
+/// The places of that time.
+pub(super) const TIMES: std::ops::Range<usize> = COUNTERS..COUNTS;
 /// Names in the order of [`Count`].
 const NAMES: [&str; COUNTS] = [
     "server.statements",
@@ -107,8 +102,9 @@ pub(super) enum Told {
 
 pub(super) const TOLD: usize = 6;
 
-/// What a client waits for.
+/// What a client waits for, in the order of the counters of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
 pub(super) enum Why {
     /// A processor, or it works on one.
     Processor,
@@ -136,11 +132,13 @@ pub(super) enum Why {
 #[derive(Clone, Debug)]
 pub(super) struct Counters {
     values: [u64; COUNTS],
+    /// By kind of transaction, time spent with waiting for each.
+    spent: Vec<[Nanos; WHYS]>,
 }
 
 impl Counters {
     pub(super) fn new() -> Self {
-        Self { values: [0; COUNTS] }
+        Self { values: [0; COUNTS], spent: Vec::new() }
     }
 
     /// One more.
@@ -155,27 +153,22 @@ impl Counters {
         self.values[count as usize] += more;
     }
 
-    /// So long spent with waiting for that.
+    /// So long spent with waiting for that, in a transaction of a kind.
     #[inline]
-    pub(super) fn spent(&mut self, why: Why, time: Nanos) {
-        let count = match why {
-            Why::Processor => Count::TimeProcessor,
-            Why::PageRead => Count::TimePageReads,
-            Why::FreePage => Count::TimeFreePages,
-            Why::PoolMutex => Count::TimePoolMutex,
-            Why::RowLock => Count::TimeRowLocks,
-            Why::TreeLock => Count::TimeTreeLocks,
-            Why::Log => Count::TimeLog,
-            Why::LogSpace => Count::TimeLogSpace,
-            Why::Outage => Count::TimeOutage,
-            Why::Thinking => Count::TimeThinking,
-        };
-        self.values[count as usize] += time;
+    pub(super) fn spent(&mut self, why: Why, kind: usize, time: Nanos) {
+        if kind >= self.spent.len() {
+            self.spent.resize(kind + 1, [0; WHYS]);
+        }
+        self.spent[kind][why as usize] += time;
     }
 
-    /// All values, and zeros from now on.
-    pub(super) fn take_all(&mut self) -> [u64; COUNTS] {
-        std::mem::replace(&mut self.values, [0; COUNTS])
+    /// All values, and by kind of transaction how long what was waited for; zeros from now on.
+    pub(super) fn take_all(&mut self) -> ([u64; COUNTS], Vec<[Nanos; WHYS]>) {
+        let (mut values, spent) = (std::mem::replace(&mut self.values, [0; COUNTS]), std::mem::take(&mut self.spent));
+        for (why, value) in values[TIMES].iter_mut().enumerate() {
+            *value = spent.iter().map(|kind| kind[why]).sum();
+        }
+        (values, spent)
     }
 }
 
@@ -193,7 +186,7 @@ mod tests {
         let known = |name: &str| tameshi_record::metrics::METRICS.iter().any(|metric| metric.name == name);
         assert!(NAMES.iter().all(|name| known(name)), "{NAMES:?}");
         let mut counters = Counters::new();
-        counters.spent(Why::Thinking, 5);
-        assert_eq!(named(&counters.take_all()).last(), Some(("server.time_thinking_ns", 5)));
+        counters.spent(Why::Thinking, 0, 5);
+        assert_eq!(named(&counters.take_all().0).last(), Some(("server.time_thinking_ns", 5)));
     }
 }

@@ -77,6 +77,7 @@ use tameshi_workload::program::tpcc::QueuedDelivery;
 use tameshi_workload::program::{Catalogue, Program, ProgramSpec, Seeds};
 use undo::Segments;
 
+pub(crate) use counters::WHYS;
 pub(crate) use crash::{Blow, How};
 pub(crate) use standing::{Counted, Standing};
 

@@ -1,7 +1,7 @@
 //! What an engine has counted and how it stands, for who goes through a phase without simulating all of it.
 
 use super::Engine;
-use super::counters::{COUNTS, Count, TOLD};
+use super::counters::{COUNTS, Count, TIMES, TOLD, WHYS, Why};
 use super::layout::PAGE;
 use serde_json::json;
 use tameshi_base::Nanos;
@@ -14,6 +14,8 @@ pub(crate) struct Counted {
     told: [u64; TOLD],
     /// By client, transactions and the time that they took.
     clients: Vec<(u64, Nanos)>,
+    /// By kind of transaction, how long what was waited for, in the order of [`Self::IS_TIME`].
+    spent: Vec<[Nanos; WHYS]>,
 }
 
 impl Counted {
@@ -30,13 +32,15 @@ impl Counted {
         Count::ReadBytes as usize,
         Self::WAITS,
     ];
-    pub(crate) const WAITS: usize = Count::TimePageReads as usize;
+    pub(crate) const WAITS: usize = TIMES.start + Why::PageRead as usize;
+    /// Which of what is waited for that is.
+    pub(crate) const READING: usize = Why::PageRead as usize;
     /// Those of time that clients spent, which adds up to all of theirs.
-    pub(crate) const IS_TIME: std::ops::Range<usize> = Count::TimeProcessor as usize..COUNTS;
+    pub(crate) const IS_TIME: std::ops::Range<usize> = TIMES;
 
     /// Nothing, of so many clients.
     pub(crate) fn nothing(clients: usize) -> Self {
-        Self { values: [0; COUNTS], told: [0; TOLD], clients: vec![(0, 0); clients] }
+        Self { values: [0; COUNTS], told: [0; TOLD], clients: vec![(0, 0); clients], spent: Vec::new() }
     }
 
     /// Pages that came in, and the time that clients waited for them and worked.
@@ -45,9 +49,21 @@ impl Counted {
         let mut counted = Self::nothing(0);
         counted.values[Count::PageMisses as usize] = misses;
         counted.values[Self::PAGES_READ] = misses;
-        counted.values[Count::TimePageReads as usize] = waited;
-        counted.values[Count::TimeProcessor as usize] = worked;
+        counted.values[Self::WAITS] = waited;
+        counted.values[TIMES.start + Why::Processor as usize] = worked;
         counted
+    }
+
+    /// The same, where kinds of transactions waited for pages and worked so long each.
+    #[cfg(test)]
+    pub(crate) fn by_kinds(mut self, kinds: &[(Nanos, Nanos)]) -> Self {
+        let of = |(waited, worked): &(Nanos, Nanos)| {
+            let mut spent = [0; WHYS];
+            (spent[Why::PageRead as usize], spent[Why::Processor as usize]) = (*waited, *worked);
+            spent
+        };
+        self.spent = kinds.iter().map(of).collect();
+        self
     }
 
     /// Adds what of a stretch's counts falls into a share of it, and what of its clients' time; `of` gives those of counters
@@ -58,9 +74,18 @@ impl Counted {
             *mine += of(at).unwrap_or(like).of(*other);
         }
         self.told.iter_mut().zip(&other.told).for_each(|(mine, other)| *mine += share.of(*other));
+        self.spent.resize(self.spent.len().max(other.spent.len()), [0; WHYS]);
+        for (mine, other) in self.spent.iter_mut().zip(&other.spent) {
+            mine.iter_mut().zip(other).for_each(|(mine, other)| *mine += time.of(*other));
+        }
         for (mine, other) in self.clients.iter_mut().zip(&other.clients) {
             *mine = (mine.0 + share.of(other.0), mine.1 + time.of(other.1));
         }
+    }
+
+    /// How long transactions of a kind waited for what.
+    pub(crate) fn spent_by(&self, kind: usize) -> [Nanos; WHYS] {
+        self.spent.get(kind).copied().unwrap_or([0; WHYS])
     }
 
     /// A counter's value.
@@ -91,7 +116,7 @@ impl Counted {
     /// Share of the clients' time that goes with pages coming in.
     pub(crate) fn waits_for_pages(&self) -> f64 {
         let all: u64 = self.values[Self::IS_TIME].iter().sum();
-        let pages = self.values[Count::TimePageReads as usize] + self.values[Count::TimeFreePages as usize];
+        let pages = self.values[Self::WAITS] + self.values[TIMES.start + Why::FreePage as usize];
         pages as f64 / all.max(1) as f64
     }
 }
@@ -162,8 +187,10 @@ impl Engine {
     pub(crate) fn take_counted(&mut self, now: Nanos) -> Counted {
         self.account(now);
         let none = vec![(0, 0); self.clients.len()];
+        let (values, spent) = self.counters.take_all();
         Counted {
-            values: self.counters.take_all(),
+            values,
+            spent,
             told: std::mem::take(&mut self.told),
             clients: std::mem::replace(&mut self.done.1, none),
         }
@@ -189,7 +216,7 @@ impl Engine {
     ) -> Result<(), RecordError> {
         self.account(end);
         let counted =
-            Counted { values: self.counters.take_all(), told: std::mem::take(&mut self.told), ..Counted::nothing(0) };
+            Counted { values: self.counters.take_all().0, told: std::mem::take(&mut self.told), ..Counted::nothing(0) };
         counted.write((begin, end), (word, &self.standing()), writer)
     }
 }

@@ -6,11 +6,10 @@
 use super::book::Stretch;
 use super::falling::Falling;
 use super::sums::Sums;
-use super::trend::slope_of;
 use super::windows::Lasting;
-use crate::engine::{Counted, Standing};
+use crate::engine::{Counted, Standing, WHYS};
 use tameshi_base::Nanos;
-use tameshi_record::{OpStats, Share};
+use tameshi_record::Share;
 
 /// Which shares of a stretch fall into a piece of time.
 pub(super) struct Shares {
@@ -46,8 +45,6 @@ enum Trend {
     Drift(f64),
     /// It comes with pages that come in.
     Falls(Falling),
-    /// Such a share of it does.
-    Partly(f64, Falling),
 }
 
 /// How far the rest has come with something, as time of the blocks.
@@ -70,15 +67,32 @@ impl Line {
         let worth = match self.trend {
             Trend::Drift(drift) => time * lasting.times(drift, passed),
             Trend::Falls(falling) => passed * falling.times(passed),
-            Trend::Partly(share, falling) => time * (1.0 + share * (falling.times(passed) - 1.0)),
         };
         (worth - self.at as f64).max(0.0)
     }
+}
 
-    fn share(&mut self, gain: f64, whole: Nanos) -> Share {
-        let from = self.at;
-        self.at += gain.round() as Nanos;
-        Share { from, to: self.at, whole }
+/// How far the rest has come with the time of a kind of transaction, as time of the blocks: it goes on as what it waits for does.
+struct Kind {
+    /// In the blocks, its time with waiting for each.
+    spent: [Nanos; WHYS],
+    /// How its own pages come in, where that changes.
+    own: Option<Falling>,
+    sum: u64,
+    at: Nanos,
+}
+
+impl Kind {
+    fn new(spent: [Nanos; WHYS], own: Option<Falling>) -> Self {
+        Self { sum: spent.iter().sum(), spent, own, at: 0 }
+    }
+
+    /// How much more of the blocks' time it is worth when so much of the rest has passed and what clients wait for has come so far.
+    fn gain(&self, passed: f64, waits: &[f64]) -> f64 {
+        let own = self.own.map(|own| passed * own.times(passed));
+        let of = |why: usize| if why == Counted::READING { own.unwrap_or(waits[why]) } else { waits[why] };
+        let worth: f64 = self.spent.iter().enumerate().map(|(why, spent)| *spent as f64 * of(why)).sum();
+        if self.sum > 0 { (worth / self.sum as f64 - self.at as f64).max(0.0) } else { 0.0 }
     }
 }
 
@@ -88,7 +102,7 @@ pub(super) struct Course {
     /// The window as one.
     pub(super) like: Stretch,
     counters: Vec<Line>,
-    kinds: Vec<Line>,
+    kinds: Vec<Kind>,
     standing: Standing,
     /// By how much dirty pages change with what the pace does.
     dirty: f64,
@@ -106,9 +120,10 @@ impl Course {
         let mut like = first.clone();
         later.iter().for_each(|block| like.append(block));
         let is_filling = pages_come_in_more_seldom(before, window);
-        let falling = |place: usize| {
-            let sums = [before, window].map(|blocks| sum(blocks, |block| block.counted.value(place) as f64));
-            Falling::of(sums, like.length as f64, Sums::of(blocks).length)
+        let passed = Sums::of(blocks).length;
+        let falling = |of: &dyn Fn(&Stretch) -> u64| {
+            let sums = [before, window].map(|blocks| sum(blocks, |block| of(block) as f64));
+            Falling::of(sums, like.length as f64, passed)
         };
         let counter = |place: usize| {
             let per = |block: &Stretch| {
@@ -116,22 +131,22 @@ impl Course {
                 block.counted.value(place) as f64 / of as f64
             };
             let comes_in = is_filling && Counted::COME_IN.contains(&place);
-            let trend = if comes_in { Trend::Falls(falling(place)) } else { Trend::Drift(lasting.drift_of(per, pair)) };
-            Line::new(like.counted.value(place), trend)
-        };
-        let kind = |(place, kind): (usize, &OpStats)| {
-            let per = |block: &Stretch| block.kinds[place].latency_ns_sum as f64 / block.length as f64;
-            let trend = if is_filling {
-                Trend::Partly(share_with_waits(pair, window, per), falling(Counted::WAITS))
+            let trend = if comes_in {
+                Trend::Falls(falling(&|block| block.counted.value(place)))
             } else {
                 Trend::Drift(lasting.drift_of(per, pair))
             };
-            Line::new(kind.latency_ns_sum, trend)
+            Line::new(like.counted.value(place), trend)
+        };
+        let kind = |place: usize| {
+            let reading = |block: &Stretch| block.counted.spent_by(place)[Counted::READING];
+            let own = is_filling.then(|| falling(&reading));
+            Kind::new(like.counted.spent_by(place), own)
         };
         let stood: Vec<Standing> = window.iter().map(|block| block.standing.1).collect();
         Self {
             counters: Counted::PLACES.map(counter).collect(),
-            kinds: like.kinds.iter().enumerate().map(kind).collect(),
+            kinds: (0..like.kinds.len()).map(kind).collect(),
             standing: Standing::mean(&stood).expect("a block"),
             dirty: lasting.drift_of(|block| block.standing.1.dirty, pair),
             made: (stood[stood.len() - 1].pool - window[0].standing.0.pool - like.counted.read_bytes()).max(0.0),
@@ -150,9 +165,16 @@ impl Course {
         let span = |of: &dyn Fn(Nanos) -> Nanos| Share { from: of(from), to: of(to), whole };
         let (work, time) = (span(&|at| lasting.worth(at)), span(&|at| at));
         let (counts, clients) = self.counters.split_at_mut(Counted::IS_TIME.start);
-        let counted = counts.iter_mut().map(|line| line.share(line.gain(lasting, passed, work.to), whole));
-        let counters = counted.chain(shared_out(clients, lasting, piece)).collect();
-        let kinds = shared_out(&mut self.kinds, lasting, piece);
+        let counted = counts.iter_mut().map(|line| {
+            let gain = line.gain(lasting, passed, work.to);
+            go_on(&mut line.at, gain, whole)
+        });
+        let gains = clients.iter().map(|line| line.gain(lasting, to, to)).collect();
+        let counters =
+            counted.chain(shared_out(clients.iter_mut().map(|line| (line.sum, &mut line.at)), gains, piece)).collect();
+        let waits: Vec<f64> = clients.iter().map(|line| line.at as f64).collect();
+        let gains = self.kinds.iter().map(|kind| kind.gain(to as f64, &waits)).collect();
+        let kinds = shared_out(self.kinds.iter_mut().map(|kind| (kind.sum, &mut kind.at)), gains, piece);
         Shares { work, time, counters, kinds }
     }
 
@@ -184,23 +206,25 @@ fn pages_come_in_more_seldom(before: &[Stretch], window: &[Stretch]) -> bool {
     fills && earlier - now > 2.0 * (earlier + now).sqrt()
 }
 
-/// Which share of something in a window changes in proportion to the waiting for pages, as the blocks of both windows tell;
-/// less than nothing where it takes the time that others no longer wait.
-fn share_with_waits(pair: &[Stretch], window: &[Stretch], per: impl Fn(&Stretch) -> f64) -> f64 {
-    let waits = |block: &Stretch| block.counted.value(Counted::WAITS) as f64;
-    let [waited, mean] = [sum(window, waits), sum(window, &per)].map(|sum| sum / window.len() as f64);
-    let others: Vec<f64> = pair.iter().map(|block| waits(block) / waited.max(1.0)).collect();
-    let slope = slope_of(&others, pair.iter().map(&per));
-    if mean > 0.0 { (slope / mean).clamp(-1.0, 1.0) } else { 0.0 }
+/// Of each line, of which there is so much in the blocks and which has come so far, its share of a piece, which all of them
+/// together fill: from, to, and what a whole is.
+fn shared_out<'a>(
+    lines: impl Iterator<Item = (u64, &'a mut Nanos)>,
+    gains: Vec<f64>,
+    (from, to, whole): (Nanos, Nanos, Nanos),
+) -> Vec<Share> {
+    let mut lines: Vec<(u64, &mut Nanos)> = lines.collect();
+    let all: f64 = lines.iter().map(|line| line.0 as f64).sum();
+    let gained: f64 = lines.iter().zip(&gains).map(|(line, gain)| line.0 as f64 * gain).sum();
+    let factor = if gained > 0.0 { all * (to - from) as f64 / gained } else { 1.0 };
+    lines.iter_mut().zip(gains).map(|(line, gain)| go_on(line.1, gain * factor, whole)).collect()
 }
 
-/// Of each line its share of a piece, which all of them together fill: from, to, and what a whole is.
-fn shared_out(lines: &mut [Line], lasting: &Lasting, (from, to, whole): (Nanos, Nanos, Nanos)) -> Vec<Share> {
-    let gains: Vec<f64> = lines.iter().map(|line| line.gain(lasting, to, to)).collect();
-    let all: f64 = lines.iter().map(|line| line.sum as f64).sum();
-    let gained: f64 = lines.iter().zip(&gains).map(|(line, gain)| line.sum as f64 * gain).sum();
-    let factor = if gained > 0.0 { all * (to - from) as f64 / gained } else { 1.0 };
-    lines.iter_mut().zip(gains).map(|(line, gain)| line.share(gain * factor, whole)).collect()
+/// The share of a piece that brings a line so much further.
+fn go_on(at: &mut Nanos, gain: f64, whole: Nanos) -> Share {
+    let from = *at;
+    *at += gain.round() as Nanos;
+    Share { from, to: *at, whole }
 }
 
 #[cfg(test)]
@@ -210,12 +234,12 @@ mod tests {
     use crate::phase::trend::inverse;
     use crate::phase::windows::Windows;
     use libm::exp;
+    use tameshi_record::OpStats;
 
     const LENGTH: Nanos = 1_000_000;
 
     /// Blocks of a pool that fills: of the changes of leaves ever fewer are buffered, and dirty pages are more; pages come in and
-    /// are waited for as the inverse of time, which half of a transaction's time in the thirtieth block is. Transactions make
-    /// pages as well.
+    /// are waited for as the inverse of time. Transactions make pages as well.
     fn filling(count: u32) -> Vec<Stretch> {
         let mut pool = 0.0;
         let of = |number: u32| {
@@ -223,7 +247,6 @@ mod tests {
             let mut block = block(LENGTH, 100_000);
             let seldom = inverse(f64::from(number).max(0.01), f64::from(number) + 1.0);
             let (reading, pages) = ((4e5 * seldom).round() as Nanos, (1e6 * seldom).round() as u64);
-            block.kinds[0].latency_ns_sum = (2e6 + 6e7 * seldom) as Nanos;
             block.counted = Counted::of_pages(pages, (reading, 2 * LENGTH - reading));
             let (begin, end) = &mut block.standing;
             begin.pool = pool;
@@ -276,18 +299,32 @@ mod tests {
         assert_eq!(course.standing().pool, 1e12);
     }
 
-    #[test]
-    fn what_waits_for_pages_takes_less_in_the_rest() {
-        let mut blocks = filling(400);
-        for block in &mut blocks {
-            let reading = block.kinds[0].latency_ns_sum;
-            block.kinds.push(OpStats { latency_ns_sum: 1_000_000_000 - reading, ..OpStats::default() });
+    /// The same blocks, of two kinds of transactions that wait for pages in part, and a third that never does.
+    fn of_kinds(count: u32) -> Vec<Stretch> {
+        let mut blocks = filling(count);
+        for (block, number) in blocks.iter_mut().zip(0u32..) {
+            let seldom = inverse(f64::from(number).max(0.01), f64::from(number) + 1.0);
+            let waits = [6e7, 1.5e7].map(|of| (of * seldom) as Nanos);
+            let kinds =
+                [(waits[0], 2_000_000), (waits[1], 1_500_000), (0, 1_000_000_000 - 3_500_000 - waits[0] - waits[1])];
+            block.kinds = kinds.map(|kind| OpStats { latency_ns_sum: kind.0 + kind.1, ..OpStats::default() }).to_vec();
+            block.counted = block.counted.clone().by_kinds(&kinds);
         }
+        blocks
+    }
+
+    #[test]
+    fn each_kind_takes_less_in_the_rest_as_far_as_it_waits_for_pages() {
+        let blocks = of_kinds(400);
         let (course, _) = rest(&blocks, 36);
-        let sum = |blocks: &[Stretch]| blocks.iter().map(|block| block.kinds[0].latency_ns_sum as f64).sum::<f64>();
-        let (level, exact) = (sum(&blocks[30..40]) * 36.0, sum(&blocks[40..]));
-        let took = sum(&blocks[30..40]) * course.kinds[0].at as f64 / (10 * LENGTH) as f64;
-        assert!(level > 1.4 * exact && (took / exact - 1.0).abs() < 0.05, "{took} {exact} {level}");
+        for (kind, too_long) in [(0, 1.4), (1, 1.2), (2, 1.0)] {
+            let sum =
+                |blocks: &[Stretch]| blocks.iter().map(|block| block.kinds[kind].latency_ns_sum as f64).sum::<f64>();
+            let (level, exact) = (sum(&blocks[30..40]) * 36.0, sum(&blocks[40..]));
+            let took = sum(&blocks[30..40]) * course.kinds[kind].at as f64 / (10 * LENGTH) as f64;
+            assert!(level > (too_long - 0.01) * exact, "as in the window: {}", level / exact);
+            assert!((took / exact - 1.0).abs() < 0.05, "{kind}: {took} {exact} {level}");
+        }
     }
 
     #[test]

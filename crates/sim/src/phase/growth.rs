@@ -43,11 +43,6 @@ impl Growth {
     pub(super) fn mean(&self, time: f64) -> f64 {
         self.gain - self.after(time) * self.time / time
     }
-
-    /// In what time it gains so much; infinite where it never does.
-    pub(super) fn until(&self, more: f64) -> f64 {
-        if more < self.gain { -self.time * log(1.0 - more / self.gain) } else { f64::INFINITY }
-    }
 }
 
 #[cfg(test)]
@@ -65,8 +60,6 @@ mod tests {
         for time in [1.0, 10.0, 100.0] {
             assert!((growth.after(time) - (size(30.0 + time) - size(30.0))).abs() < 1e-9);
         }
-        assert!((growth.after(growth.until(20.0)) - 20.0).abs() < 1e-9);
-        assert_eq!(growth.until(100.0), f64::INFINITY);
         let steps = 10_000;
         let sum: f64 = (0..steps).map(|step| growth.after((f64::from(step) + 0.5) * 100.0 / f64::from(steps))).sum();
         assert!((growth.mean(100.0) - sum / f64::from(steps)).abs() < 1e-6);
@@ -76,9 +69,8 @@ mod tests {
     fn what_grows_as_fast_as_before_goes_on_and_what_shrinks_gains_nothing() {
         let growth = Growth::of([0.0, 10.0, 20.0], [10.0, 10.0]);
         assert!((growth.after(100.0) / 100.0 - 1.0).abs() < 0.01, "{}", growth.after(100.0));
-        assert!((growth.until(50.0) / 50.0 - 1.0).abs() < 0.01);
         let shrinking = Growth::of([20.0, 10.0, 5.0], [10.0, 10.0]);
-        assert_eq!((shrinking.after(100.0), shrinking.mean(100.0), shrinking.until(1.0)), (0.0, 0.0, f64::INFINITY));
+        assert_eq!((shrinking.after(100.0), shrinking.mean(100.0)), (0.0, 0.0));
     }
 
     #[test]

@@ -12,13 +12,11 @@ pub(super) const APART: f64 = 0.02;
 /// Of changes of leaves, with fewer of them that are buffered a pool lacks too little of its leaves for that to matter.
 const FEW_BUFFERED: f64 = 0.01;
 /// A change buffer that takes this share of the pool more before the end leaves other pages less room; one that would take so much
-/// beyond what it may has just come to its end.
+/// beyond what it may comes to its end while it grows fast, or just did.
 const ROOM: f64 = 0.05;
-const LOST: f64 = 0.04;
-/// One that is as large as it may be, but for so much of it, is full; one that comes to that in less than this share of what is
-/// left will make another rest of it.
+const LOST: f64 = 0.07;
+/// One that is as large as it may be, but for so much of it, is full.
 pub(super) const FULL: f64 = 0.97;
-const SOON: f64 = 0.5;
 
 /// What a pace goes on changing with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +48,7 @@ impl With {
         match self {
             Self::Inverse { .. } => (0.5, 0.025),
             Self::Share { .. } => (0.7, 0.06),
-            Self::Buffered { .. } => (1.0, 0.025),
+            Self::Buffered { .. } => (1.0, 0.03),
         }
     }
 }
@@ -136,21 +134,22 @@ impl<'a> Windows<'a> {
         self.is_as_expected() && self.lasting().is_foreseen(left)
     }
 
-    /// Whether a change buffer takes so much of the pool before the end, or is full so long before it, that the rest is not
-    /// like the window.
+    /// Whether a change buffer takes so much of the pool before the end, or has to stop growing so fast, that the rest is not like
+    /// the window.
     pub(super) fn buffer_takes_room(&self, left: f64) -> bool {
-        let Standing { buffered, buffer_mark, whole, .. } = standing(self.blocks);
+        let whole = standing(self.blocks).whole;
         let (growth, most) = growth(self.both());
-        let fills_up = *buffered < FULL * buffer_mark && growth.until(most) < SOON * left;
         let gain = growth.after(left);
-        fills_up || gain.min(most) > ROOM * whole || gain - most > LOST * whole
+        gain.min(most) > ROOM * whole || gain - most > LOST * whole
     }
 
     pub(super) fn lasting(&self) -> Lasting {
         let (_, window) = self.both();
         let both = self.blocks.len() - 2 * self.length;
         let others = self.others[both..].to_vec();
-        let slope = slope(&self.blocks[both..], &others) / Sums::of(window).rate();
+        // A change buffer takes room all the time; what a filling pool's leaves do, only the latest blocks tell.
+        let told_from = if matches!(self.with, With::Buffered { .. }) { 0 } else { both };
+        let slope = slope(&self.blocks[told_from..], &self.others[told_from..]) / Sums::of(window).rate();
         let at = mean(window, &others[self.length..]);
         Lasting { blocks: self.length, drift: self.with.trust().0 * slope, with: self.with, at, others }
     }
