@@ -159,9 +159,9 @@ enum Alarm {
 pub(crate) struct Ended {
     /// Its kind.
     pub(crate) kind: usize,
-    /// From its begin to its end; in open loop from its arrival.
+    /// From its begin to its end; from its arrival in open loop, or where it was queued.
     pub(crate) latency: Nanos,
-    /// In open loop how long after its arrival it began.
+    /// How long after that arrival it began.
     pub(crate) late: Option<Nanos>,
 }
 
@@ -219,7 +219,7 @@ pub(crate) struct Engine {
     reads_pending: u32,
     mutex: PoolMutex,
     change_buffer: ChangeBuffer,
-    /// Deliveries that wait for the background, and since when.
+    /// Deliveries that wait for the background, and when they arrived.
     deliveries: VecDeque<(QueuedDelivery, Nanos)>,
     ready: VecDeque<u32>,
     woken: Vec<u32>,
