@@ -541,16 +541,26 @@ fn a_host_that_cannot_be_is_told_at_its_place() {
 
 #[test]
 fn a_rate_and_users_who_think_are_refused_together() {
-    let program = "[workload.key_update]\ntables = 1\nrows = 10\nrow_size = \"200 B\"\nclients = 1\n";
-    let study = |keys: &str| {
-        let study = SMALL.replace("device = \"null\"", "size = \"1 GiB\"");
-        let study = study.replace("[workload.stream.s]", &format!("{program}{keys}"));
-        study.replace("[\"stream.s\"]", "[\"key_update\"]") + "\n[engine.sqlite]\n"
-    };
-    let both = study("rate = \"10 /s\"\nthink_time = \"5 ms\"\n");
-    let error = planned_in(&both, World::Measured, &profiles()).expect_err("nobody waits for arrivals who think");
-    check_golden("rate_and_think_time", &error.to_string());
-    planned_in(&study("think_time = \"5 ms\"\n"), World::Measured, &profiles()).expect("either alone can be");
+    let small = SMALL.replace("device = \"null\"", "size = \"1 GiB\"");
+    for (word, keys, pauses, name) in [
+        (
+            "key_update",
+            "tables = 1\nrows = 10\nrow_size = \"200 B\"\n",
+            "think_time = \"5 ms\"\n",
+            "rate_and_think_time",
+        ),
+        ("tpcc", "warehouses = 1\n", "waits = \"specification\"\n", "rate_and_waits"),
+    ] {
+        let plan = |more: &str| {
+            let program = format!("[workload.{word}]\n{keys}clients = 1\n{more}");
+            let study = small.replace("[workload.stream.s]", &program).replace("stream.s", word);
+            planned_in(&(study + "\n[engine.sqlite]\n"), World::Measured, &profiles())
+        };
+        let rate = "rate = \"10 /s\"\n";
+        let error = plan(&format!("{rate}{pauses}")).expect_err("nobody waits for arrivals who think");
+        check_golden(name, &error.to_string());
+        [rate, pauses].into_iter().for_each(|alone| drop(plan(alone).expect("either alone can be")));
+    }
 }
 
 #[test]
