@@ -140,11 +140,11 @@ pub(crate) fn no_end(phase: &str, stream: &str, storage: &str) -> String {
     )
 }
 
-/// What is wrong where a data set outgrows its storage: what it was with the log when it was loaded, and what it has become.
+/// What is wrong where a data set outgrows its storage: what it was when it was loaded, with the log, and is now.
 pub(crate) fn no_space(storage: &str, size: Size, (loaded, grown): (Size, Size)) -> String {
     format!(
-        "storage.{storage}.size: log and data set grow from {loaded} to {grown}, and the storage has {size}: a real server \
-         would find no space left; make the storage larger, or the run shorter"
+        "storage.{storage}.size: log and data set grow from {loaded} to {grown}, and the storage has {size}: a real \
+         server would find no space left; make the storage larger, or the run shorter"
     )
 }
 

@@ -25,8 +25,8 @@ impl Engine {
         }
     }
 
-    /// Tells at the phase's end what nobody has begun: arrivals, of the program as a whole, as nobody has drawn of which kind
-    /// they would have been, and deliveries that are still queued.
+    /// Tells at the phase's end what nobody has begun: arrivals, of the program as a whole, as nobody has drawn of
+    /// which kind they would have been, and deliveries that are still queued.
     pub(crate) fn write_unserved(
         &self,
         (begin, end): (Nanos, Nanos),

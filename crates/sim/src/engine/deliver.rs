@@ -31,7 +31,7 @@ impl Engine {
         }
     }
 
-    /// The background takes up the next delivery, or waits for one. To it they arrive: that is when their latency begins.
+    /// The background takes up the next delivery, or waits for one. Its latency runs from when it arrived.
     pub(super) fn deliver(&mut self, deliverer: u32) {
         let Some((delivery, since)) = self.deliveries.pop_front() else {
             return self.turns(deliverer, Stage::Idle, Why::Thinking);

@@ -155,7 +155,7 @@ impl Tree {
         grown.get(at).or(grown.last()).copied().unwrap_or_else(|| self.leaf((group + 1) * self.group - 1))
     }
 
-    /// The leaf on which row `index` of a group is put, and whether it is a new one; none where there is no room for that.
+    /// The leaf on which row `index` of a group is put, and whether it is a new one; none where there is no room.
     fn append(&mut self, group: u64, index: u64, next: &mut u32, room: u32) -> Option<(u32, bool)> {
         let Some(more) = index.checked_sub(self.group + self.spare) else {
             return Some((self.leaf_in(group, index), false));
@@ -266,8 +266,8 @@ impl Layout {
         Self { tables, next, loaded: next, appended: Vec::new(), ..*self }
     }
 
-    /// The leaf on which row `index` of a group of a table is put, and whether it is a new one. Where there is no room for one
-    /// rows crowd on the last leaf there is, until somebody notices.
+    /// The leaf on which row `index` of a group of a table is put, and whether it is a new one. Where there is no room
+    /// for one rows crowd on the last leaf there is, until the run ends for it.
     pub(super) fn append(&mut self, table: usize, group: u64, index: u64) -> (u32, bool) {
         let behind = self.next;
         let tree = &mut self.tables[table].clustered;

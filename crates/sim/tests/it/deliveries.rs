@@ -1,4 +1,4 @@
-//! TPC-C's queued deliveries: terminals are done with them at once, one connection carries them out, and each counts once.
+//! TPC-C's queued deliveries: terminals are done with them at once, one connection carries them out, each counts once.
 
 use crate::engine::{Left, MYSQL_57, drive, run, spec};
 
