@@ -15,7 +15,10 @@ from tameshi.stats.estimates import WindowData
 from tameshi.store import SealedRun
 
 SCHEDULED = ("load.started", "load.late", "load.unserved")
-"""What became of a program's arrivals, which each kind of its transactions counts for itself."""
+"""What became of a program's arrivals, which kinds of its transactions count for themselves.
+
+Arrivals that nobody began are of no kind: they stand with the program.
+"""
 
 
 @dataclass(frozen=True)

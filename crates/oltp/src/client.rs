@@ -9,15 +9,16 @@ use crate::power::Power;
 use crate::profile::Profile;
 use crate::session::Session;
 use crate::spec::Target;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
 use tameshi_base::Nanos;
 use tameshi_record::interval::Clock as Boundaries;
 use tameshi_record::{IntervalStats, Part};
 use tameshi_workload::Schedule;
-use tameshi_workload::program::tpcc::{QueuedDelivery, Tally};
+use tameshi_workload::program::tpcc::{DELIVERY, QueuedDelivery, Tally};
 use tameshi_workload::program::{Client, Outcome, Reply, Statement, Step};
 
 /// A transaction that the database took back so often in a row is given up.
@@ -50,6 +51,8 @@ pub(crate) struct Counts {
     /// Transactions that the database ended, a statement outside of any counting as one.
     pub(crate) ended: u64,
     pub(crate) reconnects: u64,
+    /// Arrivals that nobody has begun: of which kind they would have been nobody has drawn.
+    pub(crate) unserved: u64,
     pub(crate) cpu_ns: u64,
     /// By kind of transaction.
     pub(crate) kinds: Vec<Fates>,
@@ -67,6 +70,7 @@ impl Counts {
         self.ledger += other.ledger;
         self.ended += other.ended;
         self.reconnects += other.reconnects;
+        self.unserved += other.unserved;
         self.cpu_ns += other.cpu_ns;
         self.kinds.resize(other.kinds.len(), Fates::default());
         for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
@@ -106,8 +110,8 @@ pub(crate) struct Ending {
     pub(crate) problem: Option<crate::OltpError>,
 }
 
-/// Deliveries that wait for the background, and since when.
-pub(crate) type Queue = Arc<Mutex<VecDeque<(QueuedDelivery, Nanos)>>>;
+/// A delivery that waits for the background, and when it arrived.
+pub(crate) type Waiting = (QueuedDelivery, Nanos);
 
 /// All that one client needs.
 pub(crate) struct Task {
@@ -129,9 +133,9 @@ pub(crate) struct Task {
     pub(crate) halt: Arc<AtomicBool>,
     pub(crate) power: Power,
     pub(crate) sender: Sender<Message>,
-    /// Deferred deliveries; a client that carries them out does nothing else.
-    pub(crate) queue: Option<Queue>,
-    pub(crate) delivers: bool,
+    /// Where deferred deliveries go, and whence they come: who carries them out does nothing else.
+    pub(crate) defers: Option<Sender<Waiting>>,
+    pub(crate) delivers: Option<Receiver<Waiting>>,
 }
 
 /// A try that failed, and whether its commit was on the way.
@@ -184,15 +188,18 @@ impl Worker {
         let Task { clock, begin, .. } = self.task;
         clock.wait_until(begin, || self.is_halted());
         self.cpu = clock.cpu();
-        if self.task.delivers {
-            self.deliver()
-        } else {
-            self.serve()
+        let queued = self.task.delivers.take().map(|deliveries| self.deliver(&deliveries));
+        if queued.is_none() {
+            self.serve();
         }
+        // The background waits for the last word.
+        self.task.defers = None;
         let end = clock.now().min(self.task.end).max(self.interval_begin + 1);
-        let unserved = self.task.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(end));
-        self.stats[0].unserved = unserved;
         self.rotate(end);
+        self.counts.unserved = self.task.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(end));
+        if let Some(queued) = queued {
+            self.stats[DELIVERY].unserved = queued;
+        }
         self.send(end);
         if let Some((_, journal)) = self.task.ledger.take()
             && let Err(problem) = journal.end(self.ledger_number)
@@ -255,13 +262,10 @@ impl Worker {
             if self.over(start) && intended.is_none() {
                 return;
             }
-            if let Some(at) = intended {
-                let stats = &mut self.stats[transaction.kind];
-                stats.late += u64::from(start.saturating_sub(at) > LATE);
-                let slip = start.saturating_sub(at);
-                stats.started(slip, start.saturating_sub(at.max(now)));
-            }
-            if !self.queued(transaction.kind, start) {
+            if !self.queued(intended.unwrap_or(start)) {
+                if let Some(at) = intended {
+                    self.started(transaction.kind, at, now, start);
+                }
                 self.transaction(transaction.kind, intended.unwrap_or(start), start);
             }
             if transaction.thinking > 0 {
@@ -270,31 +274,45 @@ impl Worker {
         }
     }
 
-    /// Queues a delivery for the background, where deliveries are deferred.
-    fn queued(&mut self, kind: usize, start: Nanos) -> bool {
-        let (Client::Tpcc(terminal), Some(queue)) = (&self.task.client, &self.task.queue) else { return false };
+    /// What arrived at `at` starts now; the client was `free` for it then.
+    fn started(&mut self, kind: usize, at: Nanos, free: Nanos, start: Nanos) {
+        let (stats, slip) = (&mut self.stats[kind], start.saturating_sub(at));
+        stats.late += u64::from(slip > LATE);
+        stats.started(slip, start.saturating_sub(at.max(free)));
+    }
+
+    /// Queues a delivery for the background, where deliveries are deferred: the terminal is done with it.
+    fn queued(&mut self, since: Nanos) -> bool {
+        let (Client::Tpcc(terminal), Some(background)) = (&self.task.client, &self.task.defers) else { return false };
         let Some(delivery) = terminal.queued() else { return false };
-        queue.lock().unwrap_or_else(PoisonError::into_inner).push_back((delivery, start));
-        self.completed(kind, start, start, Outcome::Committed);
+        // Nobody listens any more when its thread has died, and then the run fails.
+        let _ = background.send((delivery, since));
         true
     }
 
-    /// The background: carries out queued deliveries. Their latency runs from when they were queued.
-    fn deliver(&mut self) {
+    /// The background: carries out queued deliveries, which to it are arrivals. Returns how many it has not begun.
+    fn deliver(&mut self, deliveries: &Receiver<Waiting>) -> u64 {
         let clock = self.task.clock;
-        let Some(queue) = self.task.queue.clone() else { return };
-        while !self.over(clock.now()) {
-            self.rotate(clock.now());
-            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-            let Some((delivery, since)) = next else {
-                self.wait_until(clock.now() + RECONNECT);
-                continue;
-            };
-            let now = clock.now();
-            if let Client::Tpcc(terminal) = &mut self.task.client {
-                terminal.begin_delivery(delivery, clock.date(now));
+        loop {
+            let free = clock.now();
+            self.rotate(free);
+            if self.over(free) {
+                // Until the last terminal has ended.
+                return deliveries.iter().count() as u64;
             }
-            self.transaction(self.task.kinds - 1, since, now);
+            let waits = self.task.end.saturating_sub(free).min(RECONNECT);
+            match deliveries.recv_timeout(Duration::from_nanos(waits)) {
+                Ok((delivery, since)) => {
+                    let start = clock.now();
+                    if let Client::Tpcc(terminal) = &mut self.task.client {
+                        terminal.begin_delivery(delivery, clock.date(start));
+                    }
+                    self.started(DELIVERY, since, free, start);
+                    self.transaction(DELIVERY, since, start);
+                }
+                Err(RecvTimeoutError::Timeout) => self.wait_until(clock.now()),
+                Err(RecvTimeoutError::Disconnected) => self.wait_until(self.task.end),
+            }
         }
     }
 

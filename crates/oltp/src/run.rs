@@ -1,6 +1,6 @@
 //! One run: its phases in order, a thread for each client, and the record written as their intervals arrive.
 
-use crate::client::{Counts, Ending, Message, Queue, Task, Worker};
+use crate::client::{Counts, Ending, Message, Task, Worker};
 use crate::clock::Clock;
 use crate::failure::{Failure, OltpError};
 use crate::journal::Journal;
@@ -51,7 +51,7 @@ struct Run<'a> {
     writer: &'a mut Writer,
     power: &'a Power,
     halt: Arc<AtomicBool>,
-    /// Words of the kinds of transactions; the last may be the background's.
+    /// Words of the kinds of transactions.
     kinds: Vec<String>,
     done: Done,
     last_error: Option<Failure>,
@@ -138,7 +138,7 @@ impl Run<'_> {
         self.writer.phase_begin(begin, index as u32, &streams)?;
         let (sender, messages) = channel();
         let outages = Arc::new(Outages::new(begin, end));
-        let queue: Option<Queue> = (deliverers > 0).then(Arc::default);
+        let (defers, mut deliveries) = (deliverers > 0).then(channel).unzip();
         let shared = Arc::clone(self.shared.entry(self.drives.word()).or_insert_with(|| self.program.shared()));
         for (number, session) in (0..).zip(sessions) {
             let name = format!("{}/{}/arrivals/{number}", phase.name, self.drives.word());
@@ -165,13 +165,13 @@ impl Run<'_> {
                 halt: Arc::clone(&self.halt),
                 power: self.power.clone(),
                 sender: sender.clone(),
-                queue: queue.clone(),
-                delivers,
+                defers: defers.clone().filter(|_| !delivers),
+                delivers: if delivers { deliveries.take() } else { None },
             };
             let started = std::thread::Builder::new().name(format!("client-{number}"));
             started.spawn(move || Worker::new(task).work()).map_err(OltpError::Thread)?;
         }
-        drop(sender);
+        drop((sender, defers));
         let endings = self.watch(index as u32, begin.saturating_add(phase.ramp.0), end, &messages)?;
         self.finish(index as u32, end, clients + deliverers, endings, &outages)
     }
@@ -232,6 +232,7 @@ impl Run<'_> {
             ("statement.ledger", counts.ledger),
             ("statement.ended", counts.ended),
             ("load.reconnects", counts.reconnects),
+            ("load.unserved", counts.unserved),
             ("load.cpu_ns", counts.cpu_ns),
         ];
         self.writer.counters((begin, end), self.drives.word(), &rows)?;

@@ -177,14 +177,13 @@ impl<'a> Phase<'a> {
         for (number, stats) in self.stats.iter_mut().enumerate() {
             let of_stream = self.seats.current().filter(|(_, seat)| usize::from(seat.stream) == number);
             stats.unserved = of_stream.map(|(_, seat)| seat.job.unserved_before(end)).sum();
-            if number == self.spec.streams.len() {
-                // Of a program's transactions with their first kind, as on a real server.
-                stats.unserved = world.engine.as_ref().map_or(0, |engine| engine.unserved(end));
-            }
             stats.end = end;
             writer.interval(stats)?;
         }
         world.write_usage(writer)?;
+        if let (Some(engine), Some(drives)) = (&world.engine, self.spec.programs.first()) {
+            engine.write_unserved((self.interval_began, end), drives.word(), writer)?;
+        }
         self.write_engine(world, writer)
     }
 

@@ -27,6 +27,9 @@ pub enum SimError {
     /// Virtual time stands still.
     #[error("{0}")]
     NoProgress(String),
+    /// A database has outgrown its storage.
+    #[error("{0}")]
+    NoSpace(String),
     /// A device model kept commands to itself: a fault of the model, never of the study.
     #[error("phase.{phase}: {commands} commands never completed; this is a fault of Tameshi's device model")]
     Lost {
@@ -257,10 +260,11 @@ impl World {
         Ok(())
     }
 
-    /// Records what the engine has to tell besides its counters.
+    /// Records what the engine has to tell besides its counters; an error where its storage is full.
     pub(crate) fn tell_engine(&mut self, writer: &mut Writer) -> Result<(), SimError> {
         let news = self.engine.as_mut().map_or(Vec::new(), |engine| engine.news());
-        Ok(news.into_iter().try_for_each(|news| writer.event(news.at, news.kind, news.fields))?)
+        news.into_iter().try_for_each(|news| writer.event(news.at, news.kind, news.fields))?;
+        self.engine.as_ref().and_then(|engine| engine.no_space()).map_or(Ok(()), |why| Err(SimError::NoSpace(why)))
     }
 
     /// Records the rebuilds that have ended.

@@ -8,7 +8,7 @@ use crate::resolve::unknown_name;
 use crate::run::{HostSpec, RunSpec, SteadyRule};
 use crate::study::{Derived, Event, Phase, Published, Rounds, Stack, Study, Until};
 use tameshi_base::{InputError, InputErrorKind, Rate, Share, Size};
-use tameshi_workload::program::ProgramSpec;
+use tameshi_workload::program::{ProgramSpec, Waits};
 use tameshi_workload::spec::Access;
 use tameshi_workload::{Arrivals, Objection, StreamSpec, Sync};
 
@@ -368,11 +368,15 @@ pub(crate) fn programs(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> 
     for program in run.phases.iter().flat_map(|phase| &phase.programs) {
         let (path, rate) = (["workload", program.word(), "rate"], program.rate().map_or(1, |rate| rate.0));
         not_zero(source, table, rate, &path, "a rate above zero")?;
-        if program.rate().is_some() && program.think_time().0 > 0 {
-            let path = ["workload", program.word(), "think_time"];
+        let pauses = match program {
+            ProgramSpec::Tpcc(tpcc) => (tpcc.waits == Waits::Specification).then_some("waits"),
+            _ => (program.think_time().0 > 0).then_some("think_time"),
+        };
+        if let (Some(_), Some(key)) = (program.rate(), pauses) {
+            let path = ["workload", program.word(), key];
             let message = "arrivals at a rate wait for nobody who thinks";
             let mut error = source.error_at(table, &path, InputErrorKind::Conflict, message);
-            error.accepted = vec!["rate".into(), "think_time".into()];
+            error.accepted = vec!["rate".into(), key.into()];
             return Err(error);
         }
         let ProgramSpec::Oltp(oltp) = program else { continue };

@@ -955,7 +955,6 @@ TEXT: dict[str, tuple[str, str]] = {
     "name.tpcc.order_status": ("Order-Status", "Order-Status"),
     "name.tpcc.delivery": ("Delivery", "Delivery"),
     "name.tpcc.stock_level": ("Stock-Level", "Stock-Level"),
-    "name.tpcc.deferred_delivery": ("deferred Delivery", "遅延Delivery"),
     "name.tpcc": ("TPC-C", "TPC-C"),
     # measures
     "measure.statement.rate": ("statements / s (QPS)", "QPS（文 / 秒）"),

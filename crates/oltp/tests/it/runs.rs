@@ -154,14 +154,18 @@ fn what_becomes_of_transactions_is_counted_by_kind_and_what_each_client_did_is_t
 }
 
 #[test]
-fn deferred_deliveries_are_carried_out_in_the_background() {
+fn deferred_deliveries_are_carried_out_in_the_background_and_count_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let spec = spec(folder.path(), ProgramSpec::Tpcc(tpcc(2, Manner::Specification, Delivery::Deferred)), 1500);
     let program = loaded(&spec);
-    run(&spec, &program, folder.path());
-    let queued = total(folder.path(), "tpcc.delivery", "transaction.count");
-    let done = total(folder.path(), "tpcc.deferred_delivery", "transaction.count");
-    assert!(queued > 0 && done > 0 && done <= queued, "{queued} queued, {done} done");
+    let whole = run(&spec, &program, folder.path());
+    let of = |kind: &str, metric: &str| total(folder.path(), &format!("tpcc.{kind}"), &format!("transaction.{metric}"));
+    let kinds = ["new_order", "payment", "order_status", "delivery", "stock_level"].map(|kind| of(kind, "count"));
+    assert_eq!((kinds.iter().sum::<u64>(), of("", "count")), (whole.completed, whole.completed));
+    let (done, left) = (kinds[3], total(folder.path(), "tpcc.delivery", "load.unserved"));
+    // Each of two terminals has a delivery and ten orders in its deck, and may be anywhere in it.
+    assert!(done > 0 && (done + left).abs_diff(kinds[0] / 10) <= 3, "{done} and {left}: {kinds:?}");
+    assert!(of("delivery", "latency_sum") / done > of("payment", "latency_sum") / kinds[1], "none takes no time");
     assert!(check_program(&spec, &program, false).expect("checked").holds);
 }
 
@@ -178,6 +182,20 @@ fn an_open_loop_serves_its_rate_or_tells_what_it_could_not_serve() {
     // Poisson with a mean of 600: five standard deviations, whatever else the machine does.
     assert!((478..=722).contains(&(served + unserved)), "{served} served, {unserved} not");
     assert_eq!(total(folder.path(), "oltp", "load.started"), served);
+}
+
+#[test]
+fn arrivals_that_nobody_began_are_of_the_program_and_of_none_of_its_kinds() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rate = Some(Rate(1_000_000_000));
+    let of = tameshi_workload::program::Tpcc { rate, ..tpcc(2, Manner::Specification, Delivery::AtOnce) };
+    let spec = spec(folder.path(), ProgramSpec::Tpcc(of), 500);
+    let program = loaded(&spec);
+    run(&spec, &program, folder.path());
+    let of = |subject: &str, metric: &str| total(folder.path(), subject, metric);
+    let (served, unserved) = (of("tpcc.", "transaction.count"), of("tpcc", "load.unserved"));
+    assert!((served + unserved).abs_diff(500_000) < 3600, "five standard deviations: {served} served, {unserved} not");
+    assert_eq!(of("tpcc.", "load.unserved"), 0);
 }
 
 #[test]

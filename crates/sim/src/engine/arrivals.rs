@@ -4,8 +4,10 @@ use super::counters::Why;
 use super::stage::Stage;
 use super::{Alarm, Ended, Engine};
 use tameshi_base::{Nanos, Random};
+use tameshi_record::{RecordError, Writer};
 use tameshi_spec::run::PhaseSpec;
 use tameshi_workload::program::ProgramSpec;
+use tameshi_workload::program::tpcc::DELIVERY;
 use tameshi_workload::{Arrivals, Schedule};
 
 /// Virtual dates: 2020-01-01, in seconds since 1970.
@@ -23,9 +25,23 @@ impl Engine {
         }
     }
 
-    /// Arrivals before `end` that nobody has begun.
-    pub(crate) fn unserved(&self, end: Nanos) -> u64 {
-        self.clients.iter().filter_map(|seat| seat.schedule.as_ref()).map(|of| of.unserved_before(end)).sum()
+    /// Tells at the phase's end what nobody has begun: arrivals, of the program as a whole, as nobody has drawn of
+    /// which kind they would have been, and deliveries that are still queued.
+    pub(crate) fn write_unserved(
+        &self,
+        (begin, end): (Nanos, Nanos),
+        word: &str,
+        writer: &mut Writer,
+    ) -> Result<(), RecordError> {
+        let schedules = self.clients.iter().filter_map(|seat| seat.schedule.as_ref());
+        let (arrived, queued) = (schedules.map(|of| of.unserved_before(end)).sum(), self.deliveries.len() as u64);
+        if arrived > 0 {
+            writer.counters((begin, end), word, &[("load.unserved", arrived)])?;
+        }
+        if queued > 0 {
+            writer.counters((begin, end), &self.program.kinds(word)[DELIVERY], &[("load.unserved", queued)])?;
+        }
+        Ok(())
     }
 
     /// Clients whose users think when the phase ends, or wait for an arrival, are done.
@@ -85,8 +101,9 @@ impl Engine {
     pub(super) fn started(&mut self, client: u32) {
         self.clients[client as usize].began = self.now;
         if let Some(delivery) = self.delivery_of(client) {
-            self.queue_delivery(delivery);
-            return self.over(client);
+            let since = self.clients[client as usize].arrived.unwrap_or(self.now);
+            self.queue_delivery(delivery, since);
+            return self.done_with_transaction(client);
         }
         if self.is_shutting_down() {
             return self.turns(client, Stage::Outside, Why::Outage);
@@ -96,24 +113,25 @@ impl Engine {
         self.ready.push_back(client);
     }
 
-    /// The server has ended a client's transaction.
+    /// The server has ended a client's transaction, whose latency runs from its arrival, if it had one.
     pub(super) fn finish(&mut self, client: u32) {
         if let Some(watch) = &mut self.watch {
             watch.complete(self.now);
         }
-        self.over(client);
-    }
-
-    /// A transaction is over: in open loop its latency runs from its arrival.
-    fn over(&mut self, client: u32) {
         let seat = &self.clients[client as usize];
-        let (kind, thinking, took) = (seat.transaction.kind, seat.transaction.thinking, self.now - seat.began);
+        let (kind, took) = (seat.transaction.kind, self.now - seat.began);
         let late = seat.arrived.map(|at| seat.began - at);
         self.ended.push(Ended { kind, latency: took + late.unwrap_or(0), late });
         if self.now >= self.done.0 && !self.closing {
             let done = &mut self.done.1[client as usize];
             *done = (done.0 + 1, done.1 + took);
         }
+        self.done_with_transaction(client);
+    }
+
+    /// A client is done with its transaction: its user thinks, or the next one begins.
+    fn done_with_transaction(&mut self, client: u32) {
+        let thinking = self.clients[client as usize].transaction.thinking;
         if thinking == 0 || self.closing {
             self.begin_transaction(client);
             return;

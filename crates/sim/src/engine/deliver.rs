@@ -4,7 +4,8 @@
 use super::Engine;
 use super::counters::Why;
 use super::stage::Stage;
-use tameshi_workload::program::tpcc::{KINDS, QueuedDelivery};
+use tameshi_base::Nanos;
+use tameshi_workload::program::tpcc::{DELIVERY, QueuedDelivery};
 use tameshi_workload::program::{Client, Transaction};
 
 impl Engine {
@@ -22,15 +23,15 @@ impl Engine {
         }
     }
 
-    /// A delivery waits from now on; the background takes it up if it has nothing to do.
-    pub(super) fn queue_delivery(&mut self, delivery: QueuedDelivery) {
-        self.deliveries.push_back((delivery, self.now));
+    /// A delivery that arrived at `since` waits from now on; the background takes it up if it has nothing to do.
+    pub(super) fn queue_delivery(&mut self, delivery: QueuedDelivery, since: Nanos) {
+        self.deliveries.push_back((delivery, since));
         if let Some(deliverer) = self.deliverer().filter(|&of| self.clients[of as usize].stage == Stage::Idle) {
             self.deliver(deliverer);
         }
     }
 
-    /// The background takes up the next delivery, whose latency runs from when it was queued, or waits for one.
+    /// The background takes up the next delivery, or waits for one. Its latency runs from when it arrived.
     pub(super) fn deliver(&mut self, deliverer: u32) {
         let Some((delivery, since)) = self.deliveries.pop_front() else {
             return self.turns(deliverer, Stage::Idle, Why::Thinking);
@@ -40,8 +41,8 @@ impl Engine {
         if let Client::Tpcc(terminal) = &mut seat.client {
             terminal.begin_delivery(delivery, date);
         }
-        seat.transaction = Transaction { kind: KINDS.len(), keying: 0, thinking: 0 };
+        seat.transaction = Transaction { kind: DELIVERY, keying: 0, thinking: 0 };
+        seat.arrived = Some(since);
         self.started(deliverer);
-        self.clients[deliverer as usize].began = since;
     }
 }

@@ -155,19 +155,19 @@ impl Tree {
         grown.get(at).or(grown.last()).copied().unwrap_or_else(|| self.leaf((group + 1) * self.group - 1))
     }
 
-    /// The leaf on which row `index` of a group is put, and whether it is a new one.
-    fn append(&mut self, group: u64, index: u64, next: &mut u32) -> (u32, bool) {
+    /// The leaf on which row `index` of a group is put, and whether it is a new one; none where there is no room.
+    fn append(&mut self, group: u64, index: u64, next: &mut u32, room: u32) -> Option<(u32, bool)> {
         let Some(more) = index.checked_sub(self.group + self.spare) else {
-            return (self.leaf_in(group, index), false);
+            return Some((self.leaf_in(group, index), false));
         };
         let at = (more / self.per_leaf) as usize;
         let grown = &mut self.grown[group as usize];
         let is_new = at >= grown.len();
-        while at >= grown.len() {
+        while at >= grown.len() && *next < room {
             grown.push(*next);
             *next += 1;
         }
-        (grown[at], is_new)
+        Some((*grown.get(at)?, is_new))
     }
 
     /// The way from the root to the leaves around a position.
@@ -221,8 +221,10 @@ pub(super) struct Layout {
     pub(super) change_buffer: (u32, u32),
     /// Of how many pages one of a bitmap tells; none: there are no bitmaps.
     per_bitmap: Option<NonZero<u32>>,
-    /// The next page that nobody has.
+    /// The next page that nobody has, how many there is room for, and whether one more was wanted.
     pub(super) next: u32,
+    pub(super) room: u32,
+    pub(super) is_full: bool,
     /// Pages from here on came after loading.
     loaded: u32,
     /// Of those the first of each that its table got at once, and the table.
@@ -244,7 +246,17 @@ impl Layout {
         let undo = (next, undo);
         let change_buffer = (undo.0 + undo.1, change_buffer.max(1));
         let next = change_buffer.0 + change_buffer.1;
-        Self { tables: placed, undo, change_buffer, per_bitmap, next, loaded: next, appended: Vec::new() }
+        Self {
+            tables: placed,
+            undo,
+            change_buffer,
+            per_bitmap,
+            next,
+            room: u32::MAX,
+            is_full: false,
+            loaded: next,
+            appended: Vec::new(),
+        }
     }
 
     /// Lays out tables of another data set of the same server, behind all pages that there are.
@@ -254,14 +266,19 @@ impl Layout {
         Self { tables, next, loaded: next, appended: Vec::new(), ..*self }
     }
 
-    /// The leaf on which row `index` of a group of a table is put, and whether it is a new one.
+    /// The leaf on which row `index` of a group of a table is put, and whether it is a new one. Where there is no room
+    /// for one rows crowd on the last leaf there is, until the run ends for it.
     pub(super) fn append(&mut self, table: usize, group: u64, index: u64) -> (u32, bool) {
         let behind = self.next;
-        let appended = self.tables[table].clustered.append(group, index, &mut self.next);
+        let tree = &mut self.tables[table].clustered;
+        let appended = tree.append(group, index, &mut self.next, self.room);
         if self.next > behind {
             self.appended.push((behind, table as u8));
         }
-        appended
+        appended.unwrap_or_else(|| {
+            self.is_full = true;
+            (tree.leaf_in(group, index), false)
+        })
     }
 
     /// The table that got a page after loading; none: it is another data set's.

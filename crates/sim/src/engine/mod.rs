@@ -43,6 +43,7 @@ mod requests;
 mod same_rows;
 mod settings;
 mod shutdown;
+mod space;
 mod stage;
 mod standing;
 mod stock;
@@ -69,6 +70,7 @@ use pool_mutex::PoolMutex;
 use purge::Purge;
 use redo::Redo;
 use settings::Settings;
+use space::Space;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, Nanos};
@@ -160,9 +162,9 @@ enum Alarm {
 pub(crate) struct Ended {
     /// Its kind.
     pub(crate) kind: usize,
-    /// From its begin to its end; in open loop from its arrival.
+    /// From its begin to its end; from its arrival in open loop, or where it was queued.
     pub(crate) latency: Nanos,
-    /// In open loop how long after its arrival it began.
+    /// How long after that arrival it began.
     pub(crate) late: Option<Nanos>,
 }
 
@@ -220,8 +222,9 @@ pub(crate) struct Engine {
     reads_pending: u32,
     mutex: PoolMutex,
     change_buffer: ChangeBuffer,
-    /// Deliveries that wait for the background, and since when.
+    /// Deliveries that wait for the background, and when they arrived.
     deliveries: VecDeque<(QueuedDelivery, Nanos)>,
+    space: Space,
     ready: VecDeque<u32>,
     woken: Vec<u32>,
     alarms: BinaryHeap<Reverse<(Nanos, u64, Alarm)>>,
@@ -248,10 +251,11 @@ impl Engine {
     pub(crate) fn new(spec: &RunSpec, places: &[(usize, u64)]) -> Option<Self> {
         let (settings, database) = (Settings::new(spec)?, spec.database.as_ref()?);
         let first = spec.phases.iter().flat_map(|phase| &phase.programs).next()?;
-        let DataSets { program, segments, mut layout, idle, pages } = data_sets::of(spec, &settings)?;
-        layout.next = pages;
-        let storage = spec.storage.get_index_of(&database.storage)?;
+        let DataSets { program, segments, mut layout, mut idle, pages } = data_sets::of(spec, &settings)?;
+        let (storage, name, on) = spec.storage.get_full(&database.storage)?;
         let (device, base_bytes) = places[storage];
+        (layout.next, layout.room) = (pages, settings.room(on.size));
+        idle.iter_mut().for_each(|set| set.layout.room = layout.room);
         let layouts = std::iter::once(&layout).chain(idle.iter().map(|set| &set.layout));
         let mut engine = Self {
             storage,
@@ -293,6 +297,7 @@ impl Engine {
             reads_pending: 0,
             mutex: PoolMutex::default(),
             deliveries: VecDeque::new(),
+            space: Space::new(name.clone(), on.size, pages),
             ready: VecDeque::new(),
             woken: Vec::new(),
             alarms: BinaryHeap::new(),
@@ -331,6 +336,7 @@ impl Engine {
         let thinking = |number| client(number).thinking(drives.think_time(), number, self.seeds);
         self.clients.extend((0..count).map(|number| Seat::new(thinking(number), now)));
         self.deliveries.clear();
+        self.space.begin(self.layout.next);
         self.schedule(phase, drives);
         let (trees, unnoted) = (self.settings.trees, self.settings.model.undo.is_none());
         self.clients.iter_mut().for_each(|seat| (seat.plan.trees, seat.plan.unnoted) = (trees, unnoted));

@@ -227,7 +227,17 @@ fn per_bitmap(model: &Innodb) -> u32 {
 impl Settings {
     /// Where in the storage a page lies: behind the log and the doublewrite buffer.
     pub(super) fn page_offset(&self, page: u32) -> u64 {
-        self.log.next_multiple_of(1 << 20) + DOUBLEWRITE_BYTES + u64::from(page) * PAGE
+        self.bytes_up_to(u64::from(page))
+    }
+
+    /// Bytes of the storage that lie before so many pages' end: log, doublewrite buffer, and pages.
+    pub(super) fn bytes_up_to(&self, pages: u64) -> u64 {
+        self.log.next_multiple_of(1 << 20) + DOUBLEWRITE_BYTES + pages * PAGE
+    }
+
+    /// How many pages a storage has room for.
+    pub(super) fn room(&self, size: Size) -> u32 {
+        (size.0.saturating_sub(self.bytes_up_to(0)) / PAGE).try_into().unwrap_or(u32::MAX)
     }
 
     /// The settings of a run with a simulated database.

@@ -186,6 +186,7 @@ impl Engine {
     /// Takes what was counted until `now`, and begins anew.
     pub(crate) fn take_counted(&mut self, now: Nanos) -> Counted {
         self.account(now);
+        self.space.simulated(self.layout.next, self.done.1.iter().map(|done| done.0).sum());
         let none = vec![(0, 0); self.clients.len()];
         let (values, spent) = self.counters.take_all();
         Counted {
@@ -202,9 +203,10 @@ impl Engine {
         writer.event(now, "clients", json!({ "phase": phase, "completed": completed, "busy_ns": busy }))
     }
 
-    /// This is what each client did in the phase.
+    /// This is what each client did in the phase, not all of which was simulated.
     pub(crate) fn set_done_by_clients(&mut self, counted: &Counted) {
         self.done.1.clone_from(&counted.clients);
+        self.space.foresee(self.layout.next, self.done.1.iter().map(|done| done.0).sum());
     }
 
     /// Writes what was counted from `begin` to `end`, and how things stand at the end.

@@ -280,6 +280,15 @@ fn more_arrivals_than_can_be_served_are_counted_and_latency_grows() {
 }
 
 #[test]
+fn arrivals_that_nobody_began_are_of_the_program_and_of_none_of_its_kinds() {
+    let program = TPCC.replace("clients = 8", "clients = 2, rate = \"1000000 /s\"");
+    let left = run(&spec(MYSQL_57, drive(), "64 MiB", &program, 300));
+    let (served, unserved) = (left.of("transaction.count"), left.of("tpcc load.unserved"));
+    assert_close(served + unserved, 300_000.0, 0.02, "arrivals");
+    assert_eq!(left.of("tpcc.new_order load.unserved"), 0.0);
+}
+
+#[test]
 fn pages_are_written_once_only_where_every_drive_writes_them_whole() {
     let said = |device: Device, wrap: fn(Box<Node>) -> Node| {
         let mut spec = spec(MYSQL_57, device.clone(), "5 MiB", KEYS, 100);

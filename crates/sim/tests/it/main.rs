@@ -29,6 +29,7 @@ mod same_digest;
 mod server_options;
 mod single_pages;
 mod slots;
+mod space;
 mod stacks;
 mod steady;
 mod stock;

@@ -541,16 +541,19 @@ fn a_host_that_cannot_be_is_told_at_its_place() {
 
 #[test]
 fn a_rate_and_users_who_think_are_refused_together() {
-    let program = "[workload.key_update]\ntables = 1\nrows = 10\nrow_size = \"200 B\"\nclients = 1\n";
-    let study = |keys: &str| {
-        let study = SMALL.replace("device = \"null\"", "size = \"1 GiB\"");
-        let study = study.replace("[workload.stream.s]", &format!("{program}{keys}"));
-        study.replace("[\"stream.s\"]", "[\"key_update\"]") + "\n[engine.sqlite]\n"
-    };
-    let both = study("rate = \"10 /s\"\nthink_time = \"5 ms\"\n");
-    let error = planned_in(&both, World::Measured, &profiles()).expect_err("nobody waits for arrivals who think");
-    check_golden("rate_and_think_time", &error.to_string());
-    planned_in(&study("think_time = \"5 ms\"\n"), World::Measured, &profiles()).expect("either alone can be");
+    let keys = "tables = 1\nrows = 9\nrow_size = \"200 B\"";
+    let tpcc = ("tpcc", "warehouses = 1", "waits", "specification");
+    for (word, keys, pauses, time) in [("key_update", keys, "think_time", "5 ms"), tpcc] {
+        let plan = |more: &str| {
+            let program = format!("[workload.{word}]\n{keys}\nclients = 1\n{more}{pauses} = \"{time}\"\n");
+            let study = SMALL.replace("device = \"null\"", "size = \"1 GiB\"") + "\n[engine.sqlite]\n";
+            let study = study.replace("[workload.stream.s]", &program).replace("stream.s", word);
+            planned_in(&study, World::Measured, &profiles())
+        };
+        let error = plan("rate = \"10 /s\"\n").expect_err("nobody waits for arrivals who think").to_string();
+        check_golden(&format!("rate_and_{pauses}"), &error);
+        plan("").expect("alone they can be");
+    }
 }
 
 #[test]

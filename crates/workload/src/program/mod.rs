@@ -90,11 +90,10 @@ impl Program {
         matches!(self, Self::Tpcc(program) if program.deferred)
     }
 
-    /// What the kinds of transactions are called in a record, of a program of that word. The last one may be the background's.
+    /// What the kinds of transactions are called in a record, of a program of that word.
     pub fn kinds(&self, word: &str) -> Vec<String> {
-        let background = self.is_deferred().then_some("deferred_delivery");
-        let kinds = self.catalogue().transactions.iter().copied().chain(background);
-        kinds.map(|kind| if word == kind { word.to_string() } else { format!("{word}.{kind}") }).collect()
+        let kinds = self.catalogue().transactions.iter();
+        kinds.map(|&kind| if word == kind { word.to_string() } else { format!("{word}.{kind}") }).collect()
     }
 
     /// The data set in parts, which may be made in any order and at once. Rows of a table lie in the order of the parts.

@@ -19,7 +19,7 @@ pub use audit::{Finding, LEAST_TRANSACTIONS, Tally, audit};
 pub use input::{Customer, Deck, Input, Line};
 pub use names::{Constants, NuRand, last_name};
 pub use outline::LoadedCustomer;
-pub use terminal::{KINDS, QueuedDelivery, Terminal};
+pub use terminal::{DELIVERY, QueuedDelivery, Terminal};
 
 use super::relation::Catalogue;
 use super::spec::{self, Manner, Waits};

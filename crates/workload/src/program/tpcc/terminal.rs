@@ -11,8 +11,8 @@ use super::schema::sql;
 use std::sync::Arc;
 use tameshi_base::{Nanos, Random};
 
-/// The kinds of transactions, as their numbers stand in the catalogue.
-pub const KINDS: [&str; 5] = ["new_order", "payment", "order_status", "delivery", "stock_level"];
+/// The number of deliveries among the kinds of transactions in the catalogue.
+pub const DELIVERY: usize = 3;
 const SECOND: Nanos = 1_000_000_000;
 /// Clause 5.2.5.7.
 const KEYING: [Nanos; 5] = [18 * SECOND, 3 * SECOND, 2 * SECOND, 2 * SECOND, 2 * SECOND];
@@ -116,7 +116,7 @@ impl Terminal {
             0 => self.draw.new_order(self.w),
             1 => self.draw.payment(self.w),
             2 => self.draw.order_status(),
-            3 => self.draw.delivery(),
+            DELIVERY => self.draw.delivery(),
             _ => self.draw.stock_level(home_district),
         };
         self.date = date;
