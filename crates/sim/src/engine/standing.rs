@@ -33,10 +33,13 @@ impl Counted {
         Self::WAITS,
     ];
     pub(crate) const WAITS: usize = TIMES.start + Why::PageRead as usize;
-    /// Which of what is waited for that is.
+    /// Which of what time goes with that is, and which the work on a processor.
     pub(crate) const READING: usize = Why::PageRead as usize;
+    pub(crate) const WORKING: usize = Why::Processor as usize;
     /// Those of time that clients spent, which adds up to all of theirs.
     pub(crate) const IS_TIME: std::ops::Range<usize> = TIMES;
+    /// Those of it that was no work.
+    pub(crate) const WAITING: std::ops::Range<usize> = TIMES.start + Self::WORKING + 1..TIMES.end;
 
     /// Nothing, of so many clients.
     pub(crate) fn nothing(clients: usize) -> Self {

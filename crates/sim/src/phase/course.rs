@@ -11,6 +11,9 @@ use crate::engine::{Counted, Standing, WHYS};
 use tameshi_base::Nanos;
 use tameshi_record::Share;
 
+/// What clients do on a processor takes what it takes; what they wait for gives more readily where their time must add up.
+const STIFF: f64 = 0.1;
+
 /// Which shares of a stretch fall into a piece of time.
 pub(super) struct Shares {
     /// Of its work.
@@ -87,13 +90,26 @@ impl Kind {
         Self { sum: spent.iter().sum(), spent, own, at: 0 }
     }
 
-    /// How much more of the blocks' time it is worth when so much of the rest has passed and what clients wait for has come so far.
-    fn gain(&self, passed: f64, waits: &[f64]) -> f64 {
-        let own = self.own.map(|own| passed * own.times(passed));
-        let of = |why: usize| if why == Counted::READING { own.unwrap_or(waits[why]) } else { waits[why] };
-        let worth: f64 = self.spent.iter().enumerate().map(|(why, spent)| *spent as f64 * of(why)).sum();
-        if self.sum > 0 { (worth / self.sum as f64 - self.at as f64).max(0.0) } else { 0.0 }
+    /// What a piece adds to its time, where it adds so much to what clients wait for.
+    fn gain(&self, (from, to): (f64, f64), waits: &[Gain]) -> Gain {
+        let own = self.own.map(|own| to * own.times(to) - from * own.times(from));
+        let of = |why: usize| match own {
+            Some(own) if why == Counted::READING => Gain { is: own, give: 0.0 },
+            _ => waits[why],
+        };
+        let shares = self.spent.iter().map(|spent| *spent as f64 / self.sum.max(1) as f64);
+        shares.zip((0..).map(of)).fold(Gain { is: 0.0, give: 0.0 }, |sum, (share, of)| Gain {
+            is: sum.is + share * of.is,
+            give: sum.give + share * of.give,
+        })
     }
+}
+
+/// How much of the blocks' time something gains, and how readily it takes more or less.
+#[derive(Clone, Copy)]
+struct Gain {
+    is: f64,
+    give: f64,
 }
 
 /// The rest behind a window of blocks.
@@ -127,7 +143,7 @@ impl Course {
         };
         let counter = |place: usize| {
             let per = |block: &Stretch| {
-                let of = if Counted::IS_TIME.contains(&place) { block.length } else { block.transactions().max(1) };
+                let of = if Counted::WAITING.contains(&place) { block.length } else { block.transactions().max(1) };
                 block.counted.value(place) as f64 / of as f64
             };
             let comes_in = is_filling && Counted::COME_IN.contains(&place);
@@ -169,12 +185,22 @@ impl Course {
             let gain = line.gain(lasting, passed, work.to);
             go_on(&mut line.at, gain, whole)
         });
-        let gains = clients.iter().map(|line| line.gain(lasting, to, to)).collect();
-        let counters =
-            counted.chain(shared_out(clients.iter_mut().map(|line| (line.sum, &mut line.at)), gains, piece)).collect();
-        let waits: Vec<f64> = clients.iter().map(|line| line.at as f64).collect();
-        let gains = self.kinds.iter().map(|kind| kind.gain(to as f64, &waits)).collect();
-        let kinds = shared_out(self.kinds.iter_mut().map(|kind| (kind.sum, &mut kind.at)), gains, piece);
+        let gain = |(why, line): (usize, &Line)| {
+            let is = line.gain(lasting, to, if why == Counted::WORKING { work.to } else { to });
+            let give = match line.trend {
+                Trend::Falls(_) => 0.0,
+                Trend::Drift(_) if why == Counted::WORKING => STIFF * is,
+                Trend::Drift(_) => is,
+            };
+            Gain { is, give }
+        };
+        let gains = clients.iter().enumerate().map(gain).collect();
+        let clients = clients.iter_mut().map(|line| (line.sum, &mut line.at));
+        let (waits, times): (Vec<Gain>, Vec<Share>) = shared_out(clients, gains, piece).unzip();
+        let counters = counted.chain(times).collect();
+        let gains = self.kinds.iter().map(|kind| kind.gain((from as f64, to as f64), &waits)).collect();
+        let kinds = self.kinds.iter_mut().map(|kind| (kind.sum, &mut kind.at));
+        let kinds = shared_out(kinds, gains, piece).map(|(_, share)| share).collect();
         Shares { work, time, counters, kinds }
     }
 
@@ -206,18 +232,21 @@ fn pages_come_in_more_seldom(before: &[Stretch], window: &[Stretch]) -> bool {
     fills && earlier - now > 2.0 * (earlier + now).sqrt()
 }
 
-/// Of each line, of which there is so much in the blocks and which has come so far, its share of a piece, which all of them
-/// together fill: from, to, and what a whole is.
+/// Of each line, of which there is so much in the blocks and which has come so far, what a piece adds to it (from, to, and what a
+/// whole is), and which share that is. All of them together fill it.
 fn shared_out<'a>(
     lines: impl Iterator<Item = (u64, &'a mut Nanos)>,
-    gains: Vec<f64>,
+    gains: Vec<Gain>,
     (from, to, whole): (Nanos, Nanos, Nanos),
-) -> Vec<Share> {
-    let mut lines: Vec<(u64, &mut Nanos)> = lines.collect();
-    let all: f64 = lines.iter().map(|line| line.0 as f64).sum();
-    let gained: f64 = lines.iter().zip(&gains).map(|(line, gain)| line.0 as f64 * gain).sum();
-    let factor = if gained > 0.0 { all * (to - from) as f64 / gained } else { 1.0 };
-    lines.iter_mut().zip(gains).map(|(line, gain)| go_on(line.1, gain * factor, whole)).collect()
+) -> impl Iterator<Item = (Gain, Share)> {
+    let lines: Vec<((u64, &mut Nanos), Gain)> = lines.zip(gains).collect();
+    let sum = |of: fn(&Gain) -> f64| lines.iter().map(|((sum, _), gain)| *sum as f64 * of(gain)).sum::<f64>();
+    let (left, give) = (sum(|_| 1.0) * (to - from) as f64 - sum(|gain| gain.is), sum(|gain| gain.give));
+    let more = if give > 0.0 { (left / give).max(-1.0) } else { 0.0 };
+    lines.into_iter().map(move |((_, at), gain)| {
+        let is = gain.is + more * gain.give;
+        (Gain { is, ..gain }, go_on(at, is, whole))
+    })
 }
 
 /// The share of a piece that brings a line so much further.
@@ -307,7 +336,9 @@ mod tests {
             let waits = [6e7, 1.5e7].map(|of| (of * seldom) as Nanos);
             let kinds =
                 [(waits[0], 2_000_000), (waits[1], 1_500_000), (0, 1_000_000_000 - 3_500_000 - waits[0] - waits[1])];
-            block.kinds = kinds.map(|kind| OpStats { latency_ns_sum: kind.0 + kind.1, ..OpStats::default() }).to_vec();
+            block.kinds = kinds
+                .map(|kind| OpStats { count: 30_000, latency_ns_sum: kind.0 + kind.1, ..OpStats::default() })
+                .to_vec();
             block.counted = block.counted.clone().by_kinds(&kinds);
         }
         blocks
