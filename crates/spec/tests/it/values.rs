@@ -25,6 +25,8 @@ const CASES: &[(&str, &str, InputErrorKind)] = &[
     ("offset_beyond_the_storage", "offset = \"2 TB\"", BadValue),
     ("offset_that_leaves_no_block", "offset = \"1048575 KiB\"\nblock_size = \"8 KiB\"", BadValue),
     ("span_below_a_block", "span = \"512 B\"", BadValue),
+    ("span_beyond_the_storage", "span = \"2 GiB\"", BadValue),
+    ("span_beyond_what_the_offset_leaves", "offset = \"512 MiB\"\nspan = \"768 MiB\"", BadValue),
 ];
 
 fn with(line: &str) -> String {
