@@ -49,7 +49,8 @@ fn read<'t>(profiles: &'t Profiles, name: &str) -> Option<Result<Array<'t>, Inpu
         let profile: ArrayProfile = source.typed(&table)?;
         let plain = values(&table);
         let Some(DeValue::Table(stack)) = plain.get(KEY).map(Spanned::get_ref) else {
-            unreachable!("a profile that was typed has the table");
+            let message = "an array is a table: its kind, and that one's values";
+            return Err(source.error_at(&table, &[KEY], InputErrorKind::WrongType, message));
         };
         let typed: Stack = source.typed(stack)?;
         one_kind(source, &plain, &[KEY], "array", &typed.kinds(), &KINDS)?;
