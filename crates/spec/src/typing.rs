@@ -27,6 +27,9 @@ pub const WITH_VALUES: &[(&str, &str)] = &[
     ("apart_from", "{ apart_from = { axis = \"AXIS\", whatever = \"AXIS\", beyond = \"5 %\" } }"),
 ];
 
+/// As what the TOML library shows a date to a type that wants a table.
+const DATE: &str = "$__toml_private_datetime";
+
 /// The error of a merged table that its type does not take.
 pub(crate) fn told(source: Source<'_>, table: &Table<'_>, error: &toml::de::Error) -> InputError {
     let span = error.span().unwrap_or(0..0);
@@ -67,6 +70,9 @@ impl Misfit<'_> {
             name = unknown.split(", ").next().unwrap_or_default().to_string();
             rest = known.split(", ").map(str::to_string).collect();
             (InputErrorKind::UnknownKey, format!("there is no key `{name}` here"))
+        } else if name == DATE {
+            let sentence = "a date can't stand here".to_string();
+            return Some(self.error(InputErrorKind::WrongType, sentence, self.found(), vec!["a table".into()]));
         } else if self.message.starts_with("unknown field") {
             (InputErrorKind::UnknownKey, format!("there is no key `{name}` here"))
         } else if self.message.starts_with("unknown variant") {

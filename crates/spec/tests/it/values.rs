@@ -32,6 +32,7 @@ const CASES: &[(&str, &str, InputErrorKind)] = &[
     ("depth_that_is_a_list", "queue_depth = [4]", WrongType),
     ("block_size_that_is_a_table", "block_size = {}", WrongType),
     ("flush_of_pages_that_is_a_number", "page_flush = 16", WrongType),
+    ("flush_of_pages_that_is_a_date", "page_flush = 2026-11-25", WrongType),
     ("flush_of_pages_that_is_a_list", "page_flush = []", WrongType),
     ("names_that_are_one", "ends_with = \"s\"", WrongType),
     ("commits_that_are_a_list", "sync = { group_commit = [] }", WrongType),
