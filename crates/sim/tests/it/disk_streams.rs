@@ -8,7 +8,8 @@ use tameshi_spec::profile::HddProfile;
 /// Bytes per second of each of so many readers at equal distances, and the longest that one waited.
 fn shares(profile: HddProfile, readers: u64, depth: u64, block: u32) -> (Vec<f64>, Nanos) {
     const TIME: Nanos = 20 * SECOND;
-    let apart = profile.capacity.value.0 / readers >> 20 << 20;
+    const MIB: u64 = 1 << 20;
+    let apart = profile.capacity.value.0 / readers / MIB * MIB;
     let mut device = Device::new(&hdd(profile)).expect("a device");
     let mut bytes = vec![0; readers as usize];
     let mut next: Vec<u64> = (0..readers).map(|reader| reader * apart).collect();
