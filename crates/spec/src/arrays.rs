@@ -49,7 +49,9 @@ fn read<'t>(profiles: &'t Profiles, name: &str) -> Option<Result<Array<'t>, Inpu
         let profile: ArrayProfile = source.typed(&table)?;
         let plain = values(&table);
         let Some(DeValue::Table(stack)) = plain.get(KEY).map(Spanned::get_ref) else {
-            unreachable!("a profile that was typed has the table");
+            let mut error = source.error_at(&table, &[KEY], InputErrorKind::WrongType, "a list can't stand here");
+            error.accepted = vec!["a table: a kind of array and its values".to_string()];
+            return Err(error);
         };
         let typed: Stack = source.typed(stack)?;
         one_kind(source, &plain, &[KEY], "array", &typed.kinds(), &KINDS)?;

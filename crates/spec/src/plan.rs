@@ -167,6 +167,7 @@ fn resolve_cell(
     let mut expanded = expand(source, cell, &study, within)?;
     let storage = resolve_storages(source, &cell.table, &study, &expanded.phases, world, profiles)?;
     expanded.resolve_amounts(&storage);
+    crate::spans::end_within(source, &cell.table, &expanded.phases, &storage)?;
     crate::scale::shrink(&mut expanded.phases, &storage);
     let has_programs = expanded.phases.iter().any(|phase| !phase.programs.is_empty());
     let engines = resolve_engine(source, &cell.table, &study, has_programs)?;

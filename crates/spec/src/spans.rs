@@ -3,8 +3,31 @@
 use crate::check::{bad, objected};
 use crate::document::{Source, Table, has_key};
 use crate::resolve::addressed;
-use crate::run::RunSpec;
+use crate::run::{PhaseSpec, RunSpec, StorageSpec};
+use indexmap::IndexMap;
 use tameshi_base::{InputError, Size};
+
+/// No stream's part reaches beyond its storage's end. Phases are as the study says, storages are scaled.
+pub(crate) fn end_within(
+    source: Source<'_>,
+    table: &Table<'_>,
+    phases: &[PhaseSpec],
+    storages: &IndexMap<String, StorageSpec>,
+) -> Result<(), InputError> {
+    for stream in phases.iter().flat_map(|phase| &phase.streams) {
+        let storage = &storages[&stream.storage];
+        let size = whole(storage.size, storage.scale);
+        // Each drive and each stripe of a scaled storage is rounded down.
+        let slack = if storage.scale > 1 { size.0 / 100 } else { 0 };
+        let Some(rest) = size.0.checked_sub(stream.stream.offset.0).filter(|&rest| rest > 0) else { continue };
+        if stream.stream.span.is_some_and(|span| span.0 > rest + slack) {
+            let message = format!("storage `{}` ends before this part of it does", stream.storage);
+            let accepted = format!("at most {}, the rest of the storage's {size}", Size(rest));
+            return Err(bad(source, table, &["workload", "stream", &stream.name, "span"], message, &accepted));
+        }
+    }
+    Ok(())
+}
 
 /// Each stream's part of its storage holds at least one block.
 pub(crate) fn hold_blocks(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Result<(), InputError> {

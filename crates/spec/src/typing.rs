@@ -27,6 +27,9 @@ pub const WITH_VALUES: &[(&str, &str)] = &[
     ("apart_from", "{ apart_from = { axis = \"AXIS\", whatever = \"AXIS\", beyond = \"5 %\" } }"),
 ];
 
+/// As what the TOML library shows a date to a type that wants a table.
+const DATE: &str = "$__toml_private_datetime";
+
 /// The error of a merged table that its type does not take.
 pub(crate) fn told(source: Source<'_>, table: &Table<'_>, error: &toml::de::Error) -> InputError {
     let span = error.span().unwrap_or(0..0);
@@ -67,6 +70,9 @@ impl Misfit<'_> {
             name = unknown.split(", ").next().unwrap_or_default().to_string();
             rest = known.split(", ").map(str::to_string).collect();
             (InputErrorKind::UnknownKey, format!("there is no key `{name}` here"))
+        } else if name == DATE {
+            let sentence = "a date can't stand here".to_string();
+            return Some(self.error(InputErrorKind::WrongType, sentence, self.found(), vec!["a table".into()]));
         } else if self.message.starts_with("unknown field") {
             (InputErrorKind::UnknownKey, format!("there is no key `{name}` here"))
         } else if self.message.starts_with("unknown variant") {
@@ -99,16 +105,19 @@ impl Misfit<'_> {
 
     /// A choice that has values beside its name, and none stand there.
     fn without_values(&self) -> Option<InputError> {
-        let wrong = self.message.strip_prefix("invalid type: ")?;
-        let (what, _) =
+        let wrong = ["invalid type: ", "invalid length "].iter().find_map(|of| self.message.strip_prefix(of))?;
+        let (what, of) =
             [", expected struct variant", ", expected newtype variant"].iter().find_map(|of| wrong.split_once(of))?;
         let found = self.found();
-        let (key, name) = match self.key.rsplit_once('.') {
-            Some((key, name)) if what != "unit variant" => (key, name),
+        let (key, last) = match self.key.rsplit_once('.') {
+            Some((key, last)) if what != "unit variant" => (key, last),
             _ => (self.key.as_str(), found.trim_matches(['"', '\''])),
         };
-        let key = key.rsplit('.').next().unwrap_or_default();
-        let accepted = WITH_VALUES.iter().filter(|(of, _)| *of == name).map(|(_, form)| format!("{key} = {form}"));
+        let named = variant(of);
+        let name = named.as_deref().unwrap_or(last);
+        let key =
+            if name == last { format!("{} = ", key.rsplit('.').next().unwrap_or_default()) } else { String::new() };
+        let accepted = WITH_VALUES.iter().filter(|(of, _)| *of == name).map(|(_, form)| format!("{key}{form}"));
         let sentence = format!("`{name}` needs values beside its name");
         Some(self.error(InputErrorKind::WrongType, sentence, found.clone(), accepted.collect()))
     }
@@ -116,10 +125,20 @@ impl Misfit<'_> {
     /// A value of the wrong type, or one that its type refuses.
     fn value(&self) -> InputError {
         let (wrong, accepted) = self.message.split_once(", expected ").unwrap_or((self.message, ""));
-        let accepted = if accepted.is_empty() { vec![] } else { vec![accepted.to_string()] };
-        let (kind, sentence) = match wrong.strip_prefix("invalid type: ") {
-            Some(what) => (InputErrorKind::WrongType, format!("{what} can't stand here")),
-            None => (InputErrorKind::BadValue, wrong.to_string()),
+        let accepted = if accepted.is_empty() { vec![] } else { vec![in_words(accepted)] };
+        let (kind, sentence) = if let Some(what) = wrong.strip_prefix("invalid type: ") {
+            let what = match what {
+                "map" => "a table".into(),
+                "sequence" => "a list".into(),
+                what => what.replacen("floating point", "number", 1),
+            };
+            (InputErrorKind::WrongType, format!("{what} can't stand here"))
+        } else if wrong.starts_with("invalid length ") {
+            (InputErrorKind::WrongType, "a list can't stand here".to_string())
+        } else if let Some(what) = wrong.strip_prefix("invalid value: ") {
+            (InputErrorKind::BadValue, format!("{what} can't stand here"))
+        } else {
+            (InputErrorKind::BadValue, wrong.to_string())
         };
         self.error(kind, sentence, self.found(), accepted)
     }
@@ -127,6 +146,36 @@ impl Misfit<'_> {
     fn found(&self) -> String {
         self.source.text_at(self.span.clone())
     }
+}
+
+/// What serde expects, in words of TOML.
+fn in_words(expected: &str) -> String {
+    let whole = |most: u64| format!("a whole number from 0 to {most}");
+    match expected {
+        "u8" => whole(u8::MAX.into()),
+        "u16" => whole(u16::MAX.into()),
+        "u32" => whole(u32::MAX.into()),
+        "u64" | "usize" => "a whole number, 0 or more".into(),
+        "f64" => "a number".into(),
+        "a boolean" => "true or false".into(),
+        "a sequence" => "a list".into(),
+        "a map" => "a table".into(),
+        of if of.starts_with("struct ") => "a table".into(),
+        of => of.into(),
+    }
+}
+
+/// The name in a study of ` Type::Variant`, perhaps with what follows it.
+fn variant(of: &str) -> Option<String> {
+    let (_, name) = of.split_once("::")?;
+    let mut word = String::new();
+    for letter in name.split(' ').next()?.chars() {
+        if letter.is_uppercase() && !word.is_empty() {
+            word.push('_');
+        }
+        word.extend(letter.to_lowercase());
+    }
+    Some(word)
 }
 
 /// The keys of the table under a dotted path.

@@ -229,8 +229,11 @@ fn a_stream_does_not_starve_a_reader_behind_the_sweep() {
     spec.phases[0].streams.push(reader);
     let left = run(&spec);
     let (count, sum) = (left.sum("read.count"), left.sum("read.latency_sum"));
-    assert!(count >= 30, "{count} reads in 20 s");
-    assert!(sum / count < 600 * MS, "{} ms", sum / count / MS);
+    // A turn of the stream is a revolution, and the reader's place is far away: some 13 ms for both.
+    assert!((1400..1700).contains(&count), "{count} reads in 20 s");
+    assert!(sum / count < 15 * MS, "{} ms", sum / count / MS);
+    let written = left.sum("write.bytes") / 20;
+    assert!((50_000_000..60_000_000).contains(&written), "{written} bytes a second");
 }
 
 #[test]

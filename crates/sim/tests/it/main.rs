@@ -10,6 +10,7 @@ mod crashes;
 mod deliveries;
 mod device_suite;
 mod disk_answers;
+mod disk_streams;
 mod engine;
 mod events;
 mod faults;

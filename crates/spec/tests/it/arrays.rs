@@ -146,6 +146,8 @@ fn a_profile_that_can_be_no_array_is_told_in_its_own_file() {
     }
     let error = planned("array = \"mirrors\"", "description = \"nothing\"\n[array]\n").expect_err("nothing");
     check_golden("array_profile_of_nothing", &error.to_string());
+    let error = planned("array = \"mirrors\"", "description = \"a list\"\narray = []\n").expect_err("no table");
+    check_golden("array_profile_that_is_a_list", &error.to_string());
 }
 
 fn texts(kind: &str) -> Vec<(String, String, String)> {

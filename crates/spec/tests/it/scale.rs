@@ -44,6 +44,19 @@ fn bytes_go_with_the_scale_and_times_and_requests_stay() {
 }
 
 #[test]
+fn a_part_may_end_where_the_whole_drive_does_and_no_further_whatever_the_scale() {
+    let stream = |span| format!("offset = \"300 GB\"\nspan = \"{span} GB\"\nblock_size = \"1 MiB\"");
+    for scale in [7, 32, 64] {
+        let storage = format!("raid0 = {{ members = 3, of.device = \"flash\" }}\nscale = {scale}");
+        assert_eq!(run(&storage, &stream(2_100)).storage["disk"].scale, scale);
+        let study = SMALL.replacen("device = \"null\"", &storage, 1);
+        let study = study.replacen("[workload.stream.s]", &format!("[workload.stream.s]\n{}", stream(2_200)), 1);
+        let error = planned_in(&study, World::Simulated, &with_flash()).expect_err("it ends too late");
+        assert_eq!(error.key, "workload.stream.s.span", "{error}");
+    }
+}
+
+#[test]
 fn a_study_of_streams_is_scaled_by_itself_as_far_as_blocks_and_drives_stay_large_enough() {
     assert_eq!(run("device = \"flash\"", "").storage["disk"].scale, 64, "four pages of 256 are left");
     assert_eq!(run("device = \"flash\"\nsize = \"20 GiB\"", "").storage["disk"].scale, 16, "1 GiB is left");

@@ -25,6 +25,19 @@ const CASES: &[(&str, &str, InputErrorKind)] = &[
     ("offset_beyond_the_storage", "offset = \"2 TB\"", BadValue),
     ("offset_that_leaves_no_block", "offset = \"1048575 KiB\"\nblock_size = \"8 KiB\"", BadValue),
     ("span_below_a_block", "span = \"512 B\"", BadValue),
+    ("depth_that_is_a_word", "queue_depth = \"four\"", WrongType),
+    ("depth_below_zero", "queue_depth = -3", BadValue),
+    ("depth_with_a_fraction", "queue_depth = 2.5", WrongType),
+    ("depth_that_is_a_table", "queue_depth = {}", WrongType),
+    ("depth_that_is_a_list", "queue_depth = [4]", WrongType),
+    ("block_size_that_is_a_table", "block_size = {}", WrongType),
+    ("flush_of_pages_that_is_a_number", "page_flush = 16", WrongType),
+    ("flush_of_pages_that_is_a_date", "page_flush = 2026-11-25", WrongType),
+    ("flush_of_pages_that_is_a_list", "page_flush = []", WrongType),
+    ("names_that_are_one", "ends_with = \"s\"", WrongType),
+    ("commits_that_are_a_list", "sync = { group_commit = [] }", WrongType),
+    ("span_beyond_the_storage", "span = \"2 GiB\"", BadValue),
+    ("span_beyond_what_the_offset_leaves", "offset = \"512 MiB\"\nspan = \"768 MiB\"", BadValue),
 ];
 
 fn with(line: &str) -> String {
@@ -39,6 +52,32 @@ fn a_value_in_a_wrong_form_is_told_with_the_forms_that_are_taken() {
         assert!(!error.accepted.is_empty() && !error.found.is_empty() && !error.key.is_empty(), "{name}: {error}");
         check_golden(name, &error.to_string());
     }
+}
+
+#[test]
+fn what_is_told_of_a_wrong_type_names_nothing_of_rust() {
+    let lines = include_str!("worked_example.toml").lines().filter_map(|line| line.split_once(" = "));
+    let mut told = 0;
+    for wrong in ["\"word\"", "-3", "2.5", "true", "[]", "[1]", "{}", "{ a = 1 }"] {
+        let mut texts: Vec<String> = lines
+            .clone()
+            .map(|(key, value)| {
+                let (old, new) = (format!("{key} = {value}"), format!("{key} = {wrong}"));
+                include_str!("worked_example.toml").replacen(&old, &new, 1)
+            })
+            .collect();
+        for part in ["storage.disk", "storage", "workload.stream.s", "workload", "phase.p", "phase", "run", "search"] {
+            texts.push(format!("title = \"t\"\nquestion = \"q?\"\n{part} = {wrong}\n"));
+        }
+        for text in texts {
+            let Err(error) = planned(&text) else { continue };
+            let said = format!("{} {}", error.message, error.accepted.join(" "));
+            let of_rust = ["struct", "variant", "u32", "u64", "f64", "::", "sequence", "a map", "invalid", "floating"];
+            assert!(!of_rust.iter().any(|word| said.contains(word)), "{error}");
+            told += 1;
+        }
+    }
+    assert!(told > 150, "{told} errors");
 }
 
 #[test]

@@ -60,13 +60,14 @@ impl Hdd {
         if depth == 0 {
             return Err("a hard disk's queue_depth must not be zero".into());
         }
+        let geometry = Geometry::new(profile)?;
         Ok(Self {
-            geometry: Geometry::new(profile)?,
+            queue: Queue::new(profile.scheduling.value, depth, age_limit, geometry.revolution()),
+            geometry,
             overhead: profile.command_overhead.value.0,
             depth,
             held: 0,
             host: VecDeque::new(),
-            queue: Queue::new(profile.scheduling.value, depth, age_limit),
             choice_at: None,
             service: None,
             busy_ns: 0,
@@ -178,7 +179,7 @@ impl Hdd {
     /// The controller is done with a command: it needs the arm, or it doesn't.
     fn ready(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         let (geometry, read_ahead) = (&self.geometry, &mut self.read_ahead);
-        let ended = self.queue.ready(|queued| match (queued.command.kind, read_ahead) {
+        let ended = self.queue.ready(now, |queued| match (queued.command.kind, read_ahead) {
             (CommandKind::Read, Some(read_ahead)) => {
                 let end = queued.end_bytes();
                 let holds = read_ahead.holds(geometry, queued.command.offset_bytes, end, now);
@@ -218,7 +219,8 @@ impl Hdd {
         if let Some(head) = self.read_ahead.as_ref().and_then(|held| held.head_cylinder(&self.geometry, now)) {
             self.head_cylinder = head;
         }
-        let Some(queued) = self.queue.choose(&self.geometry, self.head_cylinder, now) else { return };
+        let read_ahead = self.read_ahead.as_ref();
+        let Some(queued) = self.queue.choose(&self.geometry, self.head_cylinder, read_ahead, now) else { return };
         let (offset, end) = (queued.command.offset_bytes, queued.end_bytes());
         let begin = self.geometry.begin(offset);
         let arrival = now + self.geometry.seek(queued.cylinder.abs_diff(self.head_cylinder));
