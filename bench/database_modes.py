@@ -1,15 +1,16 @@
 """What the simulated database costs: every cell of a study in both modes, in CPU time and memory.
 
     python -m bench.database_modes [--study studies/mysql-disk-or-flash.toml]
-                                   [--exact MINUTES | --reference FOLDER] [--only TEXT] [--write]
+                                   [--exact MINUTES | --reference FOLDER] [--repetitions N]
+                                   [--only TEXT] [--write]
 
-Each cell's first repetition runs in a process of its own: `fast` as a whole, `exact` whole too, or
-its first MINUTES, projected to the whole with the pace of the last half of them, or not: what
+Each cell's first repetitions run in processes of their own: `fast` as a whole, `exact` whole too,
+or its first MINUTES, projected to the whole with the pace of the last half of them, or not: what
 `tameshi run --exact` left in FOLDER stands for it, at an unknown cost. Processor time is
-the process's; beside it stand statements per second, the largest resident memory and, where exact
-ran as a whole, how far apart the modes are, also in other figures of theirs. Sums are over all
-repetitions of the study, shared evenly by two cores. `--write` writes
-docs/validation/database-modes.md.
+the process's, a repetition's mean; beside it stand statements per second, the largest resident
+memory and, where exact ran as a whole, how far apart the modes are, in each repetition and in other
+figures of theirs. Sums are over all repetitions of the study, shared evenly by two cores. `--write`
+writes docs/validation/database-modes.md.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def whole(spec: RunSpec, minutes: float | None) -> tuple[Cost, bool]:
 
 
 def referred(folder: Path, spec: RunSpec) -> Cost:
-    """The same cell's first repetition in a folder of results."""
+    """The same run in a folder of results."""
     for run in (folder / "runs").iterdir():
         known = json.loads((run / "spec.json").read_text())
         if (known["cell"], known["repetition"]) == (dict(spec.cell), spec.repetition):
@@ -147,22 +148,40 @@ def referred(folder: Path, spec: RunSpec) -> Cost:
     raise SystemExit(f"{folder} has no run of {spec.cell}")
 
 
+def mean(costs: Sequence[Cost]) -> Cost:
+    """Of several repetitions of a cell; the largest memory."""
+    count = len(costs)
+    names = [name for name in costs[0].figures if all(name in cost.figures for cost in costs)]
+    return Cost(
+        sum(cost.cpu_s for cost in costs) / count,
+        max(cost.memory_mib for cost in costs),
+        sum(cost.statements for cost in costs) / count,
+        sum(cost.seconds for cost in costs) / count,
+        sum(cost.simulated_s for cost in costs) / count,
+        {name: sum(cost.figures[name] for cost in costs) / count for name in names},
+    )
+
+
 def measured(
-    specs: Sequence[RunSpec], exactly: Callable[[RunSpec], tuple[Cost, bool]], console: Console
+    cells: Mapping[str, Sequence[RunSpec]],
+    exactly: Callable[[RunSpec], tuple[Cost, bool]],
+    console: Console,
 ) -> tuple[list[list[str]], list[list[str]]]:
     """A row of costs for each cell, and the sums; a row of differences for each."""
     rows, others, sums, most = [], [["cell"]], [0.0, 0.0], 0.0
-    for spec in specs:
-        name = " ".join(map(str, spec.cell.values()))
-        fast = apart(resized(spec, Mode.fast, None))
-        exact, is_whole = exactly(spec)
-        off = f"{(fast.rate / exact.rate - 1) * 100:+.2f} %" if is_whole else ""
+    for name, specs in cells.items():
+        fasts = [apart(resized(spec, Mode.fast, None)) for spec in specs]
+        exacts, are_whole = zip(*map(exactly, specs), strict=True)
+        fast, exact, is_whole = mean(fasts), mean(exacts), all(are_whole)
+        off, each = f"{(fast.rate / exact.rate - 1) * 100:+.2f} %" if is_whole else "", ""
         if is_whole:
+            pairs = zip(fasts, exacts, strict=True)
+            each = ", ".join(f"{(one.rate / other.rate - 1) * 100:+.1f}" for one, other in pairs)
             others[0] = ["cell", *fast.figures]
             others.append([name, *apart_by(fast.figures, exact.figures)])
         sums = [sums[0] + fast.cpu_s, sums[1] + exact.cpu_s]
         most = max(most, fast.memory_mib, exact.memory_mib)
-        row = [name, f"{fast.rate:,.0f}", off, f"{fast.simulated_s:,.0f}"]
+        row = [name, f"{fast.rate:,.0f}", off, each, f"{fast.simulated_s:,.0f}"]
         took = f"{exact.cpu_s:.0f}{'' if is_whole else ' projected'}"
         row += [f"{fast.cpu_s:.1f}", took if exact.cpu_s else ""]
         rows.append([*row, f"{max(fast.memory_mib, exact.memory_mib):.0f}"])
@@ -170,6 +189,7 @@ def measured(
     rows.append(
         [
             "all, once",
+            "",
             "",
             "",
             "",
@@ -196,8 +216,8 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 HEADS = (
-    *("cell", "statements/s, fast", "fast against exact", "simulated of it, s"),
-    *("CPU s, fast", "CPU s, exact", "memory, MiB"),
+    *("cell", "statements/s, fast", "fast against exact", "each repetition, %"),
+    *("simulated of it, s", "CPU s, fast", "CPU s, exact", "memory, MiB"),
 )
 
 
@@ -205,16 +225,18 @@ def written(
     rows: Sequence[Sequence[str]],
     others: Sequence[Sequence[str]],
     study: str,
-    repetitions: int,
+    repetitions: tuple[int, int],
 ) -> str:
-    """The page."""
-    fast, exact = (float(rows[-1][column] or 0) * repetitions / CORES / MINUTE for column in (4, 5))
+    """The page; of so many repetitions it holds, and of so many there are."""
+    held, there_are = repetitions
+    fast, exact = (float(rows[-1][column] or 0) * there_are / CORES / MINUTE for column in (5, 6))
     beside = f", {exact:.0f} minutes in `exact`" if exact else ""
     page = (
         "# What the simulated database costs\n\n"
-        f"`python -m bench.database_modes`, every cell of `{study}`, its first repetition. "
+        f"`python -m bench.database_modes`, every cell of `{study}`, means of "
+        f"{held} of its {there_are} repetitions. "
         f"Processor time is the process's own.\n\n{table([HEADS, *rows])}\n\n"
-        f"With all {repetitions} repetitions, shared evenly by {CORES} cores: "
+        f"With all {there_are} repetitions, shared evenly by {CORES} cores: "
         f"{fast:.1f} minutes in `fast`{beside}.\n"
     )
     if len(others) > 1:
@@ -233,30 +255,32 @@ def main() -> None:
     exact = parser.add_mutually_exclusive_group()
     exact.add_argument("--exact", type=float, metavar="MINUTES")
     exact.add_argument("--reference", type=Path, metavar="FOLDER")
+    parser.add_argument("--repetitions", type=int, default=1, metavar="N")
     parser.add_argument("--only", default="", help="part of a cell's levels, as `flash small`")
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     planned = plan(read_study(asked.study), "simulated", quick=False)
-    specs = [
-        s
-        for s in planned.runs
-        if s.repetition == 0 and asked.only in " ".join(map(str, s.cell.values()))
-    ]
+    cells: dict[str, list[RunSpec]] = {}
+    for spec in planned.runs:
+        name = " ".join(map(str, spec.cell.values()))
+        if spec.repetition < asked.repetitions and asked.only in name:
+            cells.setdefault(name, []).append(spec)
     console = Console()
     folder: Path | None = asked.reference
 
     def exactly(spec: RunSpec) -> tuple[Cost, bool]:
         return whole(spec, asked.exact) if folder is None else (referred(folder, spec), True)
 
-    rows, others = measured(specs, exactly, console)
+    rows, others = measured(cells, exactly, console)
     for head, *lines in ([HEADS, *rows], others):
         shown = Table(*head)
         for line in lines:
             shown.add_row(*line)
         console.print(shown)
     if asked.write:
-        repetitions = 1 + max(spec.repetition for spec in planned.runs)
-        page = written(rows, others, asked.study.name, repetitions)
+        there_are = 1 + max(spec.repetition for spec in planned.runs)
+        held = min(asked.repetitions, there_are)
+        page = written(rows, others, asked.study.name, (held, there_are))
         (ROOT / "docs/validation/database-modes.md").write_text(page)
 
 
