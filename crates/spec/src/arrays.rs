@@ -48,17 +48,13 @@ fn read<'t>(profiles: &'t Profiles, name: &str) -> Option<Result<Array<'t>, Inpu
     Some(source.parse().and_then(|table| {
         let profile: ArrayProfile = source.typed(&table)?;
         let plain = values(&table);
-        let Some(DeValue::Table(stack)) = plain.get(KEY).map(Spanned::get_ref) else {
-            let mut error = source.error_at(&table, &[KEY], InputErrorKind::WrongType, "a list can't stand here");
-            error.accepted = vec!["a table: a kind of array and its values".to_string()];
-            return Err(error);
-        };
-        let typed: Stack = source.typed(stack)?;
+        let stack = plain.get(KEY).and_then(|stack| stack.get_ref().as_table()).cloned().unwrap_or_default();
+        let typed: Stack = source.typed(&stack)?;
         one_kind(source, &plain, &[KEY], "array", &typed.kinds(), &KINDS)?;
         let (links, storages) = (IndexMap::new(), IndexMap::new());
         let place = Place { source, table: &plain, links: &links, storages: &storages, profiles, storage: name };
         let node = place.part(&[KEY], &typed)?;
-        Ok(Array { profile, stack: stack.clone(), node })
+        Ok(Array { profile, stack, node })
     }))
 }
 

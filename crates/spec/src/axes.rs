@@ -3,6 +3,7 @@
 use crate::document::{Source, Table, merge, nested};
 use crate::study::Varies;
 use indexmap::IndexMap;
+use std::ops::Range;
 use tameshi_base::{InputError, InputErrorKind};
 use toml::Spanned;
 use toml::de::DeValue;
@@ -33,8 +34,14 @@ fn take<'t>(source: Source<'_>, document: &mut Table<'t>, key: &str) -> Result<O
     let span = value.span();
     match value.into_inner() {
         DeValue::Table(table) => Ok(Some(table)),
-        _ => Err(source.error(InputErrorKind::WrongType, span, key, format!("`{key}` must be a table"))),
+        _ => Err(no_table(source, span, key, &format!("`{key}` must be a table"))),
     }
+}
+
+fn no_table(source: Source<'_>, span: Range<usize>, key: &str, message: &str) -> InputError {
+    let found = source.text_at(span.clone());
+    let error = source.error(InputErrorKind::WrongType, span, key, message);
+    InputError { found, accepted: vec!["a table".into()], ..error }
 }
 
 /// Takes the overlay of `--quick` out of a document.
@@ -54,10 +61,10 @@ pub fn take_axes<'t>(source: Source<'t>, document: &mut Table<'t>) -> Result<Vec
     axes.into_iter()
         .map(|(name, value)| {
             let key = format!("axis.{}", name.get_ref());
-            let span = name.span();
+            let span = value.span();
             match value.into_inner() {
-                DeValue::Table(table) => axis(source, name.get_ref(), span, table),
-                _ => Err(source.error(InputErrorKind::WrongType, span, &key, "an axis must be a table")),
+                DeValue::Table(table) => axis(source, name.get_ref(), name.span(), table),
+                _ => Err(no_table(source, span, &key, "an axis must be a table")),
             }
         })
         .collect()
@@ -66,7 +73,7 @@ pub fn take_axes<'t>(source: Source<'t>, document: &mut Table<'t>) -> Result<Vec
 fn axis<'t>(
     source: Source<'t>,
     name: &str,
-    span: std::ops::Range<usize>,
+    span: Range<usize>,
     mut table: Table<'t>,
 ) -> Result<AxisTable<'t>, InputError> {
     let key = format!("axis.{name}");
@@ -157,7 +164,7 @@ fn labelled_levels<'t>(
                 }
                 _ => {
                     let message = "a level is a partial study, such as { use.storage = \"flash\" }";
-                    Err(source.error(InputErrorKind::WrongType, span, &format!("{key}.{}", label.get_ref()), message))
+                    Err(no_table(source, span, &format!("{key}.{}", label.get_ref()), message))
                 }
             }
         })

@@ -1,5 +1,6 @@
 //! TOML with the place of every key and value: parsing, merging overlays, typing, and errors that name the place.
 
+use crate::tables::Tables;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -37,7 +38,8 @@ impl<'t> Source<'t> {
     /// At the first key or value that does not fit.
     pub fn typed<T: DeserializeOwned>(self, table: &Table<'t>) -> Result<T, InputError> {
         let document = Spanned::new(0..self.text.len(), table.clone());
-        T::deserialize(toml::Deserializer::from(document)).map_err(|error| crate::typing::told(self, table, &error))
+        let document = Tables(toml::Deserializer::from(document));
+        T::deserialize(document).map_err(|error| crate::typing::told(self, table, &error))
     }
 
     /// An error at a span.

@@ -22,4 +22,5 @@ mod spans;
 mod stacks;
 pub mod study;
 mod surroundings;
+mod tables;
 pub mod typing;

@@ -105,7 +105,7 @@ impl Misfit<'_> {
 
     /// A choice that has values beside its name, and none stand there.
     fn without_values(&self) -> Option<InputError> {
-        let wrong = ["invalid type: ", "invalid length "].iter().find_map(|of| self.message.strip_prefix(of))?;
+        let wrong = self.message.strip_prefix("invalid type: ")?;
         let (what, of) =
             [", expected struct variant", ", expected newtype variant"].iter().find_map(|of| wrong.split_once(of))?;
         let found = self.found();
@@ -133,8 +133,6 @@ impl Misfit<'_> {
                 what => what.replacen("floating point", "number", 1),
             };
             (InputErrorKind::WrongType, format!("{what} can't stand here"))
-        } else if wrong.starts_with("invalid length ") {
-            (InputErrorKind::WrongType, "a list can't stand here".to_string())
         } else if let Some(what) = wrong.strip_prefix("invalid value: ") {
             (InputErrorKind::BadValue, format!("{what} can't stand here"))
         } else {

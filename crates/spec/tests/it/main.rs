@@ -9,4 +9,5 @@ mod scale;
 mod stacks;
 mod support;
 mod surroundings;
+mod tables;
 mod values;
