@@ -8,7 +8,6 @@ use crate::resolve::unknown_name;
 use crate::run::{HostSpec, RunSpec, SteadyRule};
 use crate::study::{Derived, Event, Phase, Published, Rounds, Stack, Study, Until};
 use tameshi_base::{InputError, InputErrorKind, Rate, Share, Size};
-use tameshi_workload::program::{ProgramSpec, Waits};
 use tameshi_workload::spec::Access;
 use tameshi_workload::{Arrivals, Objection, StreamSpec, Sync};
 
@@ -361,41 +360,6 @@ fn rounds_end(source: Source<'_>, table: &Table<'_>, name: &str, rounds: &Rounds
             Err(error)
         }
     }
-}
-
-/// Users think in closed loop only; sysbench's options have values that mean something; the storage engine's name stands in SQL.
-pub(crate) fn programs(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Checked {
-    for program in run.phases.iter().flat_map(|phase| &phase.programs) {
-        let (path, rate) = (["workload", program.word(), "rate"], program.rate().map_or(1, |rate| rate.0));
-        not_zero(source, table, rate, &path, "a rate above zero")?;
-        let pauses = match program {
-            ProgramSpec::Tpcc(tpcc) => (tpcc.waits == Waits::Specification).then_some("waits"),
-            _ => (program.think_time().0 > 0).then_some("think_time"),
-        };
-        if let (Some(_), Some(key)) = (program.rate(), pauses) {
-            let path = ["workload", program.word(), key];
-            let message = "arrivals at a rate wait for nobody who thinks";
-            let mut error = source.error_at(table, &path, InputErrorKind::Conflict, message);
-            error.accepted = vec!["rate".into(), key.into()];
-            return Err(error);
-        }
-        let ProgramSpec::Oltp(oltp) = program else { continue };
-        let name = &oltp.mysql_storage_engine;
-        let is_word = !name.is_empty() && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-        let rules = [
-            ("mysql_storage_engine", is_word, "a name of letters, digits and underscores, such as `innodb`"),
-            ("rand_spec_iter", (1..=1000).contains(&oltp.rand_spec_iter), "1 to 1000"),
-            ("rand_spec_pct", (1..=100).contains(&oltp.rand_spec_pct), "1 to 100"),
-            ("rand_spec_res", oltp.rand_spec_res <= 100, "0 to 100"),
-            ("rand_pareto_h", oltp.rand_pareto_h > 0.0 && oltp.rand_pareto_h < 1.0, "between 0 and 1"),
-            ("rand_zipfian_exp", oltp.rand_zipfian_exp > 0.0 && oltp.rand_zipfian_exp <= 10.0, "above 0, up to 10"),
-        ];
-        if let Some((key, _, accepted)) = rules.iter().find(|(_, holds, _)| !holds) {
-            let path = ["workload", "oltp", key];
-            return Err(bad(source, table, &path, "sysbench's option has no such value", accepted));
-        }
-    }
-    Ok(())
 }
 
 /// An engine's settings can't change within a run: its server would have to start anew.

@@ -14,6 +14,7 @@ mod node;
 mod phases;
 pub mod plan;
 pub mod profile;
+mod programs;
 pub mod resolve;
 pub mod run;
 mod scale;

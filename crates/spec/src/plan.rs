@@ -6,6 +6,7 @@ use crate::check;
 use crate::document::{Source, Table, merge};
 use crate::happenings::Stage;
 use crate::phases::expand;
+use crate::programs;
 use crate::resolve::{Profiles, resolve_database, resolve_engine, resolve_host, resolve_storages, unsupported};
 use crate::run::{PhaseSpec, RUN_SPEC_VERSION, RunSpec, World};
 use crate::search::{self, CellRates};
@@ -201,7 +202,7 @@ fn resolve_cell(
     if run.world == World::Simulated {
         crate::arbitration::priorities(source, &cell.table, &study, &run)?;
     }
-    check::programs(source, &cell.table, &run)?;
+    programs::check(source, &cell.table, &run)?;
     Ok((study, run))
 }
 

@@ -540,23 +540,6 @@ fn a_host_that_cannot_be_is_told_at_its_place() {
 }
 
 #[test]
-fn a_rate_and_users_who_think_are_refused_together() {
-    let keys = "tables = 1\nrows = 9\nrow_size = \"200 B\"";
-    let tpcc = ("tpcc", "warehouses = 1", "waits", "specification");
-    for (word, keys, pauses, time) in [("key_update", keys, "think_time", "5 ms"), tpcc] {
-        let plan = |more: &str| {
-            let program = format!("[workload.{word}]\n{keys}\nclients = 1\n{more}{pauses} = \"{time}\"\n");
-            let study = SMALL.replace("device = \"null\"", "size = \"1 GiB\"") + "\n[engine.sqlite]\n";
-            let study = study.replace("[workload.stream.s]", &program).replace("stream.s", word);
-            planned_in(&study, World::Measured, &profiles())
-        };
-        let error = plan("rate = \"10 /s\"\n").expect_err("nobody waits for arrivals who think").to_string();
-        check_golden(&format!("rate_and_{pauses}"), &error);
-        plan("").expect("alone they can be");
-    }
-}
-
-#[test]
 fn an_engine_that_cannot_be_is_told_at_its_place() {
     const ENGINE: &str = include_str!("../../../../profiles/engines/mysql-5.7.toml");
     let study = format!(

@@ -5,6 +5,7 @@ mod arrays;
 mod errors;
 mod events;
 mod planning;
+mod programs;
 mod scale;
 mod stacks;
 mod support;

@@ -148,6 +148,13 @@ fn shapes(description: &Table, table: usize) -> Vec<Shape> {
 }
 
 /// The questions of a transaction in order, each with how often it is asked of one table.
+impl Oltp {
+    /// Whether no statement is left of a transaction.
+    pub fn asks_nothing(&self) -> bool {
+        script(self).is_empty()
+    }
+}
+
 fn script(spec: &Oltp) -> Vec<(Question, u32)> {
     let ranges = |count| if spec.range_selects { count } else { 0 };
     let reads = [

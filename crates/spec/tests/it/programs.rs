@@ -1,0 +1,45 @@
+//! Settings of programs that can't be.
+
+use crate::errors::check_golden;
+use crate::support::{SMALL, planned_in, profiles};
+use tameshi_spec::run::World;
+
+#[test]
+fn a_rate_and_users_who_think_are_refused_together() {
+    let keys = "tables = 1\nrows = 9\nrow_size = \"200 B\"";
+    let tpcc = ("tpcc", "warehouses = 1", "waits", "specification");
+    for (word, keys, pauses, time) in [("key_update", keys, "think_time", "5 ms"), tpcc] {
+        let plan = |more: &str| {
+            let program = format!("[workload.{word}]\n{keys}\nclients = 1\n{more}{pauses} = \"{time}\"\n");
+            let study = SMALL.replace("device = \"null\"", "size = \"1 GiB\"") + "\n[engine.sqlite]\n";
+            let study = study.replace("[workload.stream.s]", &program).replace("stream.s", word);
+            planned_in(&study, World::Measured, &profiles())
+        };
+        let error = plan("rate = \"10 /s\"\n").expect_err("nobody waits for arrivals who think").to_string();
+        check_golden(&format!("rate_and_{pauses}"), &error);
+        plan("").expect("alone they can be");
+    }
+}
+
+#[test]
+fn programs_of_nothing_are_refused() {
+    let nothing =
+        "point_selects = 0\nrange_selects = false\nindex_updates = 0\nnon_index_updates = 0\ndelete_inserts = 0";
+    let deferred = "warehouses = 1\nmanner = \"tpcc-mysql\"\ndelivery = \"deferred\"";
+    for (name, word, keys) in [
+        ("no_warehouses", "tpcc", "warehouses = 0"),
+        ("deferred_by_tpcc_mysql", "tpcc", deferred),
+        ("no_tables", "oltp", "mix = \"read_only\"\ntables = 0\nrows = 9"),
+        ("no_statements", "oltp", &format!("mix = \"read_write\"\ntables = 1\nrows = 9\n{nothing}")),
+        ("no_rows", "key_update", "tables = 1\nrows = 0\nrow_size = \"200 B\""),
+        ("few_rows", "key_update", "tables = 4\nrows = 3\nrow_size = \"200 B\""),
+        ("no_size", "scan", "size = \"0 B\""),
+        ("no_records", "ycsb", "mix = \"D\"\nrecords = 0"),
+    ] {
+        let program = format!("[workload.{word}]\n{keys}\nclients = 1\n");
+        let study = SMALL.replace("device = \"null\"", "size = \"1 GiB\"") + "\n[engine.sqlite]\n";
+        let study = study.replace("[workload.stream.s]", &program).replace("stream.s", word);
+        let error = planned_in(&study, World::Measured, &profiles()).expect_err(name).to_string();
+        check_golden(&format!("program_{name}"), &error);
+    }
+}
