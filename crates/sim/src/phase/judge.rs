@@ -268,7 +268,7 @@ mod tests {
         };
         assert!(!with(5e8, |number| 5e6 * f64::from(number)), "half a per cent of the pool each five seconds");
         assert!(with(5e8, |number| 5e6 * f64::from(number.min(10))));
-        assert!(!with(38e6, |number| 6e5 * f64::from(number)), "full in twenty seconds");
+        assert!(!with(32e6, |number| 5e5 * f64::from(number)), "full in twenty seconds");
         assert!(with(20.5e6, |number| 5e5 * f64::from(number.min(40))), "full for a while");
         assert!(with(5e8, |number| 1e4 * f64::from(number)), "too little to matter");
     }

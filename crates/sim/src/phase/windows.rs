@@ -14,7 +14,7 @@ const FEW_BUFFERED: f64 = 0.01;
 /// A change buffer that takes this share of the pool more before the end leaves other pages less room; one that would take so much
 /// beyond what it may comes to its end while it grows fast, or just did.
 const ROOM: f64 = 0.05;
-const LOST: f64 = 0.07;
+const LOST: f64 = 0.05;
 /// One that is as large as it may be, but for so much of it, is full.
 pub(super) const FULL: f64 = 0.97;
 
@@ -48,7 +48,7 @@ impl With {
         match self {
             Self::Inverse { .. } => (0.5, 0.025),
             Self::Share { .. } => (0.7, 0.06),
-            Self::Buffered { .. } => (1.0, 0.03),
+            Self::Buffered { .. } => (1.0, 0.025),
         }
     }
 }
@@ -147,9 +147,7 @@ impl<'a> Windows<'a> {
         let (_, window) = self.both();
         let both = self.blocks.len() - 2 * self.length;
         let others = self.others[both..].to_vec();
-        // A change buffer takes room all the time; what a filling pool's leaves do, only the latest blocks tell.
-        let told_from = if matches!(self.with, With::Buffered { .. }) { 0 } else { both };
-        let slope = slope(&self.blocks[told_from..], &self.others[told_from..]) / Sums::of(window).rate();
+        let slope = slope(&self.blocks[both..], &others) / Sums::of(window).rate();
         let at = mean(window, &others[self.length..]);
         Lasting { blocks: self.length, drift: self.with.trust().0 * slope, with: self.with, at, others }
     }
