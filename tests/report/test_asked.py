@@ -240,6 +240,19 @@ def test_what_could_not_be_simulated_is_told_with_why(lang: str) -> None:
         assert said == f"small: {whole}; card, 64 GiB: nothing was measured."
 
 
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a_data_set_in_whole_warehouses_is_told_where_it_is_another(lang: str) -> None:
+    sizes = {"database_bytes": 150 << 20, "simulated_bytes": 96 << 20, "rounded": True}
+    found = read_results({**first_look.results(), "asked": document() | sizes})
+    (told,) = [s for s in sentences(found, lang) if "96.0 MiB" in s]
+    assert Text(lang)("asked.rounded", size="150 MiB", simulated="96.0 MiB") in told
+    (assumed,) = [each for each in tables(found, Text(lang)) if each.id == "assumed"]
+    both = Text(lang)("asked.size_rounded", size="150 MiB", simulated="96.0 MiB")
+    assert assumed.rows[0].cells[0].value == both
+    if lang == "ja":
+        assert both in worded(found, Text(lang)).question
+
+
 def test_the_question_is_asked_in_the_language_of_the_report() -> None:
     found = view()
     assert worded(found, Text("en")) == found

@@ -23,7 +23,7 @@ def worded(view: View, text: Text) -> View:
     if view.asked is None or text.lang == "en":
         return view
     target = _target(view.asked, text)
-    size = format_value("bytes", view.asked["database_bytes"])
+    size = _data_set(view.asked, text)
     of = {"target": target, "size": size, "workload": text.name(view.asked["workload"])}
     return replace(view, title=target, question=text("asked.question", **of))
 
@@ -138,7 +138,15 @@ def _trust(asked: Document, text: Text) -> str:
     seconds = f"{(asked['lasts_ns'] - asked['ramp_ns']) / 1e9:.3g} s"
     key = "asked.scaled" if asked["scale"] > 1 else "asked.full"
     sentences.append(text(key, scale=asked["scale"], time=seconds))
+    if asked.get("rounded", False):
+        sentences.append(text("asked.rounded", **_sizes(asked)))
     return " ".join(sentences)
+
+
+def _sizes(asked: Document) -> dict[str, str]:
+    """The data set that was asked for, and the one that was simulated in its stead."""
+    keys = {"size": "database_bytes", "simulated": "simulated_bytes"}
+    return {name: format_value("bytes", asked[key]) for name, key in keys.items()}
 
 
 def _lies(model: Document, text: Text) -> str:
@@ -308,7 +316,7 @@ def _chosen(asked: Document) -> dict[str, str]:
 
 def _assumed(asked: Document, text: Text) -> Table:
     values = {
-        "database": format_value("bytes", asked["database_bytes"]),
+        "database": _data_set(asked, text),
         "workload": asked["workload"],
         "clients": f"{asked['clients']}",
         "engine": asked["engine"],
@@ -322,6 +330,12 @@ def _assumed(asked: Document, text: Text) -> Table:
     rows = tuple(Row(text(f"assumed.{key}"), (Shown(value),)) for key, value in values.items())
     columns = (Column(text("column.key")), Column(text("column.value")))
     return Table("assumed", text("table.assumed"), columns, rows)
+
+
+def _data_set(asked: Document, text: Text) -> str:
+    if asked.get("rounded", False):
+        return text("asked.size_rounded", **_sizes(asked))
+    return format_value("bytes", asked["database_bytes"])
 
 
 def figures(view: View) -> list[Figure]:

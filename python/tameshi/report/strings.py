@@ -121,6 +121,14 @@ TEXT: dict[str, tuple[str, str]] = {
         "Simulated at 1/{scale} of the size, data, pool, log and drives alike, for {time}.",
         "データ、プール、ログ、ドライブを等しく1/{scale}の大きさにし、{time}シミュレーションした。",
     ),
+    "asked.rounded": (
+        "TPC-C has whole warehouses: {simulated} of data were simulated for {size}.",
+        "TPC-Cの倉庫は整数個のため、{size}の代わりに{simulated}をシミュレーションした。",
+    ),
+    "asked.size_rounded": (
+        "{size} (simulated: {simulated})",
+        "{size}（シミュレーションは{simulated}）",
+    ),
     "asked.full": (
         "Simulated at full size for {time}.",
         "実際の大きさで{time}シミュレーションした。",
