@@ -17,6 +17,7 @@ from tameshi.ask.written import (
     pool_label,
     ramp_of,
     refuse_too_small,
+    rounded_bytes,
     scale_of,
     sensitivity_study,
 )
@@ -128,6 +129,37 @@ def test_what_the_server_would_raise_to_its_least_is_refused_with_what_would_do(
             refuse_too_small(question(**changes))
         assert words in str(caught.value)
     refuse_too_small(question(pools=(80 * mib, 64 * mb * 16), scale=16))
+
+
+def test_less_than_a_warehouse_is_refused_with_the_least_that_would_do():
+    mb = 10**6
+    for changes, words in (
+        ({"database_bytes": 10 * mb}, "Found: 10 MB. Accepted: 100 MB or more."),
+        (
+            {"database_bytes": 300 * mb, "scale": 4},
+            "Found: 300 MB, simulated at 1/4 of it. Accepted: 400 MB or more or --scale 3 or less.",
+        ),
+    ):
+        with pytest.raises(BadInput) as caught:
+            refuse_too_small(question(**changes))
+        said = str(caught.value)
+        assert said.startswith("--database-size: TPC-C has one warehouse at least")
+        assert words in said
+    refuse_too_small(question(database_bytes=100 * mb))
+    refuse_too_small(question(database_bytes=10 * mb, workload="oltp"))
+
+
+@pytest.mark.parametrize(
+    ("size", "scale", "simulated"),
+    [(100, 1, None), (150, 1, 100.8), (160, 1, 201.6), (24_000, 2, None), (600, 4, 403.2)],
+)
+def test_a_size_that_whole_warehouses_change_is_told_as_it_is_simulated(size, scale, simulated):
+    asked = question(database_bytes=size * 10**6, scale=scale)
+    assert rounded_bytes(asked) == (simulated and round(simulated * 1e6))
+    assert rounded_bytes(question(database_bytes=size * 10**6, workload="oltp")) is None
+    said = tomllib.loads(asked_study(asked, [8 << 30], OUT).study.text)["question"]
+    gigabytes = f" GB of tpcc (simulated: {(simulated or 0) / 1e3:.3g} GB, whole warehouses)?"
+    assert said.endswith(gigabytes if simulated else " GB of tpcc?")
 
 
 @pytest.mark.parametrize("stack", [{"devize": "x"}, {"null": {}}, {"raid0": {"members": 2}}])

@@ -126,6 +126,30 @@ def test_a_target_between_the_models_bounds_of_either_figure_is_told(
     assert ("either side of the target" in sentences(found)[1]) == unsure
 
 
+@pytest.mark.parametrize("meets", [True, False])
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a_target_between_the_bounds_of_chance_is_told_with_the_answer(
+    lang: str, meets: bool
+) -> None:
+    asked = document(meets)
+    asked["nearest"]["qps"]["sampling"] = {"low": 15e3, "high": 40e3, "runs": 1}
+    asked["target"] = {"qps": 20_000.0, "p99_ns": 4_050_000}
+    said = sentences(read_results({**first_look.results(), "asked": asked}), lang)[0]
+    rate = Text(lang)("asked.chance_rate", rate="15.0 k–40.0 k")
+    tail = Text(lang)("asked.chance_tail", tail="3.92 ms–4.08 ms")
+    assert rate in said and tail in said
+    if lang == "en":
+        assert "40.0 k statements a second (95 %), which lies on either side of the target." in said
+
+
+@pytest.mark.parametrize("low", [24_500, None])
+def test_chance_that_leaves_the_target_to_one_side_is_not_told_again(low: float | None) -> None:
+    asked = document()
+    asked["nearest"]["qps"]["sampling"] |= {"low": low, "high": low and 25_500}
+    said = sentences(read_results({**first_look.results(), "asked": asked}))[0]
+    assert "either side" not in said
+
+
 def test_without_prices_it_is_the_smallest_and_without_any_the_nearest() -> None:
     assert sentences(view(cost=None))[0].startswith("The smallest that reaches")
     none = sentences(view(meets=False))
@@ -214,6 +238,19 @@ def test_what_could_not_be_simulated_is_told_with_why(lang: str) -> None:
     assert len(table.rows) == 2
     if lang == "en":
         assert said == f"small: {whole}; card, 64 GiB: nothing was measured."
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a_data_set_in_whole_warehouses_is_told_where_it_is_another(lang: str) -> None:
+    sizes = {"database_bytes": 150 << 20, "simulated_bytes": 96 << 20, "rounded": True}
+    found = read_results({**first_look.results(), "asked": document() | sizes})
+    (told,) = [s for s in sentences(found, lang) if "96.0 MiB" in s]
+    assert Text(lang)("asked.rounded", size="150 MiB", simulated="96.0 MiB") in told
+    (assumed,) = [each for each in tables(found, Text(lang)) if each.id == "assumed"]
+    both = Text(lang)("asked.size_rounded", size="150 MiB", simulated="96.0 MiB")
+    assert assumed.rows[0].cells[0].value == both
+    if lang == "ja":
+        assert both in worded(found, Text(lang)).question
 
 
 def test_the_question_is_asked_in_the_language_of_the_report() -> None:

@@ -147,5 +147,23 @@ def test_a_reason_that_streams_have_in_common_is_told_once() -> None:
     assert drift.count("、") >= 2 and "drift" not in drift and other == "x"
 
 
+@pytest.mark.parametrize("lang", ["en", "ja"])
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "storage.d.size: log and data set grow from 38 MiB to 69 MiB, and the storage has 64 MiB: "
+        "a real server would find no room",
+        "`fsync`, goes through the page cache, and how much memory the host has is not known",
+    ],
+)
+def test_a_reason_that_is_a_sentence_keeps_its_and(reason: str, lang: str) -> None:
+    assert Text(lang).reasons([reason, reason]) == [reason]
+
+
+def test_words_of_another_tool_are_no_list_of_names() -> None:
+    told = Text("ja").said("it failed, fio says: error 5, read and write")
+    assert told == "fioによれば失敗。エラー5（read and write）"
+
+
 def test_a_number_in_a_name_belongs_to_the_word_before_it_even_where_it_comes_twice() -> None:
     assert Text("en").names(("drives", "4", "jobs", "4")) == "drives 4 · jobs 4"

@@ -6,7 +6,7 @@ import pytest
 from command import SMALL, results, tameshi
 
 QUESTION = (
-    *("ask", "--database-size", "90MB", "--buffer-pool", "8MiB..16MiB"),
+    *("ask", "--database-size", "100MB", "--buffer-pool", "8MiB..16MiB"),
     *("--storage", "es3000-1.2t", "--target-qps", "2000", "--clients", "2"),
     *("--redo-log", "32MiB", "--time", "200 ms", "--ramp", "50 ms", "--scale", "1"),
 )

@@ -23,7 +23,9 @@ from tameshi.ask.written import (
     lasts_of,
     pool_label,
     ramp_of,
+    rounded_bytes,
     scale_of,
+    simulated_bytes,
     value_label,
     watts_of,
 )
@@ -282,6 +284,8 @@ def document(
         "schema_version": ASKED_VERSION,
         "target": {"qps": question.target_qps, "p99_ns": question.target_p99_ns},
         "database_bytes": question.database_bytes,
+        "simulated_bytes": simulated_bytes(question),
+        "rounded": rounded_bytes(question) is not None,
         "workload": question.workload,
         "clients": question.clients,
         "engine": f"{question.engine} {question.version}" if question.version else question.engine,

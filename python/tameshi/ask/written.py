@@ -38,6 +38,10 @@ MOST_SCALE, LEAST_DATA, LEAST_POOL, LEAST_LOG = 64, GIB, 64 << 20, 32 << 20
 WAREHOUSES_A_CLIENT = 3
 """With fewer, clients wait for one another's rows as they wouldn't at full size."""
 UNITS = {"GB": 10**9, "MiB": 1 << 20, "MB": 10**6, "KiB": 1 << 10}
+LEAST_TPCC = 100 * 10**6
+"""About one warehouse: TPC-C has no less."""
+TOLD_FROM = 0.05
+"""A share that the data set may differ by from what is asked, with nothing said of it."""
 LIMITED = "99 % of every kind of transaction"
 
 
@@ -78,6 +82,34 @@ def refuse_too_small(question: Question) -> None:
             accepted.append(f"--scale {size // lowest} or less")
         message = f"no server has {what} below {pool_label(lowest)}"
         raise BadInput(message, where=option, found=found, accepted=accepted)
+    _refuse_part_of_warehouse(question, scale)
+
+
+def _refuse_part_of_warehouse(question: Question, scale: int) -> None:
+    size = question.database_bytes
+    if question.workload != "tpcc" or size >= LEAST_TPCC * scale:
+        return
+    found, accepted = pool_label(size), [f"{pool_label(LEAST_TPCC * scale)} or more"]
+    if scale > 1:
+        found += f", simulated at 1/{scale} of it"
+    if scale > 1 and size >= LEAST_TPCC:
+        accepted.append(f"--scale {size // LEAST_TPCC} or less")
+    message = f"TPC-C has one warehouse at least, of some {pool_label(LEAST_TPCC)}"
+    raise BadInput(message, where="--database-size", found=found, accepted=accepted)
+
+
+def simulated_bytes(question: Question) -> int:
+    """The data set that stands for what is asked, at full size: TPC-C has whole warehouses."""
+    if question.workload != "tpcc":
+        return question.database_bytes
+    scale = scale_of(question)
+    return int(_rows(question, 1.0, scale)["warehouses"]) * WAREHOUSE_BYTES * scale
+
+
+def rounded_bytes(question: Question) -> int | None:
+    """The data set that is simulated, where it is another than what is asked by a good deal."""
+    found, asked = simulated_bytes(question), question.database_bytes
+    return found if abs(found - asked) > TOLD_FROM * asked else None
 
 
 def _large_enough(question: Question, scale: int) -> bool:
@@ -155,9 +187,11 @@ def asked_study(
     limit = ""
     if question.target_p99_ns:
         limit = f", {LIMITED} within {question.target_p99_ns / 1e6:g} ms"
+    rounded = rounded_bytes(question)
+    instead = f" (simulated: {rounded / 1e9:.3g} GB, whole warehouses)" if rounded else ""
     asks = (
         f"Which storage and which buffer pool reach {title}{limit} on "
-        f"{question.database_bytes / 1e9:g} GB of {question.workload}?"
+        f"{question.database_bytes / 1e9:g} GB of {question.workload}{instead}?"
     )
     lines = [f"title = {_text(title)}", f"question = {_text(asks)}", "", *axes, ""]
     return _whole(question, NAME, lines, folder, room or room_of_question(question))

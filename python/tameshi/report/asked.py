@@ -23,7 +23,7 @@ def worded(view: View, text: Text) -> View:
     if view.asked is None or text.lang == "en":
         return view
     target = _target(view.asked, text)
-    size = format_value("bytes", view.asked["database_bytes"])
+    size = _data_set(view.asked, text)
     of = {"target": target, "size": size, "workload": text.name(view.asked["workload"])}
     return replace(view, title=target, question=text("asked.question", **of))
 
@@ -59,9 +59,22 @@ def _best(asked: Document, text: Text) -> str:
 def _found(asked: Document, text: Text) -> str:
     best, nearest = asked["best"], asked["nearest"]
     target = _target(asked, text)
+    told = best or nearest
+    chance = _chance(asked["target"], told, text)
     if best is None:
-        return text("asked.none", target=target, **_named(nearest, text))
-    return " ".join([_chosen_best(asked, text), *_falls(asked, text)])
+        return " ".join([text("asked.none", target=target, **_named(nearest, text)), *chance])
+    return " ".join([_chosen_best(asked, text), *chance, *_falls(asked, text)])
+
+
+def _chance(target: Document, told: Document, text: Text) -> list[str]:
+    """That chance leaves open whether the target is reached, where it does: by which figure."""
+    unsure = _straddles(target, told, "sampling")
+    said = []
+    if "qps" in unsure:
+        said.append(text("asked.chance_rate", rate=_bounds(told["qps"], "sampling", "rate")))
+    if "p99" in unsure:
+        said.append(text("asked.chance_tail", tail=_bounds(told["p99"], "sampling", "latency")))
+    return said
 
 
 def _falls(asked: Document, text: Text) -> list[str]:
@@ -117,15 +130,23 @@ def _trust(asked: Document, text: Text) -> str:
         return ""
     model, sentences = told["qps"]["model"], []
     if model:
-        key = "asked.model_unsure" if _unsure(asked["target"], told) else "asked.model"
-        off = _model(told["qps"], "rate", text)
-        tail = _model(told["p99"], "latency", text)
+        key = "asked.model_unsure" if _straddles(asked["target"], told, "model") else "asked.model"
+        off = _bounds(told["qps"], "model", "rate")
+        tail = _bounds(told["p99"], "model", "latency")
         sentences.append(text(key, qps=off, p99=tail or text("cell.unknown")))
         sentences.append(_lies(model, text))
     seconds = f"{(asked['lasts_ns'] - asked['ramp_ns']) / 1e9:.3g} s"
     key = "asked.scaled" if asked["scale"] > 1 else "asked.full"
     sentences.append(text(key, scale=asked["scale"], time=seconds))
+    if asked.get("rounded", False):
+        sentences.append(text("asked.rounded", **_sizes(asked)))
     return " ".join(sentences)
+
+
+def _sizes(asked: Document) -> dict[str, str]:
+    """The data set that was asked for, and the one that was simulated in its stead."""
+    keys = {"size": "database_bytes", "simulated": "simulated_bytes"}
+    return {name: format_value("bytes", asked[key]) for name, key in keys.items()}
 
 
 def _lies(model: Document, text: Text) -> str:
@@ -136,12 +157,16 @@ def _lies(model: Document, text: Text) -> str:
     return text("asked.inside" if model["inside_range"] else "asked.outside", on=on)
 
 
-def _unsure(target: Document, told: Document) -> bool:
-    """Whether the model's bounds lie on either side of what is to be reached."""
-    rate, tail = told["qps"]["model"], (told["p99"] or {}).get("model")
-    limit = target["p99_ns"]
-    late = limit is not None and tail is not None and tail["low"] <= limit < tail["high"]
-    return late or bool(rate["low"] < target["qps"] <= rate["high"])
+def _straddles(target: Document, told: Document, of: str) -> list[str]:
+    """The figures whose bounds, the model's or chance's, lie on either side of the target."""
+    rate, tail = ((told[key] or {}).get(of) or {} for key in ("qps", "p99"))
+    wanted, limit = target["qps"], target["p99_ns"]
+    found = []
+    if rate.get("low") is not None and rate["low"] < wanted <= rate["high"]:
+        found.append("qps")
+    if limit is not None and tail.get("low") is not None and tail["low"] <= limit < tail["high"]:
+        found.append("p99")
+    return found
 
 
 def _left(asked: Document, text: Text) -> str:
@@ -260,10 +285,10 @@ def _meets(meets: bool | None, text: Text) -> Shown:
     return Shown(text("asked.failed" if meets is None else f"asked.{'yes' if meets else 'no'}"))
 
 
-def _model(figure: Document | None, kind: str, text: Text) -> str:
-    """How far the model may be off, each end with its unit; empty where that is not known."""
-    model = figure and figure["model"]
-    return "–".join(format_value(kind, model[end]) for end in ("low", "high")) if model else ""
+def _bounds(figure: Document | None, of: str, kind: str) -> str:
+    """What the model or chance leaves open, each end with its unit; empty where not known."""
+    found = figure and figure[of]
+    return "–".join(format_value(kind, found[end]) for end in ("low", "high")) if found else ""
 
 
 def _inputs(asked: Document, text: Text) -> Table:
@@ -291,7 +316,7 @@ def _chosen(asked: Document) -> dict[str, str]:
 
 def _assumed(asked: Document, text: Text) -> Table:
     values = {
-        "database": format_value("bytes", asked["database_bytes"]),
+        "database": _data_set(asked, text),
         "workload": asked["workload"],
         "clients": f"{asked['clients']}",
         "engine": asked["engine"],
@@ -305,6 +330,12 @@ def _assumed(asked: Document, text: Text) -> Table:
     rows = tuple(Row(text(f"assumed.{key}"), (Shown(value),)) for key, value in values.items())
     columns = (Column(text("column.key")), Column(text("column.value")))
     return Table("assumed", text("table.assumed"), columns, rows)
+
+
+def _data_set(asked: Document, text: Text) -> str:
+    if asked.get("rounded", False):
+        return text("asked.size_rounded", **_sizes(asked))
+    return format_value("bytes", asked["database_bytes"])
 
 
 def figures(view: View) -> list[Figure]:

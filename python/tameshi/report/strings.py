@@ -72,6 +72,15 @@ TEXT: dict[str, tuple[str, str]] = {
         "{misses} does not.",
         "{storage}ではプールを大きくしても届くとは限らない：{meets}は目標に届き、{misses}は届かない。",
     ),
+    "asked.chance_rate": (
+        "Chance alone leaves {rate} statements a second (95 %), which lies on either side of the "
+        "target.",
+        "偶然による誤差だけでも毎秒{rate}文（95 %）で、目標の両側にまたがる。",
+    ),
+    "asked.chance_tail": (
+        "Chance alone leaves a p99 of {tail} (95 %), which lies on either side of the target.",
+        "偶然による誤差だけでもp99は{tail}（95 %）で、目標の両側にまたがる。",
+    ),
     "asked.tail": ("p99 of {kind}, the slowest, {p99}", "最も遅い{kind}のp99は{p99}"),
     "asked.tail_alone": ("p99 {p99}", "p99は{p99}"),
     "asked.interrupted": (
@@ -111,6 +120,14 @@ TEXT: dict[str, tuple[str, str]] = {
     "asked.scaled": (
         "Simulated at 1/{scale} of the size, data, pool, log and drives alike, for {time}.",
         "データ、プール、ログ、ドライブを等しく1/{scale}の大きさにし、{time}シミュレーションした。",
+    ),
+    "asked.rounded": (
+        "TPC-C has whole warehouses: {simulated} of data were simulated for {size}.",
+        "TPC-Cの倉庫は整数個のため、{size}の代わりに{simulated}をシミュレーションした。",
+    ),
+    "asked.size_rounded": (
+        "{size} (simulated: {simulated})",
+        "{size}（シミュレーションは{simulated}）",
     ),
     "asked.full": (
         "Simulated at full size for {time}.",

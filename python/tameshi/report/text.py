@@ -38,6 +38,11 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 _PATTERNS = tuple((_pattern(english), japanese) for english, japanese in SAID.items())
+_LISTS = ("names", "subject", "operation")
+"""Fields of a record's words that hold names of the study, of several joined by `and`."""
+_LIST = re.compile(rf"(.+): {{(?:{'|'.join(_LISTS)})}}(?: {{operation}})?")
+_LISTING = tuple(_pattern(found[1]) for found in map(_LIST.fullmatch, SAID) if found)
+"""What stands before such names, where nothing but them stands behind it."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +141,9 @@ class Text:
         for pattern, japanese in _PATTERNS:
             found = pattern.fullmatch(words)
             if found:
-                fields = {key: self._listed(value) for key, value in found.groupdict().items()}
-                return japanese.format(**fields)
+                return japanese.format(
+                    **{k: self._filled(k, v) for k, v in found.groupdict().items()}
+                )
         return words
 
     def reasons(self, said: Iterable[str]) -> list[str]:
@@ -145,14 +151,18 @@ class Text:
         of: dict[str, dict[str, None]] = {}
         for words in said:
             reason, _, streams = words.partition(": ")
-            of.setdefault(reason, {}).update(dict.fromkeys(streams.split(" and ")))
+            if any(listing.fullmatch(reason) for listing in _LISTING):
+                of.setdefault(reason, {}).update(dict.fromkeys(streams.split(" and ")))
+            else:
+                of.setdefault(words, {})
         joint = ", " if self.lang == "en" else " and "
         whole = (": ".join(filter(None, (reason, joint.join(each)))) for reason, each in of.items())
         return [self.said(words) for words in whole]
 
-    def _listed(self, value: str) -> str:
-        """Names that a record joined by `and`."""
-        return self("list.short").join(self.name(part) for part in value.split(" and "))
+    def _filled(self, field: str, value: str) -> str:
+        """A field of a record's words; names that are joined by `and` are told one by one."""
+        parts = value.split(" and ") if field in _LISTS else [value]
+        return self("list.short").join(map(self.name, parts))
 
     def fact(self, key: str, subject: str = "") -> str:
         """The label of a fact, and what it is about; unknown ones are printed as written."""
