@@ -177,10 +177,13 @@ impl Device {
 
     /// The near side of a replica is gone with its machine, and whoever waits for a command is told after a while that it failed. From
     /// now on the far side is used by a machine beside it. Lost is what the far side had not yet been told to have.
-    pub(crate) fn fail_over(&mut self, now: Nanos) -> Loss {
+    ///
+    /// # Errors
+    /// A sentence, when there is no other side.
+    pub(crate) fn fail_over(&mut self, now: Nanos) -> Result<Loss, String> {
         match self {
-            Self::Array(array) => array.fail_over(now),
-            _ => Loss::default(),
+            Self::Array(array) if !array.alone => Ok(array.fail_over(now)),
+            _ => Err("there is no other side any more".into()),
         }
     }
 

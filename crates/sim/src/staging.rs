@@ -114,13 +114,17 @@ impl Staging {
                 Err(why) => ("missed", json!({ "event": name, "storage": storage, "why": why })),
             }
         } else if let Some(of) = &event.failover {
-            let loss = device.fail_over(now);
-            let fields = json!({
-                "event": name, "storage": storage, "outstanding": loss.outstanding,
-                "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes,
-            });
-            blow = Some(Blow { event: name, how: How::Failover, down: of.down.0, loss });
-            ("failover", fields)
+            match device.fail_over(now) {
+                Ok(loss) => {
+                    let fields = json!({
+                        "event": name, "storage": storage, "outstanding": loss.outstanding,
+                        "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes,
+                    });
+                    blow = Some(Blow { event: name, how: How::Failover, down: of.down.0, loss });
+                    ("failover", fields)
+                }
+                Err(why) => ("missed", json!({ "event": name, "storage": storage, "why": why })),
+            }
         } else {
             let loss = device.cut_power(now);
             let fields = json!({

@@ -272,12 +272,24 @@ impl Engine {
     pub(crate) fn befall(&mut self, now: Nanos, blow: Blow) {
         match blow.how {
             How::Shutdown => self.shut_down(now, blow),
+            How::Kill if self.has_no_process() => self.miss(now, &blow.event, "the server was down"),
             _ => self.crash(now, blow),
         }
     }
 
+    /// Whether there is nothing that could be killed.
+    fn has_no_process(&self) -> bool {
+        let recovery = self.watch.as_ref().and_then(|watch| watch.recovery.as_ref());
+        recovery.is_some_and(|recovery| !recovery.is_started())
+    }
+
+    /// An event finds no server that it could befall.
+    pub(super) fn miss(&mut self, now: Nanos, event: &str, why: &str) {
+        self.watch.get_or_insert_default().tell(now, "missed", json!({ "event": event, "why": why }));
+    }
+
     /// Something ends the server.
-    pub(super) fn crash(&mut self, now: Nanos, blow: Blow) {
+    pub(super) fn crash(&mut self, now: Nanos, mut blow: Blow) {
         self.now = now;
         self.watch.get_or_insert_default();
         self.cut_short();
@@ -297,6 +309,7 @@ impl Engine {
         }
         if let Some(before) = watch.recovery.take().filter(|recovery| !recovery.is_in_vain()) {
             before.tell(now, false, watch);
+            before.goes_into(&mut blow, now);
         }
         if torn > 0 {
             watch.find(now, format!("{torn} pages were torn by the power cut, and nothing can mend them"));

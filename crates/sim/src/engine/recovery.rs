@@ -78,6 +78,23 @@ impl Recovery {
         Self { shutdown: Some(shutdown), ..Self::of(blow, gone) }
     }
 
+    /// Whether there is a process again.
+    pub(super) fn is_started(&self) -> bool {
+        matches!(self.step, Step::Starting | Step::Log | Step::Pages)
+    }
+
+    /// What `blow` at `now` inherits of the one before, which isn't over.
+    pub(super) fn goes_into(&self, blow: &mut Blow, now: Nanos) {
+        // A failover's machine is another one, and nobody's waiting for this one keeps it.
+        if blow.how == How::PowerCut {
+            blow.down = blow.down.max((self.began + self.blow.down).saturating_sub(now));
+        }
+        // What is lost is counted when nothing is under way any more.
+        if self.step == Step::Dying {
+            blow.loss.add(&self.blow.loss);
+        }
+    }
+
     /// Whether the server can't come back.
     pub(super) fn is_in_vain(&self) -> bool {
         self.step == Step::InVain
@@ -90,7 +107,8 @@ impl Recovery {
 
     /// Tells what it was up to `now`, when the server was back or something else befell it.
     pub(super) fn tell(&self, now: Nanos, back: bool, watch: &mut Watch) {
-        let (recovery, log, pages) = (now - self.started, self.log_bytes, self.pages.len());
+        let recovery = if self.is_started() { now - self.started } else { 0 };
+        let (log, pages) = (self.log_bytes, self.pages.len());
         if let Some(shutdown) = &self.shutdown {
             let rest = json!({
                 "recovery_ns": recovery, "away_ns": now - shutdown.began, "log_bytes": log, "pages": pages, "back": back,

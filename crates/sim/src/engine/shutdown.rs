@@ -61,11 +61,10 @@ impl Engine {
         self.now = now;
         let absent = self.is_down() || self.is_shutting_down();
         let (flushed_before, merges) = (self.cleaner.written, self.settings.shutdown == Mode::Slow);
-        let watch = self.watch.get_or_insert_default();
         if absent {
-            let why = "the server was down, or on its way down";
-            return watch.tell(now, "missed", json!({ "event": blow.event, "why": why }));
+            return self.miss(now, &blow.event, "the server was down, or on its way down");
         }
+        let watch = self.watch.get_or_insert_default();
         watch.stop_loading(now);
         watch.open_gap(now);
         let shutdown = Shutdown { blow, began: now, is_alone: false, merges, flushed_before, flushed: 0, listed: 0 };

@@ -59,7 +59,7 @@ pub struct Array {
     /// What lies before every member but the first.
     link: Option<Link>,
     /// The far side is used alone since the near one is gone with its machine.
-    alone: bool,
+    pub(crate) alone: bool,
     rebuilding: Option<Rebuilding>,
     /// Replaced members whose turn has not come.
     waiting: VecDeque<u32>,

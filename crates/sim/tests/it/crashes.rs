@@ -234,3 +234,62 @@ fn a_server_whose_storage_fails_does_not_come_back() {
     assert!(outages.iter().all(|outage| outage["outage"]["first_success_ns"].is_null()));
     assert_eq!(left.told("finding").len(), 1);
 }
+
+/// How long clients were without the server.
+fn outage(left: &Left) -> f64 {
+    let outages = left.told("outage");
+    let [outage] = outages[..] else { panic!("{outages:?}") };
+    number(&outage["outage"], "first_success_ns") - number(&outage["outage"], "first_error_ns")
+}
+
+#[test]
+fn a_kill_of_a_server_that_is_down_is_missed_and_the_outage_is_that_of_the_first_one() {
+    let once = with(lazy(plain(), 8000), kill(2 * SECOND, 2 * SECOND));
+    let mut twice = once.clone();
+    twice.events.insert("again".into(), kill(3 * SECOND, 0));
+    let (one, two) = (run(&once), run(&twice));
+    assert!(outage(&one) > 2e9);
+    assert_eq!(outage(&two), outage(&one));
+    assert_eq!(two.told("crash"), one.told("crash"));
+    assert_eq!((two.told("missed").len(), &two.told("missed")[0]["event"]), (1, &"again".into()));
+}
+
+#[test]
+fn a_power_cut_while_the_server_is_down_starts_it_no_sooner_and_tells_of_no_recovery() {
+    let once = with(lazy(plain(), 8000), kill(2 * SECOND, 2 * SECOND));
+    let mut twice = once.clone();
+    twice.events.insert("cut".into(), power_cut(3 * SECOND));
+    let (one, two) = (run(&once), run(&twice));
+    assert_eq!(outage(&two), outage(&one));
+    let crashes = two.told("crash");
+    let told = |key: &str| crashes.iter().map(|crash| number(crash, key)).collect::<Vec<_>>();
+    assert_eq!((told("away_ns")[0], told("recovery_ns")[0], told("log_bytes")[0]), (1e9, 0.0, 0.0));
+    assert_eq!(told("recovery_ns")[1], number(one.told("crash")[0], "recovery_ns"));
+    assert!(two.told("missed").is_empty());
+}
+
+#[test]
+fn a_kill_during_recovery_begins_it_anew() {
+    let mut spec = with(lazy(plain(), 8000), kill(2 * SECOND, 0));
+    model(&mut spec).recovery.as_mut().expect("a recovery").start = sourced(Time(SECOND));
+    let one = run(&spec);
+    spec.events.insert("again".into(), kill(2 * SECOND + SECOND / 2, SECOND));
+    let two = run(&spec);
+    let crashes = two.told("crash");
+    assert_eq!((crashes.len(), two.told("missed").len()), (2, 0));
+    assert_close(number(crashes[0], "recovery_ns"), 0.5e9, 0.02, "it was starting");
+    assert_close(outage(&two) - outage(&one), 1.5e9, 0.02, "half a start, and nobody started it");
+}
+
+#[test]
+fn a_second_failover_is_missed_for_the_other_side_is_in_use() {
+    let mut spec = spec(MYSQL_57, drive(), "64 MiB", KEYS, 8000);
+    spec.start = Start::Warm;
+    let once = with(mirrored(spec, 2_000_000, Acknowledge::Both), failover(2 * SECOND, SECOND));
+    let mut twice = once.clone();
+    twice.events.insert("again".into(), failover(6 * SECOND, SECOND));
+    let (one, two) = (run(&once), run(&twice));
+    assert_eq!((two.told("failover").len(), two.told("crash").len()), (1, 1));
+    assert_eq!((two.told("missed").len(), &two.told("missed")[0]["event"]), (1, &"again".into()));
+    assert_eq!(outage(&two), outage(&one));
+}
