@@ -36,6 +36,7 @@ SERVER_RATES = {
     "server.written_bytes": ("server.write_bandwidth", "B/s"),
     "server.pages_written": ("server.page_write_rate", "1/s"),
     "server.fsyncs": ("server.fsync_rate", "1/s"),
+    "server.log_fsyncs": ("server.log_fsync_rate", "1/s"),
     "server.log_bytes": ("server.log_bandwidth", "B/s"),
     "server.lock_waits": ("server.lock_wait_rate", "1/s"),
 }

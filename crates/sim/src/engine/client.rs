@@ -169,8 +169,10 @@ impl Engine {
             match step {
                 Step::Begin { .. } => {}
                 Step::Run => return self.plan(client),
+                // Servers count the statement; what commits by itself is none.
                 Step::Commit => {
                     self.counters.one(Count::Statements);
+                    self.counters.one(Count::Commits);
                     self.told[Told::Others as usize] += 1;
                     return self.end_transaction(client, End::Commit);
                 }

@@ -27,7 +27,6 @@ impl Engine {
 
     /// Commits a client's transaction: first the processor's part.
     pub(super) fn begin_commit(&mut self, client: u32) {
-        self.counters.one(Count::Commits);
         let seat = &mut self.clients[client as usize];
         if seat.wrote {
             let (_, lsn) = self.redo.append(REDO_COMMIT);

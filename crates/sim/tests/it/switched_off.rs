@@ -121,7 +121,7 @@ const COUNTED: [Mechanism; 26] = [
         },
         off: |spec| rules(spec).group_commit = None,
         // Commits without a flush of their own, but for those that wait for theirs at the end.
-        shows: |left| (left.of("server.commits") - left.of("server.log_fsyncs") - 64.0).max(0.0),
+        shows: |left| (left.of("server.updates") - left.of("server.log_fsyncs") - 64.0).max(0.0),
     },
     Mechanism {
         name: "read threads",
