@@ -67,12 +67,15 @@ def refuse_too_small(question: Question) -> None:
     """Where the server would not have what is asked but its own least; raises `BadInput`."""
     scale = scale_of(question)
     logs = [question.redo_bytes, *map(int, _least(question, "redo_log"))]
-    sizes = (
-        ("--buffer-pool", "a buffer pool", question.pools[0], least.POOL),
-        ("--redo-log", "a redo log", logs[0], least.LOG),
-        ("--vary redo_log", "a redo log", min(logs), least.LOG),
-    )
-    for option, what, size, lowest in sizes:
+    sizes = [
+        ("--buffer-pool", "no server has a buffer pool below", question.pools[0], least.POOL),
+        ("--redo-log", "no server has a redo log below", logs[0], least.LOG),
+        ("--vary redo_log", "no server has a redo log below", min(logs), least.LOG),
+    ]
+    if question.workload == "tpcc":
+        warehouse = "TPC-C has one warehouse at least, of some"
+        sizes.append(("--database-size", warehouse, question.database_bytes, LEAST_TPCC))
+    for option, told, size, lowest in sizes:
         if size // scale >= lowest:
             continue
         found, accepted = pool_label(size), [f"{pool_label(lowest * scale)} or more"]
@@ -80,22 +83,8 @@ def refuse_too_small(question: Question) -> None:
             found += f", simulated at 1/{scale} of it"
         if scale > 1 and size >= lowest:
             accepted.append(f"--scale {size // lowest} or less")
-        message = f"no server has {what} below {pool_label(lowest)}"
+        message = f"{told} {pool_label(lowest)}"
         raise BadInput(message, where=option, found=found, accepted=accepted)
-    _refuse_part_of_warehouse(question, scale)
-
-
-def _refuse_part_of_warehouse(question: Question, scale: int) -> None:
-    size = question.database_bytes
-    if question.workload != "tpcc" or size >= LEAST_TPCC * scale:
-        return
-    found, accepted = pool_label(size), [f"{pool_label(LEAST_TPCC * scale)} or more"]
-    if scale > 1:
-        found += f", simulated at 1/{scale} of it"
-    if scale > 1 and size >= LEAST_TPCC:
-        accepted.append(f"--scale {size // LEAST_TPCC} or less")
-    message = f"TPC-C has one warehouse at least, of some {pool_label(LEAST_TPCC)}"
-    raise BadInput(message, where="--database-size", found=found, accepted=accepted)
 
 
 def simulated_bytes(question: Question) -> int:
