@@ -121,6 +121,9 @@ impl Engine {
     /// The flush that somebody has led is done.
     pub(super) fn log_flushed(&mut self, leader: Who) {
         self.redo.flushed();
+        if let Some(watch) = &mut self.watch {
+            watch.log_synced();
+        }
         let (mut at, shared) = (0, self.redo.is_shared());
         let mut next = None;
         while at < self.log_waiters.len() {

@@ -86,6 +86,9 @@ pub(super) struct Watch {
     /// Log up to here has been written to the storage, synced or not; and has been handed to the kernel.
     written: u64,
     handed: u64,
+    /// After a kill: the log is synced up to here only, whatever the server that has read more of it from the kernel believes,
+    /// until it syncs the log again.
+    synced: Option<u64>,
     /// Bytes written to the storage, and how many they were when the log was written up to which position.
     bytes: u64,
     writes: VecDeque<(u64, u64)>,
@@ -145,8 +148,19 @@ impl Watch {
         self.writes.push_back((self.bytes, self.written));
     }
 
+    /// The log is synced as far as the server believes.
+    pub(super) fn log_synced(&mut self) {
+        self.synced = None;
+    }
+
+    /// Up to where the log is synced, where the server believes that it is up to `durable`.
+    fn durable(&self, durable: u64) -> u64 {
+        self.synced.map_or(durable, |synced| synced.min(durable))
+    }
+
     /// A client has been told that it has committed what ends here.
     pub(super) fn answer(&mut self, lsn: u64, durable: u64) {
+        let durable = self.durable(durable);
         self.ledger.acknowledged += 1;
         if self.answered.len() >= REMEMBERED && self.answered.front().is_some_and(|&front| front <= durable) {
             self.answered.pop_front();
@@ -188,6 +202,7 @@ impl Watch {
 
     /// Up to where the log is there still.
     fn survives(&self, blow: &Blow, durable: u64) -> u64 {
+        let durable = self.durable(durable);
         let Loss { lost_bytes, flush_ns, hold_up_ns, .. } = blow.loss;
         // A drive that a capacitor carries calls a write durable when it has it: what its capacitor doesn't save was synced, too.
         let broken_promise = flush_ns > hold_up_ns;
@@ -203,13 +218,14 @@ impl Watch {
         }
     }
 
-    /// Takes note that answered commits beyond a log position are lost; how many.
-    fn lose(&mut self, survives: u64) -> u64 {
+    /// Takes note that answered commits beyond a log position are lost, of a log that was synced up to `durable`; how many.
+    fn lose(&mut self, survives: u64, durable: u64) -> u64 {
         let before = self.answered.len();
         self.answered.retain(|&lsn| lsn <= survives);
         let lost = (before - self.answered.len()) as u64;
         self.ledger.lost += lost;
-        (self.written, self.handed) = (survives, survives);
+        self.synced = Some(self.durable(durable)).filter(|&synced| synced < survives);
+        (self.written, self.handed) = (self.written.min(survives), survives);
         self.writes.retain(|&(_, lsn)| lsn <= survives);
         lost
     }
@@ -403,7 +419,7 @@ impl Engine {
         }
         let blow = recovery.blow.clone();
         let survives = watch.survives(&blow, durable);
-        let lost = watch.lose(survives);
+        let lost = watch.lose(survives, durable);
         if lost > 0 {
             watch.find(now, format!("{lost} acknowledged commits are not there"));
         }

@@ -92,7 +92,10 @@ pub(super) struct Pool {
     links: Vec<Link>,
     /// A bit for each page that is dirty and not being written: whoever flushes asks for sixty-four neighbours.
     writable: Vec<u64>,
+    /// Frames that are free again; those beyond the end of `frames` never held anything.
     free: Vec<u32>,
+    /// Frames in all.
+    count: u32,
     newest: u32,
     oldest: u32,
     /// First frame of the old part.
@@ -114,24 +117,26 @@ pub(super) struct Pool {
     tail: list_end::Tail,
 }
 
-/// So many of the same, looked up at random.
-fn filled<T: Copy>(value: T, count: u32) -> Vec<T> {
-    let mut all = Vec::with_capacity(count as usize);
+/// Room for so many, looked up at random.
+fn for_as_many<T>(count: u32) -> Vec<T> {
+    let all = Vec::with_capacity(count as usize);
     on_large_pages(&all);
-    all.resize(count as usize, value);
     all
 }
 
 impl Pool {
     /// An empty pool of so many frames for pages below `pages`.
     pub(super) fn new(frames: u32, pages: u32, midpoint: Option<Midpoint>) -> Self {
+        let mut frame_of = for_as_many(pages);
+        frame_of.resize(pages as usize, NONE);
         Self {
-            frame_of: filled(NONE, pages),
-            frames: filled(EMPTY, frames),
-            states: vec![0; frames as usize],
-            links: filled(Link { newer: NONE, older: NONE }, frames),
+            frame_of,
+            frames: for_as_many(frames),
+            states: Vec::with_capacity(frames as usize),
+            links: for_as_many(frames),
             writable: vec![0; pages.div_ceil(64) as usize],
-            free: (0..frames).rev().collect(),
+            free: Vec::new(),
+            count: frames,
             newest: NONE,
             oldest: NONE,
             first_old: NONE,
@@ -165,12 +170,12 @@ impl Pool {
 
     /// Frames in all.
     pub(super) fn frames(&self) -> u32 {
-        self.frames.len() as u32
+        self.count
     }
 
     /// Frames that hold nothing.
     pub(super) fn free(&self) -> u32 {
-        self.free.len() as u32
+        self.free.len() as u32 + self.count - self.frames.len() as u32
     }
 
     /// Frames whose page was changed and not yet written.
@@ -304,7 +309,7 @@ impl Pool {
 
     /// A free frame, or that of a clean page among the last `depth` of the LRU list; `None` when there is neither.
     pub(super) fn take(&mut self, depth: u32) -> Option<u32> {
-        if let Some(at) = self.free.pop() {
+        if let Some(at) = self.free.pop().or_else(|| self.first_unused()) {
             return Some(at);
         }
         let mut at = self.oldest;
@@ -455,6 +460,17 @@ impl Pool {
     /// Log position of the oldest change that is not written.
     pub(super) fn oldest_change(&self) -> Option<u64> {
         (self.dirty_oldest != NONE).then(|| self.frames[self.dirty_oldest as usize].oldest)
+    }
+
+    /// A frame that never held anything.
+    fn first_unused(&mut self) -> Option<u32> {
+        let at = self.frames.len() as u32;
+        (at < self.count).then(|| {
+            self.frames.push(EMPTY);
+            self.states.push(0);
+            self.links.push(Link { newer: NONE, older: NONE });
+            at
+        })
     }
 
     fn evict(&mut self, at: u32) {
@@ -639,6 +655,18 @@ mod tests {
             if held < frames { low = middle } else { high = middle }
         }
         (0..pages).map(|page| share(page) * there(page, low)).sum()
+    }
+
+    #[test]
+    fn frames_that_never_held_a_page_are_free_and_take_no_memory() {
+        let mut pool = Pool::new(1 << 26, 1000, midpoint(0));
+        for page in 0..10 {
+            let frame = pool.take(100).expect("there are millions");
+            pool.put(frame, page, false, 0);
+            pool.arrived(frame);
+        }
+        assert_eq!((pool.frames(), pool.free(), pool.listed()), (1 << 26, (1 << 26) - 10, 10));
+        assert_eq!((pool.frames.len(), pool.states.len(), pool.links.len()), (10, 10, 10));
     }
 
     #[test]

@@ -119,6 +119,25 @@ fn a_kill_loses_what_the_kernel_never_had_and_a_power_cut_what_the_drive_never_h
 }
 
 #[test]
+fn what_the_kernel_keeps_through_a_kill_is_lost_to_a_power_cut_before_the_log_is_synced_again() {
+    let lost = |cut: u64| {
+        let mut spec = with(lazy(drive(), 5000), kill(SECOND + SECOND / 2, 0));
+        spec.engines["mysql"].commit = Some("2".into());
+        spec.events.insert("later".into(), power_cut(cut));
+        ledger(&run(&spec))[1]
+    };
+    // What half a second has committed, and then what came since the last sync, of which there is one a second.
+    let (at_once, later) = (lost(SECOND + SECOND / 2 + 1000), lost(4 * SECOND));
+    let alone = {
+        let mut spec = with(lazy(drive(), 5000), power_cut(SECOND + SECOND / 2));
+        spec.engines["mysql"].commit = Some("2".into());
+        ledger(&run(&spec))[1]
+    };
+    assert_eq!(at_once, alone, "the kill between saves nothing");
+    assert!(at_once > 100.0 && later < 4.0 * at_once, "{at_once} and {later}");
+}
+
+#[test]
 fn a_capacitor_that_does_not_hold_loses_commits_that_were_synced() {
     let lost = |hold_up: Option<u64>| {
         let mut profile = flash_drive(1 << 30);
