@@ -47,7 +47,7 @@ METRICS = {
     "server.read_rate": "1/s",
     "server.page_write_rate": "1/s",
 }
-"""What is compared, and its unit. Of writes pages are: MariaDB counts no writes of its log."""
+"""What is compared, and its unit. Of writes pages are."""
 FITTED = {
     "S2-0023": "what a look at a page of a list costs",
     "S2-0025": "a statement's processor time; the size of the log",
@@ -254,7 +254,7 @@ def calibrated(out: Path, place: Path, scale: Scale) -> Path:
 
 
 def rows_of_server(folder: Path) -> Iterator[dict[str, Any]]:
-    """Cells of both worlds beside one another, where neither is invalid."""
+    """Cells of both worlds beside one another."""
     found = json.loads((folder / "results.json").read_bytes())
     cells = {(cell["world"], tuple(cell["levels"].values())): cell for cell in found["cells"]}
     facts = {}
@@ -270,7 +270,8 @@ def rows_of_server(folder: Path) -> Iterator[dict[str, Any]]:
         for metric, unit in METRICS.items():
             pair = [value_of(each, metric) for each in (cell, other)]
             if all(value is not None and value > 0 for value in pair):
-                yield row(named(cell), facts[levels], metric, pair, unit, judged(cell))
+                told = row(named(cell), facts[levels], metric, pair, unit, "")
+                yield told | judged(cell)
 
 
 def named(cell: Mapping[str, Any]) -> str:
@@ -284,13 +285,15 @@ def value_of(cell: Mapping[str, Any], metric: str) -> float | None:
     return next(values, None)
 
 
-def judged(cell: Mapping[str, Any]) -> str:
+def judged(cell: Mapping[str, Any]) -> dict[str, str]:
     """What the verdict of the measured cell says, where it is not sound."""
     verdict = cell["verdict"]
     if verdict["level"] == "valid":
-        return ""
-    levels = ", ".join(cell["levels"].values())
-    return f"Measured, {levels}, {verdict['level']}: {'; '.join(verdict['reasons'])}."
+        return {}
+    reasons = "; ".join(verdict["reasons"])
+    if verdict["level"] == "invalid":
+        return {"invalid": reasons}
+    return {"note": f"{', '.join(cell['levels'].values())}: {verdict['level']}: {reasons}."}
 
 
 def row(
@@ -300,7 +303,7 @@ def row(
     known, ours = (f"{value:.6g}" for value in pair if value is not None)
     told = {key: getattr(facts, key) for key in COLUMNS[1:7]}
     rest = {"metric": metric, "reference": known, "ours": ours, "unit": unit, "note": note}
-    return {"source": source, **told, **rest, "fitted": ""}
+    return {"source": source, **told, **rest, "fitted": "", "invalid": ""}
 
 
 def published_rows(out: Path) -> Iterator[dict[str, Any]]:

@@ -24,7 +24,7 @@ from tameshi.stats.estimates import Estimate, ModelInterval
 TABLE = VALIDATION / "databases.csv"
 COLUMNS = (
     *("source", "profile", "workload", "storage", "clients", "data_bytes", "pool_bytes"),
-    *("metric", "reference", "ours", "unit", "note", "fitted"),
+    *("metric", "reference", "ours", "unit", "note", "fitted", "invalid"),
 )
 WHOLE_STUDY = "as a whole study"
 """Note of a row that `calibration.csv` has as well."""
@@ -106,6 +106,8 @@ class Validated:
     note: str
     fitted: str = ""
     """What of the model was fitted on it: then it shows nothing about others."""
+    invalid: str = ""
+    """Why what was measured does not count: then it shows nothing."""
 
     @property
     def family(self) -> str:
@@ -149,9 +151,8 @@ def _row(row: Mapping[str, str]) -> Validated:
     numbers = (int(row[key]) for key in ("clients", "data_bytes", "pool_bytes"))
     facts = Facts(row["profile"], row["workload"], row["storage"], *numbers)
     ends = float(row["reference"]), float(row["ours"])
-    return Validated(
-        row["source"], facts, row["metric"], *ends, row["unit"], row["note"], row["fitted"]
-    )
+    told = (row[key] for key in ("unit", "note", "fitted", "invalid"))
+    return Validated(row["source"], facts, row["metric"], *ends, *told)
 
 
 @functools.cache
@@ -299,9 +300,9 @@ def interval(metric: str, value: float, facts: Facts) -> ModelInterval | None:
 def comparable(family: str, facts: Facts) -> list[Validated]:
     """What was validated of a family: of the same workload and nearly the same pool, if any.
 
-    What the model was fitted on is no evidence.
+    What the model was fitted on is no evidence, and an invalid measurement is none.
     """
-    evidence = [each for each in validated() if not each.fitted]
+    evidence = [each for each in validated() if not each.fitted and not each.invalid]
     of_family = [each for each in evidence if each.family == family]
     if not of_family and family not in ALONE:
         of_family = [each for each in evidence if each.family == "rate"]

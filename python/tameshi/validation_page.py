@@ -178,7 +178,8 @@ def _measured(rows: Sequence[Validated]) -> Iterator[str]:
     if not rows:
         yield "Nothing has been measured: `python -m bench.beside_mariadb --write`."
         return
-    for family, of in _by_family(rows).items():
+    sound = [row for row in rows if not row.invalid]
+    for family, of in _by_family(sound).items():
         errors = [abs(row.off) for row in of]
         near = sum(error <= math.log1p(NEAR) for error in errors)
         far = sum(error > math.log1p(FAR) for error in errors)
@@ -196,12 +197,17 @@ def _measured(rows: Sequence[Validated]) -> Iterator[str]:
                 row.metric,
                 _number(row.reference, row.metric),
                 _number(row.ours, row.metric),
-                _error(row),
+                f"({_error(row)})" if row.invalid else _error(row),
             )
             for row in rows
         ),
     )
-    notes = list(dict.fromkeys(row.note for row in rows if row.note))
+    invalid = (
+        f"In brackets, and not counted: {row.source}, whose measurement is invalid: {row.invalid}."
+        for row in rows
+        if row.invalid
+    )
+    notes = dict.fromkeys([*(row.note for row in rows if row.note), *invalid])
     yield from ["", *notes]
 
 

@@ -64,6 +64,7 @@ def rows(name: str, known: Mapping[tuple[str, str], Mapping[str, str]]) -> Itera
             "unit": line["unit"],
             "note": WHOLE_STUDY,
             "fitted": _set_by(figure.id, parameters),
+            "invalid": "",
         }
 
 

@@ -3,6 +3,7 @@
 import csv
 import math
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -34,6 +35,14 @@ def test_errors_are_told_where_they_are_bad_too():
     assert "| S2-0023 |" in told and "+292.1%" in told
     assert "statement.rate: median error 15%, worst 30%; 1 of 2 within 5%, 1 beyond 25%" in told
     assert "+1.00 points" in told and BAD in told
+
+
+def test_an_invalid_measurement_stands_in_brackets_and_is_not_counted():
+    worst = row("MariaDB: oltp, 8 MiB", "statement.rate", 1000, 9000)
+    told = page([*ROWS, replace(worst, invalid="not warm")], [], [])
+    assert "statement.rate: median error 15%, worst 30%; 1 of 2 within 5%" in told
+    assert "| (+800.0%) |" in told
+    assert "MariaDB: oltp, 8 MiB, whose measurement is invalid: not warm." in told
 
 
 def test_cells_of_whole_studies_stand_with_the_reason_of_their_error():

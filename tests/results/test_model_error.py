@@ -68,6 +68,14 @@ def test_what_the_model_was_fitted_on_is_no_evidence(monkeypatch):
     assert "S2-0023" not in found.validated_on
 
 
+def test_an_invalid_measurement_is_no_evidence(monkeypatch):
+    sound = Validated("cell", LARGE, QPS, 46_000.0, 45_000.0, "1/s", "")
+    invalid = replace(sound, ours=100_000.0, invalid="the start was not warm")
+    alone = interval(QPS, 10_000.0, LARGE)
+    monkeypatch.setattr(model_error, "validated", lambda: [sound, invalid])
+    assert interval(QPS, 10_000.0, LARGE) == replace(alone, validated_on="cell")
+
+
 def test_where_the_model_was_fitted_a_question_lies_inside_and_is_told_so(monkeypatch):
     rows = [
         Validated("S2-0023", SMALL, QPS, 10_000.0, 10_000.0, "1/s", "", "the cost of a look"),

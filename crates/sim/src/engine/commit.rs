@@ -115,7 +115,8 @@ impl Engine {
             let thread = self.thread_of(who);
             return self.command(thread, REQUEST, CommandKind::Flush, (0, 0), Purpose::LogSync(who));
         }
-        self.flush_command(who, Purpose::LogSync(who), Count::LogFsyncs);
+        self.counters.one(Count::LogFsyncs);
+        self.flush_command(who, Purpose::LogSync(who));
     }
 
     /// The flush that somebody has led is done.

@@ -265,7 +265,7 @@ impl Engine {
             self.batches[batch].syncs = self.files_of(batch);
         }
         if self.settings.fsync {
-            self.flush_command(who, Purpose::DataSync(who), Count::Fsyncs);
+            self.flush_command(who, Purpose::DataSync(who));
         } else {
             self.data_synced(who);
         }
@@ -286,7 +286,7 @@ impl Engine {
                 let left = self.batches[batch].syncs.saturating_sub(1);
                 self.batches[batch].syncs = left;
                 if left > 0 {
-                    return self.flush_command(who, Purpose::DataSync(who), Count::Fsyncs);
+                    return self.flush_command(who, Purpose::DataSync(who));
                 }
                 self.batch_done(batch)
             }

@@ -57,7 +57,7 @@ use crate::device::DeviceCompletion;
 use change_buffer::ChangeBuffer;
 use cleaner::Cleaner;
 use client::Seat;
-use counters::{Count, Counters, TOLD};
+use counters::{Counters, TOLD};
 use data_sets::{DataSet, DataSets};
 use flush::Batch;
 use intake::Intake;
@@ -468,7 +468,7 @@ impl Engine {
             Purpose::Reload(frame) => self.reloaded(frame, slot),
             Purpose::LogWrite(who) => self.sync_log(who),
             Purpose::LogSync(who) => self.log_flushed(who),
-            Purpose::DoublewriteWrite(who) => self.flush_command(who, Purpose::DoublewriteSync(who), Count::Fsyncs),
+            Purpose::DoublewriteWrite(who) => self.flush_command(who, Purpose::DoublewriteSync(who)),
             Purpose::DoublewriteSync(who) => self.doublewritten(who),
             Purpose::PageWrite(who) => self.page_written(who, slot),
             Purpose::DataSync(who) => self.data_synced(who),

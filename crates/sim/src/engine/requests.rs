@@ -73,8 +73,8 @@ impl Engine {
         self.requests.push_back(Request::Command(command));
     }
 
-    pub(super) fn flush_command(&mut self, who: Who, purpose: Purpose, count: Count) {
-        self.counters.one(count);
+    pub(super) fn flush_command(&mut self, who: Who, purpose: Purpose) {
+        self.counters.one(Count::Fsyncs);
         let thread = self.thread_of(who);
         self.command(thread, REQUEST, CommandKind::Flush, (0, 0), purpose);
     }
