@@ -20,6 +20,7 @@ from tameshi.ask.written import (
     rounded_bytes,
     scale_of,
     sensitivity_study,
+    told_label,
 )
 from tameshi.errors import BadInput
 from tameshi.study import plan
@@ -181,3 +182,13 @@ def test_drives_of_a_stack_are_counted_through_it():
     assert drives(cached) == [("sas-15k-146gb", 8)]
     assert drives({"replica": {"of": {"device": "null"}, "link": "x"}}) == [("null", 2)]
     assert drives(Storage("a", {"device": "null"}).stack) == [("null", 1)]
+
+
+def test_whole_warehouses_that_stand_for_larger_rows_are_told_where_they_are_not_near():
+    few = question(database_bytes=300 * 10**6, scale=1)
+    assert told_label(few, "row_size", 0.8) == "× 0.8 (warehouses: 2)"
+    assert told_label(few, "row_size", 1.0) == "× 1"
+    assert told_label(few, "redo_log", 2 << 30) == "2 GiB"
+    assert told_label(question(), "row_size", 0.8) == "× 0.8"
+    rows = question(database_bytes=300 * 10**6, scale=1, workload="oltp")
+    assert told_label(rows, "row_size", 0.8) == "× 0.8"

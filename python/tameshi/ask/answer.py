@@ -26,7 +26,7 @@ from tameshi.ask.written import (
     rounded_bytes,
     scale_of,
     simulated_bytes,
-    value_label,
+    told_label,
     watts_of,
 )
 from tameshi.errors import BadInput
@@ -247,7 +247,7 @@ def sensitivity(question: Question, cells: Sequence[Mapping[str, Any]]) -> list[
             if told and told["qps"]:
                 keys = ("qps", "p99", "p99_of", "meets")
                 ends[end] = {
-                    "label": value_label(varied.name, value),
+                    "label": told_label(question, varied.name, value),
                     **{key: told[key] for key in keys},
                 }
         if len(ends) == len(("low", "high")):

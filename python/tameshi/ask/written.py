@@ -218,6 +218,21 @@ def value_label(name: str, value: float) -> str:
     return f"× {value:g}" if name == "row_size" else f"{value:g}"
 
 
+def told_label(question: Question, name: str, value: float) -> str:
+    """An input's value as an answer tells it: with the whole warehouses that stand for it.
+
+    They are left out where they are within 5 % of what the value asks for.
+    """
+    label = value_label(name, value)
+    if name != "row_size" or question.workload != "tpcc":
+        return label
+    scale = scale_of(question)
+    count = int(_rows(question, value, scale)["warehouses"])
+    asked = question.database_bytes * value / scale
+    is_near = abs(count * WAREHOUSE_BYTES - asked) <= TOLD_FROM * asked
+    return label if is_near else f"{label} (warehouses: {count})"
+
+
 def _pool(question: Question, pool: int, scale: int) -> str:
     return _inline({"engine": {question.engine: {"buffer_pool": f"{pool // scale} B"}}})
 
