@@ -15,6 +15,17 @@ use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::XPointProfile;
 
+/// A command under way.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// As it will be told, as far as it is known.
+    done: DeviceCompletion,
+    epoch: u64,
+    /// A read whose data are not yet on the link, or a write whose are not yet on the medium: when they are ready for it is
+    /// known first, and who is ready first goes first.
+    is_half: bool,
+}
+
 /// A 3D XPoint drive and what it holds.
 #[derive(Debug)]
 pub struct XPoint {
@@ -31,9 +42,9 @@ pub struct XPoint {
     next_turn: Nanos,
     held: u32,
     host: VecDeque<(Command, Nanos, u64)>,
-    slots: Vec<(DeviceCompletion, u64)>,
+    slots: Vec<Slot>,
     free_slots: Vec<u32>,
-    /// When each slot's command completes.
+    /// When each slot's command is half done, and when it completes.
     events: Agenda,
     barrier: Barrier,
     /// Time of all accesses, transfers and turns so far, those ahead included.
@@ -117,7 +128,11 @@ impl XPoint {
                 continue;
             }
             let Some((_, number)) = self.events.take() else { return };
-            let (completion, epoch) = self.slots[number as usize];
+            if std::mem::take(&mut self.slots[number as usize].is_half) {
+                self.go_on(number, at);
+                continue;
+            }
+            let Slot { done: completion, epoch, .. } = self.slots[number as usize];
             completions.push(completion);
             self.free_slots.push(number);
             self.barrier.leave(epoch, at);
@@ -128,7 +143,7 @@ impl XPoint {
         }
     }
 
-    /// The drive takes a command from the host; from here on nothing can change when it ends.
+    /// The drive takes a command from the host.
     fn begin(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
         self.held += 1;
         let turn = now.max(self.next_turn);
@@ -138,35 +153,46 @@ impl XPoint {
         let at = match command.kind {
             CommandKind::Read => {
                 breakdown.controller = self.overhead[0];
-                let at = self.access(0, &command, now, turn + self.overhead[0], &mut breakdown);
-                self.cross(0, &command, now, at, &mut breakdown)
+                self.access(0, &command, turn + self.overhead[0], &mut breakdown)
             }
             CommandKind::Write => {
                 breakdown.controller = self.overhead[1];
-                let at = self.cross(1, &command, now, turn + self.overhead[1], &mut breakdown);
-                self.access(1, &command, now, at, &mut breakdown)
+                self.cross(1, &command, turn + self.overhead[1], &mut breakdown)
             }
             CommandKind::Trim | CommandKind::Flush => {
                 breakdown.controller = self.overhead[1];
                 turn + self.overhead[1]
             }
         };
-        let completion = DeviceCompletion { command, submitted, at, breakdown, failed: false };
+        let done = DeviceCompletion { command, submitted, at, breakdown, failed: false };
+        let slot = Slot { done, epoch, is_half: matches!(command.kind, CommandKind::Read | CommandKind::Write) };
         let number = match self.free_slots.pop() {
             Some(number) => {
-                self.slots[number as usize] = (completion, epoch);
+                self.slots[number as usize] = slot;
                 number
             }
             None => {
-                self.slots.push((completion, epoch));
+                self.slots.push(slot);
                 (self.slots.len() - 1) as u32
             }
         };
         self.events.add(at, number);
     }
 
+    /// What a read has fetched crosses the link; what came with a write goes to the medium.
+    fn go_on(&mut self, number: u32, now: Nanos) {
+        let DeviceCompletion { command, mut breakdown, .. } = self.slots[number as usize].done;
+        let at = match command.kind {
+            CommandKind::Read => self.cross(0, &command, now, &mut breakdown),
+            _ => self.access(1, &command, now, &mut breakdown),
+        };
+        let done = &mut self.slots[number as usize].done;
+        (done.at, done.breakdown) = (at, breakdown);
+        self.events.add(at, number);
+    }
+
     /// A command's access units on their channels, from `ready` on: when the last is over.
-    fn access(&mut self, kind: usize, command: &Command, now: Nanos, ready: Nanos, breakdown: &mut Breakdown) -> Nanos {
+    fn access(&mut self, kind: usize, command: &Command, ready: Nanos, breakdown: &mut Breakdown) -> Nanos {
         let time = self.access[kind];
         let first = command.offset_bytes / self.unit_bytes;
         let end = (command.offset_bytes + u64::from(command.length_bytes)).div_ceil(self.unit_bytes);
@@ -175,30 +201,23 @@ impl XPoint {
         let mut own = 0;
         for unit in first..end {
             let channel = &mut self.channels[(unit % count) as usize];
-            *channel = now.max(*channel) + time;
+            *channel = ready.max(*channel) + time;
             self.busy[0] += time;
-            let at = (ready + time).max(*channel);
-            (last, own) = (last.max(at), time);
+            (last, own) = (last.max(*channel), time);
         }
         breakdown.media += own;
         breakdown.queue += last - ready - own;
         last
     }
 
-    fn cross(
-        &mut self,
-        direction: usize,
-        command: &Command,
-        now: Nanos,
-        from: Nanos,
-        breakdown: &mut Breakdown,
-    ) -> Nanos {
+    /// A command's data cross the link from `from` on, behind what came before: when they are over.
+    fn cross(&mut self, direction: usize, command: &Command, from: Nanos, breakdown: &mut Breakdown) -> Nanos {
         let time = self.pace[direction].time(u64::from(command.length_bytes));
         let way = if self.half_duplex { 0 } else { direction };
         let link = &mut self.link[way];
-        *link = now.max(*link) + time;
+        let at = from.max(*link) + time;
+        *link = at;
         self.crossed[way] += time;
-        let at = (from + time).max(*link);
         breakdown.link += time;
         breakdown.queue += at - from - time;
         at

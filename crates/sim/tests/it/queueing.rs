@@ -2,20 +2,26 @@
 
 use crate::support::*;
 use tameshi_base::units::{Rate, Time};
-use tameshi_base::{Nanos, Random};
+use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_sim::{Device, DeviceCompletion};
-use tameshi_spec::profile;
+use tameshi_spec::profile::{self, FlashProfile, HostLink, Simulated, Written};
 use tameshi_workload::{Arrivals, StreamSpec};
 
-/// Poisson arrivals of random reads.
+/// Poisson arrivals of random reads, all over the disk.
 fn open_loop(profile: &profile::Device, per_second: f64, count: u64) -> Vec<DeviceCompletion> {
+    open_loop_within(u64::MAX, profile, per_second, count)
+}
+
+/// Poisson arrivals of random reads below a place.
+fn open_loop_within(span: u64, profile: &profile::Device, per_second: f64, count: u64) -> Vec<DeviceCompletion> {
     let mut device = Device::new(profile).expect("a device");
     let (mut next, mut gaps) = (random_4k("open loop"), Random::named(5, "gaps"));
     let (mut now, mut done) = (0.0, vec![]);
     for id in 0..count {
         now += gaps.exponential(1e9 / per_second);
         device.advance(now as Nanos, &mut done);
-        device.submit(now as Nanos, &next(id));
+        let drawn = next(id);
+        device.submit(now as Nanos, &Command { offset_bytes: drawn.offset_bytes % span, ..drawn });
     }
     device.advance(u64::MAX / 4, &mut done);
     done
@@ -47,6 +53,49 @@ fn a_constant_service_waits_half_as_long_as_an_exponential_one() {
         let done = open_loop(&hdd(profile.clone()), utilisation / service * 1e9, 2_000_000);
         let expected = utilisation * service / (2.0 * (1.0 - utilisation));
         assert_close(mean(done.iter().map(|d| d.breakdown.queue)), expected, 0.02, &format!("at {utilisation}"));
+    }
+}
+
+/// Drives of which only the link can be busy: 4 KiB take 10.24 us of it, whatever lies before it.
+fn behind_slow_links() -> [(&'static str, profile::Device); 2] {
+    let link = HostLink { read_rate: sourced(Rate(400 * SECOND)), ..flash_drive(1 << 30).link };
+    let mut xpoint = profile::XPointProfile { link: link.clone(), ..xpoint() };
+    (xpoint.channels.value, xpoint.read_time.value.0, xpoint.queue_depth.value) = (1024, 30_000, 4096);
+    let mut flash = FlashProfile {
+        link,
+        simulated: Simulated { written: Written::Once, ..Simulated::default() },
+        ..flash_drive(32 << 30)
+    };
+    flash.nand.read_time = sourced(vec![Time(40_000)]);
+    flash.nand.program_time = sourced(vec![Time(500_000)]);
+    flash.controller.dies_per_channel = sourced(64);
+    (flash.controller.channel_rate.value, flash.controller.queue_depth.value) = (Rate(1 << 60), 4096);
+    [("3D XPoint", profile::Device::XPoint(xpoint)), ("flash", profile::Device::Flash(flash))]
+}
+
+#[test]
+fn data_that_cross_a_link_wait_for_it_as_in_a_queue_of_constant_service() {
+    for (name, profile) in behind_slow_links() {
+        for utilisation in [0.5, 0.7, 0.85] {
+            let service = 10_240.0;
+            let done = open_loop_within(32 << 30, &profile, utilisation / service * 1e9, 1_500_000);
+            let expected = utilisation * service / (2.0 * (1.0 - utilisation));
+            let found = mean(done.iter().map(|d| d.breakdown.queue));
+            assert_close(found, expected, 0.02, &format!("{name} at {utilisation}"));
+        }
+    }
+}
+
+#[test]
+fn reads_that_come_at_once_leave_one_after_the_other_at_the_pace_of_the_link() {
+    let mut device = Device::new(&profile::Device::XPoint(xpoint())).expect("a drive");
+    let mut done = vec![];
+    (0..5).for_each(|id| device.submit(0, &command(id, CommandKind::Read, id * 4096, 4096)));
+    device.advance(SECOND, &mut done);
+    // They come off the medium after 7 us; each takes 1.707 us of the link.
+    for (place, read) in done.iter().enumerate() {
+        let expected = 7_000.0 + 4096.0 / 2.4 * (place + 1) as f64;
+        assert!((read.at as f64 - expected).abs() < 10.0, "{place}: {} where {expected}", read.at);
     }
 }
 

@@ -185,9 +185,13 @@ impl Flash {
         turn
     }
 
-    /// `bytes` that are there at `from` cross the link; when they are over, and the time of the transfer alone.
+    /// `bytes` that are there at `from`, `own` after the drive began with them, cross the link; when they are over, and the
+    /// time of the transfer alone.
+    ///
+    /// The link is asked for at `now`, though they come to it later. So it serves all as if each came to it `own` earlier
+    /// than it does: where all take the same time to come, that is what it does.
     #[inline]
-    fn cross(&mut self, direction: usize, bytes: u64, now: Nanos, from: Nanos) -> (Nanos, Nanos) {
+    fn cross(&mut self, direction: usize, bytes: u64, now: Nanos, (from, own): (Nanos, Nanos)) -> (Nanos, Nanos) {
         let time = self.times.link[direction].time(bytes);
         let link = &mut self.link[if self.times.half_duplex { 0 } else { direction }];
         *link = now.max(*link) + time;
@@ -199,7 +203,7 @@ impl Flash {
         }
         self.busy[1] += until.saturating_sub(begun.max(self.crossed));
         self.crossed = self.crossed.max(until);
-        ((from + time).max(until), time)
+        ((from - own + time).max(until) + own, time)
     }
 
     /// A read of so many bytes: when it is over, and where the time goes.
@@ -213,7 +217,8 @@ impl Flash {
         // Data cross the link as they come: once the last are there, one mapping unit is left to cross.
         let crossed = bytes.saturating_sub(self.times.unit_bytes);
         let from = last.at.saturating_sub(self.times.link[0].time(crossed)).max(ready);
-        let (at, time) = self.cross(0, bytes, now, from);
+        let own = (self.times.read_overhead + last.media).min(from - now);
+        let (at, time) = self.cross(0, bytes, now, (from, own));
         let link = time.min(at - last.at);
         let spent = &mut self.slots[number as usize].done.breakdown;
         spent.queue += (turn - now) + last.queue + (at - last.at - link);
@@ -279,7 +284,9 @@ impl Flash {
         let channel = &mut self.channels[self.layout.channel_of(die)];
         *channel = now.max(*channel) + transfer;
         self.busy[3] += transfer;
-        let at = (sensed.at + transfer).max(*channel);
+        // As with the link.
+        let own = (self.times.read_overhead + time).min(sensed.at - now);
+        let at = (sensed.at - own + transfer).max(*channel) + own;
         let on_bus = at - sensed.at - transfer;
         let media = at - from - sensed.queue - sensed.garbage_collection - on_bus;
         let (queue, reclaiming) = ((from - ready) + sensed.queue + on_bus, sensed.garbage_collection);
@@ -310,7 +317,7 @@ impl Flash {
         let Slot { done: DeviceCompletion { command, .. }, next, end, .. } = self.slots[number as usize];
         let bytes = u64::from(command.length_bytes);
         let turn = self.turn(next, now, self.times.write_turn);
-        let (over, link) = self.cross(1, bytes, now, turn);
+        let (over, link) = self.cross(1, bytes, now, (turn, 0));
         let slot = &mut self.slots[number as usize];
         slot.ready = over + self.times.write_overhead;
         let spent = &mut slot.done.breakdown;
