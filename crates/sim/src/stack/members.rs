@@ -29,8 +29,8 @@ pub(super) struct Piece {
 pub(super) struct Part {
     pub(super) owner: Owner,
     pub(super) member: u32,
-    /// Time that rebuilds had taken of the member when it was given.
-    rebuild_mark: Nanos,
+    /// How long commands had been at the member when it was given, as in [`Member`].
+    present_before: [Nanos; 2],
     /// Bytes that it writes.
     written: u32,
 }
@@ -46,14 +46,28 @@ struct Member {
     outstanding: u32,
     /// Where its last command ended.
     last_end: u64,
-    /// Time that commands of rebuilds have taken of it.
-    rebuild_time: Nanos,
+    /// Commands of rebuilds outstanding.
+    rebuilding: u32,
+    /// How long commands of users and of rebuilds have been here, added up over all of them, until when.
+    present: [Nanos; 2],
+    present_until: Nanos,
     /// Nanojoules that those before it drew; and what a new one would have drawn, had it been there from time zero.
     drawn_before_nj: u64,
     not_drawn_nj: u64,
 }
 
 impl Member {
+    /// How long commands have been here up to `now`.
+    #[inline]
+    fn present_at(&mut self, now: Nanos) -> [Nanos; 2] {
+        let passed = now - self.present_until;
+        self.present_until = now;
+        self.present[0] += passed * Nanos::from(self.outstanding);
+        // What a rebuild has written is programmed after it was acknowledged: on the member that is filled it is there throughout.
+        self.present[1] += passed * Nanos::from(self.rebuilding.max(u32::from(self.filled < u64::MAX)));
+        self.present
+    }
+
     /// Nanojoules that it and those in its place before it have drawn; `None` where its profile does not say.
     fn drawn_nj(&self, now: Nanos) -> Option<u64> {
         let own = self.device.as_ref().map_or(Some(0), |device| device.energy_nj(now))?;
@@ -82,7 +96,9 @@ impl Members {
             filled: u64::MAX,
             outstanding: 0,
             last_end: 0,
-            rebuild_time: 0,
+            rebuilding: 0,
+            present: [0; 2],
+            present_until: 0,
             drawn_before_nj: 0,
             not_drawn_nj: 0,
         };
@@ -169,10 +185,12 @@ impl Members {
         let part = self.parts.insert(Part {
             owner,
             member: piece.member,
-            rebuild_mark: member.rebuild_time,
+            present_before: member.present_at(now),
             written: if piece.kind == CommandKind::Write { piece.length_bytes } else { 0 },
         });
-        if !matches!(owner, Owner::Rebuild(_)) {
+        if matches!(owner, Owner::Rebuild(_)) {
+            member.rebuilding += 1;
+        } else {
             member.outstanding += 1;
             self.busy += 1;
             self.activity += 1;
@@ -201,20 +219,27 @@ impl Members {
         now
     }
 
-    /// The part that a member has completed, and where its time went, rebuilds told apart from other waiting; `None` for
-    /// what was forgotten when power failed.
+    /// The part that a member has completed, and where its time went; `None` for what was forgotten when power failed.
+    ///
+    /// Of what it waited for others, rebuilds have the share that they had of all others who were there meanwhile.
     pub(super) fn complete(&mut self, done: &DeviceCompletion) -> Option<(Part, Breakdown)> {
         let part = self.parts.take(done.command.id as u32)?;
         let member = &mut self.members[part.member as usize];
         let mut breakdown = done.breakdown;
+        let [users, rebuilds] = member.present_at(done.at);
         if matches!(part.owner, Owner::Rebuild(_)) {
-            member.rebuild_time += breakdown.total() - breakdown.queue;
+            member.rebuilding -= 1;
         } else {
             member.outstanding -= 1;
             self.busy -= 1;
-            let waited = breakdown.queue.min(member.rebuild_time - part.rebuild_mark);
-            breakdown.queue -= waited;
-            breakdown.rebuild += waited;
+            let rebuilds = rebuilds - part.present_before[1];
+            if rebuilds > 0 {
+                let others = users - part.present_before[0] - (done.at - done.submitted);
+                let all = u128::from(rebuilds) + u128::from(others);
+                let waited = (u128::from(breakdown.queue) * u128::from(rebuilds) / all) as Nanos;
+                breakdown.queue -= waited;
+                breakdown.rebuild += waited;
+            }
         }
         Some((part, breakdown))
     }
@@ -230,7 +255,7 @@ impl Members {
         }
         let dead = &mut self.members[member as usize];
         (dead.drawn_before_nj, dead.not_drawn_nj) = (dead.drawn_nj(now).unwrap_or(0), 0);
-        (dead.device, dead.outstanding) = (None, 0);
+        (dead.device, dead.outstanding, dead.rebuilding) = (None, 0, 0);
         self.look(member as usize);
     }
 
@@ -257,7 +282,8 @@ impl Members {
         for number in of {
             let part = self.parts.get_mut(number);
             if matches!(owner, Owner::Rebuild(_)) {
-                self.members[part.member as usize].outstanding += 1;
+                let member = &mut self.members[part.member as usize];
+                (member.rebuilding, member.outstanding) = (member.rebuilding - 1, member.outstanding + 1);
                 self.busy += 1;
             }
             part.owner = Owner::Nobody;
@@ -269,7 +295,7 @@ impl Members {
         self.parts.clear();
         self.busy = 0;
         for place in 0..self.members.len() {
-            self.members[place].outstanding = 0;
+            (self.members[place].outstanding, self.members[place].rebuilding) = (0, 0);
             self.look(place);
         }
     }

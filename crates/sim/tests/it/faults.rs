@@ -3,12 +3,12 @@
 use crate::support::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tameshi_base::units::{Share, Size};
+use tameshi_base::units::{Rate, Share, Size};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_sim::fault::Rebuilt;
 use tameshi_sim::stack::watched;
-use tameshi_sim::{Device, DeviceCompletion};
-use tameshi_spec::profile;
+use tameshi_sim::{Breakdown, Device, DeviceCompletion};
+use tameshi_spec::profile::{self, HostLink, Written};
 use tameshi_spec::run::Node;
 use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance, RebuildManner};
 
@@ -329,4 +329,16 @@ impl StreamLoad {
             closed_loop_on(device, self.depth, 40_000, |id| command(id, kind, random.below(1 << 18) * 4096, 4096));
         done.len() as f64 / done.last().expect("some").at as f64 * 1e9
     }
+}
+
+#[test]
+fn one_read_at_a_time_of_a_flash_mirror_waits_for_nothing_but_the_rebuild() {
+    let mut drive = flash_drive(256 << 20);
+    drive.link = HostLink { read_rate: sourced(Rate(530 * SECOND)), half_duplex: sourced(true), ..drive.link };
+    drive.simulated.written = Written::Once;
+    let node = raid1(2, leaf(profile::Device::Flash(drive)), ReadBalance::Nearest);
+    let (_, done) = rebuild(&with_rebuild(node, 200_000_000, 2_000_000, RebuildManner::Competing), true);
+    let sum = |part: fn(&Breakdown) -> Nanos| done.iter().map(|d| part(&d.breakdown)).sum::<Nanos>();
+    let (queue, rebuild) = (sum(|of| of.queue), sum(|of| of.rebuild));
+    assert!(rebuild > 0 && queue * 50 < rebuild, "{queue} ns for others, {rebuild} ns for the rebuild");
 }
