@@ -530,5 +530,5 @@ fn refused(source: Source<'_>, table: &Table<'_>, what: &str, impossible: Option
 
 /// Figures that no link can have.
 pub(crate) fn link(source: Source<'_>, table: &Table<'_>, profile: &LinkProfile) -> Checked {
-    refused(source, table, "link", crate::profile::impossible_link(&profile.link))
+    refused(source, table, "link", crate::profile::impossible_link(&profile.link.figures()))
 }
