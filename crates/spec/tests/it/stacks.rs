@@ -141,21 +141,6 @@ fn what_no_stack_can_be_is_told_with_its_place() {
             "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nround_trip = \"12 ms\"\nrate = \"3 GB\"",
             BadValue,
         ),
-        (
-            "link_rate_in_the_wrong_unit",
-            "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nround_trip = \"13 us\"\nrate = \"3 MB\"",
-            BadValue,
-        ),
-        (
-            "round_trip_shorter_than_any",
-            "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nprofile = \"near\"\nround_trip = \"13 ns\"",
-            BadValue,
-        ),
-        (
-            "rebuild_in_the_wrong_unit",
-            "raid1 = { members = 2, device = \"null\", rebuild_rate = \"200 KB\" }",
-            BadValue,
-        ),
         ("functions_granted_too_much", &twice, Conflict),
         ("nothing_visible", "over_provisioned = { of = { device = \"null\" }, visible = \"0 %\" }", BadValue),
         (
@@ -205,6 +190,15 @@ fn what_a_drive_or_a_link_of_the_profiles_does_not_bear_is_told_with_its_place()
             "rate_beyond_a_round_trip",
             "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nprofile = \"far\"\nrate = \"3 GB\"",
         ),
+        (
+            "link_rate_in_the_wrong_unit",
+            "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nround_trip = \"13 us\"\nrate = \"3 MB\"",
+        ),
+        (
+            "round_trip_shorter_than_any",
+            "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nprofile = \"near\"\nround_trip = \"13 ns\"",
+        ),
+        ("rebuild_in_the_wrong_unit", "raid1 = { members = 2, device = \"null\", rebuild_rate = \"200 KB\" }"),
         ("functions_beyond_a_drive_without", "partition = { of = { device = \"flash\" }, functions = 2 }"),
         ("functions_beyond_those_of_the_drive", "partition = { of = { device = \"shared\" }, functions = 5 }"),
     ] {
