@@ -518,7 +518,7 @@ pub(crate) fn host(source: Source<'_>, table: &Table<'_>, host: &HostSpec) -> Ch
     }
 }
 
-fn refused(source: Source<'_>, table: &Table<'_>, what: &str, impossible: Option<Impossible>) -> Checked {
+fn refused(source: Source<'_>, table: &Table<'_>, what: &str, impossible: Option<Impossible<'_>>) -> Checked {
     let Some(impossible) = impossible else { return Ok(()) };
     let path: Vec<&str> = [what].into_iter().chain(impossible.path).collect();
     let mut error = source.error_at(table, &path, impossible.kind, impossible.message);

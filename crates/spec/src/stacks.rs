@@ -321,7 +321,7 @@ impl Place<'_, '_> {
     }
 
     /// Nothing, or what is impossible about the part of a stack at `path`.
-    fn possible(self, path: &[&str], impossible: Option<Impossible>) -> Resolved<()> {
+    fn possible(self, path: &[&str], impossible: Option<Impossible<'_>>) -> Resolved<()> {
         impossible.map_or(Ok(()), |found| self.bad(path, found.path[0], found.message, &found.accepted))
     }
 }

@@ -36,7 +36,7 @@ impl LinkFigures {
 
 /// The first figure that no link can have. A round trip a thousand times that of the next rack is that of another continent: over a
 /// slow link.
-pub(crate) fn impossible_link(link: &Link) -> Option<Impossible> {
+pub(crate) fn impossible_link(link: &Link) -> Option<Impossible<'static>> {
     let limits = vec![
         or_none(Limit(link.round_trip.0, vec!["round_trip"], TIME, 500, 1_000 * MS)),
         Limit(link.rate.0, vec!["rate"], SIZE, 1_000_000, 90_000_000_000),
@@ -52,7 +52,7 @@ const SLOW: u64 = 100_000_000;
 const OUT_OF_THE_HOUSE: Time = Time(200_000);
 
 /// A link as fast as those of one site and as slow as one between cities.
-fn too_far(link: &Link) -> Option<Impossible> {
+fn too_far(link: &Link) -> Option<Impossible<'static>> {
     let message = "no link of this rate has such a round trip: microseconds as milliseconds?";
     let refused = link.rate.0 >= FAST && link.round_trip > SITE;
     let accepted = format!("at most {SITE}, or a rate below {}", Size(FAST));
@@ -60,7 +60,7 @@ fn too_far(link: &Link) -> Option<Impossible> {
 }
 
 /// A link with the rate of one between cities and a round trip within a rack.
-fn too_near(link: &Link) -> Option<Impossible> {
+fn too_near(link: &Link) -> Option<Impossible<'static>> {
     let message = "no link of such a round trip has this rate: gigabytes as megabytes?";
     let refused = link.rate.0 < SLOW && (1..OUT_OF_THE_HOUSE.0).contains(&link.round_trip.0);
     let accepted = format!("at least {}, or a round trip of at least {OUT_OF_THE_HOUSE}", Size(SLOW));

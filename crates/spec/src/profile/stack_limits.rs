@@ -14,7 +14,7 @@ const ARRAY: (u64, u64) = (100_000_000, 90_000_000_000);
 const FASTEST_REBUILD: u64 = 20_000_000_000;
 
 /// The first value that no controller's cache can have.
-pub(crate) fn impossible_cache(cache: &Cache) -> Option<Impossible> {
+pub(crate) fn impossible_cache(cache: &Cache) -> Option<Impossible<'static>> {
     let mut limits = vec![
         Limit(cache.memory.0, vec!["memory"], SIZE, 1 << 20, 1 << 38),
         or_none(Limit(cache.latency.0, vec!["latency"], TIME, CONTROLLER.0, CONTROLLER.1)),
@@ -24,7 +24,7 @@ pub(crate) fn impossible_cache(cache: &Cache) -> Option<Impossible> {
 }
 
 /// The first rate that no rebuild can be set to.
-pub(crate) fn impossible_rebuild(rebuild: &Rebuild) -> Option<Impossible> {
+pub(crate) fn impossible_rebuild(rebuild: &Rebuild) -> Option<Impossible<'static>> {
     let rates = vec![
         Limit(rebuild.rate.0, vec!["rebuild_rate"], SIZE, 1_000_000, FASTEST_REBUILD),
         Limit(rebuild.rate_min.0, vec!["rebuild_rate_min"], SIZE, 100_000, FASTEST_REBUILD),

@@ -19,6 +19,18 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
         InputErrorKind::UnknownVariant,
     ),
     (
+        "pattern_that_is_a_list",
+        "[workload.stream.s]",
+        "[workload.stream.s]\npattern = { sequential = [] }",
+        InputErrorKind::BadValue,
+    ),
+    (
+        "pattern_that_is_a_table",
+        "[workload.stream.s]",
+        "[workload.stream.s]\npattern.sequential = {}",
+        InputErrorKind::BadValue,
+    ),
+    (
         "tree_without_room",
         "[workload.stream.s]",
         "[workload.stream.s]\npattern = \"sequential\"\nread = \"0 %\"\nsync = { group_commit = { committers = 4 } }\nlsm = { memtable = \"1 GiB\", journal = \"1 GiB\", fan_out = 4, levels = 2, block_size = \"1 MiB\", queue_depth = 4 }",
@@ -487,6 +499,16 @@ fn a_measured_study_must_say_how_much_it_uses() {
     check_golden("measured_without_size", &error.to_string());
 }
 
+/// Drivers of flash cards, the second of which takes milliseconds for a write.
+const DRIVERS: &str = r#"
+[host.driver.iodrive]
+read = { value = "3 us", source = "test" }
+write = { value = "5 us", source = "test" }
+[host.driver.es3000]
+read = { value = "3 us", source = "test" }
+write = { value = "5 ms", source = "test" }
+"#;
+
 /// A host that can be; each case replaces something in it.
 const HOST: &str = r#"
 description = "a host"
@@ -522,6 +544,7 @@ fn a_host_that_cannot_be_is_told_at_its_place() {
         ("host_array_flush_in_nanoseconds", plain, with_key("array_flush", "95 ns")),
         ("host_cold_caches_in_the_wrong_unit", plain, with_key("cold_caches", "6 ms")),
         ("host_clock_in_the_wrong_unit", plain, HOST.replace("2000000000", "2000")),
+        ("host_driver_in_the_wrong_unit", plain, format!("{HOST}{DRIVERS}")),
         ("host_with_a_misspelled_key", plain, HOST.replace("wake_up", "wakeup")),
         ("host_without_a_profile", "cores = 4", HOST.to_string()),
         ("unknown_host", r#"profile = "hh""#, HOST.to_string()),
