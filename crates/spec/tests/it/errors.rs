@@ -19,18 +19,6 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
         InputErrorKind::UnknownVariant,
     ),
     (
-        "pattern_that_is_a_list",
-        "[workload.stream.s]",
-        "[workload.stream.s]\npattern = { sequential = [] }",
-        InputErrorKind::BadValue,
-    ),
-    (
-        "pattern_that_is_a_table",
-        "[workload.stream.s]",
-        "[workload.stream.s]\npattern.sequential = {}",
-        InputErrorKind::BadValue,
-    ),
-    (
         "tree_without_room",
         "[workload.stream.s]",
         "[workload.stream.s]\npattern = \"sequential\"\nread = \"0 %\"\nsync = { group_commit = { committers = 4 } }\nlsm = { memtable = \"1 GiB\", journal = \"1 GiB\", fan_out = 4, levels = 2, block_size = \"1 MiB\", queue_depth = 4 }",
