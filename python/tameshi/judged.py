@@ -120,10 +120,11 @@ def _too_early(frames: Frames, run: SealedRun, index: int) -> Iterator[Finding]:
 def _written_in(run: SealedRun, index: int) -> list[str]:
     """The storages that a phase's streams write to."""
     streams = run.spec.phases[index].streams
-    return list(dict.fromkeys(s.storage for s in streams if _writes(s.stream)))
+    return list(dict.fromkeys(s.storage for s in streams if writes(s.stream)))
 
 
-def _writes(stream: StreamSpec) -> bool:
+def writes(stream: StreamSpec) -> bool:
+    """Whether a stream writes anything."""
     return stream.read not in (None, ALL)
 
 

@@ -61,7 +61,7 @@ def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examine
         missing = _not_bound(missing, bindings)
     if missing:
         raise BadInput(
-            f"the {world.value} world can't run this study yet: {'; '.join(missing)}", where=where
+            f"the {world.value} world can't run this study: {'; '.join(missing)}", where=where
         )
     if world is not World.measured:
         core = {"core": _core.core_hash()}

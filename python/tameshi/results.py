@@ -14,7 +14,7 @@ from tameshi import _core, searches
 from tameshi.deviations import ledger
 from tameshi.document_store import arrives, facts_of_store
 from tameshi.frames import Frames, Stretch, program_words, sampled
-from tameshi.judged import judged_in, model_of, phase_of, shared_drives, wear_of
+from tameshi.judged import judged_in, model_of, phase_of, shared_drives, wear_of, writes
 from tameshi.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
 from tameshi.published import RAMPED, WHOLE, published
 from tameshi.spec_types import PhaseSpec, Summary, World
@@ -322,13 +322,20 @@ def _why(
         if subject == HOST or subject.startswith(STORAGE)
     }
     busy = [each for subject in sorted(subjects) for each in why.busy(subject, windows(subject))]
+    served = _served(cell, sorted(subjects))
+    written = _written(cell, served)
     aged = [
-        endurance(subject, windows(subject), retried=_is_retried(parts, subject))
-        for subject in sorted(subjects)
+        endurance(
+            subject,
+            windows(subject),
+            retried=_is_retried(parts, subject),
+            is_written=subject in written,
+        )
+        for subject in served
     ]
     drawn = [
-        power(subject, windows(subject), [windows(name) for name in served])
-        for subject, served in _served(cell, sorted(subjects)).items()
+        power(subject, windows(subject), [windows(name) for name in streams])
+        for subject, streams in served.items()
     ]
     limit = why.bottleneck(breakdowns, busy)
     drives = shared_drives(cell.runs[0])
@@ -388,6 +395,17 @@ def _served(cell: Cell, subjects: Sequence[str]) -> dict[str, list[str]]:
         subject: [stream.name for stream in cell.spec.streams if homes[stream.storage] == subject]
         for subject in subjects
     }
+
+
+def _written(cell: Cell, served: Mapping[str, Sequence[str]]) -> set[str]:
+    """The storages that the phase's own work writes to; others may end what was begun before it.
+
+    A database may write behind each of its programs but a scan, on any storage.
+    """
+    if set(program_words([cell.spec])) - {SCAN}:
+        return set(served)
+    writing = {stream.name for stream in cell.spec.streams if writes(stream.stream)}
+    return {subject for subject, streams in served.items() if writing.intersection(streams)}
 
 
 def _timeline(

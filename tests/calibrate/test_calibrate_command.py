@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fio_json
 import pytest
 
 from tameshi import _core
@@ -184,6 +185,15 @@ def test_what_is_no_result_is_refused_and_leaves_nothing(tmp_path: Path) -> None
         assert done.returncode == 2, words
         assert message in done.stderr, done.stderr
     assert {path.name for path in tmp_path.iterdir()} == set(cases)
+
+
+def test_too_few_cells_are_refused_with_how_many_would_do(tmp_path: Path) -> None:
+    few = fio_json.results(fio_json.job("randread", 1, 12_500.0))
+    (tmp_path / "few.json").write_text(json.dumps(few))
+    done = tameshi("calibrate", "few.json", cwd=tmp_path)
+    assert done.returncode == 2
+    told = " ".join(done.stderr.split())
+    assert "Found: 1 cells" in told and "Accepted: 3 cells or more" in told, told
 
 
 def test_a_foreign_file_is_left_alone(tmp_path: Path) -> None:

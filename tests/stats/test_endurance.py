@@ -73,6 +73,14 @@ def test_nothing_written_has_no_amplification_and_lasts() -> None:
     assert (found["write_amplification"], found["life_years"]) == (None, None)
 
 
+def test_what_is_left_of_an_earlier_phases_writes_is_counted_and_extrapolated_to_nothing() -> None:
+    found = endurance("storage.d", [window(400, 400, 1e9)], retried=True, is_written=False)
+    assert found is not None
+    assert (found["host_bytes"], found["moved_bytes"]) == (400, 400)
+    told = (found[key] for key in ("write_amplification", "life_years", "life_years_retried"))
+    assert list(told) == [None, None, None]
+
+
 def test_a_storage_without_flash_has_none() -> None:
     assert (
         endurance("storage.d", [WindowData(SECOND, [SECOND], {"busy.media_ns": [5]}, {})]) is None

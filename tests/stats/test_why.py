@@ -66,6 +66,17 @@ def test_the_busiest_resource_is_the_limit_from_ninety_percent_on() -> None:
     assert (below["kind"], below["resource"], below["busy"]) == ("waiting", "media", 0.89)
 
 
+def test_a_drive_s_places_are_the_limit_where_they_are_full_and_nothing_else_is() -> None:
+    for shares, kind, resource in [
+        ({"link": 0.82, "places": 1.0}, "saturated", "places"),
+        ({"media": 0.92, "places": 1.0}, "saturated", "media"),
+        ({"link": 0.3, "places": 0.8}, "waiting", "link"),
+    ]:
+        found = bottleneck([told(queue=90, media=10)], used(**shares))
+        assert found is not None
+        assert (found["kind"], found["resource"]) == (kind, resource)
+
+
 def test_a_request_that_never_waits_is_limited_by_its_latency_however_busy_the_disk() -> None:
     found = bottleneck([told(queue=4, media=96)], used(media=0.98))
     assert found is not None

@@ -518,7 +518,7 @@ pub(crate) fn host(source: Source<'_>, table: &Table<'_>, host: &HostSpec) -> Ch
     }
 }
 
-fn refused(source: Source<'_>, table: &Table<'_>, what: &str, impossible: Option<Impossible>) -> Checked {
+fn refused(source: Source<'_>, table: &Table<'_>, what: &str, impossible: Option<Impossible<'_>>) -> Checked {
     let Some(impossible) = impossible else { return Ok(()) };
     let path: Vec<&str> = [what].into_iter().chain(impossible.path).collect();
     let mut error = source.error_at(table, &path, impossible.kind, impossible.message);
@@ -530,5 +530,5 @@ fn refused(source: Source<'_>, table: &Table<'_>, what: &str, impossible: Option
 
 /// Figures that no link can have.
 pub(crate) fn link(source: Source<'_>, table: &Table<'_>, profile: &LinkProfile) -> Checked {
-    refused(source, table, "link", crate::profile::impossible_link(&profile.link))
+    refused(source, table, "link", crate::profile::impossible_link(&profile.link.figures()))
 }

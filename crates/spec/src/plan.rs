@@ -105,7 +105,8 @@ pub fn plan<'t>(name: &str, source: Source<'t>, request: &Request, profiles: &'t
     let mut resolved = Vec::new();
     for cell in &mut cells {
         write_out(source, &mut cell.table, profiles)?;
-        resolved.push(resolve_cell(name, source, cell, &within, request.world, profiles)?);
+        let found = resolve_cell(name, source, cell, &within, request.world, profiles);
+        resolved.push(found.map_err(|error| in_cell(source, error, cell))?);
     }
     let (study, _) = resolved.first().expect("a product of non-empty axes has a combination");
     let mut summary = Summary { quick: quick.is_some(), ..summarise(name, study, &axes) };
@@ -138,6 +139,15 @@ pub fn plan<'t>(name: &str, source: Source<'t>, request: &Request, profiles: &'t
         storage_bytes: storage_bytes(&runs),
         runs,
     })
+}
+
+/// What does not go together in the study may do so at other levels of its axes: the error tells at which it does not.
+fn in_cell(source: Source<'_>, mut error: InputError, cell: &Combination<'_>) -> InputError {
+    if error.kind == InputErrorKind::Conflict && error.file == source.file && !cell.levels.is_empty() {
+        let levels: Vec<String> = cell.levels.iter().map(|(axis, level)| format!("{axis} = {level}")).collect();
+        error.message += &format!(" (at {})", levels.join(", "));
+    }
+    error
 }
 
 /// Repetition by repetition, so that an interrupted study has every cell before it has any twice.

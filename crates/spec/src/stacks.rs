@@ -3,6 +3,7 @@
 use crate::check::{bad, one_kind};
 use crate::document::{Source, Table, has_key};
 use crate::node::{Cache, Function, Link, Node, Rebuild};
+use crate::profile::{Impossible, impossible_cache, impossible_link, impossible_rebuild};
 use crate::resolve::{Profiles, unknown_name};
 use crate::study::{self, Raid, Stack};
 use indexmap::IndexMap;
@@ -15,7 +16,8 @@ const CACHE_LATENCY: Time = Time(50_000);
 const CACHE_DIRTY: Share = Share(750_000);
 
 const MOST_MEMBERS: u32 = 1024;
-const MOST_CHUNK: u64 = 1 << 30;
+/// Controllers have up to some MiB.
+const MOST_CHUNK: u64 = 16 << 20;
 const LEAST_CHUNK: u64 = 4096;
 
 /// Where the resolver is.
@@ -175,7 +177,7 @@ impl Place<'_, '_> {
     fn chunk(self, path: &[&str], raid: &Raid, of: &Node) -> Resolved<Size> {
         let chunk = raid.chunk.unwrap_or(CHUNK);
         if !chunk.0.is_power_of_two() || !(LEAST_CHUNK..=MOST_CHUNK).contains(&chunk.0) {
-            return self.bad(path, "chunk", "this is no chunk", "a power of two from \"4 KiB\" to \"1 GiB\"");
+            return self.bad(path, "chunk", "this is no chunk", "a power of two from \"4 KiB\" to \"16 MiB\"");
         }
         if of.capacity().0 < chunk.0 {
             let most = of.capacity();
@@ -188,15 +190,12 @@ impl Place<'_, '_> {
         let default = Rebuild::default();
         let rate = raid.rebuild_rate.unwrap_or(default.rate);
         let rate_min = raid.rebuild_rate_min.unwrap_or(default.rate_min.min(rate));
-        for (rate, key) in [(rate, "rebuild_rate"), (rate_min, "rebuild_rate_min")] {
-            if rate.0 < 1000 {
-                return self.bad(path, key, "such a rebuild would never end", "bytes per second, at least \"1 KB\"");
-            }
-        }
+        let rebuild = Rebuild { rate, rate_min, manner: raid.rebuild.unwrap_or_default() };
+        self.possible(path, impossible_rebuild(&rebuild))?;
         if rate_min > rate {
             return self.conflict(path, "rebuild_rate_min", "the least rate of a rebuild is above its greatest");
         }
-        Ok(Rebuild { rate, rate_min, manner: raid.rebuild.unwrap_or_default() })
+        Ok(rebuild)
     }
 
     fn link(self, path: &[&str], name: &str) -> Resolved<Link> {
@@ -230,13 +229,15 @@ impl Place<'_, '_> {
                 &["profile", "round_trip", "rate"],
             );
         };
-        if rate.0 == 0 {
-            return self.bad(&path, "rate", "nothing would ever arrive", "bytes per second, more than zero");
-        }
         let link = Link { round_trip, rate };
-        let Some((message, accepted)) = crate::profile::too_far(&link) else { return Ok(link) };
-        let key = if written.round_trip.is_some() { "round_trip" } else { "rate" };
-        self.bad(&path, key, message, &accepted)
+        let Some(found) = impossible_link(&link) else { return Ok(link) };
+        // What the profile says is at fault only beside what is written here.
+        let key = match (written.round_trip, written.rate) {
+            (None, _) => "rate",
+            (_, None) => "round_trip",
+            _ => found.path[0],
+        };
+        self.bad(&path, key, found.message, &found.accepted)
     }
 
     fn partition(self, path: &[&str], written: &study::Partition) -> Resolved<Node> {
@@ -305,24 +306,23 @@ impl Place<'_, '_> {
 
     fn cache(self, path: &[&str], written: &study::Cache) -> Resolved<Node> {
         let of = self.inner(path, &written.of)?;
-        let dirty = written.dirty.unwrap_or(CACHE_DIRTY);
-        if !(1 << 20..=1u64 << 38).contains(&written.memory.0) {
-            return self.bad(path, "memory", "no controller has this much memory", "\"1 MiB\" to \"256 GiB\"");
-        }
-        if dirty.0 == 0 {
-            return self.bad(path, "dirty", "a cache that may hold no write is none", "more than \"0 %\"");
-        }
-        if written.rate == Some(Size(0)) {
-            return self.bad(path, "rate", "nothing would ever arrive", "bytes per second, more than zero");
-        }
         let cache = Cache {
             memory: written.memory,
             kind: written.kind,
             latency: written.latency.unwrap_or(CACHE_LATENCY),
             rate: written.rate,
-            dirty,
+            dirty: written.dirty.unwrap_or(CACHE_DIRTY),
         };
+        if cache.dirty.0 == 0 {
+            return self.bad(path, "dirty", "a cache that may hold no write is none", "more than \"0 %\"");
+        }
+        self.possible(path, impossible_cache(&cache))?;
         Ok(Node::Cache { of, cache })
+    }
+
+    /// Nothing, or what is impossible about the part of a stack at `path`.
+    fn possible(self, path: &[&str], impossible: Option<Impossible<'_>>) -> Resolved<()> {
+        impossible.map_or(Ok(()), |found| self.bad(path, found.path[0], found.message, &found.accepted))
     }
 }
 

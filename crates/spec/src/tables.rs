@@ -2,7 +2,8 @@
 //! study or profile a table is written as a table.
 
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess, Unexpected, VariantAccess, Visitor,
+    DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, VariantAccess,
+    Visitor,
 };
 use std::fmt;
 
@@ -163,8 +164,12 @@ impl<'de, A: EnumAccess<'de>> EnumAccess<'de> for Tables<A> {
 impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Tables<A> {
     type Error = A::Error;
 
+    /// TOML takes `word = {}` and `word = []` for the word as well; only these have something to show here.
     fn unit_variant(self) -> Result<(), A::Error> {
-        self.0.unit_variant()
+        match self.0.newtype_variant::<IgnoredAny>() {
+            Ok(_) => Err(A::Error::custom("this choice has nothing to be said of: it is written as its word alone")),
+            Err(_) => Ok(()),
+        }
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, A::Error> {

@@ -116,7 +116,9 @@ def calibrate(asked: Asked, console: Console) -> Calibrated:
     if len([cell for cell in cells if not cell.held_out]) < FEWEST:
         left_out = "; ".join(["", *recorded.left_out[:SHOWN]])
         found = f"{len(cells)} cells{left_out}"
-        raise BadInput("so few cells fit anything", where=str(asked.what), found=found)
+        accepted = [f"{FEWEST} cells or more that are not held out"]
+        message = "so few cells fit anything"
+        raise BadInput(message, where=str(asked.what), found=found, accepted=accepted)
     models = candidates(cells, recorded.capacity, asked.model)
     if not models:
         message = "no model can be fitted: there is neither a cell of reads nor one of writes alone"

@@ -28,7 +28,7 @@ def print_bounds(world: World, planned: Plan) -> None:
         OUT.print(f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}")
     for run in planned.runs[:1]:
         for sentence in dict.fromkeys(_core.unsupported(run)):
-            OUT.print(f"  not yet: {sentence}", style="yellow")
+            OUT.print(f"  can't be run: {sentence}", style="yellow")
 
 
 def written(world: World, planned: Plan) -> str:

@@ -1069,6 +1069,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "resource.port": ("port", "ポート"),
     "resource.thermal": ("thermal limit", "温度制限"),
     "resource.interrupts": ("interrupts", "割り込み"),
+    "resource.allowance": ("limit of the provider", "提供者の制限"),
+    "resource.places": ("places in the queue", "キューの枠"),
     "limit.saturated": (
         "{resource} of {subject}, {busy} busy (mostly {part}, {share} of the time)",
         "{subject}の{resource}（稼働率{busy}、時間の{share}は{part}）",

@@ -9,6 +9,7 @@ from tameshi.report.summary import Column, Row, Table, cell_name
 from tameshi.report.text import Shown, Text
 from tameshi.report.why import percent
 from tameshi.stats.programs import CLIENT_TIMES, time_shares
+from tameshi.stats.why import busiest
 
 OF_STORAGE = ("page_reads", "free_pages", "log", "log_space")
 """What clients wait for until the storage has read or written: there the storage limits."""
@@ -46,11 +47,11 @@ def _busiest(cell: Mapping[str, Any], most: str, text: Text) -> str:
     known = cell.get("busy") or []
     if most in OF_STORAGE:
         known = [each for each in known if str(each["subject"]).startswith(STORAGE)]
-    busiest = max(known, key=lambda each: float(each["share"]), default=None)
-    if busiest is None:
+    found = busiest(known)
+    if found is None:
         return text("cell.none")
-    subject = str(busiest["subject"])
+    subject = str(found["subject"])
     key = "spent.storage" if subject.startswith(STORAGE) else "spent.host"
-    resource, busy = text(f"resource.{busiest['resource']}"), percent(busiest["share"])
+    resource, busy = text(f"resource.{found['resource']}"), percent(found["share"])
     name = text.name(subject.removeprefix(STORAGE))
     return text(key, resource=resource, storage=name, busy=busy)

@@ -51,7 +51,7 @@ def _share(sourced: Mapping[str, Any] | None) -> float | None:
 
 
 def endurance(
-    subject: str, runs: Sequence[WindowData], *, retried: bool = False
+    subject: str, runs: Sequence[WindowData], *, retried: bool = False, is_written: bool = True
 ) -> dict[str, Any] | None:
     """What a storage's flash went through over all windows of all runs together.
 
@@ -59,7 +59,9 @@ def endurance(
     collection finds it (erased flash holds nothing to reclaim, what is not mapped is spare), mean
     of the intervals. `life_years` is how long the programs that are left last at this rate, on the
     whole drive; `life_years_retried` how long with what repeated reads add, None where the profile
-    doesn't say that they add something (`retried`). None where no flash is.
+    doesn't say that they add something (`retried`). What drives end of an earlier phase's writes is
+    no rate of this one's: where nothing `is_written`, there are neither lives nor amplification.
+    None where no flash is.
     """
     physical = _mean(runs, "flash.physical_bytes")
     if not physical:
@@ -73,12 +75,12 @@ def endurance(
     logical = _mean(runs, "flash.logical_bytes")
     left = _mean(runs, "flash.life_bytes")
     more = _mean(runs, "flash.retry_life_bytes")
-    yearly = programmed / seconds * SECONDS_PER_YEAR if seconds else 0.0
+    yearly = programmed / seconds * SECONDS_PER_YEAR if seconds and is_written else 0.0
     return {
         "subject": subject,
         "written_bytes": int(written),
         **{f"{part}_bytes": int(size) for part, size in parts.items()},
-        "write_amplification": digits(programmed / written) if written else None,
+        "write_amplification": digits(programmed / written) if written and is_written else None,
         "over_provisioning": {
             "nominal": digits(physical / logical - 1),
             "effective": digits((physical - erased - mapped) / mapped) if mapped else None,

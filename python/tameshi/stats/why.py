@@ -6,7 +6,7 @@ resource was.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tameshi.stats.estimates import WindowData
@@ -16,9 +16,11 @@ PARTS = ("queue", "host", "link", "controller", "media", "gc", "rebuild")
 """What a latency is made of, in the order of the record."""
 RESOURCES = (
     *("media", "channels", "controller", "link", "cores", "lock", "hypervisor", "power"),
-    *("threads", "port", "thermal", "interrupts"),
+    *("threads", "port", "thermal", "interrupts", "allowance", "places"),
 )
 """What requests share, in the order of the record."""
+PLACES = "places"
+"""What a drive takes at once: it is full behind whatever else is saturated."""
 OPERATIONS = ("read", "write", "sync")
 """Operations whose latencies have parts; a commit is two of them."""
 SATURATED = 0.9
@@ -88,14 +90,29 @@ def bottleneck(
         "resource": None,
         "busy": None,
     }
-    busiest = max(resources, key=lambda each: float(each["share"]), default=None)
-    if busiest is not None:
-        told = {key: busiest[key] for key in ("subject", "resource")}
-        found |= {**told, "busy": busiest["share"]}
+    most = busiest(resources)
+    if most is not None:
+        told = {key: most[key] for key in ("subject", "resource")}
+        found |= {**told, "busy": most["share"]}
         waited = sum(spent.get(name, 0.0) for name in WAITING) / sum(spent.values())
-        if busiest["share"] >= SATURATED and waited >= WAIT:
+        if most["share"] >= SATURATED and waited >= WAIT:
             found["kind"] = "saturated"
     return found
+
+
+def busiest(resources: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The busiest resource; a drive's places are it only where these are full and no other is."""
+
+    def most(of: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+        return max(of, key=lambda each: float(each["share"]), default=None)
+
+    working = most(each for each in resources if each["resource"] != PLACES)
+    if working is not None and working["share"] >= SATURATED:
+        return working
+    full = most(
+        each for each in resources if each["resource"] == PLACES and each["share"] >= SATURATED
+    )
+    return full or working
 
 
 def _total(run: WindowData, metric: str) -> float:

@@ -215,7 +215,7 @@ impl Device {
             Self::Volume(volume) => volume.usage(now, usage),
             Self::Array(array) => array.usage(now, usage),
             Self::Linked(linked) => linked.usage(now, usage),
-            Self::Shared(shared) => shared.inner().usage(now, usage),
+            Self::Shared(shared) => shared.usage(now, usage),
             Self::Cache(cache) => cache.usage(now, usage),
         }
     }

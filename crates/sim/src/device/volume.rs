@@ -166,7 +166,7 @@ impl Volume {
         usage.add(Resource::Controller, 1, processor.saturating_sub(self.processor.saturating_sub(now)));
         if let Some(limit) = &self.limit {
             let ahead = limit.free[0].max(limit.free[1]).saturating_sub(now);
-            usage.add(Resource::Link, 1, limits.saturating_sub(ahead));
+            usage.add(Resource::Allowance, 1, limits.saturating_sub(ahead));
         }
     }
 

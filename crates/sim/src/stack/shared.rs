@@ -9,6 +9,7 @@ use super::slab::Slab;
 use super::turns::Turns;
 use crate::device::{Device, DeviceCompletion};
 use tameshi_base::{Command, Nanos};
+use tameshi_record::{Resource, Usage};
 use tameshi_spec::run::Function;
 use tameshi_workload::Priority;
 
@@ -24,6 +25,8 @@ pub struct Shared {
     slice_bytes: u64,
     depth: u32,
     held: u32,
+    /// Time that places were taken, of all together, up to a moment.
+    taken: (Nanos, Nanos),
     waiting: u32,
     commands: Slab<(Command, Nanos)>,
     done: Vec<DeviceCompletion>,
@@ -41,6 +44,7 @@ impl Shared {
             slice_bytes,
             depth: function.queue_depth,
             held: 0,
+            taken: (0, 0),
             waiting: 0,
             commands: Slab::default(),
             done: Vec::new(),
@@ -85,8 +89,25 @@ impl Shared {
         self.waiting += 1;
     }
 
+    /// So many commands are in the drive from now on.
+    #[inline]
+    fn hold(&mut self, now: Nanos, held: u32) {
+        self.taken = (self.taken_until(now), now);
+        self.held = held;
+    }
+
+    fn taken_until(&self, now: Nanos) -> Nanos {
+        let (taken_ns, at) = self.taken;
+        taken_ns + u64::from(self.held) * now.saturating_sub(at)
+    }
+
+    pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
+        usage.add(Resource::Places, u64::from(self.depth), self.taken_until(now));
+        self.device.usage(now, usage);
+    }
+
     fn admit(&mut self, now: Nanos, command: Command, submitted: Nanos) {
-        self.held += 1;
+        self.hold(now, self.held + 1);
         let id = u64::from(self.commands.insert((command, submitted)));
         self.device.submit(now, &Command { id, ..command });
     }
@@ -109,7 +130,7 @@ impl Shared {
                 let mut breakdown = done.breakdown;
                 breakdown.queue += done.submitted - submitted;
                 completions.push(DeviceCompletion { command, submitted, breakdown, ..done });
-                self.held -= 1;
+                self.hold(done.at, self.held - 1);
                 self.serve(done.at);
             }
             self.done = done;

@@ -74,3 +74,24 @@ fn the_port_of_a_cache_is_busy_for_as_long_as_bytes_cross_it() {
     }
     assert_eq!(with(8, None).sum("capacity.port_ns"), 0, "what has no rate is no resource");
 }
+
+#[test]
+fn a_providers_limit_is_used_up_for_itself_and_is_no_link() {
+    let stream = StreamSpec { queue_depth: 64, ..StreamSpec::default() };
+    let left = run(&spec(with_limit(volume(), 2_000, 400_000_000), stream, for_time(2 * SECOND)));
+    assert_eq!((left.sum("capacity.link_ns"), left.sum("capacity.allowance_ns")), (0, 2 * SECOND));
+    assert_close(left.sum("busy.allowance_ns") as f64, 2e9, 0.01, "of its time");
+}
+
+#[test]
+fn the_places_of_a_shared_drive_are_taken_for_as_long_as_commands_are_in_it() {
+    let with = |queue_depth| {
+        let stream = StreamSpec { queue_depth, ..StreamSpec::default() };
+        run(&spec_of(partition(leaf(volume()), 2, 4), stream, for_time(2 * SECOND)))
+    };
+    for (queue_depth, expected) in [(64, 1.0), (3, 0.75), (1, 0.25)] {
+        let left = with(queue_depth);
+        assert_eq!(left.sum("capacity.places_ns"), 8 * SECOND);
+        assert_close(left.sum("busy.places_ns") as f64 / 8e9, expected, 0.01, "of all places");
+    }
+}

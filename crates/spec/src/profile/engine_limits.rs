@@ -18,7 +18,7 @@ const COUNT: Spell = |count| count.to_string();
 const RATE: Spell = |rate| Rate(rate).to_string();
 
 /// The first thing in an engine profile that can't be.
-pub(crate) fn impossible_engine(engine: &EngineModel) -> Option<Impossible> {
+pub(crate) fn impossible_engine(engine: &EngineModel) -> Option<Impossible<'static>> {
     let EngineModel::Innodb(innodb) = engine;
     if let Some(unread) = unread(innodb) {
         return Some(unread);
@@ -38,7 +38,7 @@ fn place(section: &'static str, key: &'static str) -> Vec<&'static str> {
 }
 
 /// A key that nobody reads: another one says that there is nobody to.
-fn unread(innodb: &Innodb) -> Option<Impossible> {
+fn unread(innodb: &Innodb) -> Option<Impossible<'static>> {
     if innodb.purge.is_some() && innodb.undo.is_none() {
         return Some(Impossible {
             path: place("purge", "threads"),

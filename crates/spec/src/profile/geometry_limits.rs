@@ -21,7 +21,7 @@ const PPM: u128 = 1_000_000;
 const RATE_NS: u128 = 1_000_000_000_000;
 
 /// A capacity that so many cylinders of such tracks do not have.
-pub(super) fn disk_conflict(hdd: &HddProfile) -> Option<Impossible> {
+pub(super) fn disk_conflict(hdd: &HddProfile) -> Option<Impossible<'static>> {
     let track = u128::from(hdd.media_rate.value.0) * u128::from(hdd.revolution.value.0) / RATE_NS;
     let surface = track * u128::from(hdd.cylinders.value);
     let capacity = u128::from(hdd.capacity.value.0);
@@ -39,7 +39,7 @@ pub(super) fn disk_conflict(hdd: &HddProfile) -> Option<Impossible> {
 }
 
 /// A capacity that so many channels with dies of 3D XPoint do not have.
-pub(super) fn xpoint_conflict(xpoint: &XPointProfile) -> Option<Impossible> {
+pub(super) fn xpoint_conflict(xpoint: &XPointProfile) -> Option<Impossible<'static>> {
     let channels = xpoint.channels.value;
     let (least, most) = (Size(u64::from(channels) * XPOINT_CHANNEL.0), Size(u64::from(channels) * XPOINT_CHANNEL.1));
     if (least..=most).contains(&xpoint.capacity.value) {
@@ -50,7 +50,7 @@ pub(super) fn xpoint_conflict(xpoint: &XPointProfile) -> Option<Impossible> {
 }
 
 /// What the dies, the spare and the flash's speed do not allow.
-pub(super) fn flash_geometry_conflict(flash: &FlashProfile) -> Option<Impossible> {
+pub(super) fn flash_geometry_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
     die_conflict(flash).or_else(|| buffer_conflict(flash)).or_else(|| reserve_conflict(flash))
 }
 
@@ -61,7 +61,7 @@ fn dies(flash: &FlashProfile) -> u64 {
     each.iter().map(|count| u64::from(count.value)).product()
 }
 
-fn die_conflict(flash: &FlashProfile) -> Option<Impossible> {
+fn die_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
     let most = Size(dies(flash) * MOST_OF_A_DIE);
     if flash.capacity.value <= most {
         return None;
@@ -70,7 +70,7 @@ fn die_conflict(flash: &FlashProfile) -> Option<Impossible> {
     conflict(&["flash", "capacity"], &message, &format!("up to {most}"))
 }
 
-fn buffer_conflict(flash: &FlashProfile) -> Option<Impossible> {
+fn buffer_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
     let (nand, buffer) = (&flash.nand, &flash.buffer);
     let flush = buffer.power_loss_protection.as_ref().map_or(FLUSH_NS, |protection| protection.flush_time.value.0);
     let programs = &nand.program_time.value;
@@ -85,7 +85,7 @@ fn buffer_conflict(flash: &FlashProfile) -> Option<Impossible> {
 }
 
 /// More blocks in reserve than each controller has beside the data, which no run could simulate.
-fn reserve_conflict(flash: &FlashProfile) -> Option<Impossible> {
+fn reserve_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
     let (nand, cleaning) = (&flash.nand, &flash.cleaning);
     let controllers = u128::from(flash.controller.count.value);
     let block = u128::from(nand.page.value.0)

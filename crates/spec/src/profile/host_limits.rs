@@ -9,7 +9,7 @@ use tameshi_base::units::Time;
 const MEGAHERTZ: u64 = 1_000_000_000;
 
 /// The first thing in a host profile that can't be.
-pub(crate) fn impossible_host(host: &HostModel) -> Option<Impossible> {
+pub(crate) fn impossible_host(host: &HostModel) -> Option<Impossible<'_>> {
     let paths = [
         ("synchronous", &host.synchronous),
         ("libaio", &host.libaio),
@@ -30,11 +30,11 @@ pub(crate) fn impossible_host(host: &HostModel) -> Option<Impossible> {
 }
 
 /// What a processor does for a request.
-fn cost(value: Time, path: Vec<&'static str>) -> Limit {
+fn cost(value: Time, path: Vec<&str>) -> Limit<'_> {
     or_none(Limit(value.0, path, TIME, 40, 39 * US))
 }
 
-fn path_limits(name: &'static str, path: &AccessPath) -> [Limit; 3] {
+fn path_limits(name: &'static str, path: &AccessPath) -> [Limit<'static>; 3] {
     [
         cost(path.read.value, vec![name, "read"]),
         cost(path.write.value, vec![name, "write"]),
@@ -42,7 +42,7 @@ fn path_limits(name: &'static str, path: &AccessPath) -> [Limit; 3] {
     ]
 }
 
-fn machine_limits(host: &HostModel) -> Vec<Limit> {
+fn machine_limits(host: &HostModel) -> Vec<Limit<'_>> {
     let mut limits = vec![
         Limit(u64::from(host.sockets.value), vec!["sockets"], COUNT, 1, 64),
         Limit(u64::from(host.cores_per_socket.value), vec!["cores_per_socket"], COUNT, 1, 512),
@@ -67,10 +67,8 @@ fn machine_limits(host: &HostModel) -> Vec<Limit> {
         let threads = Limit(u64::from(of.threads.value), vec!["hypervisor", "threads"], COUNT, 1, 1024);
         [cost(of.request.value, vec!["hypervisor", "request"]), threads]
     }));
-    limits.extend(
-        host.driver
-            .values()
-            .flat_map(|driver| [cost(driver.read.value, vec!["driver"]), cost(driver.write.value, vec!["driver"])]),
-    );
+    limits.extend(host.driver.iter().flat_map(|(name, driver)| {
+        [("read", &driver.read), ("write", &driver.write)].map(|(key, of)| cost(of.value, vec!["driver", name, key]))
+    }));
     limits
 }

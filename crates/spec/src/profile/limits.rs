@@ -10,15 +10,15 @@ use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Size, Time};
 
 /// What is wrong with a profile, and where, below `device`.
-pub(crate) struct Impossible {
-    pub(crate) path: Vec<&'static str>,
+pub(crate) struct Impossible<'a> {
+    pub(crate) path: Vec<&'a str>,
     pub(crate) kind: InputErrorKind,
     pub(crate) message: String,
     pub(crate) accepted: String,
 }
 
 /// A value, its place, and its least and greatest, spelled as a user would.
-pub(super) struct Limit(pub(super) u64, pub(super) Vec<&'static str>, pub(super) Spell, pub(super) u64, pub(super) u64);
+pub(super) struct Limit<'a>(pub(super) u64, pub(super) Vec<&'a str>, pub(super) Spell, pub(super) u64, pub(super) u64);
 pub(super) type Spell = fn(u64) -> String;
 
 pub(super) const TIME: Spell = |nanos| Time(nanos).to_string();
@@ -42,7 +42,7 @@ const DEEPEST: u64 = 65_536;
 const XPOINT: (u64, u64) = (16_000_000_000, 15_000_000_000_000);
 
 /// The first thing in a profile that can't be.
-pub(crate) fn impossible(device: &Device) -> Option<Impossible> {
+pub(crate) fn impossible(device: &Device) -> Option<Impossible<'static>> {
     match device {
         Device::Null(null) => outside("device", vec![capacity(null.capacity.value, "null", 1)]),
         Device::Hdd(hdd) => hard_disk(hdd),
@@ -52,17 +52,17 @@ pub(crate) fn impossible(device: &Device) -> Option<Impossible> {
     }
 }
 
-pub(super) fn capacity(value: Size, model: &'static str, least: u64) -> Limit {
+pub(super) fn capacity(value: Size, model: &'static str, least: u64) -> Limit<'static> {
     Limit(value.0, vec![model, "capacity"], SIZE, least, 1 << 50)
 }
 
 /// What may be absent, too: zero.
-pub(super) fn or_none(limit: Limit) -> Limit {
+pub(super) fn or_none(limit: Limit<'_>) -> Limit<'_> {
     let Limit(value, path, spell, least, most) = limit;
     Limit(value, path, spell, if value == 0 { 0 } else { least }, most)
 }
 
-pub(super) fn outside(what: &str, limits: Vec<Limit>) -> Option<Impossible> {
+pub(super) fn outside<'a>(what: &str, limits: Vec<Limit<'a>>) -> Option<Impossible<'a>> {
     let Limit(_, mut path, spell, least, most) =
         limits.into_iter().find(|Limit(value, _, _, least, most)| !(least..=most).contains(&value))?;
     let key = path.last().copied().unwrap_or_default().replace('_', " ");
@@ -76,17 +76,17 @@ pub(super) fn outside(what: &str, limits: Vec<Limit>) -> Option<Impossible> {
     })
 }
 
-pub(super) fn conflict(path: &[&'static str], message: &str, accepted: &str) -> Option<Impossible> {
+pub(super) fn conflict(path: &[&'static str], message: &str, accepted: &str) -> Option<Impossible<'static>> {
     let path = path.iter().copied().chain(["value"]).collect();
     Some(Impossible { path, kind: InputErrorKind::Conflict, message: message.into(), accepted: accepted.into() })
 }
 
 /// The same of a value that is no less wrong alone: the error shows what was found.
-pub(super) fn bad(path: &[&'static str], message: &str, accepted: &str) -> Option<Impossible> {
+pub(super) fn bad(path: &[&'static str], message: &str, accepted: &str) -> Option<Impossible<'static>> {
     conflict(path, message, accepted).map(|found| Impossible { kind: InputErrorKind::BadValue, ..found })
 }
 
-fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
+fn hard_disk(hdd: &HddProfile) -> Option<Impossible<'static>> {
     let at = |key| vec!["hdd", key];
     let limits = vec![
         Limit(hdd.revolution.value.0, at("revolution"), TIME, MS, 100 * MS),
@@ -99,6 +99,7 @@ fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
         Limit(hdd.media_rate.value.0, at("media_rate"), RATE, 2 * MB_PER_S, 1_000 * MB_PER_S),
     ];
     let cache = hdd.write_cache.iter().map(|size| Limit(size.value.0, at("write_cache"), SIZE, 1 << 16, 1 << 32));
+    let ahead = hdd.read_ahead.iter().map(|size| Limit(size.value.0, at("read_ahead"), SIZE, 4 << 10, 64 << 20));
     let age = hdd.age_limit.iter().map(|time| Limit(time.value.0, at("age_limit"), TIME, 20 * MS, 10_000 * MS));
     let zones = hdd.zones.iter().flat_map(|zones| {
         let at = |key| vec!["hdd", "zones", key];
@@ -108,7 +109,7 @@ fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
         rates.into_iter().chain([Limit(u64::from(zones.count.value), at("count"), COUNT, 1, most)])
     });
     let drawn = hdd.power.iter().flat_map(|power| drawn("hdd", power));
-    let limits = limits.into_iter().chain(cache).chain(age).chain(zones).chain(drawn).collect();
+    let limits = limits.into_iter().chain(cache).chain(ahead).chain(age).chain(zones).chain(drawn).collect();
     outside("hard disk", limits).or_else(|| {
         if hdd.seek_average.value < hdd.seek_min.value {
             return conflict(&["hdd", "seek_average"], "the mean seek is shorter than the shortest", "");
@@ -117,7 +118,7 @@ fn hard_disk(hdd: &HddProfile) -> Option<Impossible> {
     })
 }
 
-fn zones_conflict(hdd: &HddProfile) -> Option<Impossible> {
+fn zones_conflict(hdd: &HddProfile) -> Option<Impossible<'static>> {
     let zones = hdd.zones.as_ref()?;
     if zones.outer_rate.value < zones.inner_rate.value {
         let message = "the innermost zone is faster than the outermost";
@@ -133,7 +134,7 @@ fn deepest(link: &HostLink) -> u64 {
     if link.half_duplex.value { DEEPEST_OF_DISKS } else { DEEPEST }
 }
 
-fn link_limits(model: &'static str, link: &HostLink) -> [Limit; 2] {
+fn link_limits(model: &'static str, link: &HostLink) -> [Limit<'static>; 2] {
     [("read_rate", &link.read_rate), ("write_rate", &link.write_rate)]
         .map(|(key, rate)| Limit(rate.value.0, vec![model, "link", key], RATE, SLOWEST_LINK, FASTEST_LINK))
 }
@@ -147,7 +148,7 @@ pub(crate) fn impossible_pcie(pcie: Pcie) -> Option<(&'static str, &'static str,
 }
 
 /// A link that its lanes don't carry.
-fn link_conflict(model: &'static str, link: &HostLink) -> Option<Impossible> {
+fn link_conflict(model: &'static str, link: &HostLink) -> Option<Impossible<'static>> {
     let pcie = link.pcie.as_ref()?.value;
     if let Some((key, message, accepted)) = impossible_pcie(pcie) {
         let path = vec![model, "link", "pcie", "value", key];
@@ -164,7 +165,7 @@ fn link_conflict(model: &'static str, link: &HostLink) -> Option<Impossible> {
     bad(&[model, "link", key], &format!("{pcie} does not carry so much"), &format!("up to {most}"))
 }
 
-fn flash_drive(flash: &FlashProfile) -> Option<Impossible> {
+fn flash_drive(flash: &FlashProfile) -> Option<Impossible<'static>> {
     let mut limits = nand_limits(flash);
     limits.extend(controller_limits(flash));
     limits.extend(link_limits("flash", &flash.link));
@@ -172,7 +173,7 @@ fn flash_drive(flash: &FlashProfile) -> Option<Impossible> {
     outside("flash drive", limits).or_else(|| flash_conflict(flash))
 }
 
-fn nand_limits(flash: &FlashProfile) -> Vec<Limit> {
+fn nand_limits(flash: &FlashProfile) -> Vec<Limit<'static>> {
     let (nand, retry) = (&flash.nand, flash.read_retry.iter());
     let at = |key| vec!["flash", "nand", key];
     let reads = nand.read_time.value.iter().map(|time| Limit(time.0, at("read_time"), TIME, 2 * US, MS));
@@ -198,7 +199,7 @@ fn nand_limits(flash: &FlashProfile) -> Vec<Limit> {
     limits
 }
 
-fn controller_limits(flash: &FlashProfile) -> Vec<Limit> {
+fn controller_limits(flash: &FlashProfile) -> Vec<Limit<'static>> {
     let (controller, buffer) = (&flash.controller, &flash.buffer);
     let at = |key| vec!["flash", "controller", key];
     let count = |key, value: u32, least, most| Limit(u64::from(value), at(key), COUNT, least, most);
@@ -241,7 +242,7 @@ fn controller_limits(flash: &FlashProfile) -> Vec<Limit> {
 
 const SHARE: Spell = |share| tameshi_base::Share(share as u32).to_string();
 
-fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
+fn flash_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
     let (nand, bits) = (&flash.nand, flash.nand.cell.value.bits());
     for (key, times) in [("read_time", &nand.read_time.value), ("program_time", &nand.program_time.value)] {
         if times.len() != bits {
@@ -286,7 +287,7 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible> {
         .or_else(|| flash.power.as_ref().and_then(power_conflict))
 }
 
-fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible> {
+fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible<'static>> {
     let at = |key| vec!["xpoint", key];
     let mut limits = vec![
         Limit(xpoint.capacity.value.0, at("capacity"), SIZE, XPOINT.0, XPOINT.1),
@@ -352,13 +353,15 @@ mod tests {
 
     #[test]
     fn each_time_rate_and_power_of_each_profile_is_refused_when_it_is_off_by_a_factor_of_a_thousand() {
-        let refused = refused_in("devices", |text| Ok(impossible(&toml::from_str::<DeviceProfile>(text)?.device)));
+        let refused =
+            refused_in("devices", |text| Ok(impossible(&toml::from_str::<DeviceProfile>(text)?.device).is_some()));
         assert!(refused > 500, "{refused}");
     }
 
     #[test]
     fn each_time_and_rate_of_each_host_is_refused_when_it_is_off_by_a_factor_of_a_thousand() {
-        let refused = refused_in("hosts", |text| Ok(impossible_host(&toml::from_str::<HostProfile>(text)?.host)));
+        let refused =
+            refused_in("hosts", |text| Ok(impossible_host(&toml::from_str::<HostProfile>(text)?.host).is_some()));
         assert!(refused > 150, "{refused}");
     }
 
@@ -367,7 +370,7 @@ mod tests {
         std::fs::read_to_string(path).expect("a profile")
     }
 
-    fn judged(text: &str) -> Option<Impossible> {
+    fn judged(text: &str) -> Option<Impossible<'static>> {
         impossible(&toml::from_str::<DeviceProfile>(text).expect("a profile").device)
     }
 
@@ -391,6 +394,8 @@ mod tests {
             ("sas-15k-146gb", "queue_depth", "32_000", "queue_depth"),
             ("optane-p4800x-375g", "queue_depth", "512_000", "queue_depth"),
             ("sas-15k-146gb", "cylinders", "1", "capacity"),
+            ("sas-15k-146gb", "read_ahead", "\"512 B\"", "read_ahead"),
+            ("sas-15k-146gb", "read_ahead", "\"512 MiB\"", "read_ahead"),
             ("optane-p4800x-375g", "capacity", "\"1500 MB\"", "capacity"),
             ("optane-p4800x-375g", "capacity", "\"20 GB\"", "capacity"),
             ("es3000-1.2t", "reserve_blocks", "8000", "cleaning.reserve_blocks"),
@@ -433,18 +438,17 @@ mod tests {
     }
 
     /// Tries every value of the profiles in a folder in the wrong unit; how many were refused, which is all of them.
-    fn refused_in(folder: &str, of: impl Fn(&str) -> Result<Option<Impossible>, toml::de::Error>) -> u32 {
+    fn refused_in(folder: &str, of: impl Fn(&str) -> Result<bool, toml::de::Error>) -> u32 {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles").join(folder);
         let mut refused = 0;
         for entry in std::fs::read_dir(directory).expect("the profiles") {
             let path = entry.expect("a file").path();
             let text = std::fs::read_to_string(&path).expect("a profile");
-            assert!(of(&text).is_ok_and(|found| found.is_none()), "{}", path.display());
+            assert!(of(&text).is_ok_and(|refused| !refused), "{}", path.display());
             for (line, too_large) in text.lines().flat_map(|line| [(line, false), (line, true)]) {
                 let Some(wrong) = in_the_wrong_unit(line, too_large) else { continue };
                 let found = of(&text.replacen(line, &wrong, 1));
-                let is_refused = found.as_ref().map_or(true, Option::is_some);
-                assert!(is_refused, "{}: {wrong}", path.display());
+                assert!(found.unwrap_or(true), "{}: {wrong}", path.display());
                 refused += 1;
             }
         }

@@ -36,26 +36,35 @@ impl LinkFigures {
 
 /// The first figure that no link can have. A round trip a thousand times that of the next rack is that of another continent: over a
 /// slow link.
-pub(crate) fn impossible_link(link: &LinkFigures) -> Option<Impossible> {
+pub(crate) fn impossible_link(link: &Link) -> Option<Impossible<'static>> {
     let limits = vec![
-        or_none(Limit(link.round_trip.value.0, vec!["round_trip"], TIME, 500, 1_000 * MS)),
-        Limit(link.rate.value.0, vec!["rate"], SIZE, 100_000_000, 90_000_000_000),
+        or_none(Limit(link.round_trip.0, vec!["round_trip"], TIME, 500, 1_000 * MS)),
+        Limit(link.rate.0, vec!["rate"], SIZE, 1_000_000, 90_000_000_000),
     ];
-    outside("link", limits).or_else(|| {
-        let (message, accepted) = too_far(&link.figures())?;
-        bad(&["round_trip"], message, &accepted)
-    })
+    outside("link", limits).or_else(|| too_far(link)).or_else(|| too_near(link))
 }
 
 /// A network this fast joins the machines of one site, whose round trips take microseconds; bytes per second.
 const FAST: u64 = 1_000_000_000;
 const SITE: Time = Time(MS);
+/// One this slow is Fast Ethernet or leads out of the house: what crosses it takes its time.
+const SLOW: u64 = 100_000_000;
+const OUT_OF_THE_HOUSE: Time = Time(200_000);
 
-/// What is wrong with a link as fast as those of one site and as slow as one between cities, and what is accepted.
-pub(crate) fn too_far(link: &Link) -> Option<(&'static str, String)> {
-    let accepted = || format!("at most {SITE}, or a rate below {}", Size(FAST));
+/// A link as fast as those of one site and as slow as one between cities.
+fn too_far(link: &Link) -> Option<Impossible<'static>> {
     let message = "no link of this rate has such a round trip: microseconds as milliseconds?";
-    (link.rate.0 >= FAST && link.round_trip.0 > SITE.0).then(|| (message, accepted()))
+    let refused = link.rate.0 >= FAST && link.round_trip > SITE;
+    let accepted = format!("at most {SITE}, or a rate below {}", Size(FAST));
+    refused.then(|| bad(&["round_trip"], message, &accepted)).flatten()
+}
+
+/// A link with the rate of one between cities and a round trip within a rack.
+fn too_near(link: &Link) -> Option<Impossible<'static>> {
+    let message = "no link of such a round trip has this rate: gigabytes as megabytes?";
+    let refused = link.rate.0 < SLOW && (1..OUT_OF_THE_HOUSE.0).contains(&link.round_trip.0);
+    let accepted = format!("at least {}, or a round trip of at least {OUT_OF_THE_HOUSE}", Size(SLOW));
+    refused.then(|| bad(&["rate"], message, &accepted)).flatten()
 }
 
 #[cfg(test)]
@@ -68,14 +77,13 @@ mod tests {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles/links");
         for entry in std::fs::read_dir(directory).expect("the profiles") {
             let text = std::fs::read_to_string(entry.expect("a file").path()).expect("a profile");
-            let good = toml::from_str::<LinkProfile>(&text).expect("a profile").link;
+            let good = toml::from_str::<LinkProfile>(&text).expect("a profile").link.figures();
             assert!(impossible_link(&good).is_none(), "{text}");
             let of = |rate: u64, round_trip: u64| {
-                let mut wrong = good.clone();
-                (wrong.rate.value.0, wrong.round_trip.value.0) = (rate, round_trip);
+                let wrong = Link { rate: Size(rate), round_trip: Time(round_trip) };
                 impossible_link(&wrong).map(|found| found.path[0])
             };
-            let (rate, round_trip) = (good.rate.value.0, good.round_trip.value.0);
+            let (rate, round_trip) = (good.rate.0, good.round_trip.0);
             assert_eq!(of(rate / 1000, round_trip), Some("rate"));
             assert_eq!(of(rate * 1000, round_trip), Some("rate"));
             assert_eq!(of(rate, round_trip / 1000), Some("round_trip"));

@@ -14,6 +14,7 @@ mod link;
 mod null;
 mod pcie;
 mod power_limits;
+mod stack_limits;
 mod volume;
 mod volume_limits;
 mod xpoint;
@@ -36,10 +37,11 @@ pub use host::{
 pub(crate) use host_limits::impossible_host;
 pub(crate) use limits::impossible_pcie;
 pub(crate) use limits::{Impossible, impossible};
+pub(crate) use link::impossible_link;
 pub use link::{LinkFigures, LinkProfile};
-pub(crate) use link::{impossible_link, too_far};
 pub use null::NullProfile;
 pub use pcie::Pcie;
+pub(crate) use stack_limits::{impossible_cache, impossible_rebuild};
 pub use volume::{LatencyPoint, Stalls, VolumeLimit, VolumeProfile, VolumeService};
 pub use xpoint::XPointProfile;
 

@@ -8,18 +8,18 @@ const TEMPERATURE: Spell = |millidegrees| Temperature(millidegrees as u32).to_st
 const DEGREE: u64 = 1_000;
 
 /// A drive that would draw less while it works.
-pub(super) fn draws_more_idle(model: &'static str, power: Option<&Drawn>) -> Option<Impossible> {
+pub(super) fn draws_more_idle(model: &'static str, power: Option<&Drawn>) -> Option<Impossible<'static>> {
     let power = power.filter(|power| power.active_mw.value < power.idle_mw.value)?;
     let accepted = format!("at least idle_mw, {}", power.idle_mw.value);
     conflict(&[model, "power", "active_mw"], "the drive would draw less at work than idling", &accepted)
 }
 
-pub(super) fn drawn(model: &'static str, power: &Drawn) -> [Limit; 2] {
+pub(super) fn drawn(model: &'static str, power: &Drawn) -> [Limit<'static>; 2] {
     [("idle_mw", &power.idle_mw), ("active_mw", &power.active_mw)]
         .map(|(key, of)| Limit(u64::from(of.value), vec![model, "power", key], COUNT, 100, 90_000))
 }
 
-pub(super) fn power_limits(power: &Power) -> impl Iterator<Item = Limit> {
+pub(super) fn power_limits(power: &Power) -> impl Iterator<Item = Limit<'static>> {
     let limit = power.limit_mw.iter().map(|of| ("limit_mw", of, 500, 400_000));
     let figures = [
         ("idle_mw", &power.idle_mw, 100, 90_000),
@@ -33,7 +33,7 @@ pub(super) fn power_limits(power: &Power) -> impl Iterator<Item = Limit> {
     all.chain(power.thermal.iter().flat_map(thermal_limits))
 }
 
-fn thermal_limits(thermal: &Thermal) -> impl Iterator<Item = Limit> {
+fn thermal_limits(thermal: &Thermal) -> impl Iterator<Item = Limit<'static>> {
     let at = |key| vec!["flash", "power", "thermal", key];
     let degrees = [
         ("ambient", thermal.ambient.value, 1, 80),
@@ -51,7 +51,7 @@ fn thermal_limits(thermal: &Thermal) -> impl Iterator<Item = Limit> {
     degrees.into_iter().chain(figures)
 }
 
-pub(super) fn power_conflict(power: &Power) -> Option<Impossible> {
+pub(super) fn power_conflict(power: &Power) -> Option<Impossible<'static>> {
     let idle_mw = power.idle_mw.value;
     if power.limit_mw.as_ref().is_some_and(|limit| limit.value <= idle_mw) {
         return conflict(&["flash", "power", "limit_mw"], "the idle drive alone draws this", "more than idle_mw");

@@ -13,7 +13,7 @@ const TYPICAL: u64 = 200 * MS;
 const LONGEST: u64 = 60_000 * MS;
 
 /// The first thing in a volume's profile that can't be.
-pub(super) fn volume(volume: &VolumeProfile) -> Option<Impossible> {
+pub(super) fn volume(volume: &VolumeProfile) -> Option<Impossible<'static>> {
     let mut limits = vec![
         capacity(volume.capacity.value, "volume", 1 << 20),
         Limit(u64::from(volume.parallel.value), vec!["volume", "parallel"], COUNT, 1, 65_536),
@@ -51,7 +51,7 @@ pub(super) fn volume(volume: &VolumeProfile) -> Option<Impossible> {
 }
 
 /// Rates that do not go together.
-fn limit_conflict(volume: &VolumeProfile) -> Option<Impossible> {
+fn limit_conflict(volume: &VolumeProfile) -> Option<Impossible<'static>> {
     let limit = volume.limit.as_ref()?;
     let (bytes, commands) = (limit.byte_rate.value.0, limit.command_rate.value.0);
     let accepted = "command_rate times 512 B to 1 MiB";
@@ -68,7 +68,7 @@ fn limit_conflict(volume: &VolumeProfile) -> Option<Impossible> {
 }
 
 /// Without rounds no command is alone in one.
-fn alone_without_rounds(volume: &VolumeProfile) -> Option<Impossible> {
+fn alone_without_rounds(volume: &VolumeProfile) -> Option<Impossible<'static>> {
     if volume.rounds.as_ref().is_some_and(|rounds| rounds.value) {
         return None;
     }
@@ -77,7 +77,7 @@ fn alone_without_rounds(volume: &VolumeProfile) -> Option<Impossible> {
     conflict(&["volume", key, "alone"], message, "rounds = { value = true, … }, or no such key")
 }
 
-fn service(key: &'static str, of: &VolumeService) -> Vec<Limit> {
+fn service(key: &'static str, of: &VolumeService) -> Vec<Limit<'static>> {
     let alone = of.alone.iter();
     let alone = alone.map(|time| or_none(Limit(time.value.0, vec!["volume", key, "alone"], TIME, 50, 100 * MS)));
     let mut limits = vec![
@@ -89,7 +89,7 @@ fn service(key: &'static str, of: &VolumeService) -> Vec<Limit> {
 }
 
 /// What is no distribution of times.
-fn distribution(mut path: Vec<&'static str>, points: &[LatencyPoint]) -> Option<Impossible> {
+fn distribution(mut path: Vec<&'static str>, points: &[LatencyPoint]) -> Option<Impossible<'static>> {
     let ends = [points.first(), points.last()].map(|point| point.map(|point| point.share));
     let message = if ends != [Some(Share(0)), Some(Share::WHOLE)] {
         "a distribution begins at 0 % and ends at 100 %"

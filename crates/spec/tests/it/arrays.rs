@@ -105,6 +105,7 @@ fn what_no_array_can_be_is_told_with_its_place() {
             Conflict,
         ),
         ("array_with_an_odd_number_of_members", "array = \"mirrors\"\ncache.of.raid10.members = 5", BadValue),
+        ("array_slower_than_any_controller", "array = \"mirrors\"\ncache.latency = \"50 s\"", BadValue),
         (
             "array_whose_rebuild_is_slower_than_its_least",
             "array = \"mirrors\"\ncache.of.raid10.rebuild_rate = \"10 MB\"",
@@ -127,6 +128,12 @@ fn a_profile_that_can_be_no_array_is_told_in_its_own_file() {
         ("array_profile_without_members", "members = { value = 6, source = \"test\" }\n", ""),
         ("array_profile_of_an_unknown_device", "\"null\"", "\"nul\""),
         ("array_profile_with_an_odd_chunk", "\"64 KiB\"", "\"64 KB\""),
+        ("array_profile_with_a_chunk_of_mebibytes", "\"64 KiB\"", "\"64 MiB\""),
+        (
+            "array_profile_with_milliseconds_for_microseconds",
+            "[array.cache.of.raid10]",
+            "latency = { value = \"100 ms\", source = \"test\" }\n[array.cache.of.raid10]",
+        ),
         ("array_profile_of_too_few", "value = 6", "value = 2"),
         (
             "array_profile_that_says_its_size",
@@ -179,4 +186,39 @@ fn every_array_profile_resolves_and_the_disk_array_is_that_of_the_reference_stud
     let written = "cache = { memory = \"1 GiB\", kind = \"battery_backed\", latency = \"100 us\", rate = \"1500 MB\", \
                    of.raid10 = { members = 24, device = \"sas-15k-300gb\", chunk = \"64 KiB\" } }";
     assert_eq!(of("array = \"fc-24x15k\""), of(written));
+}
+
+/// A line's value as it would be in the units beside its own.
+fn in_wrong_units(line: &str) -> Vec<String> {
+    let units = ["ns", "us", "ms", "s", "", "KB", "MB", "GB", "TB", "", "B", "KiB", "MiB", "GiB"];
+    let Some((before, rest)) = line.split_once("{ value = \"") else { return vec![] };
+    let Some((number, unit, after)) = rest.split_once('"').and_then(|(value, after)| {
+        let (number, unit) = value.split_once(' ')?;
+        Some((number, unit, after))
+    }) else {
+        return vec![];
+    };
+    let Some(own) = units.iter().position(|other| *other == unit) else { return vec![] };
+    let beside = [own.checked_sub(1), Some(own + 1)].into_iter().flatten().filter_map(|at| units.get(at));
+    let wrong = beside.filter(|unit| !unit.is_empty());
+    wrong.map(|unit| format!("{before}{{ value = \"{number} {unit}\"{after}")).collect()
+}
+
+#[test]
+fn each_time_rate_and_chunk_of_each_array_is_refused_when_it_is_off_by_a_factor_of_a_thousand() {
+    let (devices, links, mut refused) = (texts("devices"), texts("links"), 0);
+    for (name, file, text) in texts("arrays") {
+        // A cache's memory may be anything from 1 MiB to 256 GiB: it is no physical constant.
+        for line in text.lines().filter(|line| !line.starts_with("memory")) {
+            for wrong in in_wrong_units(line) {
+                let arrays = vec![(name.clone(), file.clone(), text.replacen(line, &wrong, 1))];
+                let off = Profiles { devices: devices.clone(), links: links.clone(), arrays, ..Profiles::default() };
+                let error = off.array(&name).expect("it is there").expect_err(&wrong);
+                assert_eq!((error.kind, &error.file), (InputErrorKind::BadValue, &file), "{error}");
+                assert!(!error.accepted.is_empty() && wrong.contains(&error.found), "{error}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused >= 14, "{refused}");
 }

@@ -487,6 +487,16 @@ fn a_measured_study_must_say_how_much_it_uses() {
     check_golden("measured_without_size", &error.to_string());
 }
 
+/// Drivers of flash cards, the second of which takes milliseconds for a write.
+const DRIVERS: &str = r#"
+[host.driver.iodrive]
+read = { value = "3 us", source = "test" }
+write = { value = "5 us", source = "test" }
+[host.driver.es3000]
+read = { value = "3 us", source = "test" }
+write = { value = "5 ms", source = "test" }
+"#;
+
 /// A host that can be; each case replaces something in it.
 const HOST: &str = r#"
 description = "a host"
@@ -522,6 +532,7 @@ fn a_host_that_cannot_be_is_told_at_its_place() {
         ("host_array_flush_in_nanoseconds", plain, with_key("array_flush", "95 ns")),
         ("host_cold_caches_in_the_wrong_unit", plain, with_key("cold_caches", "6 ms")),
         ("host_clock_in_the_wrong_unit", plain, HOST.replace("2000000000", "2000")),
+        ("host_driver_in_the_wrong_unit", plain, format!("{HOST}{DRIVERS}")),
         ("host_with_a_misspelled_key", plain, HOST.replace("wake_up", "wakeup")),
         ("host_without_a_profile", "cores = 4", HOST.to_string()),
         ("unknown_host", r#"profile = "hh""#, HOST.to_string()),

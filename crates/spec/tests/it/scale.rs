@@ -91,6 +91,10 @@ fn a_scale_that_leaves_no_page_or_belongs_to_no_flash_is_refused() {
         ("scale_of_zero", "device = \"flash\"\nscale = 0"),
         ("scale_that_leaves_no_page", "device = \"flash\"\nscale = 300"),
         ("scale_of_what_is_no_flash", "device = \"null\"\nscale = 2"),
+        (
+            "scale_at_a_level_that_is_no_flash",
+            "scale = 2\n[axis.drive]\nflash = { storage.disk.device = \"flash\" }\ndisk = { storage.disk.device = \"null\" }",
+        ),
         ("scale_of_a_part", "raid0 = { members = 2, of = { device = \"flash\", scale = 2 } }"),
     ] {
         let study = SMALL.replacen("device = \"null\"", storage, 1);

@@ -33,8 +33,8 @@ fn a_stack_holds_what_arithmetic_says() {
             gib,
         ),
         (
-            "raid0 = { members = 2, chunk = \"512 MiB\", of = { over_provisioned = { of = { device = \"null\" }, visible = \"75 %\" } } }",
-            gib,
+            "raid0 = { members = 2, chunk = \"16 MiB\", of = { over_provisioned = { of = { device = \"null\" }, visible = \"99 %\" } } }",
+            2 * 63 * 16 * mib,
         ),
     ] {
         assert_eq!(node(storage).capacity().0, bytes, "{storage}");
@@ -113,7 +113,7 @@ fn what_no_stack_can_be_is_told_with_its_place() {
         ("odd_chunk", "raid0 = { members = 2, device = \"null\", chunk = \"100 KiB\" }", BadValue),
         (
             "chunk_larger_than_a_member",
-            "raid5 = { members = 3, of = { over_provisioned = { of = { device = \"null\" }, visible = \"50 %\" } }, chunk = \"1 GiB\" }",
+            "raid5 = { members = 3, of = { over_provisioned = { of = { device = \"null\" }, visible = \"1 %\" } }, chunk = \"16 MiB\" }",
             BadValue,
         ),
         ("array_without_members", "raid0 = { members = 2 }", MissingKey),
@@ -148,11 +148,38 @@ fn what_no_stack_can_be_is_told_with_its_place() {
             "cache = { of = { device = \"null\" }, memory = \"4 KiB\", kind = \"volatile\" }",
             BadValue,
         ),
+        (
+            "cache_rate_of_a_byte",
+            "cache = { of = { device = \"null\" }, memory = \"1 GiB\", kind = \"volatile\", rate = \"1 B\" }",
+            BadValue,
+        ),
     ] {
         let text = with(storage);
         let error = planned(&text).expect_err(name);
         assert_eq!(error.kind, kind, "{name}: {error}");
         check_golden(name, &error.to_string());
+    }
+}
+
+#[test]
+fn links_within_a_house_and_out_of_it_are_taken_and_those_off_by_a_thousand_are_not() {
+    let of = |figures: &str| {
+        planned(&with(&format!("replica = {{ of = {{ device = \"null\" }}, link = \"x\" }}\n[link.x]\n{figures}")))
+    };
+    for (round_trip, rate) in [("13 us", "3 GB"), ("0 us", "12 GB"), ("300 us", "12 MB"), ("100 ms", "5 MB")] {
+        of(&format!("round_trip = \"{round_trip}\"\nrate = \"{rate}\"")).unwrap_or_else(|error| panic!("{error}"));
+    }
+    for (round_trip, rate, key) in [
+        ("13 ns", "3 GB", "link.x.round_trip"),
+        ("13 ms", "3 GB", "link.x.round_trip"),
+        ("13 us", "3 MB", "link.x.rate"),
+        ("13 us", "3 KB", "link.x.rate"),
+        ("13 us", "3 TB", "link.x.rate"),
+        ("1 ms", "5 KB", "link.x.rate"),
+        ("1 ms", "0 B", "link.x.rate"),
+    ] {
+        let error = of(&format!("round_trip = \"{round_trip}\"\nrate = \"{rate}\"")).expect_err(rate);
+        assert_eq!((error.kind, error.key.as_str()), (InputErrorKind::BadValue, key), "{error}");
     }
 }
 
@@ -163,6 +190,15 @@ fn what_a_drive_or_a_link_of_the_profiles_does_not_bear_is_told_with_its_place()
             "rate_beyond_a_round_trip",
             "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nprofile = \"far\"\nrate = \"3 GB\"",
         ),
+        (
+            "link_rate_in_the_wrong_unit",
+            "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nround_trip = \"13 us\"\nrate = \"3 MB\"",
+        ),
+        (
+            "round_trip_shorter_than_any",
+            "replica = { of = { device = \"null\" }, link = \"x\" }\n[link.x]\nprofile = \"near\"\nround_trip = \"13 ns\"",
+        ),
+        ("rebuild_in_the_wrong_unit", "raid1 = { members = 2, device = \"null\", rebuild_rate = \"200 KB\" }"),
         ("functions_beyond_a_drive_without", "partition = { of = { device = \"flash\" }, functions = 2 }"),
         ("functions_beyond_those_of_the_drive", "partition = { of = { device = \"shared\" }, functions = 5 }"),
     ] {

@@ -45,6 +45,17 @@ fn a_list_where_a_table_belongs_is_told_with_key_found_and_accepted() {
 }
 
 #[test]
+fn a_choice_without_values_is_a_word_and_neither_a_list_nor_a_table() {
+    for (name, pattern) in [
+        ("pattern_that_is_a_list", "pattern = { sequential = [] }"),
+        ("pattern_that_is_a_table", "pattern.sequential = {}"),
+    ] {
+        let text = SMALL.replacen("[workload.stream.s]", &format!("[workload.stream.s]\n{pattern}"), 1);
+        check_golden(name, &planned(&text).expect_err(name).to_string());
+    }
+}
+
+#[test]
 fn a_list_in_the_quick_part_is_told_where_it_stands() {
     let text = SMALL.replacen("[storage.disk]", "quick.run = []\n[storage.disk]", 1);
     let request = Request { world: World::Simulated, quick: true, rates: vec![] };

@@ -1,0 +1,56 @@
+"""A phase that only reads, behind one that writes: the drive ends what was outstanding."""
+
+from pathlib import Path
+
+from command import results, tameshi
+
+STUDY = """
+title = "Writes, then reads"
+question = "How long does a drive last that is only read?"
+[storage.d]
+device = "nvme-qlc-15.36tb"
+scale = 64
+written = "once"
+[storage.other]
+device = "nvme-qlc-15.36tb"
+scale = 64
+written = "once"
+[workload.stream.w]
+storage = "d"
+queue_depth = 64
+read = "0 %"
+[workload.stream.r]
+storage = "d"
+queue_depth = 64
+[workload.stream.o]
+storage = "other"
+read = "50 %"
+[phase.w]
+workload = ["stream.w"]
+until = { time = "20 ms" }
+[phase.r]
+workload = ["stream.r", "stream.o"]
+until = { time = "20 ms" }
+[run]
+interval = "5 ms"
+"""
+
+
+def test_only_storages_that_a_phase_writes_to_are_given_a_life_and_an_amplification(
+    study, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = tameshi("run", study(STUDY), "--out", out)
+    assert done.returncode == 0, done.stderr
+    told = {
+        (cell["phase"], flash["subject"]): flash
+        for cell in results(out)["cells"]
+        for flash in cell["endurance"]
+    }
+    assert told["r", "storage.d"]["written_bytes"], "what was outstanding"
+    lasting = {
+        place
+        for place, flash in told.items()
+        if flash["life_years"] is not None and flash["write_amplification"] is not None
+    }
+    assert lasting == {("w", "storage.d"), ("r", "storage.other")}
