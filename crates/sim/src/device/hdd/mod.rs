@@ -17,7 +17,7 @@ use super::{Breakdown, DeviceCompletion};
 use crate::fault::Loss;
 use crate::power::Drawing;
 use geometry::Geometry;
-use queue::{Queue, Queued};
+use queue::{Arm, Queue, Queued};
 use read_ahead::ReadAhead;
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
@@ -219,8 +219,9 @@ impl Hdd {
         if let Some(head) = self.read_ahead.as_ref().and_then(|held| held.head_cylinder(&self.geometry, now)) {
             self.head_cylinder = head;
         }
-        let read_ahead = self.read_ahead.as_ref();
-        let Some(queued) = self.queue.choose(&self.geometry, self.head_cylinder, read_ahead, now) else { return };
+        let arm =
+            Arm { geometry: &self.geometry, read_ahead: self.read_ahead.as_ref(), cylinder: self.head_cylinder, now };
+        let Some(queued) = self.queue.choose(arm) else { return };
         let (offset, end) = (queued.command.offset_bytes, queued.end_bytes());
         let begin = self.geometry.begin(offset);
         let arrival = now + self.geometry.seek(queued.cylinder.abs_diff(self.head_cylinder));

@@ -30,15 +30,45 @@ impl Queued {
     pub(crate) fn end_bytes(&self) -> u64 {
         self.command.offset_bytes.saturating_add(u64::from(self.command.length_bytes))
     }
+}
 
-    /// When its first byte will have been read ahead, if all of it will.
-    fn begins_in(&self, read_ahead: &ReadAhead, geometry: &Geometry, ready: Nanos) -> Option<Nanos> {
-        let (offset, end) = (self.command.offset_bytes, self.end_bytes());
-        if self.command.kind != CommandKind::Read || !read_ahead.touches(offset, end) {
+/// Where the arm is when it chooses.
+#[derive(Clone, Copy)]
+pub(crate) struct Arm<'a> {
+    pub(crate) geometry: &'a Geometry,
+    pub(crate) read_ahead: Option<&'a ReadAhead>,
+    pub(crate) cylinder: u64,
+    pub(crate) now: Nanos,
+}
+
+impl Arm<'_> {
+    /// When the first byte that the host lacks comes under the head, by reading on or after a seek; an answer no sooner
+    /// than `before` may be too early.
+    fn reaches(&self, queued: &Queued, before: Nanos) -> Nanos {
+        let ready = self.now.max(queued.ready_at);
+        let reading_on = self.reads_on_to(queued, ready).unwrap_or(Nanos::MAX);
+        let arrival = ready + self.geometry.seek(queued.cylinder.abs_diff(self.cylinder));
+        if arrival >= before.min(reading_on) {
+            return arrival.min(reading_on);
+        }
+        reading_on.min(arrival + self.geometry.rotation(arrival, self.geometry.begin(queued.command.offset_bytes)))
+    }
+
+    /// The same by reading on, for a read whose first byte comes or has come so.
+    fn reads_on_to(&self, queued: &Queued, ready: Nanos) -> Option<Nanos> {
+        let (offset, end) = (queued.command.offset_bytes, queued.end_bytes());
+        let read_ahead = self.read_ahead.filter(|held| held.touches(offset, end))?;
+        if queued.command.kind != CommandKind::Read {
             return None;
         }
-        let ends = read_ahead.promises(geometry, offset, end, ready)?;
-        Some(ready.max(ends.saturating_sub(geometry.end(end) - geometry.begin(offset))))
+        let ends = read_ahead.promises(self.geometry, offset, end, ready)?;
+        Some(ready.max(ends.saturating_sub(self.geometry.end(end) - self.geometry.begin(offset))))
+    }
+
+    /// The cylinder where a command needs the arm: the one where it is, if it has only to read on.
+    fn target(&self, queued: &Queued) -> u64 {
+        let reads_on = self.reads_on_to(queued, self.now).is_some_and(|at| at <= self.reaches(queued, Nanos::MAX));
+        if reads_on { self.cylinder } else { queued.cylinder }
     }
 }
 
@@ -49,6 +79,9 @@ impl Queued {
 ///
 /// What adjoins the last command is nearest, so that a stream would keep all others waiting until they are too old. It
 /// goes on for a revolution, in which about a track passes; then what waits longest is served.
+///
+/// What lies right behind another one is not chosen before it: if a stream's later part went first, because the earlier
+/// one has just passed, the stream would lose a revolution there and in most turns to come.
 #[derive(Debug)]
 pub(crate) struct Queue {
     held: VecDeque<Queued>,
@@ -133,57 +166,49 @@ impl Queue {
         Some(ended)
     }
 
-    /// Takes what is served next with the head over cylinder `head`; `None` while there is nothing, or the chosen one
-    /// is still in the controller.
-    pub(crate) fn choose(
-        &mut self,
-        geometry: &Geometry,
-        head: u64,
-        read_ahead: Option<&ReadAhead>,
-        now: Nanos,
-    ) -> Option<Queued> {
+    /// Takes what is served next; `None` while there is nothing, or the chosen one is still in the controller.
+    pub(crate) fn choose(&mut self, arm: Arm) -> Option<Queued> {
         let oldest = self.held.front()?;
         let in_order =
-            self.scheduling == Scheduling::Fcfs || self.held.len() == 1 || now - oldest.entered > self.age_limit;
+            self.scheduling == Scheduling::Fcfs || self.held.len() == 1 || arm.now - oldest.entered > self.age_limit;
         let nearest = match self.scheduling {
             _ if in_order => 0,
-            Scheduling::ShortestPositioning => self.nearest_in_time(geometry, head, read_ahead, now),
-            Scheduling::Elevator | Scheduling::Fcfs => self.next_of_sweep(geometry, head, now),
+            Scheduling::ShortestPositioning => self.nearest_in_time(arm),
+            Scheduling::Elevator | Scheduling::Fcfs => self.next_of_sweep(arm),
         };
         let adjoins = self.turn.adjoins(&self.held[nearest]);
-        let goes_on = adjoins && now < self.turn.over_at;
+        let goes_on = adjoins && arm.now < self.turn.over_at;
         let place = if adjoins && !goes_on { 0 } else { nearest };
         if place >= self.held.len() - self.in_controller {
             return None;
         }
         let chosen = self.held.remove(place)?;
-        if chosen.cylinder != head {
-            self.upward = chosen.cylinder > head;
+        let target = arm.target(&chosen);
+        if target != arm.cylinder {
+            self.upward = target > arm.cylinder;
         }
         if goes_on {
-            self.turn.go_on(&chosen, now, self.longest_turn);
+            self.turn.go_on(&chosen, arm.now, self.longest_turn);
         } else {
             self.turn = Turn::of(&chosen);
         }
         Some(chosen)
     }
 
+    /// Whether what lies right before it came before it and needs the arm too.
+    fn follows_another(&self, place: usize) -> bool {
+        let begin = self.held[place].command.offset_bytes;
+        let before = self.held.range(..place);
+        before.rev().any(|other| other.end_bytes() == begin && other.command.kind != CommandKind::Trim)
+    }
+
     /// SPTF: what comes first under the head, seek and rotation together, or is read ahead before; among equals what
     /// came first.
-    fn nearest_in_time(&self, geometry: &Geometry, head: u64, read_ahead: Option<&ReadAhead>, now: Nanos) -> usize {
+    fn nearest_in_time(&self, arm: Arm) -> usize {
         let mut best = (Nanos::MAX, 0);
         for (place, queued) in self.held.iter().enumerate() {
-            let ready = now.max(queued.ready_at);
-            if let Some(at) = read_ahead.and_then(|held| queued.begins_in(held, geometry, ready)) {
-                best = best.min((at, place));
-                continue;
-            }
-            let arrival = ready + geometry.seek(queued.cylinder.abs_diff(head));
-            if arrival >= best.0 {
-                continue;
-            }
-            let at = arrival + geometry.rotation(arrival, geometry.begin(queued.command.offset_bytes));
-            if at < best.0 {
+            let at = arm.reaches(queued, best.0);
+            if at < best.0 && !self.follows_another(place) {
                 best = (at, place);
             }
         }
@@ -192,32 +217,32 @@ impl Queue {
 
     /// LOOK: the nearest cylinder ahead, or if there is none, the nearest one behind. Within a cylinder, what comes
     /// first under the head, and of that what came first.
-    fn next_of_sweep(&self, geometry: &Geometry, head: u64, now: Nanos) -> usize {
-        let mut nearest = self.nearest(head, self.upward);
+    fn next_of_sweep(&self, arm: Arm) -> usize {
+        let mut nearest = self.nearest(arm, self.upward);
         if nearest.ties == 0 {
-            nearest = self.nearest(head, !self.upward);
+            nearest = self.nearest(arm, !self.upward);
         }
         if nearest.ties == 1 {
             return nearest.place;
         }
-        let cylinder = self.held[nearest.place].cylinder;
-        let tied = self.held.iter().enumerate().filter(|(_, queued)| queued.cylinder == cylinder);
-        let first = tied.min_by_key(|(_, queued)| {
-            let arrival = now.max(queued.ready_at) + geometry.seek(nearest.distance);
-            arrival + geometry.rotation(arrival, geometry.begin(queued.command.offset_bytes))
-        });
+        let cylinder = arm.target(&self.held[nearest.place]);
+        let tied = self.held.iter().enumerate().filter(|(_, queued)| arm.target(queued) == cylinder);
+        let first = tied
+            .filter(|&(place, _)| !self.follows_another(place))
+            .min_by_key(|(_, queued)| arm.reaches(queued, Nanos::MAX));
         first.map_or(nearest.place, |(place, _)| place)
     }
 
     /// The nearest cylinder on one side of the head, or under it.
-    fn nearest(&self, head: u64, upward: bool) -> Nearest {
+    fn nearest(&self, arm: Arm, upward: bool) -> Nearest {
         let mut nearest = Nearest { distance: u64::MAX, place: 0, ties: 0 };
         for (place, queued) in self.held.iter().enumerate() {
-            let ahead = if upward { queued.cylinder.checked_sub(head) } else { head.checked_sub(queued.cylinder) };
-            match ahead {
+            let (target, head) = (arm.target(queued), arm.cylinder);
+            let ahead = if upward { target.checked_sub(head) } else { head.checked_sub(target) };
+            match ahead.filter(|&distance| distance <= nearest.distance && !self.follows_another(place)) {
                 Some(distance) if distance < nearest.distance => nearest = Nearest { distance, place, ties: 1 },
-                Some(distance) if distance == nearest.distance => nearest.ties += 1,
-                _ => {}
+                Some(_) => nearest.ties += 1,
+                None => {}
             }
         }
         nearest

@@ -65,10 +65,15 @@ impl ReadAhead {
             && self.passes(geometry, end).is_some_and(|at| at <= now)
     }
 
-    /// When the segment will hold all of `offset .. end`, if nobody takes the arm away.
+    /// When all of `offset .. end` will have come, if the host begins to take it at `now` and nobody takes the arm away.
+    /// What the host takes makes room, so that more than the segment holds streams through it.
     pub(crate) fn promises(&self, geometry: &Geometry, offset: u64, end: u64, now: Nanos) -> Option<Nanos> {
-        let at = self.passes(geometry, end)?.max(now);
-        (self.keeps(geometry, offset, at)).then_some(at)
+        if offset > self.limit || !self.keeps(geometry, offset, now) {
+            return None;
+        }
+        let mut taken = *self;
+        taken.take(geometry, end, now);
+        Some(taken.passes(geometry, end)?.max(now))
     }
 
     /// The host takes what lies before `end`: there is room again.
