@@ -12,6 +12,7 @@ from tameshi.report.facts import ratio_of
 from tameshi.report.points import Point, View, freeze
 from tameshi.report.summary import Column, Row, Table, cell_name, shown
 from tameshi.report.text import Shown, Text, format_seconds, format_value
+from tameshi.stats.estimates import of_phase
 
 COLUMNS = (
     *("statement.rate", "transaction.rate", "transaction.tpmc", "server.hit_ratio"),
@@ -106,7 +107,7 @@ def _model(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
     """On what the model's intervals stand: of the statements of each simulated cell."""
     rows = []
     for cell in cells:
-        told = [e for e in cell["estimates"] if e["metric"] == MODELLED and e["model"]]
+        told = [e for e in of_phase(cell) if e["metric"] == MODELLED and e["model"]]
         for estimate in told[:1]:
             model = estimate["model"]
             values = Shown(_inside(model, text)), Shown(validated_on(model, text))
@@ -122,7 +123,7 @@ def _store(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
     rows = []
     for cell in cells:
         for metric in OF_STORES:
-            told = (e for e in cell["estimates"] if e["metric"] == metric and e.get("model"))
+            told = (e for e in of_phase(cell) if e["metric"] == metric and e.get("model"))
             estimate = next(told, None)
             if estimate:
                 operation, _, measure = metric.partition(".")

@@ -17,7 +17,7 @@ STORAGE = "storage."
 
 def table(text: Text, cells: Sequence[Mapping[str, Any]]) -> Table:
     """A row for each cell that tells: the greatest share by name, what is busiest, all shares."""
-    told = [(cell, time_shares(cell["estimates"])) for cell in cells]
+    told = [(cell, time_shares(cell)) for cell in cells]
     present = [name for name in CLIENT_TIMES if any(name in shares for _, shares in told)]
     rows = []
     for cell, shares in told:
