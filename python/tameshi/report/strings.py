@@ -322,6 +322,11 @@ TEXT: dict[str, tuple[str, str]] = {
         "`{event}`: the server is gone, and answers again {away} later",
         "「{event}」：サーバー停止、{away}後に応答",
     ),
+    "timeline.crash_cut_short": (
+        "`{event}`: the server is gone, and has not answered when the next event befalls it {away} "
+        "later",
+        "「{event}」：サーバー停止、応答しないまま{away}後に次のイベント",
+    ),
     "timeline.restart": (
         "`{event}`: the server is shut down, and answers again {away} later",
         "「{event}」：サーバーを正常停止、{away}後に応答",
@@ -906,19 +911,21 @@ TEXT: dict[str, tuple[str, str]] = {
     "check.after": ("after {time}", "{time}"),
     "check.never": ("never in this phase", "このフェーズ内になし"),
     "crash.kill": (
-        "`{event}`: server killed (kill -9) at {at}; it answered again {away} later, of which it "
-        "took {recovery} to start",
-        "`{event}`：{at}にサーバーを強制終了（kill -9）。{away}後に応答、うち起動{recovery}",
+        "`{event}`: server killed (kill -9) at {at}; ",
+        "`{event}`：{at}にサーバーを強制終了（kill -9）。",
     ),
-    "crash.power_cut": (
-        "`{event}`: power cut at {at}; it answered again {away} later, of which it took {recovery} "
-        "to start",
-        "`{event}`：{at}に電源断。{away}後に応答、うち起動{recovery}",
-    ),
+    "crash.power_cut": ("`{event}`: power cut at {at}; ", "`{event}`：{at}に電源断。"),
     "crash.failover": (
-        "`{event}`: failover at {at}; the standby answered {away} later, of which it took "
-        "{recovery} to start",
-        "`{event}`：{at}にフェイルオーバー。{away}後に待機系が応答、うち起動{recovery}",
+        "`{event}`: failover to the standby at {at}; ",
+        "`{event}`：{at}に待機系へフェイルオーバー。",
+    ),
+    "crash.back": (
+        "the server answered again {away} later, of which it took {recovery} to start",
+        "{away}後に応答、うち起動{recovery}",
+    ),
+    "crash.cut_short": (
+        "the server had not answered again when the next event befell it {away} later",
+        "応答を再開しないまま、{away}後に次のイベントが発生",
     ),
     "check.restart": (
         "`{event}`: shut down at {at}: {flushed} pages written in {shutdown}; it answered again "

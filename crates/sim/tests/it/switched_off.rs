@@ -101,7 +101,9 @@ const COUNTED: [Mechanism; 26] = [
             spec
         },
         off: |spec| rules(spec).flushing.single_slots = None,
-        shows: |left| f64::from(left.of("server.fsyncs") - left.of("server.log_fsyncs") > left.of("server.pages_written")),
+        shows: |left| {
+            f64::from(left.of("server.fsyncs") - left.of("server.log_fsyncs") > left.of("server.pages_written"))
+        },
     },
     Mechanism {
         name: "change buffer, whose merges read pages that nobody asked for",
