@@ -99,6 +99,12 @@ TEXT: dict[str, tuple[str, str]] = {
         "The model itself may be off: {qps} statements a second, p99 {p99} (90 %).",
         "モデル自体の誤差を含めると毎秒{qps}文、p99は{p99}（90 %）。",
     ),
+    "asked.model_missed": (
+        "The model itself may be off: {qps} statements a second, p99 {p99} (90 %), which misses "
+        "the target in any case.",
+        "モデル自体の誤差を含めると毎秒{qps}文、p99は{p99}（90 %）で、"
+        "いずれにしても目標に届かない。",
+    ),
     "asked.model_unsure": (
         "The model itself may be off: {qps} statements a second, p99 {p99} (90 %), which lies on "
         "either side of the target.",
