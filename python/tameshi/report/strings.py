@@ -870,6 +870,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "spent.processor": ("processors", "プロセッサ"),
     "spent.page_reads": ("page reads", "ページの読み出し"),
     "spent.free_pages": ("free pages", "空きページ"),
+    "spent.page_latches": ("pages being written", "書き出し中のページ"),
     "spent.pool_mutex": ("the buffer pool's mutex", "バッファプールのミューテックス"),
     "spent.row_locks": ("row locks", "行ロック"),
     "spent.tree_locks": ("index tree locks", "索引木のロック"),

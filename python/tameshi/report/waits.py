@@ -10,7 +10,7 @@ from tameshi.report.text import Shown, Text
 from tameshi.report.why import percent
 from tameshi.stats.programs import CLIENT_TIMES, time_shares
 
-OF_STORAGE = ("page_reads", "free_pages", "log", "log_space")
+OF_STORAGE = ("page_reads", "free_pages", "page_latches", "log", "log_space")
 """What clients wait for until the storage has read or written: there the storage limits."""
 STORAGE = "storage."
 

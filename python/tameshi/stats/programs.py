@@ -57,6 +57,7 @@ CLIENT_TIMES = (
     "processor",
     "page_reads",
     "free_pages",
+    "page_latches",
     "pool_mutex",
     "row_locks",
     "tree_locks",
