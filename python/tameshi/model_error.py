@@ -233,6 +233,8 @@ def with_model(estimates: Iterable[Estimate], facts: Facts | None) -> list[Estim
 
 def down_ns(event: Mapping[str, Any], spec: RunSpec, events: Iterable[Mapping[str, Any]]) -> int:
     """How much of the time that an event took the run's study sets itself."""
+    if "down_ns" in event:
+        return int(event["down_ns"])
     if event["kind"] in BLOWS:
         staged = (spec.events or {})[event["event"]]
         how = staged.kill or staged.restart or staged.failover
@@ -249,6 +251,9 @@ def of_event(event: Mapping[str, Any], facts: Facts | None, down: int = 0) -> di
 
     `down`: what of them the study sets, which is as long as it says.
     """
+    if event.get("back") is False:
+        # Its times end with what befell the server next, which the study sets.
+        return dict(event)
     told, begin = event, 0
     if event["kind"] == "outage":
         told, begin = event["outage"], event["outage"]["first_error_ns"]

@@ -27,6 +27,7 @@ from tameshi.stats.estimates import (
     Estimate,
     WindowData,
     estimates,
+    of_phase,
 )
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
@@ -551,8 +552,8 @@ def _ratios_of(
     """Of every metric that both have, or of one subject's."""
     if base is None:
         return
-    below = {(e["subject"], e["metric"]): e for e in _steady(base)}
-    for above in _steady(cell):
+    below = {(e["subject"], e["metric"]): e for e in of_phase(base)}
+    for above in of_phase(cell):
         other = below.get((above["subject"], above["metric"]))
         listed = above["metric"].endswith(RATIO_SUFFIXES) and subject in (None, above["subject"])
         if other is None or not listed:
@@ -571,11 +572,6 @@ def _ratios_of(
                 "sampling": sampling.as_json(),
                 "model": ratios.models_of(above, other),
             }
-
-
-def _steady(cell: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """Estimates over the phase's own window."""
-    return (estimate for estimate in cell["estimates"] if estimate["window"] == cell["phase"])
 
 
 def _place(cell: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

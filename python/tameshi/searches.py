@@ -12,6 +12,7 @@ from typing import Any
 from tameshi import _core
 from tameshi.spec_types import RunSpec, Search, Share, Summary
 from tameshi.stats import search
+from tameshi.stats.estimates import of_phase
 from tameshi.study import longest_ns
 
 RATE_AXIS = "rate"
@@ -103,8 +104,8 @@ def _runs_within(written: Search, runs: Sequence[RunSpec]) -> int | None:
 
 def _estimates(written: Search, cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Those of the stream whose rate is varied, over the phase's own window."""
-    for estimate in cell["estimates"]:
-        if estimate["subject"] == written.stream and estimate["window"] == cell["phase"]:
+    for estimate in of_phase(cell):
+        if estimate["subject"] == written.stream:
             yield estimate
 
 

@@ -137,6 +137,9 @@ def test_unknown_inputs_go_from_half_to_twice_unless_said_otherwise():
         Varied("clients", 10, 40),
         Varied("row_size", 0.8, 1.25),
     ]
+    for scale, low in ((1, 1 << 20), (2, 2e6)):
+        small = known | {"redo_log": 2e6, "scale": scale}
+        assert varied_of("--vary", [], small)[0] == Varied("redo_log", low, 4e6)
     told = varied_of("--vary", ["clients=5..50", "row_size=0.5..2"], known)
     assert told[1:] == [Varied("clients", 5, 50), Varied("row_size", 0.5, 2.0)]
     for text in ("threads=1..2", "clients=5", "clients=9..5", "clients=a..b", "row_size=0..2"):

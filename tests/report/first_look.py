@@ -25,7 +25,6 @@ def estimate(metric: str, subject: str, value: float, half: float | None = 0.02)
     return {
         "metric": metric,
         "subject": subject,
-        "window": "steady",
         "value": value,
         "unit": unit,
         "sampling": {"low": low, "high": high, "runs": 3, "method": "t over runs"},
@@ -54,7 +53,7 @@ def cell(world: str, phase: str, levels: dict[str, str], estimates: list[Any]) -
         "levels": levels,
         "runs": {"complete": 3, "partial": 0, "failed": 0},
         "verdict": {"level": "valid", "reasons": []},
-        "estimates": estimates,
+        "estimates": [{**one, "window": phase} for one in estimates],
     }
 
 

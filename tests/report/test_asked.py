@@ -126,6 +126,19 @@ def test_a_target_between_the_models_bounds_of_either_figure_is_told(
     assert ("either side of the target" in sentences(found)[1]) == unsure
 
 
+@pytest.mark.parametrize(("lang", "missed"), [("en", "in any case"), ("ja", "いずれにしても")])
+def test_a_target_that_one_figure_misses_for_certain_is_on_neither_side(
+    lang: str, missed: str
+) -> None:
+    asked = document(False)
+    asked["target"] = {"qps": 20_000.0, "p99_ns": 1_000_000}
+    asked["nearest"]["qps"]["sampling"] = {"low": 15e3, "high": 40e3, "runs": 1}
+    chance, model, *_ = sentences(read_results({**first_look.results(), "asked": asked}), lang)
+    assert missed in model
+    for said in (chance, model):
+        assert "either side" not in said and "両側" not in said
+
+
 @pytest.mark.parametrize("meets", [True, False])
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_a_target_between_the_bounds_of_chance_is_told_with_the_answer(

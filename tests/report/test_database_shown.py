@@ -140,6 +140,24 @@ def test_times_of_a_crash_have_how_far_the_model_may_be_off(lang: str, on: tuple
         assert "6.00 s" in said and "1.50–24.00 s" in said and said.endswith(words)
 
 
+@pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        ("en", ("had not answered again", "answered again 0.50 s")),
+        ("ja", ("しないまま", "後に応答")),
+    ],
+)
+def test_an_end_before_the_server_answered_is_not_told_as_its_coming_back(
+    lang: str, words: tuple[str, str]
+) -> None:
+    cut = {"kind": "crash", "event": "cut", "how": "power_cut", "repetition": 0, "log_bytes": 0}
+    cut |= {"t_ns": 5e9, "away_ns": 0.5e9, "recovery_ns": 0.49e9, "pages": 0}
+    (short,) = _told(Text(lang), [cut | {"back": False}])
+    (back,) = _told(Text(lang), [cut | {"back": True}])
+    assert words[0] in short and words[1] not in short and "5.00 s" in short and "0.50 s" in short
+    assert words[1] in back and words[0] not in back
+
+
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_what_is_said_of_several_runs_is_said_once_with_their_numbers(lang: str) -> None:
     whole = {"kind": "simulated", "mode": "fast", "simulated_ns": 9e9, "whole_ns": 9e9}

@@ -283,6 +283,15 @@ def test_several_events_of_one_phase_are_told_apart() -> None:
     assert "run · kill: the service is away for 4.00 s" in said.lower()
 
 
+def test_an_outage_of_no_event_that_is_told_has_no_empty_name_beside_others() -> None:
+    cells = [
+        cell("run", {"how": "cut"}, database=[blow("cut", 5), outage_at(5, 2)]),
+        cell("run", {"how": "fail"}, database=[outage_at(5, 4)]),
+    ]
+    said = first(view(cells, {}, how=["cut", "fail"]))
+    assert "fail: the service is away" in said.lower() and "· :" not in said
+
+
 def test_lost_commits_come_first_of_all() -> None:
     cells = [
         cell("run", {"place": place}, database=[lost(count), blow("cut", 5), outage_at(5, 2)])

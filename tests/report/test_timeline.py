@@ -145,6 +145,8 @@ def test_a_channel_that_dies_and_its_rebuild_are_told(event, en, ja):
 @pytest.mark.parametrize(
     ("event", "en", "ja"),
     [
+        ({"kind": "crash", "back": True, "away_ns": SECOND}, "answers again", "後に応答"),
+        ({"kind": "crash", "back": False, "away_ns": SECOND}, "has not answered", "応答しないまま"),
         ({"kind": "restart", "back": True, "away_ns": SECOND}, "answers again", "正常停止"),
         ({"kind": "restart", "back": False, "away_ns": SECOND}, "as in a crash", "異常終了"),
         ({"kind": "pool_loaded", "pages": 1234, "for_ns": SECOND, "whole": True}, "1,234", "1,234"),

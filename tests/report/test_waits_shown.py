@@ -9,7 +9,7 @@ import pytest
 from tameshi.report.strings import LANGUAGES
 from tameshi.report.text import Text
 from tameshi.report.waits import OF_STORAGE, said, table
-from tameshi.stats.programs import CLIENT_TIMES
+from tameshi.stats.programs import CLIENT_TIMES, time_shares
 
 BUSY = [
     {"subject": "host", "resource": "cores", "share": 0.97},
@@ -21,6 +21,7 @@ BUSY = [
 def cell(levels: dict[str, str], **shares: float) -> dict[str, Any]:
     told = [{"metric": f"server.time_{name}", "value": share} for name, share in shares.items()]
     told.append({"metric": "server.hit_ratio", "value": 0.5})
+    told = [{**each, "window": "run"} for each in told]
     return {
         "world": "simulated",
         "phase": "run",
@@ -62,3 +63,13 @@ def test_where_nothing_is_told_there_is_no_table() -> None:
     assert table(Text(), [cell({})]).rows == ()
     alone = {**cell({}, log=1.0), "busy": []}
     assert table(Text(), [alone]).rows[0].cells[1].value == Text()("cell.none")
+
+
+def test_shares_are_the_phases_where_the_study_has_windows_too() -> None:
+    told = cell({}, processor=0.36, page_reads=0.64)
+    at_first = [{"metric": "server.time_page_reads", "value": 0.28}]
+    at_first += [{"metric": "server.time_outage", "value": 0.72}]
+    told["estimates"] += [{**each, "window": "at first"} for each in at_first]
+    assert time_shares(told) == {"processor": 0.36, "page_reads": 0.64}
+    (row,) = table(Text(), [told]).rows
+    assert [each.value for each in row.cells[2:]] == ["36 %", "64 %"]

@@ -235,6 +235,21 @@ def test_a_restart_that_is_cut_short_was_never_down_for_the_time_that_it_sets():
     assert down_ns({"kind": "crash", "event": "off", "t_ns": 0}, spec, []) == 0
 
 
+def test_an_end_that_something_else_follows_before_the_server_answers_has_no_interval():
+    cut = {**AWAY, "back": False, "t_ns": 0, "down_ns": 2 * 10**9}
+    assert of_event(cut, LARGE) == cut
+    assert "model" in of_event({**cut, "back": True}, LARGE, 2 * 10**9)
+
+
+def test_an_outage_is_away_for_as_long_as_nobody_started_the_server_in_all_its_blows():
+    spec = staged(down={"kill": SimpleNamespace(down="5 s")})
+    first = {"kind": "crash", "event": "down", "t_ns": 3 * 10**9, "back": False}
+    then = {"kind": "crash", "event": "cut", "t_ns": 5 * 10**9, "back": True}
+    blows = [{**first, "down_ns": 2 * 10**9}, {**then, "down_ns": 3 * 10**9}]
+    ends = {"first_error_ns": 3 * 10**9, "first_success_ns": 9 * 10**9}
+    assert down_ns({"kind": "outage", "outage": ends}, spec, blows) == 5 * 10**9
+
+
 def test_what_is_measured_and_what_tells_no_time_stays_as_it_is():
     assert of_event(AWAY, None) == AWAY
     assert of_life({"life_years": 3.0}, None) == {"life_years": 3.0}

@@ -105,6 +105,19 @@ def test_ctrl_c_leaves_a_usable_partial_result_that_resumes(study, tmp_path, wor
     readable(out)
 
 
+def test_ctrl_c_while_a_worker_starts_fails_no_run(study, tmp_path):
+    path, out = study(LONG), tmp_path / "out"
+    process = start("run", path, "--out", out, "--jobs", "1")
+    wait_until(lambda: any(out.glob("runs/*/environment.json")), process)
+    os.kill(process.pid, signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 130, errors
+    assert "failed" not in errors and "failed" not in [o["status"] for o in outcomes(out)]
+    done = tameshi("run", path, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert [outcome["status"] for outcome in outcomes(out)] == ["complete"] * 4
+
+
 def test_a_worker_that_is_killed_fails_its_run_and_the_others_go_on(study, tmp_path):
     out = tmp_path / "out"
     process = start("run", study(LONG), "--out", out, "--jobs", "1")

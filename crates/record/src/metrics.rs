@@ -481,6 +481,7 @@ pub const METRICS: &[Metric] = &[
     m("server.time_processor", "1", Gauge, Neither, "share: processors", "CPUの割合"),
     m("server.time_page_reads", "1", Gauge, Lower, "share: page reads", "ページ読み取り待ちの割合"),
     m("server.time_free_pages", "1", Gauge, Lower, "share: free pages", "空きページ待ちの割合"),
+    m("server.time_page_latches", "1", Gauge, Lower, "share: pages' latches", "ページラッチ待ちの割合"),
     m(
         "server.time_pool_mutex",
         "1",
@@ -505,6 +506,14 @@ pub const METRICS: &[Metric] = &[
     ),
     m("server.time_page_reads_ns", "ns", Counter, Lower, "clients' time for page reads", "ページ読み取りの待ち時間"),
     m("server.time_free_pages_ns", "ns", Counter, Lower, "clients' time for free pages", "空きページの待ち時間"),
+    m(
+        "server.time_page_latches_ns",
+        "ns",
+        Counter,
+        Lower,
+        "clients' time for pages' latches",
+        "ページラッチの待ち時間",
+    ),
     m(
         "server.time_pool_mutex_ns",
         "ns",

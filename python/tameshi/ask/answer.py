@@ -31,6 +31,7 @@ from tameshi.ask.written import (
 )
 from tameshi.errors import BadInput
 from tameshi.stats import programs
+from tameshi.stats.estimates import of_phase
 
 ASKED_VERSION = 1
 """Form of asked.json; history: 1, the first."""
@@ -90,7 +91,7 @@ def _unpowered(storage: str) -> BadInput:
 
 def figure(cell: Mapping[str, Any], subject: str, metric: str) -> dict[str, Any] | None:
     """An estimate of a cell, with both intervals; None where there is none."""
-    for estimate in cell["estimates"]:
+    for estimate in of_phase(cell):
         if (estimate["subject"], estimate["metric"]) == (subject, metric):
             keys = ("value", "sampling", "model")
             return {key: estimate[key] for key in keys}
@@ -101,7 +102,7 @@ def slowest(cell: Mapping[str, Any], word: str) -> str:
     """The kind of transaction with the greatest p99: the one that decides about a limit."""
     tails = {
         estimate["subject"]: estimate["value"]
-        for estimate in cell["estimates"]
+        for estimate in of_phase(cell)
         if estimate["metric"] == P99 and estimate["subject"].startswith(f"{word}.")
     }
     return max(tails, key=lambda kind: tails[kind], default=word)
@@ -112,7 +113,7 @@ def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]
     kind = slowest(cell, question.workload)
     qps = figure(cell, question.workload, QPS)
     p99 = figure(cell, kind, P99)
-    shares = programs.time_shares(cell["estimates"])
+    shares = programs.time_shares(cell)
     limit = max(shares, key=lambda name: shares[name], default=None)
     return {
         "qps": qps,

@@ -10,6 +10,7 @@ from typing import Any
 
 from tameshi.ask.catalog import Catalog
 from tameshi.errors import BadInput
+from tameshi.least import LOG
 from tameshi.options import size_of
 from tameshi.study import profiles, written_out
 
@@ -225,9 +226,14 @@ INPUTS = {"redo_log": "a size", "clients": "a whole number", "row_size": "a fact
 
 
 def varied_of(option: str, given: Sequence[str], question: Mapping[str, float]) -> list[Varied]:
-    """Unknown inputs from low to high: half to twice, rows 0.8 to 1.25 times as large."""
+    """Unknown inputs from low to high: half to twice, rows 0.8 to 1.25 times as large.
+
+    Nobody asked for the half, so that it is no less than there is of a server's log.
+    """
+    log = question["redo_log"]
+    least_log = min(log, LOG * question.get("scale", 1))
     found = {
-        "redo_log": Varied("redo_log", question["redo_log"] // 2, question["redo_log"] * 2),
+        "redo_log": Varied("redo_log", max(log // 2, least_log), log * 2),
         "clients": Varied("clients", max(question["clients"] // 2, 1), question["clients"] * 2),
         "row_size": Varied("row_size", 0.8, 1.25),
     }

@@ -14,6 +14,7 @@ from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
 from tameshi.errors import BadInput
 from tameshi.results import results
 from tameshi.spec_types import PhaseSpec
+from tameshi.stats.estimates import of_phase
 from tameshi.store import SealedRun
 
 COMMIT = "commit"
@@ -155,7 +156,7 @@ def _cell(
     stream = phase.streams[0]
     told = stream.stream.model_dump(mode="json", by_alias=True, exclude_unset=True)
     told.pop("storage", None)
-    estimates = {e["metric"]: e for e in found["estimates"] if e["window"] == found["phase"]}
+    estimates = {e["metric"]: e for e in of_phase(found)}
     operations = {}
     for kind in (*KINDS, SYNC, COMMIT):
         rate = estimates.get(f"{kind}.iops") or estimates.get(f"{kind}.rate")

@@ -176,7 +176,7 @@ def asked(
     told = ask.catalog_of(catalog)
     storages = ask.storages_of("--storage", storage, told)
     redo_bytes = size_of("--redo-log", redo_log)
-    known = {"redo_log": float(redo_bytes), "clients": float(clients)}
+    known = {"redo_log": float(redo_bytes), "clients": float(clients), "scale": float(scale or 1)}
     question = ask.Question(
         database_bytes=size_of("--database-size", database_size),
         pools=ask.bounds_of("--buffer-pool", buffer_pool),

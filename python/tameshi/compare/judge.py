@@ -10,7 +10,7 @@ from typing import Any, Literal
 from scipy.special import ndtr, stdtr
 
 from tameshi.stats import ratios
-from tameshi.stats.estimates import RESOLUTION
+from tameshi.stats.estimates import RESOLUTION, of_phase
 from tameshi.stats.intervals import CONFIDENCE, Interval, digits, none, quantile
 
 Outcome = Literal["same", "better", "worse", "undecided", "not_judged"]
@@ -130,7 +130,7 @@ def chosen(
 
 def _steady(cell: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     """Estimates over the phase's own window that have a value."""
-    return (e for e in cell["estimates"] if e["window"] == cell["phase"] and e["value"] is not None)
+    return (e for e in of_phase(cell) if e["value"] is not None)
 
 
 def _judged(

@@ -131,6 +131,8 @@ def _trust(asked: Document, text: Text) -> str:
     model, sentences = told["qps"]["model"], []
     if model:
         key = "asked.model_unsure" if _straddles(asked["target"], told, "model") else "asked.model"
+        if _is_missed(asked["target"], told, "model"):
+            key = "asked.model_missed"
         off = _bounds(told["qps"], "model", "rate")
         tail = _bounds(told["p99"], "model", "latency")
         sentences.append(text(key, qps=off, p99=tail or text("cell.unknown")))
@@ -158,15 +160,28 @@ def _lies(model: Document, text: Text) -> str:
 
 
 def _straddles(target: Document, told: Document, of: str) -> list[str]:
-    """The figures whose bounds, the model's or chance's, lie on either side of the target."""
+    """The figures whose bounds, the model's or chance's, lie on either side of the target.
+
+    None where one of the two misses it anyhow: then the other decides nothing.
+    """
     rate, tail = ((told[key] or {}).get(of) or {} for key in ("qps", "p99"))
     wanted, limit = target["qps"], target["p99_ns"]
+    if _is_missed(target, told, of):
+        return []
     found = []
     if rate.get("low") is not None and rate["low"] < wanted <= rate["high"]:
         found.append("qps")
     if limit is not None and tail.get("low") is not None and tail["low"] <= limit < tail["high"]:
         found.append("p99")
     return found
+
+
+def _is_missed(target: Document, told: Document, of: str) -> bool:
+    """Whether all that lies between the bounds of one of the figures misses the target."""
+    rate, tail = ((told[key] or {}).get(of) or {} for key in ("qps", "p99"))
+    limit, least = target["p99_ns"], tail.get("low")
+    slow = rate.get("high") is not None and rate["high"] < target["qps"]
+    return slow or (None not in (limit, least) and least > limit)
 
 
 def _left(asked: Document, text: Text) -> str:

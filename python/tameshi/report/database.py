@@ -12,6 +12,7 @@ from tameshi.report.facts import ratio_of
 from tameshi.report.points import Point, View, freeze
 from tameshi.report.summary import Column, Row, Table, cell_name, shown
 from tameshi.report.text import Shown, Text, format_seconds, format_value
+from tameshi.stats.estimates import of_phase
 
 COLUMNS = (
     *("statement.rate", "transaction.rate", "transaction.tpmc", "server.hit_ratio"),
@@ -106,7 +107,7 @@ def _model(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
     """On what the model's intervals stand: of the statements of each simulated cell."""
     rows = []
     for cell in cells:
-        told = [e for e in cell["estimates"] if e["metric"] == MODELLED and e["model"]]
+        told = [e for e in of_phase(cell) if e["metric"] == MODELLED and e["model"]]
         for estimate in told[:1]:
             model = estimate["model"]
             values = Shown(_inside(model, text)), Shown(validated_on(model, text))
@@ -122,7 +123,7 @@ def _store(text: Text, cells: Sequence[dict[str, Any]]) -> Table:
     rows = []
     for cell in cells:
         for metric in OF_STORES:
-            told = (e for e in cell["estimates"] if e["metric"] == metric and e.get("model"))
+            told = (e for e in of_phase(cell) if e["metric"] == metric and e.get("model"))
             estimate = next(told, None)
             if estimate:
                 operation, _, measure = metric.partition(".")
@@ -225,15 +226,7 @@ def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:
     elif event["kind"] == "outage":
         yield _outage(text, event["outage"])
     elif event["kind"] == "crash":
-        times = ("away_ns", "recovery_ns")
-        seconds = {key.removesuffix("_ns"): f"{event[key] / 1e9:.2f} s" for key in times}
-        at = f"{event['t_ns'] / 1e9:.2f} s"
-        said = text(f"crash.{event['how']}", event=event["event"], at=at, **seconds)
-        if "log_bytes" in event:
-            log = format_value("bytes", event["log_bytes"])
-            read = text("crash.recovered", log=log, pages=f"{event['pages']:,}")
-            said = text("list.separator").join((said, read))
-        yield said
+        yield _crash(text, event)
     elif event["kind"] == "restart":
         yield _restart(text, event)
     elif event["kind"] == "pool_loaded":
@@ -244,6 +237,21 @@ def _said(text: Text, event: Mapping[str, Any]) -> Iterator[str]:
     elif event["kind"] == "errors":
         by_code = event["by_code"].items()
         yield text("check.errors", codes=", ".join(f"{code}: {n:,}" for code, n in by_code))
+
+
+def _crash(text: Text, event: Mapping[str, Any]) -> str:
+    """How the server ended, and how long it took to answer again, or that something came before."""
+    times = ("t_ns", "away_ns", "recovery_ns")
+    at, away, recovery = (f"{event[key] / 1e9:.2f} s" for key in times)
+    said = text(f"crash.{event['how']}", event=event["event"], at=at)
+    if event.get("back") is False:
+        return said + text("crash.cut_short", away=away)
+    said += text("crash.back", away=away, recovery=recovery)
+    if "log_bytes" not in event:
+        return said
+    log = format_value("bytes", event["log_bytes"])
+    read = text("crash.recovered", log=log, pages=f"{event['pages']:,}")
+    return text("list.separator").join((said, read))
 
 
 def _restart(text: Text, event: Mapping[str, Any]) -> str:

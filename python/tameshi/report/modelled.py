@@ -12,6 +12,7 @@ from tameshi.report.points import Levels, Point, View, freeze, is_kind, kind_of
 from tameshi.report.summary import Table
 from tameshi.report.text import BEYOND, Phrase, Text
 from tameshi.stats import programs
+from tameshi.stats.estimates import of_phase
 
 WORLD = "simulated"
 METRICS = {
@@ -137,7 +138,7 @@ def _models_of_kinds(view: View, entry: Mapping[str, Any]) -> dict[str, list[Any
     told = {
         f"{estimate['subject']} transaction": estimate
         for cell in cells
-        for estimate in cell["estimates"]
+        for estimate in of_phase(cell)
         if estimate["metric"] == "transaction.rate" and estimate.get("model")
     }
     return {
@@ -182,7 +183,7 @@ def _estimate(cell: Mapping[str, Any] | None, metric: str) -> Mapping[str, Any] 
     """A cell's estimate with an interval of the model; of the program as a whole."""
     if cell is None or cell["world"] != WORLD:
         return None
-    found = [e for e in cell["estimates"] if e["metric"] == metric and e.get("model")]
+    found = [e for e in of_phase(cell) if e["metric"] == metric and e.get("model")]
     whole = [e for e in found if "." not in e["subject"]]
     return next(iter(whole or found), None)
 

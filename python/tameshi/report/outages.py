@@ -106,14 +106,20 @@ def told(view: View, text: Text, world: str) -> list[str]:
 
 
 def _causes(found: Sequence[Away]) -> dict[tuple[str, str], Name]:
-    """What tells the causes apart: the event's name, how it came about, both or nothing."""
+    """What tells the causes apart: the event's name, how it came about, both or nothing.
+
+    What came about by no event that is told has no name.
+    """
     causes = list(dict.fromkeys(away.cause for away in found))
     events, ways = (len({cause[part] for cause in causes}) for part in (0, 1))
+    parts = slice(2)
     if len(causes) == 1:
-        return {causes[0]: ()}
-    if events == len(causes):
-        return {cause: (cause[0],) for cause in causes}
-    return {cause: (cause[1],) if ways == len(causes) else cause for cause in causes}
+        parts = slice(0)
+    elif events == len(causes):
+        parts = slice(1)
+    elif ways == len(causes):
+        parts = slice(1, 2)
+    return {cause: tuple(filter(None, cause[parts])) for cause in causes}
 
 
 def _say(text: Text, away: Away, name: Name) -> str:

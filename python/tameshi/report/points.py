@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from tameshi.stats.estimates import of_phase
+
 Levels = tuple[tuple[str, str], ...]
 Name = tuple[str, ...]
 Series = tuple[Levels, str, str]
@@ -192,13 +194,10 @@ def read_results(results: dict[str, Any]) -> View:
 
 
 def _points_of(cell: dict[str, Any]) -> Iterable[Point]:
-    seen = set()
-    for estimate in cell.get("estimates", []):
-        # The first window of a metric is the one to show; further windows stay in results.json.
-        identity = (estimate["metric"], estimate.get("subject"))
-        if estimate.get("value") is None or identity in seen:
+    # Estimates over other windows stay in results.json.
+    for estimate in of_phase(cell):
+        if estimate.get("value") is None:
             continue
-        seen.add(identity)
         operation, _, measure = str(estimate["metric"]).partition(".")
         sampling = estimate.get("sampling") or {}
         model = estimate.get("model") or {}

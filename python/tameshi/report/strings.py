@@ -99,6 +99,12 @@ TEXT: dict[str, tuple[str, str]] = {
         "The model itself may be off: {qps} statements a second, p99 {p99} (90 %).",
         "モデル自体の誤差を含めると毎秒{qps}文、p99は{p99}（90 %）。",
     ),
+    "asked.model_missed": (
+        "The model itself may be off: {qps} statements a second, p99 {p99} (90 %), which misses "
+        "the target in any case.",
+        "モデル自体の誤差を含めると毎秒{qps}文、p99は{p99}（90 %）で、"
+        "いずれにしても目標に届かない。",
+    ),
     "asked.model_unsure": (
         "The model itself may be off: {qps} statements a second, p99 {p99} (90 %), which lies on "
         "either side of the target.",
@@ -321,6 +327,11 @@ TEXT: dict[str, tuple[str, str]] = {
     "timeline.crash": (
         "`{event}`: the server is gone, and answers again {away} later",
         "「{event}」：サーバー停止、{away}後に応答",
+    ),
+    "timeline.crash_cut_short": (
+        "`{event}`: the server is gone, and has not answered when the next event befalls it {away} "
+        "later",
+        "「{event}」：サーバー停止、応答しないまま{away}後に次のイベント",
     ),
     "timeline.restart": (
         "`{event}`: the server is shut down, and answers again {away} later",
@@ -859,6 +870,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "spent.processor": ("processors", "プロセッサ"),
     "spent.page_reads": ("page reads", "ページの読み出し"),
     "spent.free_pages": ("free pages", "空きページ"),
+    "spent.page_latches": ("pages being written", "書き出し中のページ"),
     "spent.pool_mutex": ("the buffer pool's mutex", "バッファプールのミューテックス"),
     "spent.row_locks": ("row locks", "行ロック"),
     "spent.tree_locks": ("index tree locks", "索引木のロック"),
@@ -906,19 +918,21 @@ TEXT: dict[str, tuple[str, str]] = {
     "check.after": ("after {time}", "{time}"),
     "check.never": ("never in this phase", "このフェーズ内になし"),
     "crash.kill": (
-        "`{event}`: server killed (kill -9) at {at}; it answered again {away} later, of which it "
-        "took {recovery} to start",
-        "`{event}`：{at}にサーバーを強制終了（kill -9）。{away}後に応答、うち起動{recovery}",
+        "`{event}`: server killed (kill -9) at {at}; ",
+        "`{event}`：{at}にサーバーを強制終了（kill -9）。",
     ),
-    "crash.power_cut": (
-        "`{event}`: power cut at {at}; it answered again {away} later, of which it took {recovery} "
-        "to start",
-        "`{event}`：{at}に電源断。{away}後に応答、うち起動{recovery}",
-    ),
+    "crash.power_cut": ("`{event}`: power cut at {at}; ", "`{event}`：{at}に電源断。"),
     "crash.failover": (
-        "`{event}`: failover at {at}; the standby answered {away} later, of which it took "
-        "{recovery} to start",
-        "`{event}`：{at}にフェイルオーバー。{away}後に待機系が応答、うち起動{recovery}",
+        "`{event}`: failover to the standby at {at}; ",
+        "`{event}`：{at}に待機系へフェイルオーバー。",
+    ),
+    "crash.back": (
+        "the server answered again {away} later, of which it took {recovery} to start",
+        "{away}後に応答、うち起動{recovery}",
+    ),
+    "crash.cut_short": (
+        "the server had not answered again when the next event befell it {away} later",
+        "応答を再開しないまま、{away}後に次のイベントが発生",
     ),
     "check.restart": (
         "`{event}`: shut down at {at}: {flushed} pages written in {shutdown}; it answered again "

@@ -9,6 +9,7 @@ from tameshi.report.happening import happening
 from tameshi.report.points import View, freeze, kind_of
 from tameshi.report.summary import Column, Row, Table, level_name
 from tameshi.report.text import Shown, Text, format_value, modelled
+from tameshi.stats.estimates import of_phase
 
 NANOSECONDS = 1e9
 
@@ -79,7 +80,7 @@ def _off(cell: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, float]]:
             e["model"]["low"] / e["value"],
             e["model"]["high"] / e["value"],
         )
-        for e in cell["estimates"]
+        for e in of_phase(cell)
         if e.get("model")
     }
 

@@ -11,14 +11,14 @@ from tameshi.report.why import percent
 from tameshi.stats.programs import CLIENT_TIMES, time_shares
 from tameshi.stats.why import busiest
 
-OF_STORAGE = ("page_reads", "free_pages", "log", "log_space")
+OF_STORAGE = ("page_reads", "free_pages", "page_latches", "log", "log_space")
 """What clients wait for until the storage has read or written: there the storage limits."""
 STORAGE = "storage."
 
 
 def table(text: Text, cells: Sequence[Mapping[str, Any]]) -> Table:
     """A row for each cell that tells: the greatest share by name, what is busiest, all shares."""
-    told = [(cell, time_shares(cell["estimates"])) for cell in cells]
+    told = [(cell, time_shares(cell)) for cell in cells]
     present = [name for name in CLIENT_TIMES if any(name in shares for _, shares in told)]
     rows = []
     for cell, shares in told:

@@ -152,6 +152,10 @@ def next_to_run(cells: Sequence[str], took: Mapping[str, float]) -> int:
     return max(range(len(cells)), key=lambda place: took.get(cells[place], math.inf))
 
 
+class Unbegun(Exception):
+    """The session was stopped before a run began: it is still to be made, and did not fail."""
+
+
 def run_one(session: Session, task: Task) -> None:
     """Make one run and seal it, whatever becomes of it."""
     folder = store.run_folder(session.folder, task.identity)
@@ -162,6 +166,9 @@ def run_one(session: Session, task: Task) -> None:
         store.begin_run(folder, task.spec, task.identity, environment)
         real = task.spec.database and task.spec.world is not World.simulated
         failure = (_execute_programs if real else _execute)(session, task, folder)
+    except Unbegun:
+        guard.remove_folder(folder)
+        return
     except TameshiError as error:
         failure = str(error)
     except OSError as error:
@@ -319,7 +326,7 @@ def _converse(
     crashes: Crashes | None = None,
 ) -> str | None:
     """Hear the worker to its end; returns the reason that it gives for failing."""
-    failure = None
+    failure, begun = None, False
     with ExitStack() as sampling:
         for message in worker.messages():
             match message["kind"]:
@@ -332,6 +339,7 @@ def _converse(
                     sampling.enter_context(_sampler(task, folder, t0_ns, worker, database))
                     sampling.enter_context(_server_sampler(task, folder, t0_ns, database))
                     sampling.enter_context(_hooks(session, task, folder, t0_ns))
+                    begun = True
                     worker.go(t0_ns, task.examined.backend)
                     if crashes:
                         crashes.begin(t0_ns, worker.befall)
@@ -346,6 +354,9 @@ def _converse(
                     session.display.run(task.label, message["stage"], message)
                 case "failed":
                     failure = str(message["reason"])
+    if session.stopping.is_set() and not begun and not failure:
+        worker.failure()
+        raise Unbegun
     return failure
 
 

@@ -82,6 +82,12 @@ class Estimate:
     at_most: float | None = None
 
 
+def of_phase(cell: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A cell's estimates over its phase's own window: those over others answer other questions."""
+    own = cell.get("phase")
+    return [each for each in cell.get("estimates", ()) if each.get("window", own) == own]
+
+
 def estimates(
     subject: str, runs: Sequence[WindowData], asked: Iterable[str] = ()
 ) -> list[Estimate]:

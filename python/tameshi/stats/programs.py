@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tameshi.stats import intervals
-from tameshi.stats.estimates import NANOSECONDS, Estimate, WindowData
+from tameshi.stats.estimates import NANOSECONDS, Estimate, WindowData, of_phase
 
 SERVER, CLIENT, DISK = "server", "client", "disk"
 """Subjects besides the program and its kinds of transactions."""
@@ -57,6 +57,7 @@ CLIENT_TIMES = (
     "processor",
     "page_reads",
     "free_pages",
+    "page_latches",
     "pool_mutex",
     "row_locks",
     "tree_locks",
@@ -144,11 +145,11 @@ def _shares_of_time(runs: Sequence[WindowData]) -> list[Estimate]:
     ]
 
 
-def time_shares(estimates: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def time_shares(cell: Mapping[str, Any]) -> dict[str, float]:
     """What a cell of results.json tells of those shares, by mechanism; empty where it has none."""
     return {
         estimate["metric"].removeprefix(TIME_SHARE): estimate["value"]
-        for estimate in estimates
+        for estimate in of_phase(cell)
         if estimate["metric"].startswith(TIME_SHARE)
     }
 

@@ -288,7 +288,7 @@ impl Engine {
         let is_latched = self.pool.is_latched(frame);
         if is_latched {
             self.page_waiters.push((frame, client));
-            self.turns(client, Stage::Waiting, Why::FreePage);
+            self.turns(client, Stage::Waiting, Why::PageLatch);
         }
         !is_latched
     }

@@ -431,7 +431,7 @@ impl Engine {
         let Some(frame) = self.frame_for_change(client, page) else { return false };
         if self.pool.is_latched(frame) {
             self.page_waiters.push((frame, client));
-            self.turns(client, Stage::Waiting, Why::FreePage);
+            self.turns(client, Stage::Waiting, Why::PageLatch);
             return false;
         }
         let bytes = self.logged(redo);

@@ -73,6 +73,7 @@ const NAMES: [&str; COUNTS] = [
     "server.time_processor_ns",
     "server.time_page_reads_ns",
     "server.time_free_pages_ns",
+    "server.time_page_latches_ns",
     "server.time_pool_mutex_ns",
     "server.time_row_locks_ns",
     "server.time_tree_locks_ns",
@@ -112,6 +113,8 @@ pub(super) enum Why {
     PageRead,
     /// A free frame for a page.
     FreePage,
+    /// A page's latch, which its being written holds.
+    PageLatch,
     /// The pool's mutex, which others hold for long.
     PoolMutex,
     /// A row's lock.

@@ -232,11 +232,7 @@ impl Watch {
 
     /// Tells what became of a server that was shut down, besides what its shutdown was.
     pub(super) fn tell_restart(&mut self, shutdown: &Shutdown, gone: Nanos, rest: Value) {
-        let mut fields = shutdown.told(gone);
-        if let (Some(fields), Value::Object(rest)) = (fields.as_object_mut(), rest) {
-            fields.extend(rest);
-        }
-        self.tell(shutdown.began, "restart", fields);
+        self.tell(shutdown.began, "restart", with_rest(shutdown.told(gone), rest));
     }
 
     pub(super) fn tell(&mut self, at: Nanos, kind: &'static str, fields: Value) {
@@ -246,6 +242,14 @@ impl Watch {
     fn find(&mut self, at: Nanos, reason: String) {
         self.tell(at, "finding", json!({ "level": "invalid", "reasons": [reason] }));
     }
+}
+
+/// Fields of an event, and more of them.
+pub(super) fn with_rest(mut fields: Value, rest: Value) -> Value {
+    if let (Some(fields), Value::Object(rest)) = (fields.as_object_mut(), rest) {
+        fields.extend(rest);
+    }
+    fields
 }
 
 impl Engine {

@@ -6,7 +6,7 @@
 //! since: only reading tells. Changes that were taken back go into no account: undo goes on while the server answers already.
 
 use super::counters::{Count, Why};
-use super::crash::{Blow, How, Watch};
+use super::crash::{Blow, How, Watch, with_rest};
 use super::layout::PAGE;
 use super::shutdown::Shutdown;
 use super::stage::Stage;
@@ -108,11 +108,13 @@ impl Recovery {
     /// Tells what it was up to `now`, when the server was back or something else befell it.
     pub(super) fn tell(&self, now: Nanos, back: bool, watch: &mut Watch) {
         let recovery = if self.is_started() { now - self.started } else { 0 };
-        let (log, pages) = (self.log_bytes, self.pages.len());
+        let down = self.blow.down.min(now - self.began);
+        let began = self.shutdown.as_ref().map_or(self.began, |shutdown| shutdown.began);
+        let rest = json!({
+            "away_ns": now - began, "down_ns": down, "recovery_ns": recovery, "back": back,
+            "log_bytes": self.log_bytes, "pages": self.pages.len(),
+        });
         if let Some(shutdown) = &self.shutdown {
-            let rest = json!({
-                "recovery_ns": recovery, "away_ns": now - shutdown.began, "log_bytes": log, "pages": pages, "back": back,
-            });
             return watch.tell_restart(shutdown, self.began, rest);
         }
         let how = match self.blow.how {
@@ -120,11 +122,7 @@ impl Recovery {
             How::Failover => "failover",
             How::Kill | How::Storage | How::Shutdown => "kill",
         };
-        let fields = json!({
-            "event": self.blow.event, "how": how, "recovery_ns": recovery, "away_ns": now - self.began,
-            "log_bytes": log, "pages": pages,
-        });
-        watch.tell(self.began, "crash", fields);
+        watch.tell(self.began, "crash", with_rest(json!({ "event": self.blow.event, "how": how }), rest));
     }
 }
 

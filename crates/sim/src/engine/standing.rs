@@ -33,6 +33,8 @@ impl Counted {
         Self::WAITS,
     ];
     pub(crate) const WAITS: usize = TIMES.start + Why::PageRead as usize;
+    /// Those of the waiting for pages to be written.
+    const BY_WRITES: [usize; 2] = [TIMES.start + Why::FreePage as usize, TIMES.start + Why::PageLatch as usize];
     /// Which of what time goes with that is, and which the work on a processor.
     pub(crate) const READING: usize = Why::PageRead as usize;
     pub(crate) const WORKING: usize = Why::Processor as usize;
@@ -119,8 +121,16 @@ impl Counted {
     /// Share of the clients' time that goes with pages coming in.
     pub(crate) fn waits_for_pages(&self) -> f64 {
         let all: u64 = self.values[Self::IS_TIME].iter().sum();
-        let pages = self.values[Self::WAITS] + self.values[TIMES.start + Why::FreePage as usize];
+        let pages = self.values[Self::WAITS] + self.drifts_with(Self::BY_WRITES[0]);
         pages as f64 / all.max(1) as f64
+    }
+
+    /// What changes as a counter does: waits that pages' writes end do as one.
+    pub(crate) fn drifts_with(&self, place: usize) -> u64 {
+        if Self::BY_WRITES.contains(&place) {
+            return Self::BY_WRITES.iter().map(|&place| self.values[place]).sum();
+        }
+        self.values[place]
     }
 }
 

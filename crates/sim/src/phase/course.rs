@@ -144,7 +144,7 @@ impl Course {
         let counter = |place: usize| {
             let per = |block: &Stretch| {
                 let of = if Counted::WAITING.contains(&place) { block.length } else { block.transactions().max(1) };
-                block.counted.value(place) as f64 / of as f64
+                block.counted.drifts_with(place) as f64 / of as f64
             };
             let comes_in = is_filling && Counted::COME_IN.contains(&place);
             let trend = if comes_in {

@@ -284,6 +284,8 @@ fn a_power_cut_while_the_server_is_down_starts_it_no_sooner_and_tells_of_no_reco
     let told = |key: &str| crashes.iter().map(|crash| number(crash, key)).collect::<Vec<_>>();
     assert_eq!((told("away_ns")[0], told("recovery_ns")[0], told("log_bytes")[0]), (1e9, 0.0, 0.0));
     assert_eq!(told("recovery_ns")[1], number(one.told("crash")[0], "recovery_ns"));
+    assert_eq!((&crashes[0]["back"], &crashes[1]["back"]), (&false.into(), &true.into()));
+    assert_eq!(told("down_ns"), [1e9, 1e9], "what is left of the first one's time");
     assert!(two.told("missed").is_empty());
 }
 
@@ -297,6 +299,7 @@ fn a_kill_during_recovery_begins_it_anew() {
     let crashes = two.told("crash");
     assert_eq!((crashes.len(), two.told("missed").len()), (2, 0));
     assert_close(number(crashes[0], "recovery_ns"), 0.5e9, 0.02, "it was starting");
+    assert_eq!((&crashes[0]["back"], &crashes[1]["back"]), (&false.into(), &true.into()));
     assert_close(outage(&two) - outage(&one), 1.5e9, 0.02, "half a start, and nobody started it");
 }
 

@@ -372,7 +372,7 @@ fn who_changes_a_page_waits_for_its_doublewrite_too_or_for_its_own_write_alone()
         (engine.doublewrite, spec.start) = (Some(doublewrite), Start::Warm);
         model(&mut spec).flushing.latched_writes = latched.then(|| sourced(true));
         let left = run(&spec);
-        left.of("server.time_free_pages_ns") / left.of("server.pages_written")
+        left.of("server.time_page_latches_ns") / left.of("server.pages_written")
     };
     assert_eq!([Doublewrite::On, Doublewrite::Atomic].map(|mode| waits(mode, false)), [0.0; 2]);
     let [twice, once] = [Doublewrite::On, Doublewrite::Atomic].map(|mode| waits(mode, true));

@@ -233,7 +233,7 @@ const COUNTED: [Mechanism; 26] = [
         name: "page latches",
         with: || small_log(MYSQL_57),
         off: |spec| rules(spec).flushing.latched_writes = None,
-        shows: |left| left.of("server.time_free_pages_ns"),
+        shows: |left| left.of("server.time_page_latches_ns"),
     },
     Mechanism {
         name: "purge",
