@@ -139,9 +139,6 @@ impl<'a> Phase<'a> {
         world.note_usage();
         self.serve_engine(world);
         let is_fast = self.is_fast(run, world);
-        if let Some(engine) = &mut world.engine {
-            engine.set_fast(is_fast);
-        }
         let ended_by = if is_fast {
             self.in_parts(run, world, writer)?
         } else {

@@ -48,13 +48,7 @@ pub(super) struct Seat {
     pub(super) lsn: u64,
     /// Processor time that is due with its statement.
     cpu: Nanos,
-    /// Processor time of statements behind it that it has not worked off.
-    pub(super) owed: Nanos,
-    /// When it owes so much, it works it off.
-    pub(super) piece: Nanos,
     pub(super) computing: Computing,
-    /// It waited for a row in its transaction.
-    pub(super) contends: bool,
     gets: u64,
     pub(super) undo: Vec<super::tpcc::Undo>,
     pub(super) noted: Noted,
@@ -86,10 +80,7 @@ impl Seat {
             asked: NONE,
             lsn: 0,
             cpu: 0,
-            owed: 0,
-            piece: 0,
             computing: Computing::default(),
-            contends: false,
             gets: 0,
             undo: Vec::new(),
             noted: Noted::NOWHERE,
@@ -105,7 +96,7 @@ impl Seat {
     /// What it was at is forgotten.
     pub(super) fn forget(&mut self) {
         (self.wrote, self.waited, self.tries, self.gets, self.scan) = (false, false, 0, 0, NONE);
-        (self.cpu, self.owed, self.contends) = (0, 0, false);
+        self.cpu = 0;
         (self.way, self.asked) = (Way::Undecided, NONE);
         self.noted = Noted::NOWHERE;
         self.changed.clear();
@@ -195,9 +186,6 @@ impl Engine {
     fn plan(&mut self, client: u32) {
         let shape = &self.catalogue.shapes[self.clients[client as usize].statement.shape as usize];
         if shape.writes() && self.redo.age() > self.redo.most_age() {
-            if self.works_off(client, After::Space) {
-                return;
-            }
             self.turns(client, Stage::Space, Why::LogSpace);
             self.space_waiters.push(client);
             self.flush_for_the_log();
@@ -258,11 +246,6 @@ impl Engine {
                 self.counters.add(Count::PageRequests, hits);
             }
             let Some(&op) = ops.get(seat.at) else { return self.planned_is_done(client) };
-            if seat.owed > 0 && self.may_wait(client, op) {
-                self.clients[client as usize].waited = true;
-                self.works_off(client, After::Plan);
-                return;
-            }
             let passed = match op {
                 Op::Get(page) => self.get(client, page).is_some(),
                 Op::Change(page, redo) => self.change(client, page, redo),
@@ -274,9 +257,8 @@ impl Engine {
                     Asked::Waits => {
                         self.counters.one(Count::LockWaits);
                         let seat = &mut self.clients[client as usize];
-                        (seat.waited, seat.contends) = (true, true);
                         // Granted when it is woken: the step is done then.
-                        self.clients[client as usize].at += 1;
+                        (seat.waited, seat.at) = (true, seat.at + 1);
                         self.turns(client, Stage::Waiting, Why::RowLock);
                         return;
                     }
@@ -321,7 +303,7 @@ impl Engine {
             seat.wrote = true;
             self.note_changes(client);
         }
-        self.compute(client, time);
+        self.begin_work(client, time, After::Statement);
     }
 
     pub(super) fn begin_work(&mut self, client: u32, time: Nanos, after: After) {
@@ -367,9 +349,7 @@ impl Engine {
                 }
             }
             After::Commit => self.commit_logged(client),
-            After::Transaction(end) => self.end_transaction(client, end),
-            After::Space | After::Plan if self.is_shutting_down() => self.turn_away(client),
-            After::Space => self.plan(client),
+            After::Plan if self.is_shutting_down() => self.turn_away(client),
             After::Plan => {
                 self.clients[client as usize].stage = Stage::Planned;
                 self.ready.push_back(client);

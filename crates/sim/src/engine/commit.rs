@@ -12,12 +12,8 @@ use tameshi_base::CommandKind;
 pub(super) const REDO_COMMIT: u64 = 80;
 
 impl Engine {
-    /// Ends a client's transaction, when what its statements owe is worked off.
+    /// Ends a client's transaction.
     pub(super) fn end_transaction(&mut self, client: u32, end: End) {
-        if self.works_off(client, After::Transaction(end)) {
-            return;
-        }
-        self.clients[client as usize].contends = false;
         match end {
             End::Commit => self.begin_commit(client),
             End::RollBack => self.roll_back(client),

@@ -79,17 +79,6 @@ impl Locks {
         next
     }
 
-    /// Whether another client has the lock of a table's tree.
-    pub(super) fn is_occupied(&self, client: u32, table: u8) -> bool {
-        self.trees.get(usize::from(table)).is_some_and(|&(owner, _)| owner != NOBODY && owner != client)
-    }
-
-    /// Whether another client has a row's lock.
-    pub(super) fn has_another(&self, client: u32, row: u64) -> bool {
-        let owner = self.entries[self.place(row)].owner;
-        owner != NOBODY && owner != client
-    }
-
     /// Asks for a row's lock.
     pub(super) fn ask(&mut self, client: u32, row: u64) -> Asked {
         if (self.taken + 1) * 2 > self.entries.len() {

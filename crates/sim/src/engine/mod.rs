@@ -47,7 +47,6 @@ mod space;
 mod stage;
 mod standing;
 mod stock;
-mod together;
 mod tpcc;
 mod undo;
 mod user_flush;
@@ -237,8 +236,6 @@ pub(crate) struct Engine {
     told: [u64; TOLD],
     /// When the phase's ramp is over; of each client, transactions since and the time that they took.
     done: (Nanos, Vec<(u64, Nanos)>),
-    /// Statements of a client are computed in one piece, as long as they wait for nothing.
-    together: bool,
     /// Nothing new begins any more.
     closing: bool,
     active: usize,
@@ -307,7 +304,6 @@ impl Engine {
             ended: Vec::new(),
             told: [0; TOLD],
             done: (0, Vec::new()),
-            together: false,
             closing: true,
             active: 0,
             watch: settings::watched(spec).then(Box::default),

@@ -40,12 +40,8 @@ pub(super) enum After {
     Statement,
     /// The commit goes to the log.
     Commit,
-    /// There may be room in the log for the statement.
-    Space,
     /// The plan goes on.
     Plan,
-    /// The transaction ends.
-    Transaction(End),
     /// The copy of a page that is flushed alone is ready.
     Single,
     /// The page cache's copy of a page is in this frame.

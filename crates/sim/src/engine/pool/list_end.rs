@@ -128,12 +128,6 @@ impl Pool {
         self.states[at as usize] &= !LATCHED;
     }
 
-    /// Whether who changes a page has to wait: for the page, or until it is written.
-    #[inline]
-    pub(in super::super) fn keeps_from_changing(&self, page: u32) -> bool {
-        self.frame_or_coming(page).is_none_or(|at| self.is_latched(at))
-    }
-
     /// Whether a frame is in the old part of the list.
     pub(in super::super) fn is_old(&self, at: u32) -> bool {
         self.states[at as usize] & OLD != 0
