@@ -13,9 +13,11 @@ use tameshi_base::Nanos;
 const SECOND: Nanos = 1_000_000_000;
 /// A block lasts a two-hundredth of the phase.
 const BLOCKS: Nanos = 200;
-/// So much of a phase is simulated at least, or so many transactions: where these take long, simulating them is cheap.
+/// So much of a phase is simulated at least, or so many transactions and gets of pages: where these take long, simulating them
+/// is cheap.
 const LEAST_SHARE: f64 = 0.3;
-const LEAST_TRANSACTIONS: u64 = 130_000;
+const LEAST_TRANSACTIONS: f64 = 130_000.0;
+const LEAST_GETS: f64 = 20e6;
 /// And so long in any case: what a server flushes follows the seconds before, and comes to rest after some of them.
 const LEAST_TIME: Nanos = 30 * SECOND;
 /// A phase of fewer transactions is simulated whole: that is done in seconds, and a part of it has too few of each kind to tell
@@ -66,7 +68,8 @@ impl Judge {
         let all = (self.end - self.begin) as f64;
         let simulated = Sums::of(blocks);
         let (passed, left) = (simulated.length, all - simulated.length);
-        let is_enough = passed >= LEAST_SHARE * all || simulated.transactions >= LEAST_TRANSACTIONS as f64;
+        let is_much = simulated.transactions >= LEAST_TRANSACTIONS && simulated.asked >= LEAST_GETS;
+        let is_enough = passed >= LEAST_SHARE * all || is_much;
         let are_few = simulated.transactions * all < FEW_TRANSACTIONS * passed;
         if !is_enough || passed < LEAST_TIME as f64 || are_few || left < LITTLE * all {
             return None;

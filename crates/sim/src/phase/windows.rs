@@ -157,9 +157,9 @@ impl<'a> Windows<'a> {
 /// time has passed before.
 fn changing_with(passed: f64, blocks: &[Stretch], length: usize) -> (Vec<f64>, With) {
     let (before, window) = pair(blocks, length);
-    let Standing { turned_over, buffered, .. } = *standing(blocks);
-    // Where all pages in the pool have been replaced, none come in ever more seldom.
-    if turned_over >= 1.0 {
+    let Standing { turned_over, buffered, leaf_changes, .. } = *standing(blocks);
+    // Where all pages in the pool have been replaced, none come in ever more seldom; a drive may still come to rest.
+    if turned_over >= 1.0 && leaf_changes.0 > 0 {
         let gained = blocks.iter().map(|block| block.standing.1.buffered - buffered).collect();
         let (growth, most) = growth((before, window));
         return (gained, With::Buffered { growth, most });
