@@ -10,7 +10,8 @@ or its first MINUTES, projected to the whole with the pace of the last half of t
 the process's, a repetition's mean; beside it stand statements per second, the largest resident
 memory and, where exact ran as a whole, how far apart the modes are, in each repetition and in other
 figures of theirs. Sums are over all repetitions of the study, shared evenly by two cores. `--write`
-writes docs/validation/database-modes.md.
+writes docs/validation/database-modes.md, and of another study, as bench/loads.toml,
+database-modes-NAME.md.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from tameshi.spec_types import Mode, RunSpec, Time
 from tameshi.study import plan, read_study
 
 ROOT = Path(__file__).resolve().parents[1]
+STUDY = ROOT / "studies/mysql-disk-or-flash.toml"
 CORES = 2
 MINUTE = 60
 
@@ -251,7 +253,7 @@ def written(
 def main() -> None:
     """Measures and prints; writes the page when asked."""
     parser = argparse.ArgumentParser(prog="python -m bench.database_modes")
-    parser.add_argument("--study", type=Path, default=ROOT / "studies/mysql-disk-or-flash.toml")
+    parser.add_argument("--study", type=Path, default=STUDY)
     exact = parser.add_mutually_exclusive_group()
     exact.add_argument("--exact", type=float, metavar="MINUTES")
     exact.add_argument("--reference", type=Path, metavar="FOLDER")
@@ -281,7 +283,8 @@ def main() -> None:
         there_are = 1 + max(spec.repetition for spec in planned.runs)
         held = min(asked.repetitions, there_are)
         page = written(rows, others, asked.study.name, (held, there_are))
-        (ROOT / "docs/validation/database-modes.md").write_text(page)
+        name = "" if asked.study.samefile(STUDY) else f"-{asked.study.stem}"
+        (ROOT / f"docs/validation/database-modes{name}.md").write_text(page)
 
 
 if __name__ == "__main__":
