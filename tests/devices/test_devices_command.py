@@ -143,7 +143,7 @@ def test_an_array_of_ones_own_is_one_file_for_show_and_for_a_study(tmp_path):
         'description = "Four of mine"\n[array.cache]\n'
         'memory = { value = "1 MiB", source = "chosen" }\n'
         'kind = { value = "volatile", source = "chosen" }\n'
-        'latency = { value = "1 us", source = "chosen", fitted_on = "S0-0005" }\n'
+        'latency = { value = "5 us", source = "chosen", fitted_on = "S0-0005" }\n'
         '[array.cache.of.raid0]\nmembers = { value = 4, source = "chosen" }\n'
         'device = { value = "mine", source = "chosen" }\n'
     )
