@@ -205,10 +205,16 @@ impl Queue {
     /// SPTF: what comes first under the head, seek and rotation together, or is read ahead before; among equals what
     /// came first.
     fn nearest_in_time(&self, arm: Arm) -> usize {
+        // Few follow another, and to know it costs a look at all: only what would be chosen is asked.
+        let first = self.soonest(arm, |_| true);
+        if self.follows_another(first) { self.soonest(arm, |place| !self.follows_another(place)) } else { first }
+    }
+
+    fn soonest(&self, arm: Arm, may_go: impl Fn(usize) -> bool) -> usize {
         let mut best = (Nanos::MAX, 0);
         for (place, queued) in self.held.iter().enumerate() {
             let at = arm.reaches(queued, best.0);
-            if at < best.0 && !self.follows_another(place) {
+            if at < best.0 && may_go(place) {
                 best = (at, place);
             }
         }
@@ -235,11 +241,17 @@ impl Queue {
 
     /// The nearest cylinder on one side of the head, or under it.
     fn nearest(&self, arm: Arm, upward: bool) -> Nearest {
+        let nearest = self.nearest_of(arm, upward, |_| true);
+        let is_sure = nearest.ties == 0 || nearest.ties == 1 && !self.follows_another(nearest.place);
+        if is_sure { nearest } else { self.nearest_of(arm, upward, |place| !self.follows_another(place)) }
+    }
+
+    fn nearest_of(&self, arm: Arm, upward: bool, may_go: impl Fn(usize) -> bool) -> Nearest {
         let mut nearest = Nearest { distance: u64::MAX, place: 0, ties: 0 };
         for (place, queued) in self.held.iter().enumerate() {
             let (target, head) = (arm.target(queued), arm.cylinder);
             let ahead = if upward { target.checked_sub(head) } else { head.checked_sub(target) };
-            match ahead.filter(|&distance| distance <= nearest.distance && !self.follows_another(place)) {
+            match ahead.filter(|&distance| distance <= nearest.distance && may_go(place)) {
                 Some(distance) if distance < nearest.distance => nearest = Nearest { distance, place, ties: 1 },
                 Some(_) => nearest.ties += 1,
                 None => {}
