@@ -254,7 +254,7 @@ mod tests {
                 let mut block = block(1_000_000, (1e5 - buffered / 100.0).round() as u64);
                 let (begin, end) = &mut block.standing;
                 (begin.buffered, end.buffered) = (size(f64::from(number)), buffered);
-                (end.turned_over, end.buffer_mark) = (5.0, 1e9);
+                (end.turned_over, end.buffer_mark, end.leaf_changes) = (5.0, 1e9, (1_000_000, 500_000));
                 block
             })
             .collect();
