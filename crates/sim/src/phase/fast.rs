@@ -1,8 +1,7 @@
 //! Fast mode: a phase is simulated until it goes on as it has for a while, and its rest is written as like that.
 //!
-//! What is simulated is what exact mode simulates, but for statements that are computed in one piece. Then the record's time
-//! goes on to the phase's end while the simulation's own stands still, so that clients, pool, log, drives and host notice
-//! nothing of it.
+//! What is simulated is what exact mode simulates. Then the record's time goes on to the phase's end while the simulation's own
+//! stands still, so that clients, pool, log, drives and host notice nothing of it.
 
 use super::Phase;
 use super::book::{Book, Stretch};

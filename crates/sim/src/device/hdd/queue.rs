@@ -66,7 +66,11 @@ impl Arm<'_> {
     }
 
     /// The cylinder where a command needs the arm: the one where it is, if it has only to read on.
+    #[inline]
     fn target(&self, queued: &Queued) -> u64 {
+        if !self.read_ahead.is_some_and(|held| held.touches(queued.command.offset_bytes, queued.end_bytes())) {
+            return queued.cylinder;
+        }
         let reads_on = self.reads_on_to(queued, self.now).is_some_and(|at| at <= self.reaches(queued, Nanos::MAX));
         if reads_on { self.cylinder } else { queued.cylinder }
     }
@@ -224,9 +228,9 @@ impl Queue {
     /// LOOK: the nearest cylinder ahead, or if there is none, the nearest one behind. Within a cylinder, what comes
     /// first under the head, and of that what came first.
     fn next_of_sweep(&self, arm: Arm) -> usize {
-        let mut nearest = self.nearest(arm, self.upward);
-        if nearest.ties == 0 {
-            nearest = self.nearest(arm, !self.upward);
+        let mut nearest = self.nearest(arm, |_| true);
+        if nearest.ties > 1 || self.follows_another(nearest.place) {
+            nearest = self.nearest(arm, |place| !self.follows_another(place));
         }
         if nearest.ties == 1 {
             return nearest.place;
@@ -239,29 +243,30 @@ impl Queue {
         first.map_or(nearest.place, |(place, _)| place)
     }
 
-    /// The nearest cylinder on one side of the head, or under it.
-    fn nearest(&self, arm: Arm, upward: bool) -> Nearest {
-        let nearest = self.nearest_of(arm, upward, |_| true);
-        let is_sure = nearest.ties == 0 || nearest.ties == 1 && !self.follows_another(nearest.place);
-        if is_sure { nearest } else { self.nearest_of(arm, upward, |place| !self.follows_another(place)) }
-    }
-
-    fn nearest_of(&self, arm: Arm, upward: bool, may_go: impl Fn(usize) -> bool) -> Nearest {
+    /// The nearest cylinder ahead of the head or under it, behind it where none is ahead.
+    fn nearest(&self, arm: Arm, may_go: impl Fn(usize) -> bool) -> Nearest {
         let mut nearest = Nearest { distance: u64::MAX, place: 0, ties: 0 };
         for (place, queued) in self.held.iter().enumerate() {
             let (target, head) = (arm.target(queued), arm.cylinder);
-            let ahead = if upward { target.checked_sub(head) } else { head.checked_sub(target) };
-            match ahead.filter(|&distance| distance <= nearest.distance && may_go(place)) {
-                Some(distance) if distance < nearest.distance => nearest = Nearest { distance, place, ties: 1 },
-                Some(_) => nearest.ties += 1,
-                None => {}
+            let ahead = if self.upward { target.checked_sub(head) } else { head.checked_sub(target) };
+            let distance = ahead.unwrap_or_else(|| BEHIND + target.abs_diff(head));
+            if distance > nearest.distance || !may_go(place) {
+                continue;
             }
+            nearest = if distance < nearest.distance {
+                Nearest { distance, place, ties: 1 }
+            } else {
+                Nearest { ties: nearest.ties + 1, ..nearest }
+            };
         }
         nearest
     }
 }
 
-/// The nearest cylinder found so far on one side.
+/// Farther than anything ahead.
+const BEHIND: u64 = 1 << 32;
+
+/// The nearest cylinder found so far, and how many commands need it.
 #[derive(Clone, Copy)]
 struct Nearest {
     distance: u64,
