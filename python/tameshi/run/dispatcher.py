@@ -128,17 +128,20 @@ def _run_group(
     took: dict[str, float] = {}  # seconds, by cell
     with ThreadPoolExecutor(max_workers=max(at_once, 1)) as pool:
         while True:
+            ended = [future for future in running if future.done()]
+            for future in ended:
+                task, began = running.pop(future)
+                took[_cell(task)] = time.monotonic() - began
+                future.result()
             while len(running) < at_once and waiting and not session.stopping.is_set():
                 place = next_to_run([_cell(task) for task in waiting], took) if longest_first else 0
                 task = waiting.pop(place)
                 running[pool.submit(run_one, session, task)] = task, time.monotonic()
+            if ended:  # the next ones are under way: no processor waits for this
+                session.on_sealed()
             if not running:
                 return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                task, began = running.pop(future)
-                took[_cell(task)] = time.monotonic() - began
-                future.result()
-                session.on_sealed()
+            wait(running, return_when=FIRST_COMPLETED)
 
 
 def _cell(task: Task) -> str:

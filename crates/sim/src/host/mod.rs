@@ -192,9 +192,9 @@ impl Host {
     /// A thread of the engine computes for so long; `id` is that of a slot of its own.
     pub(crate) fn work(&mut self, now: Nanos, id: u64, time: Nanos) -> Step {
         let request = self.request(id);
-        let command = Command { id, ..IDLE };
-        self.flights[request as usize] =
-            Flight { command, storage: 0, stage: Stage::Work, next: NONE, host_ns: time, done: None };
+        // Only what work needs: the rest is a request's, and there is none.
+        let flight = &mut self.flights[request as usize];
+        (flight.command.id, flight.stage, flight.next, flight.host_ns) = (id, Stage::Work, NONE, time);
         self.enter(now, request, Stage::Work)
     }
 

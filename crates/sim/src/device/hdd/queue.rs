@@ -228,19 +228,23 @@ impl Queue {
     /// LOOK: the nearest cylinder ahead, or if there is none, the nearest one behind. Within a cylinder, what comes
     /// first under the head, and of that what came first.
     fn next_of_sweep(&self, arm: Arm) -> usize {
-        let mut nearest = self.nearest(arm, |_| true);
-        if nearest.ties > 1 || self.follows_another(nearest.place) {
-            nearest = self.nearest(arm, |place| !self.follows_another(place));
-        }
-        if nearest.ties == 1 {
+        let nearest = self.nearest(arm, |_| true);
+        if nearest.ties == 1 && !self.follows_another(nearest.place) {
             return nearest.place;
         }
+        let first = self.first_at(arm, nearest);
+        let first = first.or_else(|| self.first_at(arm, self.nearest(arm, |place| !self.follows_another(place))));
+        first.unwrap_or(nearest.place)
+    }
+
+    /// What comes first under the head of those that need a cylinder and follow no other.
+    fn first_at(&self, arm: Arm, nearest: Nearest) -> Option<usize> {
         let cylinder = arm.target(&self.held[nearest.place]);
         let tied = self.held.iter().enumerate().filter(|(_, queued)| arm.target(queued) == cylinder);
         let first = tied
             .filter(|&(place, _)| !self.follows_another(place))
             .min_by_key(|(_, queued)| arm.reaches(queued, Nanos::MAX));
-        first.map_or(nearest.place, |(place, _)| place)
+        first.map(|(place, _)| place)
     }
 
     /// The nearest cylinder ahead of the head or under it, behind it where none is ahead.
