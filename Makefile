@@ -46,7 +46,7 @@ lint: $(PACKAGES) ## formats, lints and types
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
 
-train: ## the compiler learns anew which way the simulator's branches go
+train: setup ## the compiler learns anew which way the simulator's branches go
 	scripts/train
 
 predictions: setup ## runs the studies of published figures, and writes what we predict
@@ -62,7 +62,7 @@ $(PACKAGES): requirements/dev.txt
 	@touch $@
 
 $(PROJECT): export RUSTFLAGS += $(shell scripts/rustflags)
-$(PROJECT): $(PACKAGES) $(SOURCES) $(wildcard pgo/*)
+$(PROJECT): $(PACKAGES) $(SOURCES) $(wildcard pgo/*.profdata)
 	PATH="$(abspath $(BIN)):$$PATH" pip install --quiet --disable-pip-version-check \
 	    --no-deps --no-build-isolation --editable .
 	cargo build --release --quiet --locked -p tameshi-oltp-py

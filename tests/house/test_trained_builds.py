@@ -1,6 +1,7 @@
 """Release builds take the profile of their own compiler, and do without where there is none."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -39,3 +40,18 @@ def test_a_compiler_without_one_builds_as_ever(tmp_path: Path) -> None:
 
 def test_there_is_one() -> None:
     assert PROFILES
+
+
+def test_the_library_is_built_with_what_was_counted() -> None:
+    """Counts belong to functions by name, and names change with the features of dependencies."""
+    told = subprocess.run(
+        [ROOT / "scripts" / "rustflags", "--file"], check=True, capture_output=True, text=True
+    )
+    profile = Path(told.stdout.strip())
+    if not profile.exists():
+        pytest.fail(f"{profile.name} is missing: `make train` writes it")
+    library = ROOT / "python" / "tameshi" / "_tameshi.abi3.so"
+    symbols = subprocess.run(["nm", library], check=True, capture_output=True).stdout
+    functions = set(re.findall(rb"_ZN11tameshi_sim[\w$.]*", symbols))
+    trained = set(re.findall(rb"_ZN11tameshi_sim[\w$.]*?17h[0-9a-f]{16}E", profile.read_bytes()))
+    assert len(functions & trained) > len(functions) / 4, "`make train` tells this library nothing"
