@@ -94,8 +94,10 @@ PEER_VALUES = {
     "data_channels": "8",
     "parity_channels": "0",
     "dies_per_channel": "1",
+    "size": '"6 MiB"',
 }
-"""The peer's flash: 2 GiB in 8 channels of one die, 256 blocks each; 28 % of all is spare."""
+"""The peer's flash: 2 GiB in 8 channels of one die, 256 blocks each; 28 % of all is spare. Eight dies
+program no more than the buffer's 6 MiB on its capacitors."""
 STUDY = """
 title = "What a simulated I/O costs"
 question = "What does a simulated I/O cost?"
