@@ -96,8 +96,8 @@ PEER_VALUES = {
     "dies_per_channel": "1",
     "size": '"6 MiB"',
 }
-"""The peer's flash: 2 GiB in 8 channels of one die, 256 blocks each; 28 % of all is spare. Eight dies
-program no more than the buffer's 6 MiB on its capacitors."""
+"""The peer's flash: 2 GiB in 8 channels of one die, 256 blocks each; 28 % of all is spare. Its
+eight dies program no more than a buffer of 6 MiB on the capacitors."""
 STUDY = """
 title = "What a simulated I/O costs"
 question = "What does a simulated I/O cost?"
