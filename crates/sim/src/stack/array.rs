@@ -556,8 +556,9 @@ impl Array {
         waiting.iter().for_each(|(number, _)| self.members.disown(Owner::Op(*number)));
         self.members.fail(0, &mut Vec::new(), now);
         if let Some(Device::Linked(far)) = self.members.device_mut(1) {
-            far.is_near();
+            far.is_near(now);
         }
+        self.members.look(1);
         (self.link, self.alone) = (None, true);
         self.order.clear();
         self.timed.clear();

@@ -145,9 +145,14 @@ impl Linked {
         self.device.usage(now, usage);
     }
 
-    /// Its user is beside it from now on: there is no link any more.
-    pub(super) fn is_near(&mut self) {
+    /// Its user is beside it from `now` on: there is no link any more, and what was on the way back crosses none.
+    pub(super) fn is_near(&mut self, now: Nanos) {
         (self.there, self.back, self.bytes_per_second) = (0, 0, u64::MAX);
+        for (crossed, free) in self.crossed.iter_mut().zip(&mut self.free) {
+            *crossed -= free.saturating_sub(now);
+            *free = now.min(*free);
+        }
+        self.homebound.iter_mut().for_each(|done| done.at = now);
     }
 
     /// Everything on its way is forgotten.

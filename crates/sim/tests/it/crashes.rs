@@ -232,6 +232,19 @@ fn a_failover_loses_nothing_that_both_sides_had_and_comes_back_cold_without_the_
 }
 
 #[test]
+fn a_failover_comes_at_any_instant_whatever_crosses_the_link_then() {
+    for instant in 0..40 {
+        let mut spec = spec(MYSQL_57, drive(), "8 MiB", KEYS, 3000);
+        spec.start = Start::Warm;
+        let at = SECOND + instant * 777_777;
+        let left = run(&with(mirrored(spec, 2_000_000, Acknowledge::Both), failover(at, SECOND / 10)));
+        assert_eq!((left.told("crash").len(), ledger(&left)[1]), (1, 0.0), "at {at}");
+        let outage = &left.told("outage")[0]["outage"];
+        assert!(number(outage, "first_success_ns") > (at + SECOND / 10) as f64, "at {at}");
+    }
+}
+
+#[test]
 fn a_crash_that_never_happens_changes_nothing() {
     let plain = spec(MYSQL_57, drive(), "8 MiB", TPCC, 500);
     let clean = run(&plain);
