@@ -304,6 +304,30 @@ def test_lost_commits_come_first_of_all() -> None:
     assert "commits" not in first(view([cell("run", {}, database=[lost(0), outage_at(1, 1)])], {}))
 
 
+def test_commits_that_a_run_lost_count_once_whatever_its_phases() -> None:
+    """The ledger is of a whole run: every phase's cell shows it."""
+    cells = [
+        cell(phase, {"place": place}, database=[lost(count)])
+        for place, count in (("alone", 15), ("pair", 0))
+        for phase in ("normal", "failed", "rebuilding")
+    ]
+    said = first(view(cells, {}, place=["alone", "pair"]))
+    assert said.startswith("1 of 2 cells lose acknowledged commits, alone the most with 15")
+
+
+def test_outages_beyond_those_that_are_told_are_shorter_and_counted() -> None:
+    names = ("restart", "kill", "cut", "failover", "again")
+    events = [
+        told
+        for at, name in enumerate(names)
+        for told in (blow(name, 20 * at), outage_at(20 * at, 2 + at))
+    ]
+    said = first(view([cell("run", {}, database=events)], {}))
+    assert "failover: the service is away for 5.00 s" in said and "again" in said
+    assert "kill" not in said and "restart" not in said
+    assert "(2 more by other events, all shorter)" in said
+
+
 def test_levels_are_judged_by_cells_without_an_outage_where_there_are_any() -> None:
     cells = [cell("run", {"place": place, "event": "none"}) for place in ("alone", "memory")]
     slow = {"estimates": [estimate("tpcc", "transaction.rate", 1.0)]}

@@ -53,5 +53,7 @@ def happening(event: Mapping[str, Any], text: Text) -> str:
             "writes": event["lost_writes"],
             "bytes": format_value("bytes", event["lost_bytes"]),
         }
-    fields |= {key: event[key] for key in ("member", "channel", "why", "status") if key in event}
+    fields |= {key: event[key] for key in ("member", "channel", "status") if key in event}
+    if "why" in event:
+        fields["why"] = text.said(event["why"])
     return text(f"timeline.{kind}", **fields)

@@ -85,8 +85,10 @@ def _away(name: Name, cause: tuple[str, str], events: Sequence[Mapping[str, Any]
     return Away(name, cause, *times, model(SERVED), model(RECOVERED))
 
 
-def told(view: View, text: Text, world: str) -> list[str]:
-    """Each outage while they are few, else the longest by each event."""
+def told(view: View, text: Text, world: str, most: int) -> list[str]:
+    """Each outage while they are few, else the longest by each event; of more than `most` only
+    the longest, and how many are left out.
+    """
     found = aways(view, world)
     named = _causes(found)
     by_cause: dict[tuple[str, str], list[Away]] = {}
@@ -95,14 +97,19 @@ def told(view: View, text: Text, world: str) -> list[str]:
     said = []
     for cause, alike in by_cause.items():
         if len(found) <= FEW or len(alike) == 1:
-            said += [_say(text, away, (*away.name, *named[cause])) for away in alike]
+            alone = [(_say(text, away, (*away.name, *named[cause])), away) for away in alike]
+            said += alone
             continue
         worst = max(alike, key=lambda away: away.longest)
         of = text.names(named[cause])
         by = text("item.outages_by", event=of) if of else ""
         more = text("item.outages", count=len(alike), by=by)
-        said.append(more + _say(text, worst, worst.name))
-    return said
+        said.append((more + _say(text, worst, worst.name), worst))
+    longest = sorted(said, key=lambda one: one[1].longest, reverse=True)[:most]
+    kept = [sentence for sentence, away in said if (sentence, away) in longest]
+    if len(said) > most:
+        kept[-1] += text("item.outages_more", count=len(said) - most)
+    return kept
 
 
 def _causes(found: Sequence[Away]) -> dict[tuple[str, str], Name]:
@@ -138,19 +145,20 @@ def _say(text: Text, away: Away, name: Name) -> str:
 
 
 def lost(view: View, text: Text, world: str) -> list[str]:
-    """In how many cells acknowledged commits are gone, and where most of them."""
+    """In how many cells acknowledged commits are gone, and where most of them.
+
+    The client's ledger is of a whole run, whose phases all show it: it counts once.
+    """
     checked = {
-        i: sum(event["ledger"]["lost"] for event in found)
-        for i, cell in enumerate(view.cells)
+        freeze(cell["levels"]): sum(event["ledger"]["lost"] for event in found)
+        for cell in view.cells
         if cell["world"] == world
         if (found := [e for e in cell.get("database") or () if e.get("ledger")])
     }
-    losing = [i for i, count in checked.items() if count]
+    losing = [levels for levels, count in checked.items() if count]
     if not losing:
         return []
-    worst = max(losing, key=lambda i: checked[i])
-    several = len({view.cells[i]["phase"] for i in losing}) > 1
-    name = text.names(_name(view.cells[worst], several))
+    worst = max(losing, key=lambda levels: checked[levels])
     key = "item.lost" if len(checked) > 1 else "item.lost_one"
     numbers = {"cells": len(losing), "all": len(checked), "count": f"{checked[worst]:,}"}
-    return [text(key, name=name, **numbers)]
+    return [text(key, name=text.names(level_words(worst)), **numbers)]

@@ -537,6 +537,10 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "item.outages": ("of {count} outages{by} the longest is ", "停止{count}件{by}の最長は"),
     "item.outages_by": (" by {event}", "（{event}）"),
+    "item.outages_more": (
+        " ({count} more by other events, all shorter)",
+        "（他の出来事による停止{count}件はより短い）",
+    ),
     "item.lost": (
         "{cells} of {all} cells lose acknowledged commits, {name} the most with {count}",
         "{all}セル中{cells}セルで応答済みコミットを喪失、最多は{name}の{count}件",
@@ -1565,6 +1569,24 @@ SAID = {
         "ディスクを観測できず、何が限界かは不明：{subject}"
     ),
     "stopped before its end": "終了前に停止",
+    "the server was down": "サーバーは停止中",
+    "there is no other side any more": "もう一方の側はすでにない",
+    "there is nothing that could be replaced": "交換できるものがない",
+    "only flash drives have channels": "チャネルがあるのはフラッシュドライブのみ",
+    "the run, or the event's phase, ended before": "実行または出来事のフェーズがその前に終了",
+    "member {subject} is dead already": "メンバー{subject}はすでに故障",
+    "channel {subject} is dead already": "チャネル{subject}はすでに故障",
+    "the drive has no channel {subject}": "ドライブにチャネル{subject}はない",
+    "member {subject} is alive: only a dead one can be replaced": (
+        "メンバー{subject}は正常（交換できるのは故障したもののみ）"
+    ),
+    "member {subject} is gone with its machine: another pair is not modelled": (
+        "メンバー{subject}はマシンごと失われた（別のペアはモデル化されていない）"
+    ),
+    "nothing holds what was on member {subject}: the array has lost its data": (
+        "メンバー{subject}の内容を持つものがない（アレイはデータを失った）"
+    ),
+    "the server was down, or on its way down": "サーバーは停止中、または停止の途中",
     "the worker ended without saying how": "ワーカーが理由を告げずに終了",
     "the storages {names} are one physical disk ({disk})": (
         "ストレージ{names}は同じ物理ディスク（{disk}）"

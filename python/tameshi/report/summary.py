@@ -120,7 +120,7 @@ def _effect_answer(view: View, text: Text) -> list[Answer]:
 
     def say(world: str) -> str:
         lost = outages.lost(view, text, world)
-        broken = outages.told(view, text, world)[: MOST_ITEMS - MOST_ITEMS // 2]
+        broken = outages.told(view, text, world, MOST_ITEMS - MOST_ITEMS // 2)
         most = MOST_ITEMS - len(broken)
         found = effects(view, world, most) or work_effects(view, world)
         here = (_effect(view, text, effect) for effect in few(found, most))
