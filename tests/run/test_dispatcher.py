@@ -1,6 +1,15 @@
-"""In which order simulated runs begin."""
+"""In which order simulated runs begin, and what is heard of a worker's end."""
 
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tameshi.run import dispatcher
 from tameshi.run.dispatcher import next_to_run
+from tameshi.run.process import last_words
 
 
 def test_unknown_cells_run_in_their_order_and_then_what_took_longest_first() -> None:
@@ -12,3 +21,31 @@ def test_unknown_cells_run_in_their_order_and_then_what_took_longest_first() -> 
         took[cell] = seconds[cell]
         order.append(cell)
     assert order == ["a", "b", "c", "b", "c", "a"]
+
+
+def test_the_next_run_is_under_way_while_results_are_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun = {name: threading.Event() for name in ("first", "second")}
+    seen = []
+
+    def run_one(_session: Any, task: Any) -> None:
+        begun[task.name].set()
+
+    def on_sealed() -> None:
+        seen.append(begun["second"].wait(10))
+
+    monkeypatch.setattr(dispatcher, "run_one", run_one)
+    session: Any = SimpleNamespace(stopping=threading.Event(), on_sealed=on_sealed)
+    tasks: Any = [SimpleNamespace(name=name, spec=SimpleNamespace(cell={})) for name in begun]
+    dispatcher._run_group(session, tasks, 1)
+    assert seen == [True, True]
+
+
+def test_a_worker_without_memory_says_so_whatever_stands_behind(tmp_path: Path) -> None:
+    log = tmp_path / "worker.log"
+    said = "memory allocation of 77846282240 bytes failed"
+    log.write_text("\n".join([said, "stack backtrace:", *(f"{n}: frame" for n in range(40))]))
+    assert last_words(log) == said
+    log.write_text("\n".join(str(n) for n in range(40)))
+    assert last_words(log) == " / ".join(str(n) for n in range(20, 40))

@@ -14,6 +14,8 @@ from typing import Any
 from tameshi import guard
 
 KEPT_LINES = 20
+NO_MEMORY = "memory allocation of "
+"""How Rust begins to say so, before it aborts."""
 
 
 class WorkerProcess:
@@ -83,11 +85,19 @@ class WorkerProcess:
         if self.process.stdin:
             with suppress(BrokenPipeError):
                 self.process.stdin.close()
-        last = self.log.read_text(errors="replace").splitlines()[-KEPT_LINES:]
         if status == 0:
             return None
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        return f"the worker {how}" + (": " + " / ".join(last) if last else "")
+        return ": ".join(filter(None, (f"the worker {how}", last_words(self.log))))
+
+
+def last_words(log: Path) -> str:
+    """What a worker said of its end: that it had no memory, which no trace of calls behind it
+    tells, else its last lines.
+    """
+    lines = log.read_text(errors="replace").splitlines()
+    starved = [line for line in lines if line.startswith(NO_MEMORY)]
+    return " / ".join(starved[:1] or lines[-KEPT_LINES:])
 
 
 def _described(name: str, target: guard.OpenTarget) -> dict[str, Any]:
