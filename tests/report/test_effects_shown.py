@@ -315,7 +315,7 @@ def test_commits_that_a_run_lost_count_once_whatever_its_phases() -> None:
     assert said.startswith("1 of 2 cells lose acknowledged commits, alone the most with 15")
 
 
-def test_outages_beyond_those_that_are_told_are_shorter_and_counted() -> None:
+def test_outages_beyond_those_that_are_told_are_no_longer_and_counted() -> None:
     names = ("restart", "kill", "cut", "failover", "again")
     events = [
         told
@@ -325,7 +325,7 @@ def test_outages_beyond_those_that_are_told_are_shorter_and_counted() -> None:
     said = first(view([cell("run", {}, database=events)], {}))
     assert "failover: the service is away for 5.00 s" in said and "again" in said
     assert "kill" not in said and "restart" not in said
-    assert "(2 more by other events, all shorter)" in said
+    assert "(2 more by other events, none longer)" in said
 
 
 def test_levels_are_judged_by_cells_without_an_outage_where_there_are_any() -> None:

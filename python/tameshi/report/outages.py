@@ -97,8 +97,7 @@ def told(view: View, text: Text, world: str, most: int) -> list[str]:
     said = []
     for cause, alike in by_cause.items():
         if len(found) <= FEW or len(alike) == 1:
-            alone = [(_say(text, away, (*away.name, *named[cause])), away) for away in alike]
-            said += alone
+            said += [(_say(text, away, (*away.name, *named[cause])), away) for away in alike]
             continue
         worst = max(alike, key=lambda away: away.longest)
         of = text.names(named[cause])

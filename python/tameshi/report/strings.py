@@ -538,8 +538,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "item.outages": ("of {count} outages{by} the longest is ", "停止{count}件{by}の最長は"),
     "item.outages_by": (" by {event}", "（{event}）"),
     "item.outages_more": (
-        " ({count} more by other events, all shorter)",
-        "（他の出来事による停止{count}件はより短い）",
+        " ({count} more by other events, none longer)",
+        "（他の出来事による停止{count}件はいずれもこれを超えない）",
     ),
     "item.lost": (
         "{cells} of {all} cells lose acknowledged commits, {name} the most with {count}",
