@@ -158,6 +158,7 @@ impl State {
             19..=21 => self.order_status(&mut work),
             22..=28 => self.delivery(&mut work),
             29..=32 => self.stock_level(&mut work),
+            sql::NUMBERS_BY_NAME => self.by_name(&mut work),
             _ => {
                 let at = self.stock(work.int(0), work.int(1));
                 work.found(table::STOCK, at, true);
@@ -359,11 +360,15 @@ impl State {
             work.reply.values.int(count as i64);
             return;
         }
-        work.reply.width = 4;
+        let numbers_only = work.statement.shape == sql::NUMBERS_BY_NAME;
+        work.reply.width = if numbers_only { 1 } else { 4 };
         for at in begin..begin + count {
             let c = i64::from(self.names(number).customers[at]);
-            work.found(table::CUSTOMER, self.customer(number, c), false);
-            work.reply.values.int(c).int(0).text("").text("");
+            let row = work.reply.values.int(c);
+            if !numbers_only {
+                row.int(0).text("").text("");
+                work.found(table::CUSTOMER, self.customer(number, c), false);
+            }
         }
     }
 

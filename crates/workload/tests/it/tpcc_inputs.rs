@@ -102,6 +102,47 @@ fn the_tools_clients_draw_from_one_deck_together() {
 }
 
 #[test]
+fn the_tools_new_orders_take_their_stocks_in_order() {
+    let (mut orders, mut remote) = (0, 0);
+    inputs(&program(5, Manner::TpccMysql, SMALL), 4, 5000, |_, _, w, input| {
+        if let Input::NewOrder { count, lines, .. } = input {
+            assert!(lines[..*count].is_sorted_by_key(|line| (line.supply, line.item)), "{lines:?}");
+            orders += 1;
+            remote += u32::from(lines[..*count].iter().any(|line| line.supply != w));
+        }
+    });
+    assert!(orders > 8000 && remote > 300, "{remote} of {orders} orders have lines of two warehouses");
+}
+
+/// The mean number of customers who have a name that is drawn, over so many names.
+fn customers_of_a_name(manner: Manner, names: u32) -> f64 {
+    let program = program(1, manner, Sizes { items: 100, districts: 1, customers: 3000 });
+    let Program::Tpcc(tpcc) = &program else { panic!("TPC-C") };
+    let mut have = vec![0u32; 1000];
+    tpcc.loaded_customers(0, |customer| have[customer.last as usize] += 1);
+    assert_eq!(have.iter().sum::<u32>(), 3000);
+    let (mut customers, mut drawn) = (0.0, 0.0);
+    inputs(&program, 1, names, |_, _, _, input| match input {
+        Input::Payment { customer: Customer::Name(name), .. }
+        | Input::OrderStatus { customer: Customer::Name(name), .. } => {
+            customers += f64::from(have[*name as usize]);
+            drawn += 1.0;
+        }
+        _ => {}
+    });
+    customers / drawn
+}
+
+#[test]
+fn three_customers_have_a_name_that_the_tool_draws_and_fewer_one_of_the_specifications() {
+    let tool = customers_of_a_name(Manner::TpccMysql, 100_000);
+    assert!((tool - 3.0).abs() < 0.1, "3000 customers of 1000 names: {tool}");
+    // Constants C as far apart as clause 2.1.6.1 asks give 1.8 to 3.9 by the formula, their mean is 2.5.
+    let specification = customers_of_a_name(Manner::Specification, 100_000);
+    assert!((1.7..4.0).contains(&specification), "{specification}");
+}
+
+#[test]
 fn remote_and_name_shares_and_the_lines_of_an_order_are_the_specifications() {
     let (mut lines, mut remote, mut orders, mut by_lines) = (0.0, 0.0, 0.0, [0.0; 16]);
     let (mut payments, mut away, mut named, mut back, mut quantities) = (0.0, 0.0, 0.0, 0.0, [0u32; 12]);
@@ -163,7 +204,7 @@ fn a_mean_transaction_of_the_tool_has_thirty_six_and_a_half_statements() {
     assert!((mean(1) - 9.3).abs() < 0.3, "Payment {}", mean(1));
     assert!((mean(2) - 4.6).abs() < 0.5, "Order-Status {}", mean(2));
     assert!((mean(3) - 80.0).abs() < 1.0, "Delivery {}", mean(3));
-    assert!((180.0..=204.0).contains(&mean(4)), "Stock-Level {}", mean(4));
+    assert!((mean(4) - 202.0).abs() < 4.0, "Stock-Level {}", mean(4));
     let all = done.iter().map(|done| done.statements).sum::<u64>() as f64 / done.len() as f64;
     assert!((all - 36.5).abs() < 0.8, "{all}");
 }

@@ -1,6 +1,7 @@
 //! What a terminal's user enters: clauses 2.4.1, 2.5.1, 2.6.1, 2.7.1 and 2.8.1, and the deck of clause 5.2.4.2.
 
 use super::super::keys::between;
+use super::super::spec::Manner;
 use super::names::Constants;
 use super::{Sizes, Tpcc};
 use tameshi_base::Random;
@@ -80,12 +81,14 @@ pub(super) struct Draw {
     pub(super) run: Constants,
     pub(super) sizes: Sizes,
     pub(super) warehouses: u64,
+    as_the_tool: bool,
 }
 
 impl Draw {
     pub(super) fn new(tpcc: &Tpcc, run_seed: u64, random: Random) -> Self {
         let run = Constants::of_run(&tpcc.load, run_seed);
-        Self { random, run, sizes: tpcc.sizes, warehouses: tpcc.warehouses }
+        let as_the_tool = tpcc.manner == Manner::TpccMysql;
+        Self { random, run, sizes: tpcc.sizes, warehouses: tpcc.warehouses, as_the_tool }
     }
 
     pub(super) fn warehouse(&mut self) -> i64 {
@@ -109,10 +112,22 @@ impl Draw {
         self.run.customer.draw(&mut self.random, 1, self.sizes.customers) as i64
     }
 
+    /// The number of a last name. The tool gives C no value behind its first use: it is what a register happens to hold,
+    /// with gcc 12 and the options of its Makefile the client's number, and an address while it loads. So a name is drawn
+    /// without regard to how many customers have it: three on average.
+    fn last_name(&mut self) -> u64 {
+        let last = self.sizes.last_names() - 1;
+        if self.as_the_tool {
+            between(&mut self.random, 0, last)
+        } else {
+            self.run.last.draw(&mut self.random, 0, last)
+        }
+    }
+
     /// Three of five times by last name.
     fn customer(&mut self) -> Customer {
         if self.random.below(100) < 60 {
-            Customer::Name(self.run.last.draw(&mut self.random, 0, self.sizes.last_names() - 1))
+            Customer::Name(self.last_name())
         } else {
             Customer::Number(self.customer_number())
         }
@@ -130,6 +145,10 @@ impl Draw {
         }
         if taken_back {
             lines[count - 1].item = self.sizes.items as i64 + 1;
+        }
+        // The tool takes rows of stock in one order in all transactions, against deadlocks.
+        if self.as_the_tool {
+            lines[..count].sort_by_key(|line| (line.supply, line.item));
         }
         Input::NewOrder { d, c, count, lines }
     }

@@ -4,7 +4,7 @@ use super::super::client::{Outcome, Step};
 use super::super::relation::{Reply, Statement};
 use super::input::{Customer, Input};
 use super::schema::sql;
-use super::terminal::{Terminal, first_question};
+use super::terminal::Terminal;
 
 /// Where it stands: what was asked last.
 mod stage {
@@ -25,11 +25,11 @@ impl Terminal {
         match (before, self.customer()) {
             (stage::NOTHING, _) => return Step::Begin { writes: false },
             (stage::BEGUN, Customer::Name(name)) => {
-                let question = first_question(self.counts_names());
-                if question == sql::BY_NAME {
-                    self.state.stage = stage::NAMED;
+                if self.as_the_tool() {
+                    return self.ask_name(sql::COUNT_BY_NAME, (w, d), name, statement);
                 }
-                return self.ask_name(question, (w, d), name, statement);
+                self.state.stage = stage::NAMED;
+                return self.ask_name(sql::BY_NAME, (w, d), name, statement);
             }
             (stage::BEGUN, Customer::Number(number)) => {
                 (self.state.number, self.state.stage) = (number, stage::CUSTOMER);

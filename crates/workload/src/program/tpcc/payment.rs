@@ -4,7 +4,7 @@ use super::super::client::{Outcome, Step};
 use super::super::relation::{Reply, Statement};
 use super::input::{Customer, Input};
 use super::schema::sql;
-use super::terminal::{Terminal, first_question};
+use super::terminal::Terminal;
 use std::fmt::Write;
 
 /// Longest data of a customer, in characters.
@@ -50,15 +50,15 @@ impl Terminal {
                 self.names.push_str("    ");
                 self.names.push_str(reply.text(0, 0));
                 let Customer::Name(name) = customer else { return self.lock_customer(customer, statement) };
-                let question = first_question(self.counts_names());
-                if question == sql::BY_NAME {
-                    self.state.stage = stage::NAMED;
+                if self.as_the_tool() {
+                    return self.ask_name(sql::COUNT_BY_NAME, (c_w, c_d), name, statement);
                 }
-                return self.ask_name(question, (c_w, c_d), name, statement);
+                self.state.stage = stage::NAMED;
+                return self.ask_name(sql::BY_NAME, (c_w, c_d), name, statement);
             }
             stage::COUNTED => {
                 let Customer::Name(name) = customer else { return Step::Done(Outcome::Missing("name")) };
-                return self.ask_name(sql::BY_NAME, (c_w, c_d), name, statement);
+                return self.ask_name(sql::NUMBERS_BY_NAME, (c_w, c_d), name, statement);
             }
             stage::NAMED => {
                 let Some(row) = Self::middle(reply) else { return Step::Done(Outcome::Missing("customer by name")) };

@@ -166,8 +166,8 @@ impl Terminal {
         step
     }
 
-    /// The tool counts the customers of a name before it reads them.
-    pub(super) fn counts_names(&self) -> bool {
+    /// It works as tpcc-mysql does, which counts the customers of a name before it reads them.
+    pub(super) fn as_the_tool(&self) -> bool {
         self.tpcc.manner == Manner::TpccMysql
     }
 
@@ -194,9 +194,4 @@ impl Terminal {
     pub fn total(&self) -> i64 {
         self.state.total
     }
-}
-
-/// Asks for the first of several statements on a customer that is named, or `None` where it is given by number.
-pub(super) fn first_question(counts: bool) -> u16 {
-    if counts { sql::COUNT_BY_NAME } else { sql::BY_NAME }
 }
