@@ -26,7 +26,8 @@ pub(crate) fn check(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Che
 /// Nothing comes at a rate of zero, and of a data set of nothing there is nothing to ask for.
 fn amounts(source: Source<'_>, table: &Table<'_>, program: &ProgramSpec) -> Checked {
     let (one, size) = (|key, amount: u64| (key, amount, "at least 1"), |size: u64| ("size", size, "a size above zero"));
-    let mut all = vec![("rate", program.rate().map_or(1, |rate| rate.0), "a rate above zero")];
+    let rate = ("rate", program.rate().map_or(1, |rate| rate.0), "a rate above zero");
+    let mut all = vec![rate, one("clients", program.clients().into())];
     match program {
         ProgramSpec::Tpcc(tpcc) => all.push(one("warehouses", tpcc.warehouses.map_or(1, u64::from))),
         ProgramSpec::Oltp(oltp) => all.extend([one("tables", oltp.tables.into()), one("rows", oltp.rows)]),

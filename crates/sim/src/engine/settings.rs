@@ -509,7 +509,6 @@ fn program_trouble(program: &ProgramSpec, sentences: &mut Vec<String>) {
     };
     refuse(matches!(program, ProgramSpec::Document(_)), "", "a document database is not simulated yet");
     refuse(matches!(program, ProgramSpec::Pgbench(_)), "", "pgbench's transactions are not simulated yet");
-    refuse(program.clients() == 0, ".clients", "there is nobody to do it");
     let (leaves, most) =
         (leaves_of(&Program::new(program, 0).catalogue().tables).0, Size(u64::from(MOST_LEAVES) * PAGE));
     let size = Size(leaves.saturating_mul(PAGE));

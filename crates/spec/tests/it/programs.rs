@@ -28,6 +28,7 @@ fn programs_of_nothing_are_refused() {
     let deferred = "warehouses = 1\nmanner = \"tpcc-mysql\"\ndelivery = \"deferred\"";
     for (name, word, keys) in [
         ("no_warehouses", "tpcc", "warehouses = 0"),
+        ("no_clients", "scan", "size = \"1 GiB\"\nclients = 0"),
         ("deferred_by_tpcc_mysql", "tpcc", deferred),
         ("no_tables", "oltp", "mix = \"read_only\"\ntables = 0\nrows = 9"),
         ("no_statements", "oltp", &format!("mix = \"read_write\"\ntables = 1\nrows = 9\n{nothing}")),
@@ -36,7 +37,8 @@ fn programs_of_nothing_are_refused() {
         ("no_size", "scan", "size = \"0 B\""),
         ("no_records", "ycsb", "mix = \"D\"\nrecords = 0"),
     ] {
-        let program = format!("[workload.{word}]\n{keys}\nclients = 1\n");
+        let clients = if keys.contains("clients") { "" } else { "clients = 1\n" };
+        let program = format!("[workload.{word}]\n{keys}\n{clients}");
         let study = SMALL.replace("device = \"null\"", "size = \"1 GiB\"") + "\n[engine.sqlite]\n";
         let study = study.replace("[workload.stream.s]", &program).replace("stream.s", word);
         let error = planned_in(&study, World::Measured, &profiles()).expect_err(name).to_string();
