@@ -123,7 +123,7 @@ def cost(spec: RunSpec) -> Cost:
     return Cost(took, memory, *said)
 
 
-def apart(spec: RunSpec) -> Cost:
+def alone(spec: RunSpec) -> Cost:
     """Carries a run out in a process of its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(cost, (spec,))
@@ -132,8 +132,8 @@ def apart(spec: RunSpec) -> Cost:
 def whole(spec: RunSpec, minutes: float | None) -> tuple[Cost, bool]:
     """What `exact` costs, and whether it ran as a whole."""
     if minutes is None:
-        return apart(resized(spec, Mode.exact, None)), True
-    half, full = (apart(resized(spec, Mode.exact, minutes * m)) for m in (MINUTE / 2, MINUTE))
+        return alone(resized(spec, Mode.exact, None)), True
+    half, full = (alone(resized(spec, Mode.exact, minutes * m)) for m in (MINUTE / 2, MINUTE))
     length = _core.nanoseconds(spec.phases[0].until.time or "0 s") / 1e9
     pace = max(0.0, full.cpu_s - half.cpu_s) / (full.seconds - half.seconds)
     projected = full.cpu_s + pace * max(0.0, length - full.seconds)
@@ -170,17 +170,16 @@ def measured(
     console: Console,
 ) -> tuple[list[list[str]], list[list[str]]]:
     """A row of costs for each cell, and the sums; a row of differences for each."""
-    rows, others, sums, most = [], [["cell"]], [0.0, 0.0], 0.0
+    rows, apart, sums, most = [], {}, [0.0, 0.0], 0.0
     for name, specs in cells.items():
-        fasts = [apart(resized(spec, Mode.fast, None)) for spec in specs]
+        fasts = [alone(resized(spec, Mode.fast, None)) for spec in specs]
         exacts, are_whole = zip(*map(exactly, specs), strict=True)
         fast, exact, is_whole = mean(fasts), mean(exacts), all(are_whole)
         off, each = f"{(fast.rate / exact.rate - 1) * 100:+.2f} %" if is_whole else "", ""
         if is_whole:
             pairs = zip(fasts, exacts, strict=True)
             each = ", ".join(f"{(one.rate / other.rate - 1) * 100:+.1f}" for one, other in pairs)
-            others[0] = ["cell", *fast.figures]
-            others.append([name, *apart_by(fast.figures, exact.figures)])
+            apart[name] = apart_by(fast.figures, exact.figures)
         sums = [sums[0] + fast.cpu_s, sums[1] + exact.cpu_s]
         most = max(most, fast.memory_mib, exact.memory_mib)
         row = [name, f"{fast.rate:,.0f}", off, each, f"{fast.simulated_s:,.0f}"]
@@ -200,15 +199,22 @@ def measured(
             f"{most:.0f}",
         ]
     )
-    return rows, others
+    return rows, beside_each_other(apart)
 
 
-def apart_by(fast: Mapping[str, float], exact: Mapping[str, float]) -> list[str]:
+def apart_by(fast: Mapping[str, float], exact: Mapping[str, float]) -> dict[str, str]:
     """How far each figure of `fast` is from that of `exact`."""
-    return [
-        f"{(value / exact[name] - 1) * 100:+.1f} %" if exact.get(name) else ""
+    return {
+        name: f"{(value / exact[name] - 1) * 100:+.1f} %" if exact.get(name) else ""
         for name, value in fast.items()
-    ]
+    }
+
+
+def beside_each_other(apart: Mapping[str, Mapping[str, str]]) -> list[list[str]]:
+    """A row for each cell under a head of all figures; kinds of transactions are a workload's."""
+    names = list(dict.fromkeys(name for figures in apart.values() for name in figures))
+    rows = [[cell, *(of.get(name, "") for name in names)] for cell, of in apart.items()]
+    return [["cell", *names], *rows]
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

@@ -305,6 +305,23 @@ def test_a_published_figure_tells_its_phase_and_which_operation_it_is_of() -> No
     assert [str(c) for c in table.rows[0].cells[:2]] == ["burst, a, queue 4", "read IOPS"]
 
 
+@pytest.mark.parametrize(
+    ("metric", "unit", "predicted", "told"),
+    [
+        ("server.write_bandwidth", "%", 91.87, "91.9 %"),
+        ("transaction.rate", "ratio", 0.524, "0.524 ×"),
+        ("server.hit_ratio", "%", 97.2, "97.2 %"),
+        ("server.write_bandwidth", "MB/s", 91.87, "91.9 MB/s"),
+    ],
+)
+def test_a_published_comparison_is_told_as_one_whatever_it_compares(
+    metric: str, unit: str, predicted: float, told: str
+) -> None:
+    entry = {"id": "S1-1", "metric": metric, "unit": unit, "predicted": predicted}
+    table = standing.published(read_results({"published": [entry]}), TEXT)
+    assert table is not None and str(table.rows[0].cells[3]) == told
+
+
 def test_many_series_of_few_levels_stand_below_each_other() -> None:
     names = [f"drive {letter}" for letter in "abcdefghi"]
     cells = [

@@ -29,13 +29,13 @@ def fitting(question: Question, folder: Path) -> tuple[Question, list[Left]]:
     Raises `BadInput` where none has.
     """
     room = room_of_question(question)
-    found = {each.name: no_room(question, each, room, folder) for each in question.storages}
+    known = [(each, holds(question, each, room, folder)) for each in question.storages]
     left: list[Left] = [
-        {"storage": name, "level": None, "reason": reason}
-        for name, reason in found.items()
-        if reason
+        {"storage": each.name, "level": None, "reason": reason}
+        for each, held in known
+        if (reason := no_room(held, room))
     ]
-    storages = tuple(each for each in question.storages if not found[each.name])
+    storages = tuple(replace(each, holds=held) for each, held in known if not no_room(held, room))
     if not storages:
         said = "; ".join(f"{each['storage']}: {each['reason']}" for each in left)
         raise BadInput("no storage has room for this", where="--storage", found=said)
@@ -50,7 +50,7 @@ def fitting_inputs(question: Question, storage: str, folder: Path) -> tuple[Ques
     left: list[Left] = []
     for each in question.varied:
         label, room = room_at(question, each)
-        reason = no_room(question, stands, room, folder)
+        reason = no_room(holds(question, stands, room, folder), room)
         if reason:
             left.append({"storage": storage, "level": label, "reason": reason})
         else:
@@ -58,17 +58,23 @@ def fitting_inputs(question: Question, storage: str, folder: Path) -> tuple[Ques
     return replace(question, varied=tuple(varied)), left
 
 
-def no_room(question: Question, storage: Storage, room: Room, folder: Path) -> str | None:
-    """Why a storage at full size has no room for so much; None where it has."""
-    whole = replace(question, storages=(storage,), scale=1)
+def holds(question: Question, storage: Storage, room: Room, folder: Path) -> int | None:
+    """What a storage at full size holds, where that is less than what no run outgrows."""
+    whole = replace(question, storages=(replace(storage, holds=None),), scale=1)
     written = asked_study(whole, [question.pools[0]], folder, room)
     try:
         prepare(written.study, [World.simulated], Bindings(), quick=False)
     except StudyError as error:
         if error.key != f"storage.{storage.name}.size" or not error.accepted:
             return None
-        held = _core.size_bytes(error.accepted[0].partition('"')[2].rstrip('"'))
-        parts = {"held": held, "data": room.data, "growth": room.growth, "log": room.log}
-        parts["whole"] = room.whole
-        return NO_ROOM.format(**{key: f"{value / 1e9:,.1f} GB" for key, value in parts.items()})
+        return int(_core.size_bytes(error.accepted[0].partition('"')[2].rstrip('"')))
     return None
+
+
+def no_room(held: int | None, room: Room) -> str | None:
+    """Why a storage that holds so much has no room; None where it has."""
+    if held is None or held >= room.whole:
+        return None
+    parts = {"held": held, "data": room.data, "growth": room.growth, "log": room.log}
+    parts["whole"] = room.whole
+    return NO_ROOM.format(**{key: f"{value / 1e9:,.1f} GB" for key, value in parts.items()})

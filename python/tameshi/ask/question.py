@@ -30,10 +30,14 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Storage:
-    """A storage of the question: its name, and its table as a study has it."""
+    """A storage of the question: its name, and its table as a study has it.
+
+    `holds`: its bytes at full size, where that is less than what no run outgrows.
+    """
 
     name: str
     stack: Mapping[str, Any]
+    holds: int | None = None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tameshi import _core, least
 from tameshi.ask.ladder import LARGE
-from tameshi.ask.question import ARRAYS, GIB, Question, Varied
+from tameshi.ask.question import ARRAYS, GIB, Question, Storage, Varied
 from tameshi.ask.room import Room, room_of
 from tameshi.errors import BadInput, RunFailed
 from tameshi.model_error import (
@@ -134,7 +134,8 @@ def lasts_of(question: Question, scale: int) -> int:
 
 def room_of_question(question: Question) -> Room:
     """The room that the configurations of the question need."""
-    return room_of(question, scale_of(question))
+    scale = scale_of(question)
+    return room_of(question, scale, lasts_of(question, scale))
 
 
 def room_at(question: Question, varied: Varied) -> tuple[str, Room]:
@@ -144,7 +145,8 @@ def room_at(question: Question, varied: Varied) -> tuple[str, Room]:
 
 def _room_with(question: Question, name: str, value: float) -> Room:
     rows, log = (value if name == key else 0.0 for key in ("row_size", "redo_log"))
-    return room_of(question, scale_of(question), max(rows, 1.0), log)
+    scale = scale_of(question)
+    return room_of(question, scale, lasts_of(question, scale), max(rows, 1.0), log)
 
 
 def page_gets(question: Question, scale: int) -> float:
@@ -243,8 +245,8 @@ def _input(question: Question, storage: str, name: str, value: float) -> str:
     table = _overlay(question, name, value, scale)
     room = _room_with(question, name, value)
     if room.whole > room_of_question(question).whole:
-        stack = next(each.stack for each in question.storages if each.name == storage)
-        table["storage"] = {storage: {"size": f"{_storage_bytes(stack, room, scale)} B"}}
+        stands = next(each for each in question.storages if each.name == storage)
+        table["storage"] = {storage: {"size": f"{_storage_bytes(stands, room, scale)} B"}}
     return _inline(table)
 
 
@@ -280,7 +282,7 @@ def _whole(
     devices = dict(_scaled_disks(question, scale))
     lines = [*head]
     for storage in question.storages:
-        lines += [f"[storage.{_key(storage.name)}]", *_storage(storage.stack, room, scale), ""]
+        lines += [f"[storage.{_key(storage.name)}]", *_storage(storage, room, scale), ""]
     lines += [f'[host]\nprofile = "{question.host}"', f"[engine.{question.engine}]"]
     if question.version:
         lines += [f"version = {_text(question.version)}"]
@@ -313,9 +315,10 @@ def _program(question: Question, scale: int) -> dict[str, Any]:
     return {"tables": UPDATE_TABLES, **rows, "clients": question.clients}
 
 
-def _storage(stack: Mapping[str, Any], room: Room, scale: int) -> Iterator[str]:
+def _storage(storage: Storage, room: Room, scale: int) -> Iterator[str]:
     """A storage's keys; flash takes the scale itself, disks have profiles of the scale."""
-    yield f"size = {_size(_storage_bytes(stack, room, scale))}"
+    stack = storage.stack
+    yield f"size = {_size(_storage_bytes(storage, room, scale))}"
     if _scales(stack, scale):
         yield f"scale = {scale}"
     for key, value in _renamed(stack, scale).items():
@@ -328,9 +331,10 @@ def _scales(stack: Mapping[str, Any], scale: int) -> bool:
     return models[:1] == ["flash"] and scale > 1
 
 
-def _storage_bytes(stack: Mapping[str, Any], room: Room, scale: int) -> int:
+def _storage_bytes(storage: Storage, room: Room, scale: int) -> int:
     """The size of a storage with so much room; what takes the scale is said at full size."""
-    size = room.whole if _scales(stack, scale) else room.whole // scale
+    most = room.most if storage.holds is None else min(room.most, storage.holds)
+    size = most if _scales(storage.stack, scale) else most // scale
     return max(size >> 20 << 20, 64 << 20)
 
 

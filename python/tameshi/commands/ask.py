@@ -177,6 +177,7 @@ def asked(
     storages = ask.storages_of("--storage", storage, told)
     redo_bytes = size_of("--redo-log", redo_log)
     known = {"redo_log": float(redo_bytes), "clients": float(clients), "scale": float(scale or 1)}
+    varied = ask.varied_of("--vary", vary or (), known)
     question = ask.Question(
         database_bytes=size_of("--database-size", database_size),
         pools=ask.bounds_of("--buffer-pool", buffer_pool),
@@ -196,7 +197,7 @@ def asked(
         scale=scale,
         repetitions=repetitions,
         costs=ask.costs_of(storages, told, price or (), power or ()),
-        varied=tuple(ask.varied_of("--vary", vary or (), known)) if sensitivity else (),
+        varied=tuple(varied) if sensitivity else (),
     )
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
     question, left = ask.fitting(question, out)

@@ -80,6 +80,10 @@ def unserved(view: View, text: Text) -> Table | None:
     return Table("unserved", caption, columns, tuple(rows), note, numeric=True) if rows else None
 
 
+COMPARED = {"%": "share", "ratio": "ratio", "x": "ratio"}
+"""How a figure is formatted that says how values compare, whatever they are of."""
+
+
 def published(view: View, text: Text) -> Table | None:
     """Published figures beside ours, or None where the study names none.
 
@@ -106,7 +110,7 @@ def published(view: View, text: Text) -> Table | None:
         place = text("list.short").join([*window, *levels])
         operation = metric.partition(".")[0]
         moved = f"{text.name(operation)} " if operation in MOVING else ""
-        kind = kind_of(measure)
+        kind = COMPARED.get(str(entry.get("unit")), kind_of(measure))
         unknown = Shown(text("cell.unknown"))
         cells = (
             Shown(place or text("cell.none")),
