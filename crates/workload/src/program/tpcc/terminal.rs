@@ -7,7 +7,6 @@ use super::Tpcc;
 use super::audit::Tally;
 use super::input::{Customer, Deck, Draw, Input};
 use super::names::last_name;
-use super::schema::sql;
 use std::sync::Arc;
 use tameshi_base::{Nanos, Random};
 
