@@ -279,6 +279,21 @@ def test_a_scale_is_judged_by_what_was_shown_up_to_it(lang: str) -> None:
         assert f"1/{scale}" in told and (f"{standing.SHOWN_CHANGE} %" in told) == is_shown
 
 
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_what_fast_mode_leaves_out_is_told_with_how_far_it_was_off(lang: str) -> None:
+    pages = (ROOT / "docs" / "validation").glob("database-modes*.md")
+    rows = [line.split("|") for page in pages for line in page.read_text("utf-8").splitlines()]
+    # The third column of the first table: `+1.2 %`; that of the second has a request's.
+    rates = [float(row[3].split("%")[0]) for row in rows if len(row) == 10 and "%" in row[3]]
+    assert len(rates) >= 20 and max(map(abs, rates)) <= standing.FAST_CHANGE
+    for simulated, is_told in ((3e9, True), (9e9, False)):
+        found = first_look.results(("simulated",))
+        event = {"kind": "simulated", "mode": "fast", "simulated_ns": simulated, "whole_ns": 9e9}
+        found["cells"][0]["database"] = [event]
+        told = " ".join(standing.caveats(read_results(found), {}, Text(lang)))
+        assert ("database-modes.md" in told and f"{standing.FAST_CHANGE} %" in told) == is_told
+
+
 def test_published_figures() -> None:
     table = standing.published(read_results(first_look.blemished()), TEXT)
     assert table is not None

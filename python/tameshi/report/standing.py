@@ -18,6 +18,8 @@ _NAMED = 4
 SHOWN_SCALE, SHOWN_CHANGE = 256, 1.4
 """Up to which capacity scale results were held against a whole drive's, and by how many per cent
 rates, means and medians changed at most: docs/validation/capacity-scale.md."""
+FAST_CHANGE = 2
+"""Per cent of statement rates between the modes: docs/validation/database-modes.md."""
 MOVING = ("read", "write", "trim", "sync", "commit", "all")
 
 
@@ -259,6 +261,8 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
         key = "caveat.scale" if scale <= SHOWN_SCALE else "caveat.scale_beyond"
         known = {"shown": SHOWN_SCALE, "most": SHOWN_CHANGE}
         found.append(text(key, phase=text.name(phase), scale=scale, **known))
+    if any(_is_cut_short(event) for cell in view.cells for event in cell.get("database", ())):
+        found.append(text("caveat.fast", most=FAST_CHANGE))
     without = sum(p.low is None or p.high is None for p in view.points)
     if without:
         found.append(text("caveat.no_interval", count=without, total=len(view.points)))
@@ -272,6 +276,11 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
     if any(p.measure.startswith("latency") for p in view.points):
         found.append(text("caveat.latency"))
     return found
+
+
+def _is_cut_short(event: Mapping[str, Any]) -> bool:
+    """Whether it tells of a phase whose rest was written and not simulated."""
+    return event["kind"] == "simulated" and bool(event["simulated_ns"] < event["whole_ns"])
 
 
 def _incomplete(cell: dict[str, Any], text: Text) -> list[str]:

@@ -1156,6 +1156,15 @@ TEXT: dict[str, tuple[str, str]] = {
         "What is emulated ({model}) is real software on a modelled disk.",
         "エミュレーションの値（{model}）は、モデルのディスク上で本物のソフトウェアを動かして得たものです。",
     ),
+    "caveat.fast": (
+        "The rest of a phase in fast mode is written and not simulated: rates of statements were"
+        " within {most} % of exact mode's in each cell that ran in both"
+        " (docs/validation/database-modes.md), reads, writes and single kinds of transactions can"
+        " be further off, and the intervals don't hold that.",
+        "高速モードの残りの部分はシミュレーションではなく記録です。両モードで実行した各セルで、文の速度の差は"
+        "{most} %以内でした（docs/validation/database-modes.md）。"
+        "読み書きの量や取引の種類ごとの値の差はそれより大きいことがあり、区間はこの差を含みません。",
+    ),
     "caveat.no_interval": (
         "{count} of {total} estimates have no interval: the run gave too little, or was the only"
         " one. Do not read small differences into them.",
