@@ -152,7 +152,13 @@ impl Tree {
         };
         let grown = &self.grown[group as usize];
         let at = (more / self.per_leaf) as usize;
-        grown.get(at).or(grown.last()).copied().unwrap_or_else(|| self.leaf((group + 1) * self.group - 1))
+        grown.get(at).copied().unwrap_or_else(|| self.last_leaf(group))
+    }
+
+    /// The last leaf that a group has.
+    pub(super) fn last_leaf(&self, group: u64) -> u32 {
+        let grown = self.grown[group as usize].last();
+        grown.copied().unwrap_or_else(|| self.leaf((group + 1) * self.group - 1))
     }
 
     /// The leaf on which row `index` of a group is put, and whether it is a new one; none where there is no room.

@@ -584,11 +584,13 @@ impl Work<'_> {
 
     /// A row comes to the end of a group.
     fn append(&mut self, table: usize, group: u64, index: u64) {
-        self.layout.tables[table].clustered.descend_in(group, index, self.plan);
+        let tree = &self.layout.tables[table].clustered;
+        tree.descend_in(group, index, self.plan);
+        let last = tree.last_leaf(group);
         let (page, is_new) = self.layout.append(table, group, index);
         let tree = &self.layout.tables[table].clustered;
         if is_new {
-            self.plan.split(table, (tree.leaf_in(group, index - 1), page), tree.record);
+            self.plan.split(table, (last, page), tree.record);
         } else {
             self.plan.get(page);
             self.plan.insert(page, false, tree.record);
