@@ -112,9 +112,8 @@ impl Draw {
         self.run.customer.draw(&mut self.random, 1, self.sizes.customers) as i64
     }
 
-    /// The number of a last name. The tool gives C no value behind its first use: it is what a register happens to hold,
-    /// with gcc 12 and the options of its Makefile the client's number, and an address while it loads. So a name is drawn
-    /// without regard to how many customers have it: three on average.
+    /// The number of a last name. The tool gives C no value behind its first use: it is what a register happens to hold
+    /// (docs/programs.md). So a name is drawn without regard to how many customers have it: three on average.
     fn last_name(&mut self) -> u64 {
         let last = self.sizes.last_names() - 1;
         if self.as_the_tool {
