@@ -1,7 +1,7 @@
 //! Statistics of one job over one interval, filled in the hot loop without an allocation.
 
 use crate::ledger::Ledger;
-use hdrhistogram::Histogram;
+use crate::tally::Tally;
 use std::fmt;
 use tameshi_base::Nanos;
 
@@ -14,7 +14,6 @@ pub const PART_COUNT: usize = 7;
 /// Their words in metrics: waiting for other requests, the host, the link, the controller, the medium, waiting for
 /// garbage collection, waiting for a rebuild.
 pub const PART_WORDS: [&str; PART_COUNT] = ["queue", "host", "link", "controller", "media", "gc", "rebuild"];
-const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// The part of a phase that an interval lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +38,7 @@ impl fmt::Display for Part {
 }
 
 /// Count, bytes and latencies of one operation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct OpStats {
     /// Operations completed.
     pub count: u64,
@@ -48,23 +47,15 @@ pub struct OpStats {
     /// Sum of latencies, for an exact mean.
     pub latency_ns_sum: u64,
     /// Latencies in nanoseconds; grows as needed, so nothing is clipped.
-    pub latency: Histogram<u64>,
-}
-
-impl Default for OpStats {
-    fn default() -> Self {
-        Self { count: 0, bytes: 0, latency_ns_sum: 0, latency: histogram() }
-    }
-}
-
-fn histogram() -> Histogram<u64> {
-    Histogram::new(SIGNIFICANT_DIGITS).expect("three digits are a valid precision")
+    pub latency: Tally,
 }
 
 impl OpStats {
     fn clear(&mut self) {
+        if self.count > 0 {
+            self.latency.clear();
+        }
         (self.count, self.bytes, self.latency_ns_sum) = (0, 0, 0);
-        self.latency.reset();
     }
 
     /// Adds what another counted.
@@ -73,7 +64,7 @@ impl OpStats {
         self.bytes += other.bytes;
         self.latency_ns_sum += other.latency_ns_sum;
         if other.count > 0 {
-            self.latency.add(&other.latency).expect("an automatic histogram takes any value");
+            self.latency.add(&other.latency);
         }
     }
 }
@@ -106,36 +97,32 @@ impl Spent {
 }
 
 /// How late scheduled requests started.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Lateness {
     /// Count, sum and maximum.
     pub spent: Spent,
     /// The distribution in nanoseconds.
-    pub histogram: Histogram<u64>,
-}
-
-impl Default for Lateness {
-    fn default() -> Self {
-        Self { spent: Spent::default(), histogram: histogram() }
-    }
+    pub tally: Tally,
 }
 
 impl Lateness {
     #[inline]
     fn add(&mut self, ns: Nanos) {
         self.spent.add(ns);
-        self.histogram.record(ns).expect("an automatic histogram takes any value");
+        self.tally.record(ns);
     }
 
     fn clear(&mut self) {
+        if self.spent.count > 0 {
+            self.tally.clear();
+        }
         self.spent = Spent::default();
-        self.histogram.reset();
     }
 
     fn merge(&mut self, other: &Self) {
         self.spent.merge(&other.spent);
         if other.spent.count > 0 {
-            self.histogram.add(&other.histogram).expect("an automatic histogram takes any value");
+            self.tally.add(&other.tally);
         }
     }
 }
@@ -222,7 +209,7 @@ impl IntervalStats {
         stats.count += 1;
         stats.bytes += bytes;
         stats.latency_ns_sum += latency;
-        stats.latency.record(latency).expect("an automatic histogram takes any value");
+        stats.latency.record(latency);
     }
 
     /// Reads and writes together: how many completed, their bytes, and the sum of their latencies in nanoseconds.
@@ -241,11 +228,9 @@ impl IntervalStats {
 
     /// Takes memory beforehand for latencies of `operation`, or with `None` for lateness, of up to `longest`.
     pub fn expect(&mut self, operation: Option<usize>, longest: Nanos) {
-        let touch =
-            |histogram: &mut Histogram<u64>| histogram.record(longest).expect("an automatic histogram takes any value");
         match operation {
-            Some(operation) => touch(&mut self.operations[operation].latency),
-            None => [&mut self.slip, &mut self.lag].into_iter().for_each(|late| touch(&mut late.histogram)),
+            Some(operation) => self.operations[operation].latency.expect(longest),
+            None => [&mut self.slip, &mut self.lag].into_iter().for_each(|late| late.tally.expect(longest)),
         }
     }
 
@@ -382,11 +367,11 @@ mod tests {
     fn what_is_recorded_takes_no_more_memory_however_much_there_is() {
         let mut stats = IntervalStats::new(0, 0, Part::Steady, 0);
         stats.expect(Some(0), 1_000_000_000);
-        let places = stats.operations[0].latency.distinct_values();
+        let places = stats.operations[0].latency.buckets();
         (0..1_000_000).for_each(|number: u64| stats.record(0, 4096, number * 999));
-        assert_eq!(stats.operations[0].latency.distinct_values(), places);
+        assert_eq!(stats.operations[0].latency.buckets(), places);
         stats.restart(0, Part::Steady, 0);
-        assert_eq!((stats.operations[0].count, stats.operations[0].latency.distinct_values()), (0, places));
+        assert_eq!((stats.operations[0].count, stats.operations[0].latency.buckets()), (0, places));
     }
 
     #[test]
@@ -394,7 +379,7 @@ mod tests {
         let mut stats = IntervalStats::new(0, 0, Part::Steady, 0);
         let hour = 3_600_000_000_000;
         stats.record(0, 4096, hour);
-        let max = stats.operations[0].latency.max();
+        let max = stats.operations[0].latency.histogram().max();
         assert!(max.abs_diff(hour) as f64 <= hour as f64 * 1e-3, "{max}");
     }
 }

@@ -3,12 +3,12 @@
 //! Each call ends in a flush to the kernel, so that a kill loses at most the interval that is being filled.
 
 use crate::control::{Control, Progress, StreamProgress};
-use crate::interval::{IntervalStats, OPERATION_WORDS, OpStats, PART_WORDS, Part};
+use crate::interval::{IntervalStats, OPERATION_WORDS, PART_WORDS, Part};
 use crate::journal::Journal;
 use crate::ledger::{Ledger, Slow};
 use crate::merge::Merger;
+use crate::tally::Tally;
 use crate::usage::Usage;
-use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriter, IntervalLogWriterBuilder, Tag};
 use serde_json::{Value, json};
@@ -386,13 +386,13 @@ impl Writer {
             IntervalLogWriterBuilder::new().begin_log_with(&mut self.lines, &mut self.serializer)?;
         let operations = OPERATION_WORDS.iter().zip(&stats.operations).map(|(&word, op)| (word, op.count, &op.latency));
         let lateness =
-            [("slip", &stats.slip), ("lag", &stats.lag)].map(|(word, late)| (word, late.spent.count, &late.histogram));
+            [("slip", &stats.slip), ("lag", &stats.lag)].map(|(word, late)| (word, late.spent.count, &late.tally));
         let (phase, part, stream) = (stats.phase, stats.part, &self.streams[stats.stream as usize]);
-        for (word, count, histogram) in operations.chain(lateness) {
+        for (word, count, tally) in operations.chain(lateness) {
             if count > 0 {
                 let tag = format!("{phase}/{part}/{stream}/{word}");
                 let tag = Tag::new(&tag).expect("names hold no comma and no space");
-                log.write_histogram(histogram, begin, length, Some(tag)).map_err(std::io::Error::other)?;
+                log.write_histogram(&tally.histogram(), begin, length, Some(tag)).map_err(std::io::Error::other)?;
             }
         }
         Ok(self.histograms.write_all(&self.lines)?)
@@ -407,20 +407,9 @@ fn tell(shown: &mut StreamProgress, stats: &IntervalStats, slowest: Option<Slow>
     shown.operations_per_second = per_second(operations().map(|op| op.count).sum());
     shown.bytes_per_second = per_second(operations().map(|op| op.bytes).sum());
     shown.slowest = slowest;
-    let quantiles =
-        |histogram: &Histogram<u64>| [0.5, 0.99, 0.999].map(|quantile| histogram.value_at_quantile(quantile));
-    let mut all = operations();
-    let quantiles = match (all.next(), all.next()) {
-        (None, _) => [0; 3],
-        (Some(only), None) => quantiles(&only.latency),
-        _ => quantiles(
-            &operations()
-                .fold(OpStats::default(), |mut sum, op| {
-                    sum.add(op);
-                    sum
-                })
-                .latency,
-        ),
-    };
+    let mut latencies = Tally::default();
+    operations().for_each(|op| latencies.add(&op.latency));
+    let latencies = latencies.histogram();
+    let quantiles = [0.5, 0.99, 0.999].map(|quantile| latencies.value_at_quantile(quantile));
     [shown.p50_ns, shown.p99_ns, shown.p999_ns] = quantiles;
 }

@@ -5,7 +5,7 @@ use crate::lsm::Lsm;
 use crate::pace::Pacer;
 use crate::pages::Pages;
 use crate::plain::Plain;
-use crate::source::{Source, Start};
+use crate::source::{Request, Source, Start};
 use crate::spec::{StreamSpec, Sync};
 use tameshi_base::{Command, CommandKind, Nanos};
 
@@ -190,16 +190,13 @@ impl Job {
         }
     }
 
-    /// What the job will do and where (first byte), so many reads, writes or trims from now, if it still issues so many;
-    /// `None` where that depends on what happens until then. It changes nothing of what is issued.
+    /// What the job's next reads, writes or trims will be, if it still issues so many; none where that depends on what happens
+    /// until then. It changes nothing of what is issued.
     #[inline(always)]
-    pub fn look_ahead(&mut self, requests: usize) -> Option<(CommandKind, u64)> {
+    pub fn look_ahead(&mut self, requests: usize) -> &[Request] {
         match &mut self.0 {
-            Kind::Plain(plain) => {
-                let request = plain.look_ahead(requests);
-                Some((request.kind, request.offset_bytes))
-            }
-            Kind::Group(_) | Kind::Pages(_) | Kind::Lsm(_) => None,
+            Kind::Plain(plain) => plain.look_ahead(requests),
+            Kind::Group(_) | Kind::Pages(_) | Kind::Lsm(_) => &[],
         }
     }
 
@@ -457,12 +454,13 @@ mod tests {
     #[test]
     fn looking_ahead_tells_what_comes_and_changes_nothing() {
         let spec = StreamSpec { read: Share(500_000), trim: Share(100_000), ..StreamSpec::default() };
-        let of = |issue: Issue| issue.command.map(|command| (command.kind, command.offset_bytes));
+        let of = |issue: Issue| issue.command.map(|command| (command.kind, command.offset_bytes, command.length_bytes));
         let (mut plain, mut seen) = (Job::new(&spec, place()), Job::new(&spec, place()));
         let mut told = std::collections::VecDeque::new();
         for now in 0..1000u64 {
             let ahead = 1 + (now as usize * 7) % 20;
-            let request = seen.look_ahead(ahead).expect("a plain job knows");
+            let Request { kind, offset_bytes, length_bytes } = seen.look_ahead(ahead)[ahead - 1];
+            let request = (kind, offset_bytes, length_bytes);
             told.resize(told.len().max(ahead), None);
             assert!(told[ahead - 1].is_none_or(|before| before == request), "it does not change its mind");
             assert!(seen.looked_ahead() >= ahead && plain.looked_ahead() == 0);

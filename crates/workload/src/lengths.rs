@@ -22,6 +22,15 @@ impl Lengths {
         Self { cumulative: cumulative.collect(), random }
     }
 
+    /// The length in bytes of every request, where all have the same.
+    #[inline]
+    pub fn only(&self) -> Option<u32> {
+        match self.cumulative[..] {
+            [(_, length)] => Some(length),
+            _ => None,
+        }
+    }
+
     /// The next request's length in bytes.
     #[inline]
     pub fn next(&mut self) -> u32 {

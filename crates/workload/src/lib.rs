@@ -28,4 +28,5 @@ pub use check::Objection;
 pub use job::{Completion, Issue, Job, OPERATIONS, Operation, Placement, Turn};
 pub use pace::{Pacer, Paces};
 pub use priority::Priority;
+pub use source::Request;
 pub use spec::{Arrivals, Pattern, StreamSpec, Sync};

@@ -2,7 +2,7 @@
 
 use crate::job::{Completion, Issue, Operation, Placement, Turn};
 use crate::pace::{LOOK_AGAIN, Pacer};
-use crate::source::Source;
+use crate::source::{Request, Source};
 use crate::spec::{StreamSpec, Sync};
 use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
@@ -24,49 +24,48 @@ struct Chain {
     writes_since_sync: u32,
 }
 
-/// What a request does, and where.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Request {
-    pub(crate) kind: CommandKind,
-    pub(crate) offset_bytes: u64,
-    length_bytes: u32,
-}
-
 /// So many requests can be drawn before their time.
 const MOST_AHEAD: usize = 32;
 
-/// Requests drawn before their time, in a ring.
+/// Requests drawn before their time.
 #[derive(Debug)]
 struct Ahead {
     requests: [Request; MOST_AHEAD],
+    /// Those that are left.
     first: usize,
-    count: usize,
+    end: usize,
 }
 
 impl Ahead {
     fn new() -> Self {
-        let none = Request { kind: CommandKind::Flush, offset_bytes: 0, length_bytes: 0 };
-        Self { requests: [none; MOST_AHEAD], first: 0, count: 0 }
+        Self { requests: [Request::NONE; MOST_AHEAD], first: 0, end: 0 }
     }
 
     #[inline]
-    fn get(&self, place: usize) -> Request {
-        self.requests[(self.first + place) % MOST_AHEAD]
+    fn count(&self) -> usize {
+        self.end - self.first
     }
 
-    #[inline]
-    fn push(&mut self, request: Request) {
-        assert!(self.count < MOST_AHEAD, "nobody looks further ahead");
-        self.requests[(self.first + self.count) % MOST_AHEAD] = request;
-        self.count += 1;
-    }
-
-    #[inline]
+    #[inline(always)]
     fn pop(&mut self) -> Option<Request> {
-        let request = self.get(0);
-        self.count = self.count.checked_sub(1)?;
-        self.first = (self.first + 1) % MOST_AHEAD;
+        let request = *self.requests[..self.end].get(self.first)?;
+        self.first += 1;
         Some(request)
+    }
+
+    /// Makes so many of those that are left, the new ones by `draw`.
+    #[inline(always)]
+    fn fill(&mut self, count: usize, draw: impl FnOnce(&mut [Request])) {
+        assert!(count <= MOST_AHEAD, "nobody looks further ahead");
+        if self.first + count > MOST_AHEAD {
+            self.requests.copy_within(self.first..self.end, 0);
+            (self.first, self.end) = (0, self.count());
+        }
+        let end = self.first + count;
+        if end > self.end {
+            draw(&mut self.requests[self.end..end]);
+            self.end = end;
+        }
     }
 }
 
@@ -182,10 +181,7 @@ impl Plain {
         }
         let start = self.source.start(now)?;
         self.outstanding += 1;
-        let Request { mut kind, offset_bytes, length_bytes } = match self.ahead.pop() {
-            Some(request) => request,
-            None => self.draw(),
-        };
+        let Request { mut kind, offset_bytes, length_bytes } = self.next_request();
         self.source.spend(u64::from(length_bytes));
         if kind == CommandKind::Write
             && let Some(chain) = self.chains.get_mut(start.who as usize)
@@ -223,24 +219,22 @@ impl Plain {
 
     /// The next request: nothing that happens meanwhile changes it.
     #[inline(always)]
-    fn draw(&mut self) -> Request {
-        let kind = self.source.kind();
-        let length_bytes = self.source.length(kind);
-        Request { kind, offset_bytes: self.source.offset(length_bytes), length_bytes }
+    fn next_request(&mut self) -> Request {
+        match self.ahead.pop() {
+            Some(request) => request,
+            None => self.source.draw(),
+        }
     }
 
     #[inline]
     pub(crate) fn looked_ahead(&self) -> usize {
-        self.ahead.count
+        self.ahead.count()
     }
 
     #[inline(always)]
-    pub(crate) fn look_ahead(&mut self, requests: usize) -> Request {
-        while self.ahead.count < requests {
-            let request = self.draw();
-            self.ahead.push(request);
-        }
-        self.ahead.get(requests - 1)
+    pub(crate) fn look_ahead(&mut self, requests: usize) -> &[Request] {
+        self.ahead.fill(requests, |new| self.source.draw_all(new));
+        &self.ahead.requests[self.ahead.first..self.ahead.end]
     }
 
     #[inline]
@@ -297,10 +291,7 @@ impl Plain {
         if !self.goes_on_at_once || !self.source.is_all_under_way() {
             return None;
         }
-        let Request { kind, offset_bytes, length_bytes } = match self.ahead.pop() {
-            Some(request) => request,
-            None => self.draw(),
-        };
+        let Request { kind, offset_bytes, length_bytes } = self.next_request();
         self.source.spend(u64::from(length_bytes));
         let state = &mut self.slots[slot as usize];
         let done = state.kind.replace(kind).expect("a command completes once");

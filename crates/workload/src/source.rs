@@ -21,6 +21,21 @@ pub(crate) struct Start {
     pub(crate) scheduled: bool,
 }
 
+/// What a request does, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What it does.
+    pub kind: CommandKind,
+    /// First byte, from the storage's start.
+    pub offset_bytes: u64,
+    /// Number of bytes.
+    pub length_bytes: u32,
+}
+
+impl Request {
+    pub(crate) const NONE: Self = Self { kind: CommandKind::Flush, offset_bytes: 0, length_bytes: 0 };
+}
+
 /// Where a job's requests come from. No call allocates.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -193,6 +208,25 @@ impl Source {
     /// Nobody starts before `at`.
     pub(crate) fn postpone(&mut self, at: Nanos) {
         self.free.iter_mut().take_while(|(free_from, _)| *free_from < at).for_each(|(free_from, _)| *free_from = at);
+    }
+
+    /// The next request.
+    #[inline(always)]
+    pub(crate) fn draw(&mut self) -> Request {
+        let kind = self.kind();
+        let length_bytes = self.length(kind);
+        Request { kind, offset_bytes: self.offset(length_bytes), length_bytes }
+    }
+
+    /// The next requests, as [`Source::draw`] gives them; most streams know beforehand how long each is.
+    #[inline(always)]
+    pub(crate) fn draw_all(&mut self, requests: &mut [Request]) {
+        let Some(length_bytes) = self.lengths.only().filter(|_| self.write_lengths.is_none()) else {
+            return requests.iter_mut().for_each(|request| *request = self.draw());
+        };
+        for request in requests {
+            *request = Request { kind: self.kind(), offset_bytes: self.offsets.next(length_bytes), length_bytes };
+        }
     }
 
     /// What the next request does.

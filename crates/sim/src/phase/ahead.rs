@@ -16,20 +16,17 @@ pub(super) fn look_ahead(flash: &Flash, of: &mut Seat) {
     }
 }
 
-#[inline(always)]
 fn bring_near(flash: &Flash, of: &mut Seat) {
-    of.job.look_ahead(3 * TOGETHER);
-    for request in 2 * TOGETHER..3 * TOGETHER {
-        if let Some((_, offset_bytes)) = of.job.look_ahead(request + 1) {
-            flash.prefetch(offset_bytes + of.base_bytes);
-        }
+    let requests = of.job.look_ahead(3 * TOGETHER);
+    if requests.len() < 3 * TOGETHER {
+        return;
     }
+    let (near, far) = requests.split_at(2 * TOGETHER);
+    far.iter().for_each(|request| flash.prefetch(request.offset_bytes + of.base_bytes));
     let programming = flash.is_programming();
-    for request in TOGETHER..2 * TOGETHER {
-        if let Some((kind, offset_bytes)) = of.job.look_ahead(request + 1)
-            && (programming || kind != CommandKind::Read)
-        {
-            flash.prefetch_found(kind, offset_bytes + of.base_bytes);
+    for request in &near[TOGETHER..] {
+        if programming || request.kind != CommandKind::Read {
+            flash.prefetch_found(request.kind, request.offset_bytes + of.base_bytes);
         }
     }
 }

@@ -1,0 +1,125 @@
+//! Counts of times, in the buckets of a histogram of three digits.
+//!
+//! They are the buckets of [`Histogram`], which is what is read, merged and written; finding one's count there takes sixty
+//! instructions, and a simulated read has a few hundred.
+
+use hdrhistogram::Histogram;
+use tameshi_base::Nanos;
+
+const SIGNIFICANT_DIGITS: u8 = 3;
+/// Values below twice this have a bucket each, and from there on there are as many buckets for every doubling: the least power
+/// of two that tells three digits apart.
+const HALF_BITS: u32 = 10;
+
+/// Counts by bucket.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// As far as something was counted.
+    counts: Vec<u64>,
+}
+
+impl Tally {
+    /// Once more.
+    #[inline]
+    pub fn record(&mut self, value: Nanos) {
+        self.record_n(value, 1);
+    }
+
+    /// So many times more.
+    #[inline(always)]
+    pub fn record_n(&mut self, value: Nanos, times: u64) {
+        let bucket = bucket_of(value);
+        match self.counts.get_mut(bucket) {
+            Some(count) => *count += times,
+            None => self.grow(bucket, times),
+        }
+    }
+
+    /// How many buckets have room.
+    #[cfg(test)]
+    pub(crate) fn buckets(&self) -> usize {
+        self.counts.len()
+    }
+
+    #[cold]
+    fn grow(&mut self, bucket: usize, times: u64) {
+        self.counts.resize((bucket + 1).next_power_of_two(), 0);
+        self.counts[bucket] += times;
+    }
+
+    /// Takes memory beforehand for values of up to `longest`.
+    pub fn expect(&mut self, longest: Nanos) {
+        self.record_n(longest, 0);
+    }
+
+    /// Adds what another counted.
+    pub fn add(&mut self, other: &Self) {
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        self.counts.iter_mut().zip(&other.counts).for_each(|(mine, theirs)| *mine += theirs);
+    }
+
+    /// Forgets all, and keeps its memory.
+    pub fn clear(&mut self) {
+        self.counts.fill(0);
+    }
+
+    /// What was counted: the least value of each bucket, from the least one on, and how often.
+    pub fn recorded(&self) -> impl Iterator<Item = (Nanos, u64)> {
+        let buckets = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        buckets.map(|(bucket, &count)| (least_of(bucket), count))
+    }
+
+    /// The same as a histogram, from which everything can be read.
+    pub fn histogram(&self) -> Histogram<u64> {
+        let mut histogram = Histogram::new(SIGNIFICANT_DIGITS).expect("three digits are a valid precision");
+        for (value, count) in self.recorded() {
+            histogram.record_n(value, count).expect("an automatic histogram takes any value");
+        }
+        histogram
+    }
+}
+
+#[inline(always)]
+fn bucket_of(value: Nanos) -> usize {
+    let doublings = (value | (1 << HALF_BITS)).ilog2() - HALF_BITS;
+    (u64::from(doublings) << HALF_BITS) as usize + (value >> doublings) as usize
+}
+
+/// The least value of a bucket.
+fn least_of(bucket: usize) -> Nanos {
+    let doublings = (bucket >> HALF_BITS).saturating_sub(1);
+    ((bucket - (doublings << HALF_BITS)) as u64) << doublings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_is_the_histogram_of_the_same_values(
+            values in proptest::collection::vec((any::<u64>(), 0u32..64), 0..200),
+            others in proptest::collection::vec(0u64..5_000_000, 0..50),
+        ) {
+            let (mut tally, mut more) = (Tally::default(), Tally::default());
+            let mut expected = Histogram::<u64>::new(SIGNIFICANT_DIGITS).expect("three digits");
+            for value in values.into_iter().map(|(value, shift)| value >> shift) {
+                tally.record(value);
+                expected.record(value).expect("it grows");
+            }
+            for &value in &others {
+                more.record(value);
+                expected.record(value).expect("it grows");
+            }
+            tally.add(&more);
+            let told = tally.histogram();
+            prop_assert_eq!(&told, &expected);
+            prop_assert_eq!((told.min(), told.max()), (expected.min(), expected.max()));
+            tally.clear();
+            prop_assert!(tally.histogram().is_empty());
+        }
+    }
+}
