@@ -147,11 +147,18 @@ impl Agenda {
     /// Takes the next event: when, and to what number.
     #[inline(always)]
     pub fn take(&mut self) -> Option<(Nanos, u32)> {
+        self.take_before(Nanos::MAX)
+    }
+
+    /// The same, if it is before `until`.
+    #[inline(always)]
+    pub(crate) fn take_before(&mut self, until: Nanos) -> Option<(Nanos, u32)> {
         if self.far_at <= self.first_at && self.is_far_first() {
-            return self.take_far();
+            return if self.far_at < until { self.take_far() } else { None };
         }
         let (at, number) = (self.first_at, self.first);
-        if number == NONE {
+        // Where nothing is in the ring, that is never.
+        if at >= until {
             return None;
         }
         self.base = at >> BUCKET_BITS;

@@ -106,19 +106,13 @@ impl Flash {
     /// A slot's command begins.
     #[inline(always)]
     fn take_up(&mut self, number: u32, command: &Command, submitted: Nanos, epoch: u64, now: Nanos) {
-        let behind = command.offset_bytes + u64::from(command.length_bytes);
-        let (next, end) =
-            (self.times.unit_of(command.offset_bytes), self.times.unit_of(behind + self.times.unit_bytes - 1));
         // In place, field by field: a whole that is put together elsewhere would be read again to be moved here.
         let slot = &mut self.slots[number as usize];
-        (slot.done.command, slot.done.submitted, slot.done.at) = (*command, submitted, now);
-        (slot.done.breakdown, slot.done.failed) = (Breakdown { queue: now - submitted, ..Breakdown::default() }, false);
-        (slot.epoch, slot.ready, slot.next, slot.end, slot.programs) = (epoch, now, next, end, 0);
-        slot.durable = command.fua && !self.times.protected;
+        (slot.done.command, slot.done.submitted, slot.done.failed, slot.epoch) = (*command, submitted, false, epoch);
         match command.kind {
-            CommandKind::Read => self.read(number, next..end, u64::from(command.length_bytes), now),
-            CommandKind::Write => self.write(number, now),
-            CommandKind::Trim | CommandKind::Flush => self.trim(number, now),
+            CommandKind::Read => self.read(number, command, submitted, now),
+            CommandKind::Write => self.write(number, command, submitted, now),
+            CommandKind::Trim | CommandKind::Flush => self.trim(number, command, submitted, now),
         }
     }
 
@@ -174,10 +168,9 @@ impl Flash {
         }
     }
 
-    /// When the controller of `unit` takes a command that wants to begin at `now`.
+    /// When a controller takes a command that wants to begin at `now`.
     #[inline]
-    fn turn(&mut self, unit: u64, now: Nanos, time: Nanos) -> Nanos {
-        let (number, _) = self.route(unit);
+    fn turn(&mut self, number: usize, now: Nanos, time: Nanos) -> Nanos {
         let controller = &mut self.controllers[number];
         let turn = now.max(controller.next_turn);
         controller.next_turn = turn + time;
@@ -206,34 +199,47 @@ impl Flash {
         ((from - own + time).max(until) + own, time)
     }
 
-    /// A read of so many bytes: when it is over, and where the time goes.
-    fn read(&mut self, number: u32, units: Range<u64>, bytes: u64, now: Nanos) {
-        let turn = self.turn(units.start, now, self.times.read_turn);
+    /// The mapping units that a command touches.
+    #[inline(always)]
+    fn units(&self, command: &Command) -> Range<u64> {
+        let behind = command.offset_bytes + u64::from(command.length_bytes);
+        self.times.unit_of(command.offset_bytes)..self.times.unit_of(behind + self.times.unit_bytes - 1)
+    }
+
+    /// A read: when it is over, and where the time goes.
+    #[inline(always)]
+    fn read(&mut self, number: u32, command: &Command, submitted: Nanos, now: Nanos) {
+        let (units, bytes) = (self.units(command), u64::from(command.length_bytes));
+        let place = self.route(units.start);
+        let turn = self.turn(place.0, now, self.times.read_turn);
         let ready = turn + self.times.read_overhead;
-        let mut last = if units.is_empty() { Fetched::at(ready) } else { self.fetch(units.start, now, ready) };
+        let mut last = if units.is_empty() { Fetched::at(ready) } else { self.fetch(place, now, ready) };
+        let mut from = last.at;
         if units.start + 1 < units.end {
             last = self.fetch_more(units.start + 1..units.end, last, now, ready);
+            // Data cross the link as they come: once the last are there, one mapping unit is left to cross.
+            let crossed = self.times.link[0].time(bytes.saturating_sub(self.times.unit_bytes));
+            from = last.at.saturating_sub(crossed).max(ready);
         }
-        // Data cross the link as they come: once the last are there, one mapping unit is left to cross.
-        let crossed = bytes.saturating_sub(self.times.unit_bytes);
-        let from = last.at.saturating_sub(self.times.link[0].time(crossed)).max(ready);
         let own = (self.times.read_overhead + last.media).min(from - now);
         let (at, time) = self.cross(0, bytes, now, (from, own));
         let link = time.min(at - last.at);
-        let spent = &mut self.slots[number as usize].done.breakdown;
-        spent.queue += (turn - now) + last.queue + (at - last.at - link);
-        spent.controller = self.times.read_overhead;
-        spent.media = last.media;
-        spent.garbage_collection = last.garbage_collection;
-        spent.link = link;
-        spent.rebuild = last.rebuild;
+        self.slots[number as usize].done.breakdown = Breakdown {
+            queue: (turn - submitted) + last.queue + (at - last.at - link),
+            host: 0,
+            link,
+            controller: self.times.read_overhead,
+            media: last.media,
+            garbage_collection: last.garbage_collection,
+            rebuild: last.rebuild,
+        };
         self.schedule(at, number);
     }
 
     /// Fetches what else a read asks for; what was there last.
     fn fetch_more(&mut self, units: Range<u64>, mut last: Fetched, now: Nanos, ready: Nanos) -> Fetched {
         for unit in units {
-            let fetched = self.fetch(unit, now, ready);
+            let fetched = self.fetch(self.route(unit), now, ready);
             if fetched.at > last.at {
                 last = fetched;
             }
@@ -241,10 +247,9 @@ impl Flash {
         last
     }
 
-    /// Senses one mapping unit, if it is on a die, and brings it to the controller.
+    /// Senses one mapping unit of a controller, if it is on a die, and brings it there.
     #[inline(always)]
-    fn fetch(&mut self, unit: u64, now: Nanos, ready: Nanos) -> Fetched {
-        let (number, logical) = self.route(unit);
+    fn fetch(&mut self, (number, logical): (usize, u32), now: Nanos, ready: Nanos) -> Fetched {
         let controller = &self.controllers[number];
         let nothing = Fetched::at(ready);
         let Some(physical) = controller.ftl.lookup(logical) else { return nothing };
@@ -313,18 +318,21 @@ impl Flash {
     }
 
     #[inline]
-    fn write(&mut self, number: u32, now: Nanos) {
-        let Slot { done: DeviceCompletion { command, .. }, next, end, .. } = self.slots[number as usize];
-        let bytes = u64::from(command.length_bytes);
-        let turn = self.turn(next, now, self.times.write_turn);
+    fn write(&mut self, number: u32, command: &Command, submitted: Nanos, now: Nanos) {
+        let (Range { start: next, end }, bytes) = (self.units(command), u64::from(command.length_bytes));
+        let turn = self.turn(self.route(next).0, now, self.times.write_turn);
         let (over, link) = self.cross(1, bytes, now, (turn, 0));
         let slot = &mut self.slots[number as usize];
-        slot.ready = over + self.times.write_overhead;
-        let spent = &mut slot.done.breakdown;
-        spent.queue += (turn - now) + (over - turn - link);
-        (spent.link, spent.controller) = (link, self.times.write_overhead);
+        (slot.ready, slot.next, slot.end, slot.programs) = (over + self.times.write_overhead, next, end, 0);
+        slot.durable = command.fua && !self.times.protected;
+        slot.done.breakdown = Breakdown {
+            queue: (turn - submitted) + (over - turn - link),
+            link,
+            controller: self.times.write_overhead,
+            ..Breakdown::default()
+        };
         if (end - next) * self.times.unit_bytes > bytes {
-            self.fetch_rest(&command, now, over);
+            self.fetch_rest(command, now, over);
         }
         if next < end && (self.buffer_free == 0 || !self.for_buffer.is_empty()) {
             self.for_buffer.push_back(number);
@@ -339,7 +347,7 @@ impl Flash {
         for edge in [command.offset_bytes, command.offset_bytes + u64::from(command.length_bytes)] {
             let unit = self.times.unit_of(edge);
             if unit * self.times.unit_bytes < edge {
-                self.fetch(unit, now, ready);
+                self.fetch(self.route(unit), now, ready);
             }
         }
     }
@@ -432,9 +440,8 @@ impl Flash {
         }
     }
 
-    fn trim(&mut self, number: u32, now: Nanos) {
-        let Slot { done: DeviceCompletion { command, .. }, next, end, .. } = self.slots[number as usize];
-        let unit = self.times.unit_bytes;
+    fn trim(&mut self, number: u32, command: &Command, submitted: Nanos, now: Nanos) {
+        let (Range { start: next, end }, unit) = (self.units(command), self.times.unit_bytes);
         let whole =
             command.offset_bytes.div_ceil(unit)..(command.offset_bytes + u64::from(command.length_bytes)) / unit;
         debug_assert!(whole.start >= next && whole.end <= end);
@@ -442,10 +449,9 @@ impl Flash {
             let (controller, logical) = self.route(unit);
             self.controllers[controller].ftl.trim(logical);
         }
-        let turn = self.turn(next, now, self.times.write_turn);
-        let spent = &mut self.slots[number as usize].done.breakdown;
-        spent.queue += turn - now;
-        spent.controller = self.times.write_overhead;
+        let turn = self.turn(self.route(next).0, now, self.times.write_turn);
+        self.slots[number as usize].done.breakdown =
+            Breakdown { queue: turn - submitted, controller: self.times.write_overhead, ..Breakdown::default() };
         self.schedule(turn + self.times.write_overhead, number);
     }
 
@@ -498,8 +504,8 @@ impl Flash {
     #[inline(always)]
     pub(crate) fn next_completion(&mut self, until: Nanos) -> Option<(u32, Nanos)> {
         debug_assert!(!self.holds_back());
-        while self.events.next() < until {
-            let (at, number) = self.events.take()?;
+        loop {
+            let (at, number) = self.events.take_before(until)?;
             match number.checked_sub(self.dies.len() as u32) {
                 Some(slot) => {
                     let next = self.events.first();
@@ -512,7 +518,6 @@ impl Flash {
                 None => self.die_wakes(number, at),
             }
         }
-        None
     }
 
     /// What completes next before `until` leaves the drive; what [`Flash::advance`] does, one by one.

@@ -523,6 +523,14 @@ impl Divide {
     pub(super) fn quotient(self, dividend: u32) -> u32 {
         ((u128::from(self.multiplier) * u128::from(dividend)) >> 63) as u32
     }
+
+    /// Quotient and rest; `divisor` is the one it was made for.
+    #[inline]
+    pub(super) fn parts(self, dividend: u32, divisor: u32) -> (u32, u32) {
+        let quotient = self.quotient(dividend);
+        // The product is no more than the dividend.
+        (quotient, dividend.wrapping_sub(quotient.wrapping_mul(divisor)))
+    }
 }
 
 /// So many zeros, which are looked up at random.

@@ -111,8 +111,7 @@ impl Layout {
     /// The program unit of a mapping unit, and its place there.
     #[inline]
     pub(super) fn program_unit(&self, physical: u32) -> (u32, u32) {
-        let unit = self.by_program_unit.quotient(physical);
-        (unit, physical - unit * self.program_units)
+        self.by_program_unit.parts(physical, self.program_units)
     }
 
     /// The channel of a die, both counted over all controllers.
@@ -137,15 +136,14 @@ impl Layout {
     /// The block of a program unit, and its place there.
     #[inline]
     pub(super) fn block(&self, unit: u32) -> (u32, u32) {
-        let block = self.by_block.quotient(unit);
-        (block, unit - block * self.places.len() as u32)
+        self.by_block.parts(unit, self.places.len() as u32)
     }
 
     /// A place of a block with its kind of page.
     #[inline]
     pub(super) fn in_turn(&self, place: Place, block: u32) -> (Place, u8) {
         let turn = u32::from(place.kind) + block;
-        (place, (turn - self.by_bits.quotient(turn) * self.bits) as u8)
+        (place, self.by_bits.parts(turn, self.bits).1 as u8)
     }
 
     /// Channels that hold data.
