@@ -41,6 +41,12 @@ def test_means_and_shares_are_over_all_operations_of_all_runs() -> None:
     assert found["outstanding"] == pytest.approx(800 / (2 * SECOND))
 
 
+def test_trims_count_as_operations() -> None:
+    found = breakdown("s", [window(trim__count=[2, 2], time__controller_ns_sum=[100, 100])])
+    assert found is not None
+    assert (found["operations"], found["latency_ns_mean"]) == (4, 50)
+
+
 def test_a_record_without_parts_has_no_breakdown_and_no_bottleneck() -> None:
     assert breakdown("s", [window(read__count=[5, 5])]) is None
     assert bottleneck([], used(media=0.99)) is None

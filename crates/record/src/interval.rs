@@ -153,7 +153,7 @@ pub struct IntervalStats {
     /// Sum over completed operations of the time from submission, not from the intended start.
     pub service_ns_sum: u64,
     /// Where the time of completed operations went, by [`PART_WORDS`]; where a world tells it, the parts add up to the
-    /// latencies of reads, writes and syncs exactly.
+    /// latencies of reads, writes, syncs and trims exactly.
     pub parts_ns: [u64; PART_COUNT],
     /// From an open-loop request's intended start to its submission.
     pub slip: Lateness,

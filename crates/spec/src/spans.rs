@@ -47,7 +47,13 @@ pub(crate) fn hold_blocks(source: Source<'_>, table: &Table<'_>, run: &RunSpec) 
                 return Err(bad(source, table, &at("offset"), message, &accepted));
             }
             let keys = ["span", "lsm", "block_size_mix", "write_block_size_mix", "block_size", "offset"];
-            let key = keys.into_iter().find(|key| has_key(table, &at(key))).unwrap_or("block_size");
+            let key = keys.into_iter().find(|key| has_key(table, &at(key)));
+            let of_storage = ["storage", &stream.storage, "size"];
+            if key.is_none() && has_key(table, &of_storage) {
+                let message = format!("stream `{}` has no room for {what} there", stream.name);
+                return Err(bad(source, table, &of_storage, message, &format!("{least} or more")));
+            }
+            let key = key.unwrap_or("block_size");
             let message = format!("storage `{}` has no room for {what} there", stream.storage);
             let accepted = format!("a part of the storage's {} that {holds}", whole(size, storage.scale));
             return Err(bad(source, table, &at(key), message, &accepted));

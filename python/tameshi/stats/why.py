@@ -21,7 +21,7 @@ RESOURCES = (
 """What requests share, in the order of the record."""
 PLACES = "places"
 """What a drive takes at once: it is full behind whatever else is saturated."""
-OPERATIONS = ("read", "write", "sync")
+OPERATIONS = ("read", "write", "sync", "trim")
 """Operations whose latencies have parts; a commit is two of them."""
 SATURATED = 0.9
 """Share of its time from which on a resource counts as the limit."""

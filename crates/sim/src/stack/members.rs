@@ -51,6 +51,8 @@ struct Member {
     /// How long commands of users and of rebuilds have been here, added up over all of them, until when.
     present: [Nanos; 2],
     present_until: Nanos,
+    /// For how long it was at work on the rebuilds' last command, and how long that was here.
+    served: (Nanos, Nanos),
     /// Nanojoules that those before it drew; and what a new one would have drawn, had it been there from time zero.
     drawn_before_nj: u64,
     not_drawn_nj: u64,
@@ -66,6 +68,18 @@ impl Member {
         // What a rebuild has written is programmed after it was acknowledged: on the member that is filled it is there throughout.
         self.present[1] += passed * Nanos::from(self.rebuilding.max(u32::from(self.filled < u64::MAX)));
         self.present
+    }
+
+    /// Of a wait that a command's completion tells, what was for rebuilds: `present` are those of users and of rebuilds who were
+    /// here meanwhile, itself left out.
+    ///
+    /// As much as the member was at work for them, and no less than the share that they had of all others who were here: what a
+    /// rebuild has written is programmed after it was acknowledged.
+    fn for_rebuilds(&self, wait: Nanos, present: [Nanos; 2]) -> Nanos {
+        let [users, rebuilds] = present.map(u128::from);
+        let (worked, of) = self.served;
+        let (wait, work) = (u128::from(wait), rebuilds * u128::from(worked) / u128::from(of));
+        work.max(wait * rebuilds / (users + rebuilds)).min(wait) as Nanos
     }
 
     /// Nanojoules that it and those in its place before it have drawn; `None` where its profile does not say.
@@ -99,6 +113,7 @@ impl Members {
             rebuilding: 0,
             present: [0; 2],
             present_until: 0,
+            served: (1, 1),
             drawn_before_nj: 0,
             not_drawn_nj: 0,
         };
@@ -221,7 +236,7 @@ impl Members {
 
     /// The part that a member has completed, and where its time went; `None` for what was forgotten when power failed.
     ///
-    /// Of what it waited for others, rebuilds have the share that they had of all others who were there meanwhile.
+    /// What the member did for rebuilds meanwhile is what it waited for them, at most all its wait.
     pub(super) fn complete(&mut self, done: &DeviceCompletion) -> Option<(Part, Breakdown)> {
         let part = self.parts.take(done.command.id as u32)?;
         let member = &mut self.members[part.member as usize];
@@ -229,14 +244,15 @@ impl Members {
         let [users, rebuilds] = member.present_at(done.at);
         if matches!(part.owner, Owner::Rebuild(_)) {
             member.rebuilding -= 1;
+            let stay = done.at - done.submitted;
+            member.served = (stay - breakdown.queue, stay.max(1));
         } else {
             member.outstanding -= 1;
             self.busy -= 1;
             let rebuilds = rebuilds - part.present_before[1];
             if rebuilds > 0 {
-                let others = users - part.present_before[0] - (done.at - done.submitted);
-                let all = u128::from(rebuilds) + u128::from(others);
-                let waited = (u128::from(breakdown.queue) * u128::from(rebuilds) / all) as Nanos;
+                let users = users - part.present_before[0] - (done.at - done.submitted);
+                let waited = member.for_rebuilds(breakdown.queue, [users, rebuilds]);
                 breakdown.queue -= waited;
                 breakdown.rebuild += waited;
             }

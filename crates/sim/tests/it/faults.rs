@@ -342,3 +342,35 @@ fn one_read_at_a_time_of_a_flash_mirror_waits_for_nothing_but_the_rebuild() {
     let (queue, rebuild) = (sum(|of| of.queue), sum(|of| of.rebuild));
     assert!(rebuild > 0 && queue * 50 < rebuild, "{queue} ns for others, {rebuild} ns for the rebuild");
 }
+
+#[test]
+fn what_deeper_queues_of_a_flash_mirror_wait_for_a_rebuild_is_about_what_they_take_longer_than_without_it() {
+    let mut drive = flash_drive(256 << 20);
+    drive.link = HostLink { read_rate: sourced(Rate(530 * SECOND)), half_duplex: sourced(true), ..drive.link };
+    drive.simulated.written = Written::Once;
+    let node = raid1(2, leaf(profile::Device::Flash(drive)), ReadBalance::Nearest);
+    let node = with_rebuild(node, 200_000_000, 2_000_000, RebuildManner::Competing);
+    for depth in [1, 4, 16] {
+        let [without, with] = [false, true].map(|rebuilds| {
+            let mut device = watched(&node).expect("a device");
+            device.fail(Some(1), 0);
+            if rebuilds {
+                device.replace(1, 0).expect("it is dead");
+            }
+            let mut random = Random::named(1, "reads");
+            let mut read = |id| command(id, CommandKind::Read, random.below(16_000) * 4096, 4096);
+            let mut done = Vec::new();
+            (0..depth).for_each(|id| device.submit(0, &read(id)));
+            while done.len() < 3000 && device.take_rebuilt().is_none() {
+                let (now, before) = (device.next_wake().expect("reads are outstanding"), done.len());
+                device.advance(now, &mut done);
+                (before..done.len()).for_each(|number| device.submit(now, &read(depth + number as u64)));
+            }
+            let mean =
+                |of: fn(&DeviceCompletion) -> Nanos| done.iter().map(of).sum::<Nanos>() as f64 / done.len() as f64;
+            (mean(|d| d.at - d.submitted), mean(|d| d.breakdown.rebuild))
+        });
+        assert!(with.0 > 1.1 * without.0 && without.1 == 0.0, "{depth}: {with:?} {without:?}");
+        assert_close(with.1, with.0 - without.0, 0.3, &format!("of the latency at {depth}"));
+    }
+}

@@ -136,6 +136,26 @@ fn the_record_tells_what_the_flash_went_through() {
 }
 
 #[test]
+fn what_is_moved_among_the_hosts_data_is_waited_for_as_garbage_collection_like_what_is_moved_apart() {
+    let share = |separate| {
+        let simulated = Simulated { scale: 4, written: Written::Steady, ..Simulated::default() };
+        let mut drive = FlashProfile { simulated, ..flash_drive(256 << 20) };
+        drive.cleaning.separate_relocated = sourced(separate);
+        let stream = StreamSpec { read: Share(0), queue_depth: 64, ..StreamSpec::default() };
+        let mut of = spec(flash(drive), stream, for_amount(100_000_000 / 4096 * 4096));
+        of.storage[0].size = Size(60 << 20);
+        let left = run(&of);
+        let [waited, reclaimed] = ["queue", "gc"].map(|part| left.sum(&format!("time.{part}_ns_sum")) as f64);
+        let [host, moved] = ["host", "moved"].map(|of| left.sum(&format!("flash.{of}_bytes")) as f64);
+        (reclaimed / (waited + reclaimed), moved / (host + moved))
+    };
+    let (apart, mixed) = (share(true), share(false));
+    assert_close(apart.1, mixed.1, 0.1, "as much is moved");
+    assert_close(mixed.0, apart.0, 0.1, "of the wait");
+    assert!(mixed.0 > 0.8 * mixed.1, "{mixed:?}: most of what dies do is to move");
+}
+
+#[test]
 fn read_retry_adds_to_life_the_cycles_that_the_profile_says_even_to_flash_beyond_its_endurance() {
     let life = |extra: Option<u32>, worn_percent: u32| {
         let mut drive = flash_drive(256 << 20);

@@ -13,7 +13,7 @@ fn parts(left: &Left) -> u64 {
 }
 
 fn latencies(left: &Left) -> u64 {
-    ["read", "write", "sync"].iter().map(|operation| left.sum(&format!("{operation}.latency_sum"))).sum()
+    ["read", "write", "sync", "trim"].iter().map(|operation| left.sum(&format!("{operation}.latency_sum"))).sum()
 }
 
 #[test]
@@ -26,6 +26,12 @@ fn the_parts_of_all_latencies_add_up_to_them_exactly() {
         let left = run(&spec(hdd(elevator(with_depth(disk(), 8))), stream, for_time(20 * SECOND)));
         assert!(left.sum("time.media_ns_sum") > 0);
         assert_eq!(parts(&left), latencies(&left), "{queue_depth}");
+    }
+    for trim in [300_000, 1_000_000] {
+        let stream = StreamSpec { queue_depth: 16, trim: Share(trim), read: Share(0), ..StreamSpec::default() };
+        let left = run(&spec(flash(flash_drive(256 << 20)), stream, for_time(SECOND / 20)));
+        assert!(left.sum("trim.count") > 100);
+        assert_eq!(parts(&left), latencies(&left), "{trim} millionths are trims");
     }
 }
 

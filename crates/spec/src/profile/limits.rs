@@ -112,7 +112,11 @@ fn hard_disk(hdd: &HddProfile) -> Option<Impossible<'static>> {
     let limits = limits.into_iter().chain(cache).chain(ahead).chain(age).chain(zones).chain(drawn).collect();
     outside("hard disk", limits).or_else(|| {
         if hdd.seek_average.value < hdd.seek_min.value {
-            return conflict(&["hdd", "seek_average"], "the mean seek is shorter than the shortest", "");
+            return conflict(
+                &["hdd", "seek_average"],
+                "the mean seek is shorter than the shortest",
+                "seek_min or more",
+            );
         }
         draws_more_idle("hdd", hdd.power.as_ref()).or_else(|| zones_conflict(hdd)).or_else(|| disk_conflict(hdd))
     })
@@ -122,11 +126,11 @@ fn zones_conflict(hdd: &HddProfile) -> Option<Impossible<'static>> {
     let zones = hdd.zones.as_ref()?;
     if zones.outer_rate.value < zones.inner_rate.value {
         let message = "the innermost zone is faster than the outermost";
-        return conflict(&["hdd", "zones", "inner_rate"], message, "");
+        return conflict(&["hdd", "zones", "inner_rate"], message, "outer_rate or less");
     }
     let within = zones.inner_rate.value <= hdd.media_rate.value && hdd.media_rate.value <= zones.outer_rate.value;
     let message = "the mean rate is not between those of the zones";
-    if within { None } else { conflict(&["hdd", "media_rate"], message, "") }
+    if within { None } else { conflict(&["hdd", "media_rate"], message, "inner_rate to outer_rate") }
 }
 
 /// The most commands behind a link: one that carries data one way at a time is a disk's.

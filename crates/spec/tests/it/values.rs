@@ -90,6 +90,14 @@ fn an_offset_beyond_a_storage_that_is_scaled_is_told_by_the_size_that_its_user_k
     assert_eq!(error.accepted, ["less than 800 GB, so that the rest holds a block"]);
 }
 
+#[test]
+fn a_storage_too_small_for_a_block_is_told_by_its_own_size() {
+    let study = with("").replacen("device = \"null\"", "device = \"null\"\nsize = \"1 KiB\"", 1);
+    let error = planned_in(&study, World::Simulated, &profiles()).expect_err("1 KiB");
+    assert_eq!((error.key.as_str(), error.found.as_str()), ("storage.disk.size", "\"1 KiB\""));
+    assert_eq!(error.accepted, ["4 KiB or more"]);
+}
+
 /// The choices of a study that have values beside their name, by its schema.
 fn choices(schema: &Value, found: &mut BTreeSet<String>) {
     let Some(inner) = schema.as_object() else {

@@ -21,14 +21,6 @@ pub(super) enum Kind {
     Erase,
 }
 
-impl Kind {
-    /// Whether it is done for the host's writes, not for reclaiming.
-    #[inline]
-    pub(super) fn serves_the_host(self) -> bool {
-        matches!(self, Self::Host | Self::Parity)
-    }
-}
-
 /// Stands for "none" where an index is optional.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -40,6 +32,8 @@ pub(super) struct Pending {
     pub(super) page: u8,
     /// Mapping units of the buffer that its end frees.
     pub(super) frees: u16,
+    /// What of it is done for reclaiming or a rebuild and not for the host's writes, of [`ALL_MOVED`].
+    pub(super) moved: u16,
     /// Program unit within the controller; [`NONE`] for parity and erases.
     pub(super) unit: u32,
     /// A sense: the relocation it belongs to. A host program: the slot of the command that waits for it.
@@ -50,6 +44,21 @@ pub(super) struct Pending {
     pub(super) epoch: u64,
     /// When its data are there.
     pub(super) ready: Nanos,
+}
+
+/// All that something does is for reclaiming or a rebuild.
+pub(super) const ALL_MOVED: u16 = u16::MAX;
+
+impl Pending {
+    /// Of a time that it takes, what is for reclaiming or a rebuild.
+    #[inline]
+    pub(super) fn for_moves(&self, time: Nanos) -> Nanos {
+        match self.moved {
+            0 => 0,
+            ALL_MOVED => time,
+            moved => time * Nanos::from(moved) / Nanos::from(ALL_MOVED),
+        }
+    }
 }
 
 /// A die. All that a read of an idle one asks comes first, and lies in one line of the processor's cache: reads go to dies at
@@ -123,17 +132,16 @@ impl Die {
         }
         let free = at.max(self.read_until);
         let now = if self.end > free { self.now } else { None };
-        let (begin, reclaiming, rebuild) = match now {
-            Some(Pending { kind, renews, .. }) => {
-                let begin = self.interrupt(kind, free, time, suspend);
-                (begin, begin > free && !kind.serves_the_host(), renews)
+        let (begin, garbage_collection, rebuild) = match now {
+            Some(pending) => {
+                let begin = self.interrupt(pending.kind, free, time, suspend);
+                (begin, pending.for_moves(begin - free), pending.renews)
             }
-            None => (free, false, false),
+            None => (free, 0, false),
         };
         self.read_until = begin + time;
         (self.sensed, self.sensed_at) = (unit, self.read_until);
-        let waited = begin - free;
-        let (queue, garbage_collection) = if reclaiming { (free - at, waited) } else { (begin - at, 0) };
+        let queue = begin - at - garbage_collection;
         Sensed { at: self.read_until, queue, garbage_collection, rebuild, anew: true }
     }
 
@@ -194,7 +202,17 @@ mod tests {
     use super::*;
 
     fn program() -> Pending {
-        Pending { kind: Kind::Relocated, page: 0, frees: 0, unit: 7, tag: NONE, renews: false, epoch: 0, ready: 0 }
+        Pending {
+            kind: Kind::Relocated,
+            page: 0,
+            frees: 0,
+            moved: ALL_MOVED,
+            unit: 7,
+            tag: NONE,
+            renews: false,
+            epoch: 0,
+            ready: 0,
+        }
     }
 
     fn start(die: &mut Die, begin: Nanos, end: Nanos) {

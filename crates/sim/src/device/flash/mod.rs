@@ -180,6 +180,8 @@ struct Controller {
     filling: [u32; Frontier::COUNT],
     /// Units of the host's data in each of them.
     buffered: [u16; Frontier::COUNT],
+    /// Moved units among the host's in the one of them where they have no blocks of their own.
+    moved: u16,
     /// Units to move, times the denominator of the pace.
     owed: u64,
     /// Erases that scaled blocks owe their dies, and whose turn it is.
@@ -213,6 +215,7 @@ impl Flash {
                 next_turn: 0,
                 filling: [NONE; Frontier::COUNT],
                 buffered: [0; Frontier::COUNT],
+                moved: 0,
                 owed: 0,
                 erase_debt: 0,
                 erase_turn: 0,
@@ -361,7 +364,7 @@ impl Flash {
     /// A die begins what it has taken up.
     fn start(&mut self, number: u32, at: Nanos) {
         let die = &mut self.dies[number as usize];
-        let Some(Pending { kind, page, renews, ready, .. }) = die.now else { return };
+        let Some(pending @ Pending { kind, page, renews, ready, .. }) = die.now else { return };
         if die.dead {
             return self.pass_over(number, at);
         }
@@ -389,9 +392,7 @@ impl Flash {
         let [reclaiming, renewing, all] = &mut self.reclaiming;
         *all += end - begin;
         self.busy[0] += end - begin;
-        if !kind.serves_the_host() {
-            *(if renews { renewing } else { reclaiming }) += end - begin;
-        }
+        *(if renews { renewing } else { reclaiming }) += pending.for_moves(end - begin);
         if *all > 1 << 36 {
             self.reclaiming = self.reclaiming.map(|time| time / 2);
         }

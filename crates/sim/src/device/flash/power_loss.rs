@@ -138,7 +138,7 @@ impl Flash {
         for number in 0..self.controllers.len() {
             self.close_open_units(number);
             let controller = &mut self.controllers[number];
-            (controller.next_turn, controller.buffered) = (now, [0; Frontier::COUNT]);
+            (controller.next_turn, controller.buffered, controller.moved) = (now, [0; Frontier::COUNT], 0);
             (controller.sensing, controller.relocation) = ([NONE; 2], [NONE; Frontier::COUNT]);
             controller.unprogrammed.fill(0);
             controller.programs = 0;

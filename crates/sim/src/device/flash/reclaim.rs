@@ -1,6 +1,6 @@
 //! Program units on their way to the dies, and reclaiming in step with them.
 
-use super::die::{Kind, NONE, Pending};
+use super::die::{ALL_MOVED, Kind, NONE, Pending};
 use super::ftl::{Frontier, Step};
 use super::{Flash, Nanos};
 use crate::near::prefetch;
@@ -90,6 +90,8 @@ impl Flash {
         let controller = &mut self.controllers[number];
         controller.filling[place] = NONE;
         let frees = std::mem::take(&mut controller.buffered[place]);
+        let moved = if place == Frontier::Host as usize { std::mem::take(&mut controller.moved) } else { 0 };
+        let moved = (u32::from(moved) * u32::from(ALL_MOVED) / self.layout.program_units) as u16;
         let epoch = self.durable.enter();
         if waiter != NONE {
             self.slots[waiter as usize].programs += 1;
@@ -99,7 +101,7 @@ impl Flash {
         if renews {
             self.renewal_begins(number);
         }
-        let host = Pending { kind: Kind::Host, page: 0, frees, unit, tag: waiter, renews, epoch, ready };
+        let host = Pending { kind: Kind::Host, page: 0, frees, moved, unit, tag: waiter, renews, epoch, ready };
         self.program(number, unit, host, at);
     }
 
@@ -200,7 +202,8 @@ impl Flash {
             let (place, page) = self.place(number, source);
             let die = self.controllers[number].first_die + u32::from(place.die);
             let (kind, tag) = (Kind::Sense, relocation);
-            let sense = || Pending { kind, page, frees: 0, unit: source, tag, renews, epoch: 0, ready: at };
+            let sense =
+                || Pending { kind, page, frees: 0, moved: ALL_MOVED, unit: source, tag, renews, epoch: 0, ready: at };
             if self.dies[die as usize].dead {
                 self.sense_others(number, sense(), at);
             } else {
@@ -212,6 +215,7 @@ impl Flash {
             if let Some(degraded) = &mut self.controllers[number].degraded {
                 degraded.filling |= renews;
             }
+            self.controllers[number].moved += 1;
             self.filled(number, Frontier::Host, to, (at, at), NONE);
             return;
         }
@@ -252,8 +256,17 @@ impl Flash {
             return;
         }
         self.relocations.unused.push(relocation);
-        let pending =
-            Pending { kind: Kind::Relocated, page: 0, frees: 0, unit, tag: NONE, renews, epoch: 0, ready: at };
+        let pending = Pending {
+            kind: Kind::Relocated,
+            page: 0,
+            frees: 0,
+            moved: ALL_MOVED,
+            unit,
+            tag: NONE,
+            renews,
+            epoch: 0,
+            ready: at,
+        };
         self.program(controller as usize, unit, pending, at);
     }
 
@@ -268,7 +281,11 @@ impl Flash {
             controller.erase_turn = (controller.erase_turn + 1) % dies;
             let die = controller.first_die + controller.erase_turn;
             let (kind, unit, tag) = (Kind::Erase, NONE, NONE);
-            self.enqueue(die, Pending { kind, page: 0, frees: 0, unit, tag, renews, epoch: 0, ready: at }, at);
+            self.enqueue(
+                die,
+                Pending { kind, page: 0, frees: 0, moved: ALL_MOVED, unit, tag, renews, epoch: 0, ready: at },
+                at,
+            );
         }
     }
 }
