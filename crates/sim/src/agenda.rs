@@ -1,7 +1,8 @@
 //! What happens when: the events of a device in the order of their times, and among equals in the order of asking.
 //!
 //! Near events lie in a ring of buckets (a calendar queue, Brown 1988), where putting one in and taking the first out cost
-//! the same however many there are; what is further ahead than the ring reaches waits in a heap.
+//! the same however many there are; what is further ahead than the ring reaches waits in a heap. Of two at the same time the
+//! one in the heap was asked for first: when the other was, the ring had come to reach that far.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,7 +18,6 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Node {
     at: Nanos,
-    sequence: u64,
     /// The one that comes after it in its bucket.
     next: u32,
 }
@@ -38,6 +38,7 @@ pub struct Agenda {
     first_at: Nanos,
     far: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
     far_at: Nanos,
+    /// How many have gone into the heap.
     sequence: u64,
 }
 
@@ -93,7 +94,6 @@ impl Agenda {
     /// Something happens to `number` at `at`, which is not before what was taken last; nothing else is to happen to it.
     #[inline]
     pub fn add(&mut self, at: Nanos, number: u32) {
-        self.sequence += 1;
         let bucket = at >> BUCKET_BITS;
         debug_assert!(bucket >= self.base, "events don't go back");
         if bucket - self.base >= BUCKETS {
@@ -102,7 +102,7 @@ impl Agenda {
         if number as usize >= self.nodes.len() {
             self.make_room(number);
         }
-        self.insert((bucket % BUCKETS) as usize, Node { at, sequence: self.sequence, next: NONE }, number);
+        self.insert((bucket % BUCKETS) as usize, Node { at, next: NONE }, number);
         if at < self.first_at {
             (self.first, self.first_at) = (number, at);
         }
@@ -110,13 +110,14 @@ impl Agenda {
 
     #[cold]
     fn add_far(&mut self, at: Nanos, number: u32) {
+        self.sequence += 1;
         self.far.push(Reverse((at, self.sequence, number)));
         self.far_at = self.far_at.min(at);
     }
 
     #[cold]
     fn make_room(&mut self, number: u32) {
-        self.nodes.resize(number as usize + 1, Node { at: 0, sequence: 0, next: NONE });
+        self.nodes.resize(number as usize + 1, Node { at: 0, next: NONE });
     }
 
     /// Puts an event behind all of its bucket that are not later.
@@ -153,7 +154,7 @@ impl Agenda {
     /// The same, if it is before `until`.
     #[inline(always)]
     pub(crate) fn take_before(&mut self, until: Nanos) -> Option<(Nanos, u32)> {
-        if self.far_at <= self.first_at && self.is_far_first() {
+        if self.far_at <= self.first_at {
             return if self.far_at < until { self.take_far() } else { None };
         }
         let (at, number) = (self.first_at, self.first);
@@ -194,13 +195,6 @@ impl Agenda {
         self.buckets[word * 64 + self.occupied[word].trailing_zeros() as usize][0]
     }
 
-    /// Whether, of two events at the same time, the one in the heap was asked for first.
-    #[cold]
-    fn is_far_first(&self) -> bool {
-        let Some(&Reverse((at, sequence, _))) = self.far.peek() else { return false };
-        at < self.first_at || sequence < self.nodes[self.first as usize].sequence
-    }
-
     #[cold]
     fn take_far(&mut self) -> Option<(Nanos, u32)> {
         let Reverse((at, _, number)) = self.far.pop()?;
@@ -214,6 +208,17 @@ impl Agenda {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn of_two_at_the_same_time_the_one_that_was_far_ahead_comes_first() {
+        let (mut agenda, at) = (Agenda::new(), (2 * BUCKETS) << BUCKET_BITS);
+        for (number, of) in [(0, at), (1, at - 1_000_000)] {
+            agenda.add(of, number);
+        }
+        assert_eq!(agenda.take(), Some((at - 1_000_000, 1)));
+        agenda.add(at, 2);
+        assert_eq!([agenda.take(), agenda.take(), agenda.take()], [Some((at, 0)), Some((at, 2)), None]);
+    }
 
     proptest! {
         #[test]
