@@ -122,7 +122,7 @@ def test_a_study_without_numeric_axis_or_company() -> None:
         "rest); pool large makes 1.63 × the operations of small (1.33 × to 2.00 ×, depending on "
         "the rest)."
     )
-    assert lines[0].clauses[0].sentence.startswith("Disk · small runs at 1.00 k")
+    assert lines[0].clauses[0].sentence.startswith("Disk · small runs at 1.00 k IOPS")
 
 
 def test_of_many_series_the_answer_tells_the_ends_of_what_can_be_compared() -> None:

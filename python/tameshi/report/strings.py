@@ -482,6 +482,11 @@ TEXT: dict[str, tuple[str, str]] = {
     "item.floor_only": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.throughput_first": ("{name} runs at {value}{aside}", "{name} {value}{aside}"),
     "item.throughput": ("{name} at {value}{aside}", "{name} {value}{aside}"),
+    "item.throughput_iops_first": (
+        "{name} runs at {value} IOPS{aside}",
+        "{name} {value} IOPS{aside}",
+    ),
+    "item.throughput_iops": ("{name} at {value} IOPS{aside}", "{name} {value} IOPS{aside}"),
     "item.throughput_transactions_first": (
         "{name} makes {value} transactions a second{aside}",
         "トランザクションは毎秒{name} {value}{aside}",

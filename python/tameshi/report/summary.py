@@ -338,8 +338,9 @@ def _plain_answer(
     def key_of(fact: Fact) -> str:
         if fact.measure == MEAN and topic == "throughput":
             return f"{topic}_time"
-        rate = fact.operation == "transaction" and fact.measure in ("rate", "iops")
-        return f"{topic}_transactions" if rate else topic
+        if topic != "throughput" or fact.measure not in ("rate", "iops"):
+            return topic
+        return f"{topic}_transactions" if fact.operation == "transaction" else f"{topic}_iops"
 
     def item(fact: Fact, world: str, bare: bool, first: bool) -> str:
         name = text.names(((fact.phase,) if several else ()) + fact.name)
