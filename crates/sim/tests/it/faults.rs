@@ -331,13 +331,18 @@ impl StreamLoad {
     }
 }
 
-#[test]
-fn one_read_at_a_time_of_a_flash_mirror_waits_for_nothing_but_the_rebuild() {
+/// Two flash drives that hold data, behind links that carry them one way at a time; a rebuild does not give way.
+fn flash_mirror() -> Node {
     let mut drive = flash_drive(256 << 20);
     drive.link = HostLink { read_rate: sourced(Rate(530 * SECOND)), half_duplex: sourced(true), ..drive.link };
     drive.simulated.written = Written::Once;
     let node = raid1(2, leaf(profile::Device::Flash(drive)), ReadBalance::Nearest);
-    let (_, done) = rebuild(&with_rebuild(node, 200_000_000, 2_000_000, RebuildManner::Competing), true);
+    with_rebuild(node, 200_000_000, 2_000_000, RebuildManner::Competing)
+}
+
+#[test]
+fn one_read_at_a_time_of_a_flash_mirror_waits_for_nothing_but_the_rebuild() {
+    let (_, done) = rebuild(&flash_mirror(), true);
     let sum = |part: fn(&Breakdown) -> Nanos| done.iter().map(|d| part(&d.breakdown)).sum::<Nanos>();
     let (queue, rebuild) = (sum(|of| of.queue), sum(|of| of.rebuild));
     assert!(rebuild > 0 && queue * 50 < rebuild, "{queue} ns for others, {rebuild} ns for the rebuild");
@@ -345,11 +350,7 @@ fn one_read_at_a_time_of_a_flash_mirror_waits_for_nothing_but_the_rebuild() {
 
 #[test]
 fn what_deeper_queues_of_a_flash_mirror_wait_for_a_rebuild_is_about_what_they_take_longer_than_without_it() {
-    let mut drive = flash_drive(256 << 20);
-    drive.link = HostLink { read_rate: sourced(Rate(530 * SECOND)), half_duplex: sourced(true), ..drive.link };
-    drive.simulated.written = Written::Once;
-    let node = raid1(2, leaf(profile::Device::Flash(drive)), ReadBalance::Nearest);
-    let node = with_rebuild(node, 200_000_000, 2_000_000, RebuildManner::Competing);
+    let node = flash_mirror();
     for depth in [1, 4, 16] {
         let [without, with] = [false, true].map(|rebuilds| {
             let mut device = watched(&node).expect("a device");
