@@ -136,6 +136,7 @@ impl Device {
     /// Hands over a command. Times never go back, and the device has been advanced to what lies before `now`.
     #[inline]
     pub fn submit(&mut self, now: Nanos, command: &Command) {
+        debug_assert!(self.next_wake().is_none_or(|wake| wake >= now), "advanced to what lies before {now}");
         match self {
             Self::Null(null) => null.submit(now, command),
             Self::Hdd(hdd) => hdd.submit(now, command),
