@@ -288,6 +288,25 @@ class CleaningPolicy1(BaseModel):
     choices: Choices
 
 
+class SlcCache(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    size: Annotated[Sourced, Field(description="Bytes of the host's data that it holds at most.")]
+    kept: Annotated[
+        Sourced | None,
+        Field(
+            description='Bytes of them for which the idle drive makes room even where it must reclaim other blocks; absent: none.'
+        ),
+    ] = None
+    read_time: Annotated[Sourced2, Field(description='Sensing a page of it.')]
+    program_time: Annotated[Sourced2, Field(description='Programming a page of it.')]
+    idle_after: Annotated[
+        Sourced2, Field(description='The drive idles once it has held no command for so long.')
+    ]
+
+
 class ReadRetry(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -3287,6 +3306,12 @@ class FlashProfile(BaseModel):
     buffer: Annotated[Buffer, Field(description='Memory that writes complete in.')]
     link: Annotated[HostLink, Field(description='Between host and drive.')]
     cleaning: Annotated[Cleaning, Field(description='How space is reclaimed.')]
+    slc_cache: Annotated[
+        SlcCache | None,
+        Field(
+            description='Blocks that are written fast, with one bit in a cell, and emptied when the drive idles; absent: none.'
+        ),
+    ] = None
     read_retry: Annotated[
         ReadRetry | None,
         Field(description='What reads cost more as the flash wears; absent: nothing.'),

@@ -19,6 +19,8 @@ pub struct Wear {
     pub mapped_bytes: u64,
     /// Flash that is erased.
     pub erased_bytes: u64,
+    /// What of it lies in SLC caches; `None` where no drive has one.
+    pub cached_bytes: Option<u64>,
     /// What the cells still take in programs, at full capacity.
     pub life_bytes: u64,
     /// What they take beyond that, because reads that fail are repeated.
@@ -42,6 +44,8 @@ impl Wear {
         self.logical_bytes += other.logical_bytes;
         self.mapped_bytes += other.mapped_bytes;
         self.erased_bytes += other.erased_bytes;
+        self.cached_bytes =
+            [self.cached_bytes, other.cached_bytes].into_iter().flatten().reduce(|all, more| all + more);
         self.life_bytes = self.life_bytes.saturating_add(other.life_bytes);
         self.retry_life_bytes = self.retry_life_bytes.saturating_add(other.retry_life_bytes);
         self.cycles += other.cycles;
@@ -50,8 +54,8 @@ impl Wear {
     }
 
     /// By metric what an interval did that began with `before`, and the states at its end.
-    pub fn rows(&self, before: &Self) -> [(&'static str, u64); 12] {
-        [
+    pub fn rows(&self, before: &Self) -> Vec<(&'static str, u64)> {
+        let mut rows = vec![
             ("flash.written_bytes", self.written_bytes.saturating_sub(before.written_bytes)),
             ("flash.host_bytes", self.host_bytes.saturating_sub(before.host_bytes)),
             ("flash.moved_bytes", self.moved_bytes.saturating_sub(before.moved_bytes)),
@@ -64,7 +68,9 @@ impl Wear {
             ("flash.retry_life_bytes", self.retry_life_bytes),
             ("flash.cycles_mean_permille", self.cycles.saturating_mul(1000).checked_div(self.blocks).unwrap_or(0)),
             ("flash.cycles_max", self.cycles_max),
-        ]
+        ];
+        rows.extend(self.cached_bytes.map(|bytes| ("flash.cached_bytes", bytes)));
+        rows
     }
 }
 
@@ -82,7 +88,9 @@ mod tests {
         assert_eq!(of("flash.moved_bytes"), Some(0));
         assert_eq!(of("flash.mapped_bytes"), Some(9));
         assert_eq!(of("flash.cycles_mean_permille"), Some(1500));
-        after.add(&Wear { cycles: 9, blocks: 1, cycles_max: 9, ..Wear::default() });
+        assert_eq!(of("flash.cached_bytes"), None, "no drive has a cache");
+        after.add(&Wear { cycles: 9, blocks: 1, cycles_max: 9, cached_bytes: Some(5), ..Wear::default() });
         assert_eq!((after.cycles, after.blocks, after.cycles_max), (12, 3, 9));
+        assert!(after.rows(&before).contains(&("flash.cached_bytes", 5)));
     }
 }

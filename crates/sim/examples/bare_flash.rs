@@ -52,6 +52,7 @@ fn layer(drive: &FlashProfile) -> (Ftl, u32) {
         separate: drive.cleaning.separate_relocated.value,
         hot_within: None,
         policy: drive.cleaning.policy.value,
+        cache: None,
     };
     (Ftl::new(shape, Random::named(1, "victims")).expect("a layer"), logical)
 }

@@ -13,7 +13,7 @@ LEAST_S, MOST_S = 0.3, 20.0
 SHORTEST_RAMP_S = 0.1
 INTERVALS = 20
 """Of a run: the least that show a drift. The end of each is work, which holds up the disk's."""
-WRITE_BYTES = 256 << 20
+WRITE_BYTES = 4 << 30
 """A write cell's run ends after so many bytes, however fast the disk is."""
 
 

@@ -30,6 +30,7 @@ fn every_kind() -> Vec<(&'static str, Node)> {
         ("flash drive without power-loss protection", flash(unprotected(flash_drive(1 << 30)))),
         ("flash drive that holds one command", flash(one_at_a_time(flash_drive(1 << 30)))),
         ("flash drive that is throttled and cools", flash(soon_too_warm(flash_drive(1 << 30)))),
+        ("flash drive with an SLC cache", flash(with_slc_cache(flash_drive(1 << 30), 32 << 20))),
         ("flash drive without costs", flash(free_flash(flash_drive(1 << 30)))),
         ("3D XPoint drive", profile::Device::XPoint(xpoint())),
         ("3D XPoint drive without costs", profile::Device::XPoint(free_xpoint())),

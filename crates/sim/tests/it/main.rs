@@ -29,6 +29,7 @@ mod runs;
 mod same_digest;
 mod server_options;
 mod single_pages;
+mod slc_cache;
 mod slots;
 mod space;
 mod stacks;

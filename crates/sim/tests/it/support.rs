@@ -8,7 +8,7 @@ use tameshi_record::{Control, RunStatus, Writer};
 use tameshi_sim::{Device, DeviceCompletion, SimError, execute};
 use tameshi_spec::profile::{
     self, Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HddProfile, HostLink, LatencyPoint, Nand,
-    NullProfile, PowerLossProtection, Scheduling, Sourced, Stalls, VolumeLimit, VolumeProfile, VolumeService,
+    NullProfile, PowerLossProtection, Scheduling, SlcCache, Sourced, Stalls, VolumeLimit, VolumeProfile, VolumeService,
     XPointProfile, Zones,
 };
 use tameshi_spec::run::{
@@ -126,15 +126,38 @@ pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
             separate_relocated: sourced(true),
             separate_hot: None,
         },
+        slc_cache: None,
         read_retry: None,
         power: None,
         simulated: profile::Simulated::default(),
     }
 }
 
+/// Lets a device that nobody asks for anything do what it does before `until`.
+pub fn idle_until(device: &mut Device, until: Nanos) {
+    let mut done = Vec::new();
+    while device.next_wake().is_some_and(|wake| wake < until) {
+        device.advance(until - 1, &mut done);
+    }
+    assert!(done.is_empty(), "{done:?}");
+}
+
 /// The same where a power cut empties the buffer.
 pub fn unprotected(mut drive: FlashProfile) -> FlashProfile {
     drive.buffer.power_loss_protection = None;
+    drive
+}
+
+/// The same with a cache of `bytes`, of blocks that hold one bit in a cell, half of which is kept; it idles after a hundredth of a
+/// second.
+pub fn with_slc_cache(mut drive: FlashProfile, bytes: u64) -> FlashProfile {
+    drive.slc_cache = Some(SlcCache {
+        size: sourced(Size(bytes)),
+        kept: Some(sourced(Size(bytes / 2))),
+        read_time: sourced(Time(25_000)),
+        program_time: sourced(Time(200_000)),
+        idle_after: sourced(Time(10_000_000)),
+    });
     drive
 }
 

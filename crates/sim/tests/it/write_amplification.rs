@@ -14,8 +14,16 @@ fn steady(policy: CleaningPolicy, separate: bool, units: u32, blocks: u32, spare
     // Two blocks in reserve and two (or one) half-open ones hold nothing that could be reclaimed.
     let kept = if separate { 3.0 } else { 2.5 };
     let logical = ((f64::from(blocks) - kept) * f64::from(units) * (1.0 - spare)) as u32;
-    let shape =
-        Shape { logical, blocks, units_per_block: units, reserve_blocks: 2, separate, hot_within: None, policy };
+    let shape = Shape {
+        logical,
+        blocks,
+        units_per_block: units,
+        reserve_blocks: 2,
+        separate,
+        hot_within: None,
+        policy,
+        cache: None,
+    };
     let mut ftl = Ftl::new(shape, Random::named(5, "victims")).expect("a layer");
     let mut random = Random::named(5, "writes");
     (0..logical).for_each(|unit| ftl.write_untimed(unit));
@@ -173,6 +181,7 @@ fn an_unused_share_of_the_addresses_is_spare() {
         separate: true,
         hot_within: None,
         policy: Greedy,
+        cache: None,
     };
     let mut ftl = Ftl::new(shape, Random::named(5, "victims")).expect("a layer");
     let mut random = Random::named(5, "writes");
@@ -198,6 +207,7 @@ fn trimmed_space_is_spare_too() {
             separate: true,
             hot_within: None,
             policy: Greedy,
+            cache: None,
         };
         let mut ftl = Ftl::new(shape, Random::named(5, "victims")).expect("a layer");
         let mut random = Random::named(5, "writes");
@@ -232,7 +242,8 @@ fn skewed(
     let frontiers = 1 + u32::from(separate) + 2 * u32::from(hot_within.is_some());
     let logical = (f64::from((blocks - 2) * units - frontiers * units / 2) * 0.85) as u32;
     let hot_within = hot_within.map(|share| (f64::from(logical) * share) as u64);
-    let shape = Shape { logical, blocks, units_per_block: units, reserve_blocks: 2, separate, hot_within, policy };
+    let shape =
+        Shape { logical, blocks, units_per_block: units, reserve_blocks: 2, separate, hot_within, policy, cache: None };
     let mut ftl = Ftl::new(shape, Random::named(seed, "victims")).expect("a layer");
     let mut random = Random::named(seed, "writes");
     let hot = (f64::from(logical) * part) as u64;

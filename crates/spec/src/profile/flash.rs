@@ -28,6 +28,9 @@ pub struct FlashProfile {
     pub link: HostLink,
     /// How space is reclaimed.
     pub cleaning: Cleaning,
+    /// Blocks that are written fast, with one bit in a cell, and emptied when the drive idles; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slc_cache: Option<SlcCache>,
     /// What reads cost more as the flash wears; absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_retry: Option<ReadRetry>,
@@ -253,6 +256,24 @@ pub enum CleaningPolicy {
     Random,
     /// The block with the most age · (1 − u) / u, u being its valid share: hot blocks are left to ripen, cold ones are not.
     CostBenefit,
+}
+
+/// An SLC cache: as long as erased blocks beyond the reserve are there, the host's data go to blocks that hold one bit in a cell; those
+/// are moved into blocks that hold all bits while the drive idles, or by its reclaiming.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SlcCache {
+    /// Bytes of the host's data that it holds at most.
+    pub size: Sourced<Size>,
+    /// Bytes of them for which the idle drive makes room even where it must reclaim other blocks; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Sourced<Size>>,
+    /// Sensing a page of it.
+    pub read_time: Sourced<Time>,
+    /// Programming a page of it.
+    pub program_time: Sourced<Time>,
+    /// The drive idles once it has held no command for so long.
+    pub idle_after: Sourced<Time>,
 }
 
 /// Reads that must be repeated with other reference voltages.

@@ -2,6 +2,7 @@
 //! file each.
 
 mod array;
+mod cache_limits;
 mod engine;
 mod engine_limits;
 mod flash;
@@ -28,7 +29,7 @@ pub use engine::{
 pub(crate) use engine_limits::impossible_engine;
 pub use flash::{
     Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Nand, Power, PowerLossProtection,
-    ReadRetry, Simulated, Thermal, Written,
+    ReadRetry, Simulated, SlcCache, Thermal, Written,
 };
 pub use hdd::{HddProfile, Scheduling, Zones};
 pub use host::{

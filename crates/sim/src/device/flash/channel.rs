@@ -13,7 +13,7 @@ use super::command::Fetched;
 use super::die::{Kind, NONE, Pending};
 use super::ftl::{Frontier, Step};
 use super::layout::Place;
-use super::{Flash, Nanos};
+use super::{Flash, IN_CACHE, Nanos};
 use crate::fault::Rebuilt;
 
 /// What a controller knows since its first channel died.
@@ -83,6 +83,7 @@ impl Flash {
             return Ok(false);
         }
         let whole = (&self.layout.places, self.layout.data());
+        self.controllers[number].is_uniform = false;
         let degraded = self.controllers[number].degraded.get_or_insert_with(|| {
             let layouts = vec![(whole.0.clone(), whole.1)];
             let (outstanding, filling) = (0, false);
@@ -115,17 +116,25 @@ impl Flash {
     /// Where a program unit is, and its kind of page.
     #[inline(always)]
     pub(super) fn place(&self, number: usize, unit: u32) -> (Place, u8) {
-        match &self.controllers[number].degraded {
-            None => self.layout.place(unit),
-            Some(_) => self.place_of_degraded(number, unit),
+        if self.controllers[number].is_uniform {
+            return self.layout.place(unit);
         }
+        self.place_among_others(number, unit)
     }
 
-    #[cold]
-    fn place_of_degraded(&self, number: usize, unit: u32) -> (Place, u8) {
+    #[inline(never)]
+    fn place_among_others(&self, number: usize, unit: u32) -> (Place, u8) {
         let (block, rest) = self.layout.block(unit);
         let (places, _) = self.layout_of(number, block, rest);
-        self.layout.in_turn(places[rest as usize], block)
+        self.of_block(number, places[rest as usize], block)
+    }
+
+    /// A place of a block with its kind of page.
+    fn of_block(&self, number: usize, place: Place, block: u32) -> (Place, u8) {
+        if self.controllers[number].ftl.is_in_cache(block) {
+            return (place, IN_CACHE);
+        }
+        self.layout.in_turn(place, block)
     }
 
     /// Places of the program units of a block that has such a one, and how many of a stripe hold data.
@@ -146,10 +155,10 @@ impl Flash {
         let first = rest / data * data;
         let first_die = self.controllers[number].first_die;
         if position == data {
-            let (last, kind) = self.layout.in_turn(places[(first + data - 1) as usize], block);
+            let (last, kind) = self.of_block(number, places[(first + data - 1) as usize], block);
             return Some((first_die + u32::from(last.parity) - 1, (unit - rest + first) | PARITY, kind));
         }
-        let (place, kind) = self.layout.in_turn(places[(first + position) as usize], block);
+        let (place, kind) = self.of_block(number, places[(first + position) as usize], block);
         let other = unit - rest + first + position;
         (other != unit).then_some((first_die + u32::from(place.die), other, kind))
     }

@@ -474,6 +474,9 @@ impl Flash {
     pub(crate) fn leave(&mut self, number: u32, at: Nanos) -> &DeviceCompletion {
         self.free_slots.push(number);
         self.held -= 1;
+        if self.held == 0 && self.idle.is_some() {
+            self.rests(at);
+        }
         let slot = &mut self.slots[number as usize];
         self.barrier.leave(slot.epoch, at);
         slot.done.at = at;
@@ -496,7 +499,7 @@ impl Flash {
     /// The commands that complete at `now`, when the next event is; `None` for what else happens then.
     #[inline]
     pub(crate) fn completing(&self, now: Nanos) -> impl Iterator<Item = Option<&DeviceCompletion>> {
-        let slot = |number: u32| number.checked_sub(self.dies.len() as u32);
+        let slot = |number: u32| number.checked_sub(self.first_slot);
         self.events.all_at(now).map(move |number| Some(self.in_slot(slot(number?)?)))
     }
 
@@ -506,10 +509,10 @@ impl Flash {
         debug_assert!(!self.holds_back());
         loop {
             let (at, number) = self.events.take_before(until)?;
-            match number.checked_sub(self.dies.len() as u32) {
+            match number.checked_sub(self.first_slot) {
                 Some(slot) => {
                     let next = self.events.first();
-                    match next.checked_sub(self.dies.len() as u32) {
+                    match next.checked_sub(self.first_slot) {
                         Some(next) => prefetch_all(&self.slots, next as usize),
                         None => prefetch_all(&self.dies, next as usize),
                     }

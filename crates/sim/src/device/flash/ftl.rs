@@ -3,11 +3,14 @@
 //! Eight bytes for each flash unit at most (a map and its inverse, four bytes each) and a constant for each block. Writing
 //! always goes to the open block of a frontier; a block is reclaimed by moving what is still valid in it and erasing it.
 
+mod cache;
 mod renewal;
 
 use super::hot::Hot;
 use super::victims::{OPEN, Victims};
 use crate::near::{on_large_pages, prefetch};
+use cache::Cache;
+pub use cache::CacheShape;
 use renewal::Renewal;
 use std::collections::VecDeque;
 use tameshi_base::Random;
@@ -30,13 +33,15 @@ pub enum Frontier {
     Cold,
     /// What is moved and was hot when it was written.
     Warm,
+    /// What the host writes into the cache.
+    Cached,
 }
 
 impl Frontier {
     /// How many there are.
-    pub const COUNT: usize = 4;
+    pub const COUNT: usize = 5;
     /// Those of the host's data.
-    pub const OF_HOST: [Self; 2] = [Self::Host, Self::Cold];
+    pub const OF_HOST: [Self; 3] = [Self::Host, Self::Cold, Self::Cached];
     /// Those of what is moved.
     pub const OF_RELOCATED: [Self; 2] = [Self::Relocated, Self::Warm];
 }
@@ -135,6 +140,7 @@ pub struct Ftl {
     open: [Open; Frontier::COUNT],
     separate: bool,
     hot: Option<Hot>,
+    cache: Option<Cache>,
     reserve_blocks: usize,
     /// So few erased blocks, and nothing must be written before one has been reclaimed.
     least_free: usize,
@@ -165,6 +171,8 @@ pub struct Shape {
     pub hot_within: Option<u64>,
     /// Which block is reclaimed.
     pub policy: CleaningPolicy,
+    /// Blocks that hold one bit in a cell, for what the host writes; `None`: there are none. Needs `separate`.
+    pub cache: Option<CacheShape>,
 }
 
 impl Ftl {
@@ -179,7 +187,10 @@ impl Ftl {
                 "{physical} flash units behind one controller are more than can be simulated; use a scale"
             ));
         }
-        let frontiers = 1 + u32::from(shape.separate) + 2 * u32::from(shape.hot_within.is_some());
+        let frontiers = 1
+            + u32::from(shape.separate)
+            + 2 * u32::from(shape.hot_within.is_some())
+            + u32::from(shape.cache.is_some());
         let kept = u64::from(shape.reserve_blocks + frontiers) * u64::from(shape.units_per_block);
         if u64::from(shape.logical) + kept + u64::from(shape.units_per_block) > physical {
             return Err(format!(
@@ -199,6 +210,7 @@ impl Ftl {
             open: [Open::default(); Frontier::COUNT],
             separate: shape.separate,
             hot: shape.hot_within.map(|within| Hot::new(within, shape.blocks)),
+            cache: shape.cache.map(|cache| Cache::new(cache, shape.blocks)),
             reserve_blocks: shape.reserve_blocks as usize,
             least_free: 1,
             victim: None,
@@ -246,6 +258,7 @@ impl Ftl {
     pub fn write(&mut self, logical: u32) -> (u32, Frontier) {
         self.work.host_units += 1;
         let frontier = match &self.hot {
+            _ if self.cache.is_some() && self.goes_into_cache() => Frontier::Cached,
             None => Frontier::Host,
             Some(hot) => self
                 .lookup(logical)
@@ -305,12 +318,14 @@ impl Ftl {
     #[cold]
     fn open_block(&mut self, frontier: Frontier) -> Open {
         let block = self.free.pop_front().expect("reclaiming keeps a block erased");
-        self.victims.open(block, self.usable_units);
+        let cache = self.cache.as_mut().filter(|_| frontier == Frontier::Cached);
+        let units = cache.map_or(self.usable_units, |cache| cache.open(block));
+        self.victims.open(block, units);
         if let Some(hot) = &mut self.hot {
             hot.open(block, frontier, self.work.host_units);
         }
         let begin = block * self.units_per_block;
-        Open { next: begin, end: begin + self.usable_units }
+        Open { next: begin, end: begin + units }
     }
 
     /// The last unit of an open block was taken.
@@ -350,16 +365,20 @@ impl Ftl {
     fn next_victim(&mut self) -> Victim {
         let writes = self.work.host_units;
         // What is as full as a block may be now gives nothing.
-        let most = (self.old_blocks() > 0).then_some(self.usable_units);
+        let most = (self.old_blocks() > 0 || self.cache.is_some()).then_some(self.usable_units);
         let chosen = self.victims.choose(writes, most);
         let (block, valid) = chosen.expect("closed blocks are there when erased ones are short");
         self.victim_of(block, valid)
     }
 
     fn victim_of(&self, block: u32, valid: u32) -> Victim {
+        Victim { block, next: block * self.units_per_block, valid, to: self.kept_apart(block) }
+    }
+
+    /// Where that goes which is still valid in a block.
+    fn kept_apart(&self, block: u32) -> Frontier {
         let of_hot = |hot: &Hot| hot.of_relocated(block, self.work.host_units);
-        let to = self.hot.as_ref().map_or(Frontier::Relocated, of_hot);
-        Victim { block, next: block * self.units_per_block, valid, to }
+        self.hot.as_ref().map_or(Frontier::Relocated, of_hot)
     }
 
     /// Moves the next valid unit out of the block that is being reclaimed, or erases it when none is left.
@@ -395,6 +414,9 @@ impl Ftl {
         self.erases[block as usize] += 1;
         self.work.erases += 1;
         self.free.push_back(block);
+        if let Some(cache) = &mut self.cache {
+            cache.erased(block);
+        }
         if let Some(renewal) = &mut self.renewal {
             renewal.erased(block);
         }
@@ -566,15 +588,22 @@ mod tests {
         ]
     }
 
+    pub(super) fn caches() -> impl Strategy<Value = CacheShape> {
+        let shape = |(units_per_block, blocks, kept_blocks)| CacheShape { units_per_block, blocks, kept_blocks };
+        (1..8u32, 1..12u32, 0..6u32).prop_map(shape)
+    }
+
     proptest! {
         #[test]
         fn nothing_is_lost_or_doubled_whatever_is_written_and_trimmed(
             policy in policies(), separate in any::<bool>(), seed in any::<u64>(), writes in 100..4000u32,
-            hot in proptest::option::of(1..600u64),
+            hot in proptest::option::of(1..600u64), cache in proptest::option::of(caches()), idles in any::<bool>(),
         ) {
-            let hot_within = hot.filter(|_| separate);
+            let (hot_within, cache) = (hot.filter(|_| separate), cache.filter(|_| separate));
             let shape =
-                Shape { logical: 300, blocks: 32, units_per_block: 16, reserve_blocks: 3, separate, hot_within, policy };
+                Shape {
+                logical: 300, blocks: 32, units_per_block: 16, reserve_blocks: 3, separate, hot_within, policy, cache,
+            };
             let mut ftl = Ftl::new(shape, Random::named(seed, "victims")).expect("a layer");
             let mut random = Random::named(seed, "writes");
             let mut known = [false; 300];
@@ -587,6 +616,9 @@ mod tests {
                     ftl.write_untimed(logical);
                 }
                 known[logical as usize] = !trims;
+                if idles && random.below(100) == 0 {
+                    (0..random.below(200)).for_each(|_| _ = ftl.tidy());
+                }
             }
             ftl.check();
             for (logical, &known) in known.iter().enumerate() {

@@ -8,9 +8,9 @@
 //! open blocks stay the same shares of the flash, hence also what reclaiming has to move. An erased block then charges an
 //! erase to an n-th of its dies in turn, so that erases are as long and, for each byte written, as many as at full scale.
 
-use super::ftl::{Divide, Shape};
-use tameshi_base::Nanos;
-use tameshi_spec::profile::FlashProfile;
+use super::ftl::{CacheShape, Divide, Shape};
+use tameshi_base::{Nanos, Size};
+use tameshi_spec::profile::{FlashProfile, SlcCache};
 
 /// Where a program unit of a block is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,21 @@ impl Layout {
                 .as_ref()
                 .map(|hot| u64::from(self.logical) * u64::from(hot.value.0) / 1_000_000),
             policy: flash.cleaning.policy.value,
+            cache: flash.slc_cache.as_ref().map(|cache| self.cache(flash, cache)),
         }
+    }
+
+    /// Blocks of one controller that hold one bit in a cell: whole stripes of them.
+    fn cache(&self, flash: &FlashProfile, cache: &SlcCache) -> CacheShape {
+        let stripe = self.data * self.program_units;
+        let units_per_block = (self.units_per_block / stripe / self.bits).max(1) * stripe;
+        let shares = u64::from(flash.controller.count.value) * u64::from(flash.simulated.scale.max(1));
+        let blocks = |size: Size| {
+            let units = size.0 / flash.mapping_unit.value.0 / shares;
+            u32::try_from(units.div_ceil(u64::from(units_per_block))).unwrap_or(u32::MAX).min(self.blocks)
+        };
+        let kept_blocks = cache.kept.as_ref().map_or(0, |kept| blocks(kept.value));
+        CacheShape { units_per_block, blocks: blocks(cache.size.value), kept_blocks }
     }
 
     /// The program unit of a mapping unit, and its place there.

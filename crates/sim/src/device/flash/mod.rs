@@ -20,6 +20,7 @@ mod die;
 pub mod ftl;
 mod heat;
 mod hot;
+mod idle;
 mod layout;
 mod power_loss;
 mod reclaim;
@@ -35,13 +36,17 @@ use channel::Degraded;
 use command::Slot;
 use die::{Die, Kind, NONE, Pending};
 use ftl::{Frontier, Ftl, Work};
+use idle::Idle;
 use layout::Layout;
 pub(super) use layout::Pace;
 use std::collections::VecDeque;
-use supply::{ERASE, PROGRAM, SENSE, Supply};
+use supply::{CACHE_PROGRAM, ERASE, PROGRAM, SENSE, Supply};
 use tameshi_base::{Command, Nanos, Random};
 use tameshi_record::{Heat, Resource, Usage, Wear};
-use tameshi_spec::profile::{FlashProfile, Simulated, Written};
+use tameshi_spec::profile::{FlashProfile, Simulated, SlcCache, Written};
+
+/// Stands for the kind of a page that holds one bit in a cell, in a cache; others are counted from zero.
+const IN_CACHE: u8 = 4;
 
 /// More dies, or more commands at once, are not simulated.
 const MOST: u64 = 1 << 23;
@@ -69,8 +74,9 @@ pub struct Flash {
     held: u32,
     slots: Vec<Slot>,
     free_slots: Vec<u32>,
-    /// What happens next: to dies by their numbers, and behind them to slots.
+    /// What happens next: to dies by their numbers, behind them to the idle drive, and then to slots.
     events: Agenda,
+    first_slot: u32,
     barrier: Barrier,
     /// Host programs, for the flushes of an unprotected drive.
     durable: Barrier,
@@ -83,6 +89,8 @@ pub struct Flash {
     rebuilt: VecDeque<Rebuilt>,
     /// What it draws, where that is known.
     supply: Option<Supply>,
+    /// Where it does something by itself.
+    idle: Option<Idle>,
     /// What had been done before the run.
     before: Work,
     /// What commands have written.
@@ -141,8 +149,9 @@ struct Times {
     /// Its logarithm to base 2, where that is whole.
     unit_bits: Option<u32>,
     interleave_units: u64,
-    read: [Nanos; 4],
-    program: [Nanos; 4],
+    /// By kind of page, [`IN_CACHE`] included.
+    read: [Nanos; 5],
+    program: [Nanos; 5],
     erase: Nanos,
     suspend: Option<Nanos>,
     /// One mapping unit on a channel, and a whole program unit.
@@ -197,6 +206,8 @@ struct Controller {
     first_die: u32,
     /// Since a channel died.
     degraded: Option<Box<Degraded>>,
+    /// Whether all its blocks are alike: no channel has died, none is of a cache.
+    is_uniform: bool,
 }
 
 impl Flash {
@@ -225,6 +236,7 @@ impl Flash {
                 programs: 0,
                 first_die: number * dies,
                 degraded: None,
+                is_uniform: profile.slc_cache.is_none(),
             })
         };
         let depth = profile.controller.queue_depth.value;
@@ -246,13 +258,15 @@ impl Flash {
             slots: Vec::new(),
             free_slots: Vec::new(),
             events: Agenda::new(),
+            first_slot: dies * controllers + 1,
             barrier: Barrier::default(),
             durable: Barrier::default(),
             relocations: reclaim::Relocations::default(),
             separate: profile.cleaning.separate_relocated.value,
             reclaiming: [0, 0, 1],
             rebuilt: VecDeque::new(),
-            supply: profile.power.as_ref().map(Supply::new),
+            supply: profile.power.as_ref().map(|power| Supply::new(power, profile)),
+            idle: profile.slc_cache.as_ref().map(|cache| Idle::new(cache.idle_after.value.0)),
             before: Work::default(),
             written_bytes: 0,
             past: past(profile),
@@ -297,7 +311,7 @@ impl Flash {
                 continue;
             }
             let Some((at, number)) = self.events.take() else { return };
-            match number.checked_sub(self.dies.len() as u32) {
+            match number.checked_sub(self.first_slot) {
                 Some(slot) => self.complete(slot, at, completions),
                 None => self.die_wakes(number, at),
             }
@@ -307,12 +321,12 @@ impl Flash {
     /// A command completes at `at`.
     #[inline]
     fn schedule(&mut self, at: Nanos, slot: u32) {
-        self.events.add(at, self.dies.len() as u32 + slot);
+        self.events.add(at, self.first_slot + slot);
     }
 
-    /// What a die does may be over.
+    /// What a die does may be over; or the drive idles.
     fn die_wakes(&mut self, number: u32, at: Nanos) {
-        let die = &mut self.dies[number as usize];
+        let Some(die) = self.dies.get_mut(number as usize) else { return self.idles(at) };
         if die.end > at {
             let end = die.end;
             return self.events.add(end, number);
@@ -373,6 +387,7 @@ impl Flash {
         let (energy, work) = match kind {
             Kind::Sense => (SENSE, times.read[usize::from(page)]),
             Kind::Erase => (ERASE, times.erase),
+            _ if page == IN_CACHE => (CACHE_PROGRAM, times.program[usize::from(page)]),
             Kind::Host | Kind::Parity | Kind::Relocated => (PROGRAM, times.program[usize::from(page)]),
         };
         if let Some(supply) = &mut self.supply {
@@ -416,17 +431,20 @@ impl Flash {
 
     /// Writes the first `bytes` as if long ago: once from begin to end, then over again at random, so many times over.
     ///
-    /// It takes no virtual time, and moves and erases what it must. With two to three passes at random the drive is in the
+    /// It takes no virtual time, and moves and erases what it must; a cache is empty at its end. With two to three passes at random the drive is in the
     /// steady state that it would reach under random writes of one mapping unit.
     pub fn precondition(&mut self, bytes: u64, random_passes: u32) {
         let count = self.controllers.len() as u64;
         for (number, controller) in self.controllers.iter_mut().enumerate() {
             let logical = (bytes / self.times.unit_bytes / count).min(u64::from(self.layout.logical));
+            controller.ftl.bypass_cache(true);
             (0..logical).for_each(|unit| controller.ftl.write_untimed(unit as u32));
             let mut random = Random::named(0, &format!("flash/precondition/{number}"));
             for _ in 0..logical * u64::from(random_passes) {
                 controller.ftl.write_untimed(random.below(logical) as u32);
             }
+            controller.ftl.bypass_cache(false);
+            while controller.ftl.tidy().is_some() {}
         }
         self.before = self.work();
     }
@@ -481,6 +499,11 @@ impl Flash {
             wear.logical_bytes += fill.logical * unit;
             wear.mapped_bytes += fill.mapped * unit;
             wear.erased_bytes += fill.erased * unit;
+            wear.cached_bytes = controller
+                .ftl
+                .cached_units()
+                .map(|units| wear.cached_bytes.unwrap_or(0) + units * unit)
+                .or(wear.cached_bytes);
             wear.blocks += erases.len() as u64;
             wear.cycles += controller.ftl.work().erases;
             wear.cycles_max = wear.cycles_max.max(erases.iter().max().map_or(0, |&cycles| u64::from(cycles)));
@@ -529,11 +552,17 @@ impl Times {
         }
     }
 
+    /// Of a kind of page, the longest.
+    fn longest_program(&self) -> Nanos {
+        self.program.into_iter().max().unwrap_or_default()
+    }
+
     fn new(profile: &FlashProfile, layout: &Layout) -> Self {
         let (nand, controller) = (&profile.nand, &profile.controller);
-        let by_kind = |times: &[tameshi_base::Time]| {
-            let mut all = [0; 4];
+        let by_kind = |times: &[tameshi_base::Time], in_cache: fn(&SlcCache) -> tameshi_base::Time| {
+            let mut all = [0; IN_CACHE as usize + 1];
             all.iter_mut().zip(times.iter().cycle()).for_each(|(time, given)| *time = given.0);
+            all[usize::from(IN_CACHE)] = profile.slc_cache.as_ref().map_or(0, |cache| in_cache(cache).0);
             all
         };
         let retry = profile.read_retry.as_ref().map(|retry| {
@@ -548,8 +577,8 @@ impl Times {
             unit_bytes: profile.mapping_unit.value.0,
             unit_bits: profile.mapping_unit.value.0.is_power_of_two().then(|| profile.mapping_unit.value.0.ilog2()),
             interleave_units: controller.interleave.value.0 / profile.mapping_unit.value.0,
-            read: by_kind(&nand.read_time.value),
-            program: by_kind(&nand.program_time.value),
+            read: by_kind(&nand.read_time.value, |cache| cache.read_time.value),
+            program: by_kind(&nand.program_time.value, |cache| cache.program_time.value),
             erase: nand.erase_time.value.0,
             suspend: nand.suspend_time.as_ref().map(|time| time.value.0),
             unit_transfer: channel.time(unit),

@@ -144,6 +144,7 @@ impl Flash {
             controller.programs = 0;
         }
         self.renew_after_power_loss(now);
+        self.rests_anew(now);
     }
 
     /// Program units that were filling up stay partly empty.

@@ -15,20 +15,22 @@ use tameshi_spec::profile;
 pub(super) const SENSE: usize = 0;
 pub(super) const PROGRAM: usize = 1;
 pub(super) const ERASE: usize = 2;
+pub(super) const CACHE_PROGRAM: usize = 3;
+const KINDS: usize = 4;
 
 /// A limit of the power, and what it has carried.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
     /// Milliwatts allowed beyond idling, and the time for which they carry each of what takes energy.
     beyond_mw: u64,
-    carries: [Nanos; 3],
+    carries: [Nanos; KINDS],
     /// For how long it has had to carry what was begun, what is ahead included; and what came on top, without waiting.
     carried: Nanos,
     on_top: Nanos,
 }
 
 impl Limit {
-    fn new(limit_mw: u32, idle_mw: u32, takes_nj: [u64; 3]) -> Self {
+    fn new(limit_mw: u32, idle_mw: u32, takes_nj: [u64; KINDS]) -> Self {
         let beyond_mw = u64::from(limit_mw - idle_mw);
         // A milliwatt is a million nanojoules per second; a rate counts thousandths.
         let pace = Pace::per_second(Rate(beyond_mw * 1_000_000_000));
@@ -36,12 +38,19 @@ impl Limit {
     }
 }
 
+/// Nanojoules of a program of a cache: it draws as much as others, for a shorter time.
+fn in_cache(program_nj: u64, of: &profile::FlashProfile, cache: &profile::SlcCache) -> u64 {
+    let times = &of.nand.program_time.value;
+    let all: u64 = times.iter().map(|time| time.0).sum();
+    program_nj * cache.program_time.value.0 * times.len() as u64 / all.max(1)
+}
+
 /// The drive's supply.
 #[derive(Clone, Debug)]
 pub(super) struct Supply {
     idle_mw: u64,
-    /// Nanojoules of a sense, a program and an erase.
-    takes_nj: [u64; 3],
+    /// Nanojoules of a sense, a program, an erase, and a program of a cache.
+    takes_nj: [u64; KINDS],
     /// What holds it back while it is cool, and while it is throttled.
     cool: Option<Limit>,
     throttled: Option<Limit>,
@@ -54,8 +63,9 @@ pub(super) struct Supply {
 }
 
 impl Supply {
-    pub(super) fn new(power: &profile::Power) -> Self {
-        let takes_nj = [&power.read_nj, &power.program_nj, &power.erase_nj].map(|of| u64::from(of.value));
+    pub(super) fn new(power: &profile::Power, of: &profile::FlashProfile) -> Self {
+        let [read, program, erase] = [&power.read_nj, &power.program_nj, &power.erase_nj].map(|of| u64::from(of.value));
+        let takes_nj = [read, program, erase, of.slc_cache.as_ref().map_or(0, |cache| in_cache(program, of, cache))];
         let limit = |limit_mw: u32| Limit::new(limit_mw, power.idle_mw.value, takes_nj);
         Self {
             idle_mw: u64::from(power.idle_mw.value),

@@ -62,6 +62,11 @@ impl Victims {
         self.counts[block as usize] & !OPEN
     }
 
+    /// The fewest valid units that a closed block has; more than any where none is closed.
+    pub(super) fn least_valid(&self) -> u32 {
+        self.counts.iter().fold(u32::MAX, |least, &count| least.min(count))
+    }
+
     /// Units of an open block that will not be written.
     pub(super) fn give_up(&mut self, block: u32, units: u32) {
         self.counts[block as usize] -= units;

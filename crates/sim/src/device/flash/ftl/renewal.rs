@@ -47,7 +47,8 @@ impl Ftl {
     /// A sentence, when what is left can't hold the logical units; then nothing has changed.
     pub fn narrow(&mut self, usable_units: u32) -> Result<(), String> {
         let blocks = self.erases.len();
-        let frontiers = 1 + usize::from(self.separate) + 2 * usize::from(self.hot.is_some());
+        let hot_and_cache = 2 * usize::from(self.hot.is_some()) + usize::from(self.cache.is_some());
+        let frontiers = 1 + usize::from(self.separate) + hot_and_cache;
         let (reserve, usable) = (self.reserve_blocks.max(3), u64::from(usable_units));
         if self.map.len() as u64 + (reserve + frontiers + 1) as u64 * usable > blocks as u64 * usable {
             return Err(format!("{blocks} blocks of {usable} units can't hold {} units any more", self.map.len()));
@@ -56,6 +57,9 @@ impl Ftl {
         (self.reserve_blocks, self.least_free) = (reserve, 2);
         let before = self.usable_units;
         self.usable_units = usable_units;
+        if let Some(cache) = &mut self.cache {
+            cache.narrow((usable_units, before));
+        }
         let renewal = self.renewal.get_or_insert_with(|| {
             let (capacities, of) = (vec![before], vec![0; blocks]);
             Box::new(Renewal { capacities, of, old: 0, lost_units: 0, victim: None, cursor: 0 })
@@ -119,7 +123,7 @@ impl Ftl {
 #[cfg(test)]
 mod tests {
     use super::super::Shape;
-    use super::super::tests::policies;
+    use super::super::tests::{caches, policies};
     use super::*;
     use proptest::prelude::*;
     use tameshi_base::Random;
@@ -130,10 +134,13 @@ mod tests {
         fn the_map_holds_the_same_whenever_blocks_become_narrower(
             policy in policies(), separate in any::<bool>(), hot in proptest::option::of(1..600u64), seed in any::<u64>(),
             times in proptest::collection::vec(0..2000u32, 1..3), writes in 300..2500u32,
+            cache in proptest::option::of(caches()),
         ) {
-            let hot_within = hot.filter(|_| separate);
+            let (hot_within, cache) = (hot.filter(|_| separate), cache.filter(|_| separate));
             let shape =
-                Shape { logical: 300, blocks: 40, units_per_block: 16, reserve_blocks: 2, separate, hot_within, policy };
+                Shape {
+                logical: 300, blocks: 40, units_per_block: 16, reserve_blocks: 2, separate, hot_within, policy, cache,
+            };
             let mut ftl = Ftl::new(shape, Random::named(seed, "victims")).expect("a layer");
             let (mut random, mut known, mut usable) = (Random::named(seed, "writes"), [false; 300], 16);
             for write in 0..writes {
@@ -142,6 +149,9 @@ mod tests {
                     ftl.narrow(usable).expect("room");
                 }
                 // One unit in two of the host's makes the rebuild move one.
+                if write % 7 == 0 {
+                    ftl.tidy();
+                }
                 if ftl.old_blocks() > 0 && write % 2 == 0 {
                     while ftl.is_exhausted() {
                         ftl.reclaim();
@@ -186,6 +196,7 @@ mod tests {
             separate: true,
             hot_within: None,
             policy,
+            cache: None,
         };
         let mut ftl = Ftl::new(shape, Random::named(1, "victims")).expect("a layer");
         let before = ftl.fill();

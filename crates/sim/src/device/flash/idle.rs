@@ -1,0 +1,95 @@
+//! What a drive does by itself while it holds no command: it empties its SLC cache and makes room for it.
+//!
+//! As much as its dies program at once is on its way at a time. A command that comes finds the dies at that work, as it finds them at
+//! any other; the next step waits until the drive idles again.
+
+use super::Flash;
+use super::ftl::Step;
+use tameshi_base::Nanos;
+
+/// When the drive idles.
+#[derive(Debug)]
+pub(super) struct Idle {
+    /// It does once it has held no command for so long.
+    after: Nanos,
+    /// When the last command left.
+    since: Nanos,
+    /// Whether its event is among those to come.
+    is_awaited: bool,
+}
+
+impl Idle {
+    pub(super) fn new(after: Nanos) -> Self {
+        Self { after, since: 0, is_awaited: false }
+    }
+}
+
+impl Flash {
+    /// The drive holds no command any more.
+    #[inline(never)]
+    pub(super) fn rests(&mut self, now: Nanos) {
+        let number = self.idling();
+        let Some(idle) = &mut self.idle else { return };
+        idle.since = now;
+        if !std::mem::replace(&mut idle.is_awaited, true) {
+            self.events.add(now + idle.after, number);
+        }
+    }
+
+    /// Events under way have been forgotten.
+    pub(super) fn rests_anew(&mut self, now: Nanos) {
+        if let Some(idle) = &mut self.idle {
+            idle.is_awaited = false;
+            self.rests(now);
+        }
+    }
+
+    /// The number of its event: behind those of the dies.
+    fn idling(&self) -> u32 {
+        self.dies.len() as u32
+    }
+
+    /// The time may have come.
+    #[cold]
+    pub(super) fn idles(&mut self, at: Nanos) {
+        let number = self.idling();
+        let Some(idle) = &mut self.idle else { return };
+        idle.is_awaited = self.held == 0;
+        if !idle.is_awaited {
+            return;
+        }
+        let due = idle.since + idle.after;
+        if due > at {
+            return self.events.add(due, number);
+        }
+        let step = self.times.longest_program();
+        let is_at_work = self.dies.iter().any(|die| die.now.is_some() || !die.queue.is_empty());
+        let goes_on = is_at_work || self.tidy(at);
+        if let Some(idle) = &mut self.idle {
+            idle.is_awaited = goes_on;
+        }
+        if goes_on {
+            self.events.add(at + step, number);
+        }
+    }
+
+    /// Moves as many units as all dies program at once; whether anything was left to do.
+    fn tidy(&mut self, at: Nanos) -> bool {
+        let mut any = false;
+        for number in 0..self.controllers.len() {
+            let mut left = self.layout.dies() * self.layout.program_units;
+            while left > 0 {
+                let Some(step) = self.controllers[number].ftl.tidy() else { break };
+                any = true;
+                match step {
+                    Step::Moved { from, to, frontier } => {
+                        self.move_unit(number, frontier, (from, to), false, at);
+                        left -= 1;
+                    }
+                    Step::Erased { .. } => self.erase(number, false, at),
+                }
+            }
+        }
+        any
+    }
+}

@@ -1,0 +1,90 @@
+//! Figures of an SLC cache that its drive can't have, each with the reason.
+
+use super::limits::{Impossible, Limit, MS, SIZE, TIME, US, conflict};
+use super::{FlashProfile, SlcCache};
+use tameshi_base::units::Time;
+
+const PPM: u128 = 1_000_000;
+/// A smaller part of what the flash could hold with one bit in a cell is a size in the wrong unit.
+const LEAST_SHARE: u64 = 900;
+
+/// Bytes that all the flash holds with one bit in a cell, and those that its spare does.
+fn with_one_bit(flash: &FlashProfile) -> [u64; 2] {
+    let bits = flash.nand.cell.value.bits() as u128;
+    let (capacity, spare) = (u128::from(flash.capacity.value.0), u128::from(flash.over_provisioning.value.0));
+    [(PPM + spare), spare].map(|parts| (capacity * parts / PPM / bits) as u64)
+}
+
+pub(super) fn cache_limits(flash: &FlashProfile, cache: &SlcCache) -> Vec<Limit<'static>> {
+    let at = |key| vec!["flash", "slc_cache", key];
+    let [most, spare] = with_one_bit(flash);
+    let mut limits = vec![
+        Limit(cache.size.value.0, at("size"), SIZE, most / LEAST_SHARE, most),
+        Limit(cache.read_time.value.0, at("read_time"), TIME, 2 * US, MS),
+        Limit(cache.program_time.value.0, at("program_time"), TIME, 20 * US, 10 * MS),
+        Limit(cache.idle_after.value.0, at("idle_after"), TIME, 5 * MS, 4000 * MS),
+    ];
+    let most = spare.min(cache.size.value.0);
+    limits.extend(cache.kept.iter().map(|kept| Limit(kept.value.0, at("kept"), SIZE, most / LEAST_SHARE, most)));
+    limits
+}
+
+pub(super) fn cache_conflict(flash: &FlashProfile, cache: &SlcCache) -> Option<Impossible<'static>> {
+    let at = |key| ["flash", "slc_cache", key];
+    if flash.nand.cell.value.bits() == 1 {
+        return conflict(&at("size"), "the drive's cells hold one bit anyway", "no slc_cache");
+    }
+    if !flash.cleaning.separate_relocated.value {
+        let message = "what leaves the cache needs blocks of its own";
+        return conflict(&["flash", "cleaning", "separate_relocated"], message, "true beside an slc_cache");
+    }
+    let slowest = |times: &[Time]| times.iter().copied().max().unwrap_or_default();
+    for (key, time, other, others) in [
+        ("read_time", &cache.read_time, "read_time", &flash.nand.read_time.value),
+        ("program_time", &cache.program_time, "program_time", &flash.nand.program_time.value),
+    ] {
+        let most = slowest(others);
+        if time.value > most {
+            let message = "a page with one bit in a cell takes no longer than others";
+            return conflict(&at(key), message, &format!("up to the longest nand.{other}, {most}"));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::limits::impossible;
+    use super::super::{Device, DeviceProfile};
+    use super::*;
+    use tameshi_base::units::Size;
+
+    fn judged(change: impl Fn(&mut FlashProfile)) -> Option<(String, String)> {
+        let text = include_str!("../../../../profiles/devices/nvme-tlc-1tb-consumer.toml");
+        let mut device = toml::from_str::<DeviceProfile>(text).expect("a profile").device;
+        let Device::Flash(flash) = &mut device else { panic!("a flash drive") };
+        change(flash);
+        impossible(&device).map(|found| (found.path[1..].join("."), found.message))
+    }
+
+    fn cache(flash: &mut FlashProfile) -> &mut SlcCache {
+        flash.slc_cache.as_mut().expect("a cache")
+    }
+
+    #[test]
+    fn a_cache_that_the_flash_can_not_have_is_refused_at_its_key() {
+        assert_eq!(judged(|_| ()), None);
+        let refused: [(&str, fn(&mut FlashProfile)); 7] = [
+            ("slc_cache.size.value", |flash| cache(flash).size.value = Size(400_000_000_000)),
+            ("slc_cache.size.value", |flash| cache(flash).size.value.0 /= 1000),
+            ("slc_cache.kept.value", |flash| cache(flash).kept.as_mut().expect("some").value = Size(40_000_000_000)),
+            ("slc_cache.read_time.value", |flash| cache(flash).read_time.value = Time(66_000)),
+            ("slc_cache.program_time.value", |flash| cache(flash).program_time.value = Time(1_200_000)),
+            ("slc_cache.idle_after.value", |flash| cache(flash).idle_after.value = Time(1_000)),
+            ("cleaning.separate_relocated.value", |flash| flash.cleaning.separate_relocated.value = false),
+        ];
+        for (place, change) in refused {
+            assert_eq!(judged(change).map(|(found, _)| found).as_deref(), Some(place));
+        }
+    }
+}
