@@ -53,6 +53,7 @@ fn layer(drive: &FlashProfile) -> (Ftl, u32) {
         hot_within: None,
         policy: drive.cleaning.policy.value,
         cache: None,
+        idle_blocks: 0,
     };
     (Ftl::new(shape, Random::named(1, "victims")).expect("a layer"), logical)
 }

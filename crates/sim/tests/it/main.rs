@@ -16,6 +16,7 @@ mod events;
 mod faults;
 mod flash;
 mod hosts;
+mod idle;
 mod modes;
 mod page_cache;
 mod power;

@@ -67,8 +67,8 @@ fn an_idle_drive_moves_each_full_block_of_its_cache_once_and_then_has_room_for_a
     let mut device = device(drive());
     let first = fill(&mut device, 0, 0, CACHE);
     let begin = first.last().expect("some").at;
-    idle_until(&mut device, begin + 10_000_000);
-    assert_eq!(wear(&device).moved_bytes, 0, "it waits for a hundredth of a second");
+    idle_until(&mut device, begin + 100_000_000);
+    assert_eq!(wear(&device).moved_bytes, 0, "it waits for a tenth of a second");
     idle_until(&mut device, Nanos::MAX / 4);
     // The open block of each controller is left as it is: an eighth of 16 programs of 32 pages on 8 dies is the least.
     let moved = wear(&device).moved_bytes;
@@ -91,7 +91,7 @@ fn a_full_drive_keeps_room_for_the_part_that_is_kept() {
         let mut drive = drive();
         drive.simulated = Simulated { written: Written::Steady, ..Simulated::default() };
         if !kept {
-            drive.slc_cache.as_mut().expect("a cache").kept = None;
+            drive.idle.as_mut().expect("it does something").erased = None;
         }
         let mut device = device(drive);
         let mut random = Random::named(1, "test");
@@ -156,7 +156,7 @@ fn power_that_fails_while_the_cache_is_emptied_loses_nothing_and_it_is_emptied_a
     for drive in [drive(), unprotected(drive())] {
         let mut device = device(drive);
         let done = fill(&mut device, 0, 0, CACHE);
-        let mut now = done.last().expect("some").at + 30_000_000;
+        let mut now = done.last().expect("some").at + 120_000_000;
         idle_until(&mut device, now);
         let moved = wear(&device).moved_bytes;
         assert!(0 < moved && moved < CACHE / 2, "in the middle of it: {moved}");
@@ -182,7 +182,7 @@ proptest! {
         drive.nand.pages_per_block = sourced(4);
         drive.over_provisioning = sourced(Share(600_000));
         drive.cleaning.policy = sourced(policy[choice]);
-        drive.slc_cache.as_mut().expect("a cache").idle_after = sourced(Time(5_000_000));
+        drive.idle.as_mut().expect("it does something").after = sourced(Time(5_000_000));
         let mut device = device(drive);
         let (mut random, mut now, mut id) = (Random::named(seed, "test"), 0, 0);
         for (number, (count, pause_ms)) in bursts.into_iter().enumerate() {

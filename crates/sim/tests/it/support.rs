@@ -7,9 +7,9 @@ use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_record::{Control, RunStatus, Writer};
 use tameshi_sim::{Device, DeviceCompletion, SimError, execute};
 use tameshi_spec::profile::{
-    self, Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HddProfile, HostLink, LatencyPoint, Nand,
-    NullProfile, PowerLossProtection, Scheduling, SlcCache, Sourced, Stalls, VolumeLimit, VolumeProfile, VolumeService,
-    XPointProfile, Zones,
+    self, Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HddProfile, HostLink, Idle, LatencyPoint,
+    Nand, NullProfile, PowerLossProtection, Scheduling, SlcCache, Sourced, Stalls, VolumeLimit, VolumeProfile,
+    VolumeService, XPointProfile, Zones,
 };
 use tameshi_spec::run::{
     Cache, Function, Link, Node, PhaseSpec, PhaseStream, RUN_SPEC_VERSION, Rebuild, RunSpec, Start, StorageSpec, Until,
@@ -127,6 +127,7 @@ pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
             separate_hot: None,
         },
         slc_cache: None,
+        idle: None,
         read_retry: None,
         power: None,
         simulated: profile::Simulated::default(),
@@ -148,16 +149,15 @@ pub fn unprotected(mut drive: FlashProfile) -> FlashProfile {
     drive
 }
 
-/// The same with a cache of `bytes`, of blocks that hold one bit in a cell, half of which is kept; it idles after a hundredth of a
-/// second.
+/// The same with a cache of `bytes`, of blocks that hold one bit in a cell; it idles after a tenth of a second, and then erases as much
+/// flash.
 pub fn with_slc_cache(mut drive: FlashProfile, bytes: u64) -> FlashProfile {
     drive.slc_cache = Some(SlcCache {
         size: sourced(Size(bytes)),
-        kept: Some(sourced(Size(bytes / 2))),
         read_time: sourced(Time(25_000)),
         program_time: sourced(Time(200_000)),
-        idle_after: sourced(Time(10_000_000)),
     });
+    drive.idle = Some(Idle { after: sourced(Time(100 * MS)), erased: Some(sourced(Size(bytes))) });
     drive
 }
 

@@ -23,6 +23,7 @@ fn steady(policy: CleaningPolicy, separate: bool, units: u32, blocks: u32, spare
         hot_within: None,
         policy,
         cache: None,
+        idle_blocks: 0,
     };
     let mut ftl = Ftl::new(shape, Random::named(5, "victims")).expect("a layer");
     let mut random = Random::named(5, "writes");
@@ -182,6 +183,7 @@ fn an_unused_share_of_the_addresses_is_spare() {
         hot_within: None,
         policy: Greedy,
         cache: None,
+        idle_blocks: 0,
     };
     let mut ftl = Ftl::new(shape, Random::named(5, "victims")).expect("a layer");
     let mut random = Random::named(5, "writes");
@@ -208,6 +210,7 @@ fn trimmed_space_is_spare_too() {
             hot_within: None,
             policy: Greedy,
             cache: None,
+            idle_blocks: 0,
         };
         let mut ftl = Ftl::new(shape, Random::named(5, "victims")).expect("a layer");
         let mut random = Random::named(5, "writes");
@@ -242,8 +245,17 @@ fn skewed(
     let frontiers = 1 + u32::from(separate) + 2 * u32::from(hot_within.is_some());
     let logical = (f64::from((blocks - 2) * units - frontiers * units / 2) * 0.85) as u32;
     let hot_within = hot_within.map(|share| (f64::from(logical) * share) as u64);
-    let shape =
-        Shape { logical, blocks, units_per_block: units, reserve_blocks: 2, separate, hot_within, policy, cache: None };
+    let shape = Shape {
+        logical,
+        blocks,
+        units_per_block: units,
+        reserve_blocks: 2,
+        separate,
+        hot_within,
+        policy,
+        cache: None,
+        idle_blocks: 0,
+    };
     let mut ftl = Ftl::new(shape, Random::named(seed, "victims")).expect("a layer");
     let mut random = Random::named(seed, "writes");
     let hot = (f64::from(logical) * part) as u64;

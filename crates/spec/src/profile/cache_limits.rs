@@ -1,32 +1,37 @@
-//! Figures of an SLC cache that its drive can't have, each with the reason.
+//! Figures of an SLC cache and of idling that a flash drive can't have, each with the reason.
 
 use super::limits::{Impossible, Limit, MS, SIZE, TIME, US, conflict};
-use super::{FlashProfile, SlcCache};
+use super::{FlashProfile, Idle, SlcCache};
 use tameshi_base::units::Time;
 
 const PPM: u128 = 1_000_000;
-/// A smaller part of what the flash could hold with one bit in a cell is a size in the wrong unit.
+/// A smaller part of what there could be at most is a size in the wrong unit.
 const LEAST_SHARE: u64 = 900;
 
-/// Bytes that all the flash holds with one bit in a cell, and those that its spare does.
-fn with_one_bit(flash: &FlashProfile) -> [u64; 2] {
-    let bits = flash.nand.cell.value.bits() as u128;
-    let (capacity, spare) = (u128::from(flash.capacity.value.0), u128::from(flash.over_provisioning.value.0));
-    [(PPM + spare), spare].map(|parts| (capacity * parts / PPM / bits) as u64)
+fn size(value: u64, key: Vec<&'static str>, most: u64) -> Limit<'static> {
+    Limit(value, key, SIZE, most / LEAST_SHARE, most)
 }
 
-pub(super) fn cache_limits(flash: &FlashProfile, cache: &SlcCache) -> Vec<Limit<'static>> {
+fn parts(flash: &FlashProfile, millionths: u128) -> u64 {
+    (u128::from(flash.capacity.value.0) * millionths / PPM) as u64
+}
+
+pub(super) fn cache_limits(flash: &FlashProfile, cache: &SlcCache) -> [Limit<'static>; 3] {
     let at = |key| vec!["flash", "slc_cache", key];
-    let [most, spare] = with_one_bit(flash);
-    let mut limits = vec![
-        Limit(cache.size.value.0, at("size"), SIZE, most / LEAST_SHARE, most),
+    let all = parts(flash, PPM + u128::from(flash.over_provisioning.value.0));
+    let with_one_bit = all / flash.nand.cell.value.bits() as u64;
+    [
+        size(cache.size.value.0, at("size"), with_one_bit),
         Limit(cache.read_time.value.0, at("read_time"), TIME, 2 * US, MS),
         Limit(cache.program_time.value.0, at("program_time"), TIME, 20 * US, 10 * MS),
-        Limit(cache.idle_after.value.0, at("idle_after"), TIME, 5 * MS, 4000 * MS),
-    ];
-    let most = spare.min(cache.size.value.0);
-    limits.extend(cache.kept.iter().map(|kept| Limit(kept.value.0, at("kept"), SIZE, most / LEAST_SHARE, most)));
-    limits
+    ]
+}
+
+pub(super) fn idle_limits(flash: &FlashProfile, idle: &Idle) -> impl Iterator<Item = Limit<'static>> {
+    let at = |key| vec!["flash", "idle", key];
+    let spare = parts(flash, u128::from(flash.over_provisioning.value.0));
+    let erased = idle.erased.iter().map(move |erased| size(erased.value.0, at("erased"), spare));
+    erased.chain([Limit(idle.after.value.0, at("after"), TIME, 20 * MS, 10_000 * MS)])
 }
 
 pub(super) fn cache_conflict(flash: &FlashProfile, cache: &SlcCache) -> Option<Impossible<'static>> {
@@ -71,16 +76,21 @@ mod tests {
         flash.slc_cache.as_mut().expect("a cache")
     }
 
+    fn idle(flash: &mut FlashProfile) -> &mut Idle {
+        flash.idle.as_mut().expect("it does something")
+    }
+
     #[test]
     fn a_cache_that_the_flash_can_not_have_is_refused_at_its_key() {
         assert_eq!(judged(|_| ()), None);
-        let refused: [(&str, fn(&mut FlashProfile)); 7] = [
+        let refused: [(&str, fn(&mut FlashProfile)); 8] = [
             ("slc_cache.size.value", |flash| cache(flash).size.value = Size(400_000_000_000)),
             ("slc_cache.size.value", |flash| cache(flash).size.value.0 /= 1000),
-            ("slc_cache.kept.value", |flash| cache(flash).kept.as_mut().expect("some").value = Size(40_000_000_000)),
+            ("idle.erased.value", |flash| idle(flash).erased.as_mut().expect("some").value = Size(91_000_000_000)),
+            ("idle.erased.value", |flash| idle(flash).erased.as_mut().expect("some").value = Size(18_000_000)),
             ("slc_cache.read_time.value", |flash| cache(flash).read_time.value = Time(66_000)),
             ("slc_cache.program_time.value", |flash| cache(flash).program_time.value = Time(1_200_000)),
-            ("slc_cache.idle_after.value", |flash| cache(flash).idle_after.value = Time(1_000)),
+            ("idle.after.value", |flash| idle(flash).after.value = Time(500_000)),
             ("cleaning.separate_relocated.value", |flash| flash.cleaning.separate_relocated.value = false),
         ];
         for (place, change) in refused {

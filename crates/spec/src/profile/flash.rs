@@ -28,9 +28,12 @@ pub struct FlashProfile {
     pub link: HostLink,
     /// How space is reclaimed.
     pub cleaning: Cleaning,
-    /// Blocks that are written fast, with one bit in a cell, and emptied when the drive idles; absent: none.
+    /// Blocks that are written fast, with one bit in a cell, and emptied later; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slc_cache: Option<SlcCache>,
+    /// What the drive does by itself while no command is there; absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<Idle>,
     /// What reads cost more as the flash wears; absent: nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_retry: Option<ReadRetry>,
@@ -259,21 +262,27 @@ pub enum CleaningPolicy {
 }
 
 /// An SLC cache: as long as erased blocks beyond the reserve are there, the host's data go to blocks that hold one bit in a cell; those
-/// are moved into blocks that hold all bits while the drive idles, or by its reclaiming.
+/// are moved into blocks that hold all bits when the drive idles, if it does anything then, or by its reclaiming.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlcCache {
     /// Bytes of the host's data that it holds at most.
     pub size: Sourced<Size>,
-    /// Bytes of them for which the idle drive makes room even where it must reclaim other blocks; absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<Sourced<Size>>,
     /// Sensing a page of it.
     pub read_time: Sourced<Time>,
     /// Programming a page of it.
     pub program_time: Sourced<Time>,
-    /// The drive idles once it has held no command for so long.
-    pub idle_after: Sourced<Time>,
+}
+
+/// A drive that idles empties its SLC cache and reclaims blocks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Idle {
+    /// It idles once it has held no command for so long.
+    pub after: Sourced<Time>,
+    /// Bytes of flash beyond the reserve that it gets erased then, as far as reclaiming gains enough; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erased: Option<Sourced<Size>>,
 }
 
 /// Reads that must be repeated with other reference voltages.

@@ -3,7 +3,7 @@
 //! The limits are wide, but those of each time, rate and power are less than a factor of a thousand apart: what is in the wrong unit
 //! lies outside.
 
-use super::cache_limits::{cache_conflict, cache_limits};
+use super::cache_limits::{cache_conflict, cache_limits, idle_limits};
 use super::geometry_limits::{disk_conflict, flash_geometry_conflict, xpoint_conflict};
 use super::power_limits::{drawn, draws_more_idle, power_conflict, power_limits};
 use super::{Device, FlashProfile, HddProfile, HostLink, Pcie, XPointProfile};
@@ -176,6 +176,7 @@ fn flash_drive(flash: &FlashProfile) -> Option<Impossible<'static>> {
     limits.extend(link_limits("flash", &flash.link));
     limits.extend(flash.power.iter().flat_map(power_limits));
     limits.extend(flash.slc_cache.iter().flat_map(|cache| cache_limits(flash, cache)));
+    limits.extend(flash.idle.iter().flat_map(|idle| idle_limits(flash, idle)));
     outside("flash drive", limits).or_else(|| flash_conflict(flash))
 }
 

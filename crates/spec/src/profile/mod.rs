@@ -28,7 +28,7 @@ pub use engine::{
 };
 pub(crate) use engine_limits::impossible_engine;
 pub use flash::{
-    Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Nand, Power, PowerLossProtection,
+    Buffer, Cell, Cleaning, CleaningPolicy, Controller, FlashProfile, HostLink, Idle, Nand, Power, PowerLossProtection,
     ReadRetry, Simulated, SlcCache, Thermal, Written,
 };
 pub use hdd::{HddProfile, Scheduling, Zones};

@@ -5,6 +5,7 @@
 
 mod cache;
 mod renewal;
+mod tidy;
 
 use super::hot::Hot;
 use super::victims::{OPEN, Victims};
@@ -141,6 +142,7 @@ pub struct Ftl {
     separate: bool,
     hot: Option<Hot>,
     cache: Option<Cache>,
+    idle_blocks: u32,
     reserve_blocks: usize,
     /// So few erased blocks, and nothing must be written before one has been reclaimed.
     least_free: usize,
@@ -173,6 +175,8 @@ pub struct Shape {
     pub policy: CleaningPolicy,
     /// Blocks that hold one bit in a cell, for what the host writes; `None`: there are none. Needs `separate`.
     pub cache: Option<CacheShape>,
+    /// Blocks that are erased beyond the reserve when it idles.
+    pub idle_blocks: u32,
 }
 
 impl Ftl {
@@ -211,6 +215,7 @@ impl Ftl {
             separate: shape.separate,
             hot: shape.hot_within.map(|within| Hot::new(within, shape.blocks)),
             cache: shape.cache.map(|cache| Cache::new(cache, shape.blocks)),
+            idle_blocks: shape.idle_blocks,
             reserve_blocks: shape.reserve_blocks as usize,
             least_free: 1,
             victim: None,
@@ -365,7 +370,7 @@ impl Ftl {
     fn next_victim(&mut self) -> Victim {
         let writes = self.work.host_units;
         // What is as full as a block may be now gives nothing.
-        let most = (self.old_blocks() > 0 || self.cache.is_some()).then_some(self.usable_units);
+        let most = (self.old_blocks() > 0 || self.idle_blocks > 0).then_some(self.usable_units);
         let chosen = self.victims.choose(writes, most);
         let (block, valid) = chosen.expect("closed blocks are there when erased ones are short");
         self.victim_of(block, valid)
@@ -589,8 +594,7 @@ mod tests {
     }
 
     pub(super) fn caches() -> impl Strategy<Value = CacheShape> {
-        let shape = |(units_per_block, blocks, kept_blocks)| CacheShape { units_per_block, blocks, kept_blocks };
-        (1..8u32, 1..12u32, 0..6u32).prop_map(shape)
+        (1..8u32, 1..12u32).prop_map(|(units_per_block, blocks)| CacheShape { units_per_block, blocks })
     }
 
     proptest! {
@@ -600,9 +604,10 @@ mod tests {
             hot in proptest::option::of(1..600u64), cache in proptest::option::of(caches()), idles in any::<bool>(),
         ) {
             let (hot_within, cache) = (hot.filter(|_| separate), cache.filter(|_| separate));
-            let shape =
-                Shape {
-                logical: 300, blocks: 32, units_per_block: 16, reserve_blocks: 3, separate, hot_within, policy, cache,
+            let (idle_blocks, blocks) = (2 * u32::from(idles), 32);
+            let shape = Shape {
+                logical: 300, blocks, units_per_block: 16, reserve_blocks: 3, separate, hot_within, policy,
+                cache, idle_blocks,
             };
             let mut ftl = Ftl::new(shape, Random::named(seed, "victims")).expect("a layer");
             let mut random = Random::named(seed, "writes");

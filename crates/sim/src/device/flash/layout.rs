@@ -106,6 +106,11 @@ impl Layout {
                 .map(|hot| u64::from(self.logical) * u64::from(hot.value.0) / 1_000_000),
             policy: flash.cleaning.policy.value,
             cache: flash.slc_cache.as_ref().map(|cache| self.cache(flash, cache)),
+            idle_blocks: flash
+                .idle
+                .as_ref()
+                .and_then(|idle| idle.erased.as_ref())
+                .map_or(0, |erased| self.blocks_for(flash, erased.value, self.units_per_block)),
         }
     }
 
@@ -113,13 +118,14 @@ impl Layout {
     fn cache(&self, flash: &FlashProfile, cache: &SlcCache) -> CacheShape {
         let stripe = self.data * self.program_units;
         let units_per_block = (self.units_per_block / stripe / self.bits).max(1) * stripe;
+        CacheShape { units_per_block, blocks: self.blocks_for(flash, cache.size.value, units_per_block) }
+    }
+
+    /// Blocks of so many units that hold a controller's part of so many bytes of the whole drive.
+    fn blocks_for(&self, flash: &FlashProfile, bytes: Size, units_per_block: u32) -> u32 {
         let shares = u64::from(flash.controller.count.value) * u64::from(flash.simulated.scale.max(1));
-        let blocks = |size: Size| {
-            let units = size.0 / flash.mapping_unit.value.0 / shares;
-            u32::try_from(units.div_ceil(u64::from(units_per_block))).unwrap_or(u32::MAX).min(self.blocks)
-        };
-        let kept_blocks = cache.kept.as_ref().map_or(0, |kept| blocks(kept.value));
-        CacheShape { units_per_block, blocks: blocks(cache.size.value), kept_blocks }
+        let units = bytes.0 / flash.mapping_unit.value.0 / shares;
+        u32::try_from(units.div_ceil(u64::from(units_per_block))).unwrap_or(u32::MAX).min(self.blocks)
     }
 
     /// The program unit of a mapping unit, and its place there.

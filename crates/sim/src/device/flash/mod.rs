@@ -266,7 +266,7 @@ impl Flash {
             reclaiming: [0, 0, 1],
             rebuilt: VecDeque::new(),
             supply: profile.power.as_ref().map(|power| Supply::new(power, profile)),
-            idle: profile.slc_cache.as_ref().map(|cache| Idle::new(cache.idle_after.value.0)),
+            idle: profile.idle.as_ref().map(|idle| Idle::new(idle.after.value.0)),
             before: Work::default(),
             written_bytes: 0,
             past: past(profile),
@@ -431,7 +431,7 @@ impl Flash {
 
     /// Writes the first `bytes` as if long ago: once from begin to end, then over again at random, so many times over.
     ///
-    /// It takes no virtual time, and moves and erases what it must; a cache is empty at its end. With two to three passes at random the drive is in the
+    /// It takes no virtual time, and moves and erases what it must, and passes by a cache. With two to three passes at random the drive is in the
     /// steady state that it would reach under random writes of one mapping unit.
     pub fn precondition(&mut self, bytes: u64, random_passes: u32) {
         let count = self.controllers.len() as u64;
@@ -444,7 +444,6 @@ impl Flash {
                 controller.ftl.write_untimed(random.below(logical) as u32);
             }
             controller.ftl.bypass_cache(false);
-            while controller.ftl.tidy().is_some() {}
         }
         self.before = self.work();
     }

@@ -1,4 +1,4 @@
-//! Blocks that hold one bit in a cell: the host's data go there first, and are moved on while the drive idles.
+//! Blocks that hold one bit in a cell: the host's data go there first, and are moved on later.
 //!
 //! They are blocks like others which hold fewer units, so that reclaiming moves what is in them when it is their turn. Greedy
 //! cleaning finds them first.
@@ -13,8 +13,6 @@ pub struct CacheShape {
     pub units_per_block: u32,
     /// Blocks at most.
     pub blocks: u32,
-    /// Erased blocks beyond the reserve for which the idle drive reclaims others.
-    pub kept_blocks: u32,
 }
 
 /// Which blocks are the cache's.
@@ -92,19 +90,11 @@ impl Ftl {
         }
     }
 
-    /// One step of what an idle drive does: empties the cache's full blocks, the oldest first, and reclaims others where too few
-    /// are erased to keep room for it. `None` where nothing is left to do, or nothing is gained.
-    pub fn tidy(&mut self) -> Option<Step> {
-        if self.is_exhausted() {
-            return None;
-        }
-        let cache = self.cache.as_ref()?;
-        let kept = self.reserve_blocks + cache.shape.kept_blocks as usize;
-        // A block that is being reclaimed is left to that.
-        match cache.blocks.iter().copied().find(|&block| self.victims.is_closed(block)) {
-            Some(block) => Some(self.empty(block)),
-            None => (self.free.len() < kept && self.gains()).then(|| self.reclaim()),
-        }
+    /// One step of emptying the cache's full blocks, the oldest first; `None` where it has none but those being reclaimed.
+    pub(super) fn empty_cache(&mut self) -> Option<Step> {
+        let blocks = &self.cache.as_ref()?.blocks;
+        let block = blocks.iter().copied().find(|&block| self.victims.is_closed(block))?;
+        Some(self.empty(block))
     }
 
     /// Moves the next valid unit out of a block of the cache, or erases it when none is left.
@@ -120,10 +110,5 @@ impl Ftl {
             cache.emptied = Some((block, from + 1));
         }
         step
-    }
-
-    /// Whether reclaiming gains room.
-    fn gains(&self) -> bool {
-        self.victim.map_or_else(|| self.victims.least_valid(), |victim| victim.valid) < self.usable_units
     }
 }

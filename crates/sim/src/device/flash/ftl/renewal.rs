@@ -137,9 +137,10 @@ mod tests {
             cache in proptest::option::of(caches()),
         ) {
             let (hot_within, cache) = (hot.filter(|_| separate), cache.filter(|_| separate));
-            let shape =
-                Shape {
-                logical: 300, blocks: 40, units_per_block: 16, reserve_blocks: 2, separate, hot_within, policy, cache,
+            let (idle_blocks, blocks) = (2, 40);
+            let shape = Shape {
+                logical: 300, blocks, units_per_block: 16, reserve_blocks: 2, separate, hot_within, policy,
+                cache, idle_blocks,
             };
             let mut ftl = Ftl::new(shape, Random::named(seed, "victims")).expect("a layer");
             let (mut random, mut known, mut usable) = (Random::named(seed, "writes"), [false; 300], 16);
@@ -197,6 +198,7 @@ mod tests {
             hot_within: None,
             policy,
             cache: None,
+            idle_blocks: 0,
         };
         let mut ftl = Ftl::new(shape, Random::named(1, "victims")).expect("a layer");
         let before = ftl.fill();
