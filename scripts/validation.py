@@ -108,6 +108,7 @@ PROMISES = (
 MODULES = {
     "write_amplification": "Write amplification of the translation layer",
     "flash": "Flash drives",
+    "slc_cache": "SLC caches",
     "disk_answers": "Hard disks",
     "queueing": "Queues",
     "hosts": "Hosts",

@@ -294,17 +294,24 @@ class SlcCache(BaseModel):
         frozen=True,
     )
     size: Annotated[Sourced, Field(description="Bytes of the host's data that it holds at most.")]
-    kept: Annotated[
-        Sourced | None,
-        Field(
-            description='Bytes of them for which the idle drive makes room even where it must reclaim other blocks; absent: none.'
-        ),
-    ] = None
     read_time: Annotated[Sourced2, Field(description='Sensing a page of it.')]
     program_time: Annotated[Sourced2, Field(description='Programming a page of it.')]
-    idle_after: Annotated[
-        Sourced2, Field(description='The drive idles once it has held no command for so long.')
+
+
+class Idle(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    after: Annotated[
+        Sourced2, Field(description='It idles once it has held no command for so long.')
     ]
+    erased: Annotated[
+        Sourced | None,
+        Field(
+            description='Bytes of flash beyond the reserve that it gets erased then, as far as reclaiming gains enough; absent: none.'
+        ),
+    ] = None
 
 
 class ReadRetry(BaseModel):
@@ -3309,7 +3316,13 @@ class FlashProfile(BaseModel):
     slc_cache: Annotated[
         SlcCache | None,
         Field(
-            description='Blocks that are written fast, with one bit in a cell, and emptied when the drive idles; absent: none.'
+            description='Blocks that are written fast, with one bit in a cell, and emptied later; absent: none.'
+        ),
+    ] = None
+    idle: Annotated[
+        Idle | None,
+        Field(
+            description='What the drive does by itself while no command is there; absent: nothing.'
         ),
     ] = None
     read_retry: Annotated[

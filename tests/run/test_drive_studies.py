@@ -27,6 +27,7 @@ KEPT: dict[str, dict[str, list[str]]] = {
     "drive-aging": {"channels": ["14p1"], "age": ["beyond"]},
     "flash-card-tails": {"drive": ["es3000-800g"]},
     "hot-drive": {},
+    "slc-cache": {},
     "queue-priorities": {},
 }
 """The studies, and the levels of their axes that the short test keeps."""
@@ -54,6 +55,8 @@ def smaller(name: str) -> StudyFile:
     for of in told["axis"].get("drive", {}).values():
         of["storage"]["card"]["scale"] = 256
         of.pop("phase", None)
+    if name == "slc-cache":
+        del told["axis"]["pause"]
     if name == "hot-drive":
         told["phase"] = {k: {**v, "until": {"time": "60 ms"}} for k, v in told["phase"].items()}
     if name == "drive-spec-table":

@@ -46,15 +46,16 @@ pub(crate) fn hold_blocks(source: Source<'_>, table: &Table<'_>, run: &RunSpec) 
                 let accepted = format!("less than {}, so that the rest {holds}", whole(size, storage.scale));
                 return Err(bad(source, table, &at("offset"), message, &accepted));
             }
+            let no_room = |place: &str, name: &str| format!("{place} `{name}` has no room for {what} there");
             let keys = ["span", "lsm", "block_size_mix", "write_block_size_mix", "block_size", "offset"];
             let key = keys.into_iter().find(|key| has_key(table, &at(key)));
             let of_storage = ["storage", &stream.storage, "size"];
             if key.is_none() && has_key(table, &of_storage) {
-                let message = format!("stream `{}` has no room for {what} there", stream.name);
-                return Err(bad(source, table, &of_storage, message, &format!("{least} or more")));
+                let (message, accepted) = (no_room("stream", &stream.name), format!("{least} or more"));
+                return Err(bad(source, table, &of_storage, message, &accepted));
             }
             let key = key.unwrap_or("block_size");
-            let message = format!("storage `{}` has no room for {what} there", stream.storage);
+            let message = no_room("storage", &stream.storage);
             let accepted = format!("a part of the storage's {} that {holds}", whole(size, storage.scale));
             return Err(bad(source, table, &at(key), message, &accepted));
         }

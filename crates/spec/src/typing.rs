@@ -148,7 +148,7 @@ impl Misfit<'_> {
 
 /// What serde expects, in words of TOML.
 fn in_words(expected: &str) -> String {
-    let whole = |most: u64| format!("a whole number from 0 to {most}");
+    let whole = |most: u64| format!("a whole number without a sign, up to {most}");
     match expected {
         "u8" => whole(u8::MAX.into()),
         "u16" => whole(u16::MAX.into()),
