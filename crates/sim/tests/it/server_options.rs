@@ -86,7 +86,7 @@ fn mariadb_alone_knows_a_shutdown_that_leaves_transactions_open_and_that_is_not_
     let why = "`3`, which leaves transactions to be taken back after the next start, is not simulated; 0, 1 and 2 are";
     assert_eq!(said(MARIADB, "innodb_fast_shutdown", "3").as_deref(), Some(why));
     for profile in [MYSQL_55, MYSQL_57, MYSQL_80] {
-        let why = "`3` is not accepted by the server; a whole number without a sign, up to 2 is";
+        let why = "`3` is not accepted by the server; a whole number from 0 to 2 is";
         assert_eq!(said(profile, "innodb_fast_shutdown", "3").as_deref(), Some(why));
         assert_eq!(said(profile, "innodb_fast_shutdown", "2"), None);
     }
