@@ -1,20 +1,35 @@
 //! A drive that idles reclaims: the next burst finds erased flash, and nothing is moved for little.
 
-use crate::support::{MS, SECOND, command, flash_drive, idle_until, sourced};
+use crate::support::{MS, SECOND, closed_loop_on, command, flash_drive, idle_until, sourced};
 use tameshi_base::units::{Size, Time};
 use tameshi_base::{CommandKind, Nanos, Random};
 use tameshi_sim::Device;
-use tameshi_spec::profile::{self, FlashProfile, Idle, Simulated, Written};
+use tameshi_spec::profile::{self, CleaningPolicy, FlashProfile, Idle, Simulated, Written};
 
 const BYTES: u64 = 256 << 20;
 const ERASED: u64 = 32 << 20;
 
-fn drive(written: Written, erased: Option<u64>) -> Device {
+const POLICIES: [CleaningPolicy; 5] = [
+    CleaningPolicy::Greedy,
+    CleaningPolicy::Fifo,
+    CleaningPolicy::Random,
+    CleaningPolicy::CostBenefit,
+    CleaningPolicy::Choices { drawn: 3 },
+];
+
+fn profile(written: Written, erased: Option<u64>) -> FlashProfile {
     let simulated = Simulated { written, ..Simulated::default() };
     let erased = erased.map(|bytes| sourced(Size(bytes)));
     let idle = Some(Idle { after: sourced(Time(200 * MS)), erased });
-    let drive = FlashProfile { simulated, idle, ..flash_drive(BYTES) };
-    Device::new(&profile::Device::Flash(drive)).expect("a drive")
+    FlashProfile { simulated, idle, ..flash_drive(BYTES) }
+}
+
+fn device(profile: FlashProfile) -> Device {
+    Device::new(&profile::Device::Flash(profile)).expect("a drive")
+}
+
+fn drive(written: Written, erased: Option<u64>) -> Device {
+    device(profile(written, erased))
 }
 
 /// Writes 4 KiB at random, 64 at a time, from `now` on; when the last is over.
@@ -88,4 +103,38 @@ fn commands_that_come_one_by_one_never_let_it_idle() {
         idle_until(&mut device, now);
     }
     assert_eq!(moved(&device), before);
+}
+
+#[test]
+fn whatever_the_policy_and_the_reserve_a_pause_erases_what_it_may() {
+    for (policy, reserve) in POLICIES.into_iter().flat_map(|policy| [2, 3, 4].map(|reserve| (policy, reserve))) {
+        let mut of = profile(Written::Steady, Some(ERASED));
+        (of.cleaning.policy, of.cleaning.reserve_blocks) = (sourced(policy), sourced(reserve));
+        let mut device = device(of);
+        let busy_until = write(&mut device, 0, 4096);
+        idle_until(&mut device, Nanos::MAX / 4);
+        assert!(erased(&device) >= ERASED, "{policy:?}, {reserve} in reserve: {}", erased(&device));
+        let before = moved(&device);
+        write(&mut device, busy_until + 100 * SECOND, ERASED / 2 / 4096);
+        assert_eq!(moved(&device), before, "{policy:?}, {reserve} in reserve");
+    }
+}
+
+#[test]
+fn a_drive_that_never_idles_does_the_same_whether_it_would_do_something_then_or_not() {
+    for policy in POLICIES {
+        let ends = |idles: bool| {
+            let mut of = profile(Written::Once, Some(ERASED));
+            of.cleaning.policy = sourced(policy);
+            if !idles {
+                of.idle = None;
+            }
+            let mut random = Random::named(7, "test");
+            let offset = |random: &mut Random| random.below(BYTES / 8 / 4096) * 4096;
+            let write = |id| command(id, CommandKind::Write, offset(&mut random), 4096);
+            let done = closed_loop_on(device(of), 16, 2 * (BYTES / 4096) as usize, write);
+            done.into_iter().map(|of| of.at).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(true), ends(false), "{policy:?}");
+    }
 }

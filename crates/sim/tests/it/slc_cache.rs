@@ -1,7 +1,7 @@
 //! An SLC cache: fast while it lasts, emptied while the drive idles, and of no effect on what is read back.
 
 use crate::support::{
-    SECOND, assert_close, closed_loop_on, command, flash_drive, idle_until, sourced, unprotected, with_slc_cache,
+    MS, SECOND, assert_close, closed_loop_on, command, flash_drive, idle_until, sourced, unprotected, with_slc_cache,
 };
 use proptest::prelude::*;
 use tameshi_base::units::{Share, Time};
@@ -83,6 +83,47 @@ fn an_idle_drive_moves_each_full_block_of_its_cache_once_and_then_has_room_for_a
         "the second burst",
     );
     assert!(rate(&second, CACHE * 5 / 4, CACHE * 7 / 4) < rate(&second, CACHE / 8, CACHE * 7 / 8) / 2.0);
+}
+
+/// Writes `bytes` over and over a sixteenth of the cache.
+fn overwrite(device: &mut Device, now: Nanos, bytes: u64) -> Vec<DeviceCompletion> {
+    let mut done: Vec<DeviceCompletion> = Vec::new();
+    for _ in 0..bytes / (CACHE / 16) {
+        let now = done.last().map_or(now, |last| last.at);
+        done.extend(fill(device, now, 0, CACHE / 16));
+    }
+    done
+}
+
+#[test]
+fn what_is_overwritten_leaves_room_in_the_cache() {
+    let mut device = device(drive());
+    let done = overwrite(&mut device, 0, 8 * CACHE);
+    let fast = DIES * PROGRAM * 1e9 / (CROSSING + 200e3);
+    // An erased block charges its dies 3 ms, beside 32 programs of 282 us, and a few commands end each turn alone.
+    assert!(rate(&done, 2 * CACHE, 7 * CACHE) > 0.6 * fast, "{}", rate(&done, 2 * CACHE, 7 * CACHE));
+    assert_eq!(wear(&device).moved_bytes, 0);
+    assert!(wear(&device).cached_bytes.is_some_and(|bytes| bytes <= CACHE / 16));
+}
+
+#[test]
+fn an_idle_drive_erases_block_by_block_so_that_a_write_need_not_wait_for_all_of_them() {
+    let mut device = device(drive());
+    let now = overwrite(&mut device, 0, CACHE).last().expect("some").at;
+    let begin = now + 101 * MS;
+    idle_until(&mut device, begin);
+    let done = fill(&mut device, begin, 0, CACHE / 4);
+    let longest = done.iter().map(|of| of.at - of.submitted).max().expect("some");
+    assert!(longest < 20 * MS, "{longest} ns, where the erases of all blocks take {}", 16 * 3 * MS);
+}
+
+#[test]
+fn blocks_of_the_cache_are_no_spare_to_reclaim_with() {
+    let mut device = device(drive());
+    fill(&mut device, 0, 0, CACHE);
+    let of = wear(&device);
+    let (held, block) = (of.physical_bytes - of.erased_bytes - of.mapped_bytes, 4 << 20);
+    assert!(held <= 2 * block, "nothing is stale, and yet {held} bytes hold nothing");
 }
 
 #[test]

@@ -1,37 +1,56 @@
 //! Figures of an SLC cache and of idling that a flash drive can't have, each with the reason.
 
-use super::limits::{Impossible, Limit, MS, SIZE, TIME, US, conflict};
+use super::limits::{Impossible, Limit, MS, TIME, US, conflict};
 use super::{FlashProfile, Idle, SlcCache};
-use tameshi_base::units::Time;
+use tameshi_base::units::{Size, Time};
 
 const PPM: u128 = 1_000_000;
 /// A smaller part of what there could be at most is a size in the wrong unit.
 const LEAST_SHARE: u64 = 900;
 
-fn size(value: u64, key: Vec<&'static str>, most: u64) -> Limit<'static> {
-    Limit(value, key, SIZE, most / LEAST_SHARE, most)
-}
-
 fn parts(flash: &FlashProfile, millionths: u128) -> u64 {
     (u128::from(flash.capacity.value.0) * millionths / PPM) as u64
 }
 
-pub(super) fn cache_limits(flash: &FlashProfile, cache: &SlcCache) -> [Limit<'static>; 3] {
+/// Bytes that all flash holds with one bit in a cell.
+fn with_one_bit(flash: &FlashProfile) -> u64 {
+    parts(flash, PPM + u128::from(flash.over_provisioning.value.0)) / flash.nand.cell.value.bits() as u64
+}
+
+fn spare(flash: &FlashProfile) -> u64 {
+    parts(flash, u128::from(flash.over_provisioning.value.0))
+}
+
+pub(super) fn cache_limits(cache: &SlcCache) -> [Limit<'static>; 2] {
     let at = |key| vec!["flash", "slc_cache", key];
-    let all = parts(flash, PPM + u128::from(flash.over_provisioning.value.0));
-    let with_one_bit = all / flash.nand.cell.value.bits() as u64;
     [
-        size(cache.size.value.0, at("size"), with_one_bit),
         Limit(cache.read_time.value.0, at("read_time"), TIME, 2 * US, MS),
         Limit(cache.program_time.value.0, at("program_time"), TIME, 20 * US, 10 * MS),
     ]
 }
 
-pub(super) fn idle_limits(flash: &FlashProfile, idle: &Idle) -> impl Iterator<Item = Limit<'static>> {
-    let at = |key| vec!["flash", "idle", key];
-    let spare = parts(flash, u128::from(flash.over_provisioning.value.0));
-    let erased = idle.erased.iter().map(move |erased| size(erased.value.0, at("erased"), spare));
-    erased.chain([Limit(idle.after.value.0, at("after"), TIME, 20 * MS, 10_000 * MS)])
+pub(super) fn idle_limits(idle: &Idle) -> [Limit<'static>; 1] {
+    [Limit(idle.after.value.0, vec!["flash", "idle", "after"], TIME, 50 * MS, 45_000 * MS)]
+}
+
+pub(super) fn idle_conflict(flash: &FlashProfile, idle: &Idle) -> Option<Impossible<'static>> {
+    let erased = idle.erased.as_ref()?.value;
+    let message = "an idle drive can't erase more than its spare, and what is far less is as good as none";
+    out_of(&["flash", "idle", "erased"], erased, spare(flash), message)
+}
+
+/// What is more than there can be at most, or too small a part of that.
+fn out_of(path: &[&'static str], value: Size, most: u64, message: &str) -> Option<Impossible<'static>> {
+    let (least, most) = (whole(most / LEAST_SHARE), whole(most));
+    if (least..=most).contains(&value) {
+        return None;
+    }
+    conflict(path, message, &format!("{least} to {most}"))
+}
+
+/// Rounded down to megabytes.
+fn whole(bytes: u64) -> Size {
+    Size(bytes / 1_000_000 * 1_000_000)
 }
 
 pub(super) fn cache_conflict(flash: &FlashProfile, cache: &SlcCache) -> Option<Impossible<'static>> {
@@ -42,6 +61,11 @@ pub(super) fn cache_conflict(flash: &FlashProfile, cache: &SlcCache) -> Option<I
     if !flash.cleaning.separate_relocated.value {
         let message = "what leaves the cache needs blocks of its own";
         return conflict(&["flash", "cleaning", "separate_relocated"], message, "true beside an slc_cache");
+    }
+    let message =
+        "all its flash does not hold more with one bit in a cell, and what is far less is as good as no cache";
+    if let Some(found) = out_of(&at("size"), cache.size.value, with_one_bit(flash), message) {
+        return Some(found);
     }
     let slowest = |times: &[Time]| times.iter().copied().max().unwrap_or_default();
     for (key, time, other, others) in [
@@ -62,7 +86,6 @@ mod tests {
     use super::super::limits::impossible;
     use super::super::{Device, DeviceProfile};
     use super::*;
-    use tameshi_base::units::Size;
 
     fn judged(change: impl Fn(&mut FlashProfile)) -> Option<(String, String)> {
         let text = include_str!("../../../../profiles/devices/nvme-tlc-1tb-consumer.toml");

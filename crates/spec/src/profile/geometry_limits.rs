@@ -96,8 +96,11 @@ fn reserve_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
     let logical = u128::from(flash.capacity.value.0).div_ceil(controllers);
     let blocks = (logical * (PPM + u128::from(flash.over_provisioning.value.0)) / PPM).div_ceil(block);
     let spare = (blocks * block).saturating_sub(logical) / block;
-    // One is written by the host, one more where relocated data lie apart, two where hot data do, and one is reclaimed.
-    let open = 2 + u128::from(cleaning.separate_relocated.value) + 2 * u128::from(cleaning.separate_hot.is_some());
+    // One is written by the host, one more where relocated data lie apart or a cache is there, two where hot data lie apart, and one is reclaimed.
+    let open = 2
+        + u128::from(cleaning.separate_relocated.value)
+        + u128::from(flash.slc_cache.is_some())
+        + 2 * u128::from(cleaning.separate_hot.is_some());
     let most = spare.saturating_sub(open);
     if u128::from(cleaning.reserve_blocks.value) <= most {
         return None;

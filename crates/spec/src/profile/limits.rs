@@ -3,7 +3,7 @@
 //! The limits are wide, but those of each time, rate and power are less than a factor of a thousand apart: what is in the wrong unit
 //! lies outside.
 
-use super::cache_limits::{cache_conflict, cache_limits, idle_limits};
+use super::cache_limits::{cache_conflict, cache_limits, idle_conflict, idle_limits};
 use super::geometry_limits::{disk_conflict, flash_geometry_conflict, xpoint_conflict};
 use super::power_limits::{drawn, draws_more_idle, power_conflict, power_limits};
 use super::{Device, FlashProfile, HddProfile, HostLink, Pcie, XPointProfile};
@@ -175,8 +175,8 @@ fn flash_drive(flash: &FlashProfile) -> Option<Impossible<'static>> {
     limits.extend(controller_limits(flash));
     limits.extend(link_limits("flash", &flash.link));
     limits.extend(flash.power.iter().flat_map(power_limits));
-    limits.extend(flash.slc_cache.iter().flat_map(|cache| cache_limits(flash, cache)));
-    limits.extend(flash.idle.iter().flat_map(|idle| idle_limits(flash, idle)));
+    limits.extend(flash.slc_cache.iter().flat_map(cache_limits));
+    limits.extend(flash.idle.iter().flat_map(idle_limits));
     outside("flash drive", limits).or_else(|| flash_conflict(flash))
 }
 
@@ -293,6 +293,7 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
         .or_else(|| link_conflict("flash", &flash.link))
         .or_else(|| flash.power.as_ref().and_then(power_conflict))
         .or_else(|| flash.slc_cache.as_ref().and_then(|cache| cache_conflict(flash, cache)))
+        .or_else(|| flash.idle.as_ref().and_then(|idle| idle_conflict(flash, idle)))
 }
 
 fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible<'static>> {

@@ -147,6 +147,8 @@ pub struct Ftl {
     /// So few erased blocks, and nothing must be written before one has been reclaimed.
     least_free: usize,
     victim: Option<Victim>,
+    /// The block that an idle drive has begun to empty, and its unit that is looked at next: what is before it is not valid any more.
+    tidied: Option<(u32, u32)>,
     /// Since a channel died.
     renewal: Option<Box<Renewal>>,
     /// Program and erase cycles by block.
@@ -219,6 +221,7 @@ impl Ftl {
             reserve_blocks: shape.reserve_blocks as usize,
             least_free: 1,
             victim: None,
+            tidied: None,
             renewal: None,
             erases: vec![0; shape.blocks as usize],
             mapped: 0,
@@ -362,15 +365,16 @@ impl Ftl {
     #[inline]
     fn victim(&mut self) -> &Victim {
         if self.victim.is_none() {
-            self.victim = Some(self.next_victim());
+            // What is as full as a block may be now gives nothing.
+            let most = (self.old_blocks() > 0).then_some(self.usable_units);
+            self.victim = Some(self.next_victim(most));
         }
         self.victim.as_ref().expect("one was chosen")
     }
 
-    fn next_victim(&mut self) -> Victim {
+    /// One with `most` valid units or more gives way to the emptiest.
+    fn next_victim(&mut self, most: Option<u32>) -> Victim {
         let writes = self.work.host_units;
-        // What is as full as a block may be now gives nothing.
-        let most = (self.old_blocks() > 0 || self.idle_blocks > 0).then_some(self.usable_units);
         let chosen = self.victims.choose(writes, most);
         let (block, valid) = chosen.expect("closed blocks are there when erased ones are short");
         self.victim_of(block, valid)
@@ -419,6 +423,7 @@ impl Ftl {
         self.erases[block as usize] += 1;
         self.work.erases += 1;
         self.free.push_back(block);
+        self.tidied = self.tidied.filter(|&(begun, _)| begun != block);
         if let Some(cache) = &mut self.cache {
             cache.erased(block);
         }
@@ -469,7 +474,9 @@ impl Ftl {
     pub fn fill(&self) -> Fill {
         let open: u64 = self.open.iter().map(|open| u64::from(open.end - open.next)).sum();
         Fill {
-            physical: self.back.len() as u64 - self.renewal.as_ref().map_or(0, |renewal| renewal.lost_units()),
+            physical: self.back.len() as u64
+                - self.renewal.as_ref().map_or(0, |renewal| renewal.lost_units())
+                - self.given_up_units(),
             logical: self.map.len() as u64,
             mapped: u64::from(self.mapped),
             erased: self.free.len() as u64 * u64::from(self.usable_units) + open,

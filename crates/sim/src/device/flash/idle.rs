@@ -62,18 +62,24 @@ impl Flash {
         if due > at {
             return self.events.add(due, number);
         }
-        let step = self.times.longest_program();
-        let is_at_work = self.dies.iter().any(|die| die.now.is_some() || !die.queue.is_empty());
-        let goes_on = is_at_work || self.tidy(at);
+        // What reads interrupt ends later: then it looks again.
+        let at_work = |of: &Self| of.dies.iter().filter(|die| die.now.is_some()).map(|die| die.end).max();
+        let goes_on = match at_work(self) {
+            Some(end) => Some(end.max(at)),
+            None => {
+                let any = self.tidy(at);
+                at_work(self).or(any.then_some(at)).map(|end| end.max(at))
+            }
+        };
         if let Some(idle) = &mut self.idle {
-            idle.is_awaited = goes_on;
+            idle.is_awaited = goes_on.is_some();
         }
-        if goes_on {
-            self.events.add(at + step, number);
+        if let Some(at) = goes_on {
+            self.events.add(at, number);
         }
     }
 
-    /// Moves as many units as all dies program at once; whether anything was left to do.
+    /// Moves as many units as all dies program at once, or erases a block of each controller; whether anything was left to do.
     fn tidy(&mut self, at: Nanos) -> bool {
         let mut any = false;
         for number in 0..self.controllers.len() {
@@ -86,7 +92,10 @@ impl Flash {
                         self.move_unit(number, frontier, (from, to), false, at);
                         left -= 1;
                     }
-                    Step::Erased { .. } => self.erase(number, false, at),
+                    Step::Erased { .. } => {
+                        self.erase(number, false, at);
+                        break;
+                    }
                 }
             }
         }

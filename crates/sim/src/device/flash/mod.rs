@@ -551,11 +551,6 @@ impl Times {
         }
     }
 
-    /// Of a kind of page, the longest.
-    fn longest_program(&self) -> Nanos {
-        self.program.into_iter().max().unwrap_or_default()
-    }
-
     fn new(profile: &FlashProfile, layout: &Layout) -> Self {
         let (nand, controller) = (&profile.nand, &profile.controller);
         let by_kind = |times: &[tameshi_base::Time], in_cache: fn(&SlcCache) -> tameshi_base::Time| {

@@ -139,6 +139,10 @@ impl Flash {
     #[inline]
     fn keep_step(&mut self, number: usize, at: Nanos) {
         let controller = &mut self.controllers[number];
+        if !controller.is_uniform && controller.ftl.reuse_cache().is_some() {
+            self.erase(number, false, at);
+        }
+        let controller = &mut self.controllers[number];
         if controller.ftl.is_short() {
             self.reclaim_in_step(number, at);
         } else {

@@ -62,9 +62,10 @@ impl Victims {
         self.counts[block as usize] & !OPEN
     }
 
-    /// The fewest valid units that a closed block has; more than any where none is closed.
-    pub(super) fn least_valid(&self) -> u32 {
-        self.counts.iter().fold(u32::MAX, |least, &count| least.min(count))
+    /// The closed block with the fewest valid units, and these.
+    pub(super) fn emptiest(&self) -> Option<(u32, u32)> {
+        let closed = (0..).zip(&self.counts).filter(|&(_, &count)| count < OPEN);
+        closed.min_by_key(|&(_, &count)| count).map(|(block, &count)| (block, count))
     }
 
     /// Units of an open block that will not be written.

@@ -24,8 +24,8 @@ pub(super) struct Cache {
     holds: Vec<bool>,
     /// In the order in which they were opened.
     blocks: VecDeque<u32>,
-    /// The one that is being emptied, and its unit that is looked at next: what is before it is not valid any more.
-    emptied: Option<(u32, u32)>,
+    /// It looks for stale blocks again when the host has written so many units.
+    looks_again: u64,
 }
 
 impl Cache {
@@ -35,7 +35,7 @@ impl Cache {
             is_bypassed: false,
             holds: vec![false; blocks as usize],
             blocks: VecDeque::with_capacity(shape.blocks as usize),
-            emptied: None,
+            looks_again: 0,
         }
     }
 
@@ -49,7 +49,6 @@ impl Cache {
     pub(super) fn erased(&mut self, block: u32) {
         if std::mem::take(&mut self.holds[block as usize]) {
             self.blocks.retain(|&other| other != block);
-            self.emptied = self.emptied.filter(|&(emptied, _)| emptied != block);
         }
     }
 
@@ -90,25 +89,31 @@ impl Ftl {
         }
     }
 
-    /// One step of emptying the cache's full blocks, the oldest first; `None` where it has none but those being reclaimed.
-    pub(super) fn empty_cache(&mut self) -> Option<Step> {
+    /// The oldest full block of the cache, those left out that are being reclaimed.
+    pub(super) fn oldest_in_cache(&self) -> Option<u32> {
         let blocks = &self.cache.as_ref()?.blocks;
-        let block = blocks.iter().copied().find(|&block| self.victims.is_closed(block))?;
+        blocks.iter().copied().find(|&block| self.victims.is_closed(block))
+    }
+
+    /// Erases a full block of the cache that holds nothing valid any more, where the cache may have no more blocks. It looks for one each time
+    /// the host has written as much as a block of the cache takes.
+    pub fn reuse_cache(&mut self) -> Option<Step> {
+        let (host_units, victims) = (self.work.host_units, &self.victims);
+        let cache = self.cache.as_mut()?;
+        if cache.blocks.len() < cache.shape.blocks as usize || host_units < cache.looks_again {
+            return None;
+        }
+        cache.looks_again = host_units + u64::from(cache.shape.units_per_block);
+        let is_stale = |block: &u32| victims.is_closed(*block) && victims.valid(*block) == 0;
+        let block = cache.blocks.iter().copied().find(is_stale)?;
+        cache.looks_again = host_units;
         Some(self.empty(block))
     }
 
-    /// Moves the next valid unit out of a block of the cache, or erases it when none is left.
-    fn empty(&mut self, block: u32) -> Step {
-        let emptied = self.cache.as_ref().and_then(|cache| cache.emptied).filter(|&(emptied, _)| emptied == block);
-        let (_, next) = emptied.unwrap_or((block, block * self.units_per_block));
-        if self.victims.valid(block) == 0 {
-            self.victims.take(block);
-        }
-        let to = self.kept_apart(block);
-        let step = self.step((block, next), to);
-        if let (Step::Moved { from, .. }, Some(cache)) = (step, &mut self.cache) {
-            cache.emptied = Some((block, from + 1));
-        }
-        step
+    /// Units that the cache's blocks hold less than others.
+    pub(super) fn given_up_units(&self) -> u64 {
+        let given_up =
+            |cache: &Cache| cache.blocks.len() as u64 * u64::from(self.usable_units - cache.shape.units_per_block);
+        self.cache.as_ref().map_or(0, given_up)
     }
 }
