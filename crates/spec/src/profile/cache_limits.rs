@@ -87,6 +87,8 @@ mod tests {
     use super::super::{Device, DeviceProfile};
     use super::*;
 
+    type Change = fn(&mut FlashProfile);
+
     fn judged(change: impl Fn(&mut FlashProfile)) -> Option<(String, String)> {
         let text = include_str!("../../../../profiles/devices/nvme-tlc-1tb-consumer.toml");
         let mut device = toml::from_str::<DeviceProfile>(text).expect("a profile").device;
@@ -106,7 +108,7 @@ mod tests {
     #[test]
     fn a_cache_that_the_flash_can_not_have_is_refused_at_its_key() {
         assert_eq!(judged(|_| ()), None);
-        let refused: [(&str, fn(&mut FlashProfile)); 8] = [
+        let refused: [(&str, Change); 8] = [
             ("slc_cache.size.value", |flash| cache(flash).size.value = Size(400_000_000_000)),
             ("slc_cache.size.value", |flash| cache(flash).size.value.0 /= 1000),
             ("idle.erased.value", |flash| idle(flash).erased.as_mut().expect("some").value = Size(91_000_000_000)),
