@@ -56,7 +56,7 @@ def smaller(name: str) -> StudyFile:
         of["storage"]["card"]["scale"] = 256
         of.pop("phase", None)
     if name == "slc-cache":
-        del told["axis"]["pause"]
+        del told["axis"]["pause"], told["phase"]["pause"]
     if name == "hot-drive":
         told["phase"] = {k: {**v, "until": {"time": "60 ms"}} for k, v in told["phase"].items()}
     if name == "drive-spec-table":
