@@ -6,7 +6,7 @@ use tameshi_base::{CommandKind, Nanos, Random};
 use tameshi_sim::Device;
 use tameshi_spec::profile::{self, CleaningPolicy, FlashProfile, Idle, Simulated, Written};
 
-const BYTES: u64 = 256 << 20;
+const BYTES: u64 = 512 << 20;
 const ERASED: u64 = 32 << 20;
 
 const POLICIES: [CleaningPolicy; 5] = [
@@ -66,7 +66,8 @@ fn a_pause_erases_what_the_next_burst_needs_and_no_more() {
     idle_until(&mut device, Nanos::MAX / 4);
     assert_eq!(device.next_wake(), None, "it comes to rest");
     let (moved_idle, erased_idle) = (moved(&device), erased(&device));
-    assert!((ERASED..ERASED + (48 << 20)).contains(&erased_idle), "with the reserve and open blocks: {erased_idle}");
+    // Beside these the reserve of four blocks of each controller, two open ones, and one that was begun; the spare is 128 MiB.
+    assert!((ERASED..ERASED + 14 * (4 << 20)).contains(&erased_idle), "{erased_idle}");
     assert!(moved_idle > moved_before);
     let begin = busy_until + 100 * SECOND;
     let end = write(&mut device, begin, ERASED / 2 / 4096);

@@ -8,7 +8,7 @@ use tameshi_base::units::{Share, Time};
 use tameshi_base::{CommandKind, Nanos, Random};
 use tameshi_record::Wear;
 use tameshi_sim::{Device, DeviceCompletion};
-use tameshi_spec::profile::{self, CleaningPolicy, FlashProfile, Simulated, Written};
+use tameshi_spec::profile::{self, CleaningPolicy, FlashProfile, Power, Simulated, Written};
 
 const CACHE: u64 = 64 << 20;
 const BLOCK: u32 = 128 << 10;
@@ -120,7 +120,9 @@ fn an_idle_drive_erases_block_by_block_so_that_a_write_need_not_wait_for_all_of_
 #[test]
 fn blocks_of_the_cache_are_no_spare_to_reclaim_with() {
     let mut device = device(drive());
-    fill(&mut device, 0, 0, CACHE);
+    let now = fill(&mut device, 0, 0, CACHE / 64).last().expect("some").at;
+    assert_eq!(wear(&device).cached_bytes, Some(CACHE / 64), "a part of a block of each controller");
+    fill(&mut device, now, CACHE, CACHE * 63 / 64);
     let of = wear(&device);
     let (held, block) = (of.physical_bytes - of.erased_bytes - of.mapped_bytes, 4 << 20);
     assert!(held <= 2 * block, "nothing is stale, and yet {held} bytes hold nothing");
@@ -266,4 +268,18 @@ fn a_cache_costs_a_drive_that_never_idles_nothing_but_one_more_move() {
         (done.len() - half) as f64 * 1e9 / (done[done.len() - 1].at - done[half].at) as f64
     };
     assert_close(written(true), written(false), 0.02, "steady writes per second");
+}
+
+#[test]
+fn a_program_of_the_cache_draws_as_long_as_it_lasts() {
+    let mut drive = drive();
+    let (idle_mw, read_nj, program_nj, erase_nj) = (sourced(1_000), sourced(1), sourced(90_000), sourced(1));
+    drive.power = Some(Power { idle_mw, limit_mw: None, read_nj, program_nj, erase_nj, thermal: None });
+    let mut device = device(drive);
+    let end = fill(&mut device, 0, 0, CACHE / 2).last().expect("some").at + 50 * MS;
+    idle_until(&mut device, end);
+    let drawn = device.energy_nj(end).expect("it says") - end;
+    // 200 us of programs that last 900 us on average, and one of parity for four of data.
+    let programs = (CACHE / 2) as f64 / PROGRAM * 5.0 / 4.0;
+    assert_close(drawn as f64, programs * 90_000.0 * 200.0 / 900.0, 0.001, "nJ of programs");
 }

@@ -117,3 +117,41 @@ impl Ftl {
         self.cache.as_ref().map_or(0, given_up)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Shape;
+    use super::*;
+    use tameshi_base::Random;
+    use tameshi_spec::profile::CleaningPolicy;
+
+    #[test]
+    fn its_blocks_hold_the_same_part_of_what_others_hold_when_these_become_narrower() {
+        let cache = Some(CacheShape { units_per_block: 8, blocks: 5 });
+        let (policy, separate, hot_within) = (CleaningPolicy::Greedy, true, None);
+        let (logical, blocks, units_per_block, reserve_blocks, idle_blocks) = (300, 40, 16, 2, 0);
+        let shape = Shape {
+            logical,
+            blocks,
+            units_per_block,
+            reserve_blocks,
+            separate,
+            hot_within,
+            policy,
+            cache,
+            idle_blocks,
+        };
+        let mut ftl = Ftl::new(shape, Random::named(1, "victims")).expect("a layer");
+        let (before, _) = ftl.write(0);
+        assert_eq!((ftl.is_in_cache(before / 16), ftl.given_up_units()), (true, 8));
+        ftl.narrow(14).expect("room");
+        for unit in 1..=7 {
+            let (to, _) = ftl.write(unit);
+            assert!(ftl.is_in_cache(to / 16), "{unit}");
+        }
+        assert_eq!(ftl.given_up_units(), 2 * 7, "one block of before and one of now, counted alike");
+        ftl.write(8);
+        assert_eq!(ftl.given_up_units(), 3 * 7, "seven fill it");
+        ftl.check();
+    }
+}
