@@ -9,22 +9,27 @@ use tameshi_base::Random;
 use tameshi_sim::device::flash::ftl::{Ftl, Shape};
 use tameshi_spec::profile::CleaningPolicy::{self, Choices, CostBenefit, Fifo, Greedy, Random as AnyBlock};
 
+/// So many logical units, blocks and units in each; what is moved lies apart, two blocks are in reserve.
+fn shape((logical, blocks, units_per_block): (u32, u32, u32), policy: CleaningPolicy) -> Shape {
+    Shape {
+        logical,
+        blocks,
+        units_per_block,
+        reserve_blocks: 2,
+        separate: true,
+        hot_within: None,
+        policy,
+        cache: None,
+        idle_blocks: 0,
+    }
+}
+
 /// Write amplification after a warm-up, and the mean effective spare while it was measured.
 fn steady(policy: CleaningPolicy, separate: bool, units: u32, blocks: u32, spare: f64, capacities: u32) -> (f64, f64) {
     // Two blocks in reserve and two (or one) half-open ones hold nothing that could be reclaimed.
     let kept = if separate { 3.0 } else { 2.5 };
     let logical = ((f64::from(blocks) - kept) * f64::from(units) * (1.0 - spare)) as u32;
-    let shape = Shape {
-        logical,
-        blocks,
-        units_per_block: units,
-        reserve_blocks: 2,
-        separate,
-        hot_within: None,
-        policy,
-        cache: None,
-        idle_blocks: 0,
-    };
+    let shape = Shape { separate, ..shape((logical, blocks, units), policy) };
     let mut ftl = Ftl::new(shape, Random::named(5, "victims")).expect("a layer");
     let mut random = Random::named(5, "writes");
     (0..logical).for_each(|unit| ftl.write_untimed(unit));
@@ -174,17 +179,7 @@ fn an_unused_share_of_the_addresses_is_spare() {
     // 80 % of what is visible in use: the same as more over-provisioning, by the effective spare.
     let (blocks, units) = (2048u32, 64u32);
     let logical = blocks * units * 10 / 12;
-    let shape = Shape {
-        logical,
-        blocks,
-        units_per_block: units,
-        reserve_blocks: 2,
-        separate: true,
-        hot_within: None,
-        policy: Greedy,
-        cache: None,
-        idle_blocks: 0,
-    };
+    let shape = shape((logical, blocks, units), Greedy);
     let mut ftl = Ftl::new(shape, Random::named(5, "victims")).expect("a layer");
     let mut random = Random::named(5, "writes");
     let used = u64::from(logical) * 8 / 10;
@@ -201,17 +196,7 @@ fn an_unused_share_of_the_addresses_is_spare() {
 fn trimmed_space_is_spare_too() {
     let run = |trims: bool| {
         let (blocks, units, logical) = (1024, 64, 58_000u32);
-        let shape = Shape {
-            logical,
-            blocks,
-            units_per_block: units,
-            reserve_blocks: 2,
-            separate: true,
-            hot_within: None,
-            policy: Greedy,
-            cache: None,
-            idle_blocks: 0,
-        };
+        let shape = shape((logical, blocks, units), Greedy);
         let mut ftl = Ftl::new(shape, Random::named(5, "victims")).expect("a layer");
         let mut random = Random::named(5, "writes");
         (0..logical).for_each(|unit| ftl.write_untimed(unit));
@@ -245,17 +230,7 @@ fn skewed(
     let frontiers = 1 + u32::from(separate) + 2 * u32::from(hot_within.is_some());
     let logical = (f64::from((blocks - 2) * units - frontiers * units / 2) * 0.85) as u32;
     let hot_within = hot_within.map(|share| (f64::from(logical) * share) as u64);
-    let shape = Shape {
-        logical,
-        blocks,
-        units_per_block: units,
-        reserve_blocks: 2,
-        separate,
-        hot_within,
-        policy,
-        cache: None,
-        idle_blocks: 0,
-    };
+    let shape = Shape { separate, hot_within, ..shape((logical, blocks, units), policy) };
     let mut ftl = Ftl::new(shape, Random::named(seed, "victims")).expect("a layer");
     let mut random = Random::named(seed, "writes");
     let hot = (f64::from(logical) * part) as u64;

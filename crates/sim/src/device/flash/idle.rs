@@ -64,18 +64,14 @@ impl Flash {
         }
         // What reads interrupt ends later: then it looks again.
         let at_work = |of: &Self| of.dies.iter().filter(|die| die.now.is_some()).map(|die| die.end).max();
-        let goes_on = match at_work(self) {
-            Some(end) => Some(end.max(at)),
-            None => {
-                let any = self.tidy(at);
-                at_work(self).or(any.then_some(at)).map(|end| end.max(at))
-            }
-        };
-        if let Some(idle) = &mut self.idle {
-            idle.is_awaited = goes_on.is_some();
-        }
-        if let Some(at) = goes_on {
-            self.events.add(at, number);
+        let goes_on = at_work(self).or_else(|| {
+            let any = self.tidy(at);
+            at_work(self).or(any.then_some(at))
+        });
+        if let Some(end) = goes_on {
+            self.events.add(end.max(at), number);
+        } else if let Some(idle) = &mut self.idle {
+            idle.is_awaited = false;
         }
     }
 

@@ -150,8 +150,8 @@ struct Times {
     unit_bits: Option<u32>,
     interleave_units: u64,
     /// By kind of page, [`IN_CACHE`] included.
-    read: [Nanos; 5],
-    program: [Nanos; 5],
+    read: [Nanos; IN_CACHE as usize + 1],
+    program: [Nanos; IN_CACHE as usize + 1],
     erase: Nanos,
     suspend: Option<Nanos>,
     /// One mapping unit on a channel, and a whole program unit.
@@ -492,17 +492,14 @@ impl Flash {
             padded_bytes: work.padded_units * unit,
             ..Wear::default()
         };
+        let cached = self.controllers.iter().filter_map(|controller| controller.ftl.cached_units());
+        wear.cached_bytes = cached.reduce(|all, more| all + more).map(|units| units * unit);
         for controller in &self.controllers {
             let (fill, erases) = (controller.ftl.fill(), controller.ftl.erases());
             wear.physical_bytes += fill.physical * unit;
             wear.logical_bytes += fill.logical * unit;
             wear.mapped_bytes += fill.mapped * unit;
             wear.erased_bytes += fill.erased * unit;
-            wear.cached_bytes = controller
-                .ftl
-                .cached_units()
-                .map(|units| wear.cached_bytes.unwrap_or(0) + units * unit)
-                .or(wear.cached_bytes);
             wear.blocks += erases.len() as u64;
             wear.cycles += controller.ftl.work().erases;
             wear.cycles_max = wear.cycles_max.max(erases.iter().max().map_or(0, |&cycles| u64::from(cycles)));
