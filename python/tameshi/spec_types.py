@@ -242,6 +242,16 @@ class Sourced8(BaseModel):
     fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
+class Sourced9(BaseModel):
+    model_config = ConfigDict(
+        extra='forbid',
+        frozen=True,
+    )
+    value: Annotated[bool, Field(description='The value, with its unit.')]
+    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
+    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
+
+
 class PowerLossProtection(BaseModel):
     model_config = ConfigDict(
         extra='forbid',
@@ -251,16 +261,6 @@ class PowerLossProtection(BaseModel):
         Sourced2, Field(description='Time that writing the full buffer to the flash takes.')
     ]
     hold_up: Annotated[Sourced2, Field(description='Time that the capacitor holds the drive up.')]
-
-
-class Sourced9(BaseModel):
-    model_config = ConfigDict(
-        extra='forbid',
-        frozen=True,
-    )
-    value: Annotated[bool, Field(description='The value, with its unit.')]
-    source: Annotated[str, Field(description='Where it was published, or how it was derived.')]
-    fitted_on: Annotated[str | None, Field(description='What it was fitted on, if it was.')] = None
 
 
 class Pcie(BaseModel):
@@ -1593,6 +1593,12 @@ class Controller(BaseModel):
     queue_depth: Annotated[
         Sourced3, Field(description='Commands the drive holds; more wait in the host.')
     ]
+    flush_alone: Annotated[
+        Sourced9 | None,
+        Field(
+            description="Whether a flush can't be queued, as with Serial ATA: it waits until all commands before it are over, reads too, and what comes\nafter it waits for its end; absent: no."
+        ),
+    ] = None
     functions: Annotated[
         Sourced3 | None,
         Field(description='Functions that guests can be given (SR-IOV); absent: one.'),
@@ -1609,6 +1615,12 @@ class Buffer(BaseModel):
         PowerLossProtection | None,
         Field(
             description='What carries its contents into the flash when power fails; absent: they are lost, and a flush waits for the flash.'
+        ),
+    ] = None
+    map_write_time: Annotated[
+        Sourced2 | None,
+        Field(
+            description='Without that, what it takes to write what has changed of the map once the data are in the flash, before a flush is over; absent: nothing.'
         ),
     ] = None
 

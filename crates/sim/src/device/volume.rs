@@ -188,7 +188,7 @@ impl Volume {
             self.barrier.flush(command, now, ready);
             return;
         }
-        let epoch = self.barrier.enter();
+        let epoch = self.barrier.enter(command.kind);
         if !self.rounds && self.held < self.parallel {
             self.begin(*command, now, epoch, now);
             return;

@@ -103,7 +103,7 @@ impl XPoint {
             self.barrier.flush(command, now, now + self.overhead[1]);
             return;
         }
-        let epoch = self.barrier.enter();
+        let epoch = self.barrier.enter(command.kind);
         if self.held < self.depth {
             self.begin(*command, now, epoch, now);
         } else {
@@ -122,7 +122,9 @@ impl XPoint {
         while let Some(at) = self.next_wake().filter(|&at| at <= now) {
             if self.barrier.next().is_some_and(|flush| flush <= at) {
                 let Some(flush) = self.barrier.pop(at) else { return };
-                let breakdown = Breakdown { controller: at - flush.submitted, ..Breakdown::default() };
+                let latency = at - flush.submitted;
+                let controller = self.overhead[1].min(latency);
+                let breakdown = Breakdown { queue: latency - controller, controller, ..Breakdown::default() };
                 let (command, submitted) = (flush.command, flush.submitted);
                 completions.push(DeviceCompletion { command, submitted, at, breakdown, failed: false });
                 continue;

@@ -6,7 +6,7 @@
 use super::layout::{Choice, Layout, Planned};
 use super::linked::Linked;
 use super::members::{Members, Owner, Piece};
-use super::order::{Next, Order};
+use super::order::{Next, ORDERED, Order};
 use super::rebuild::{Rebuilding, Step};
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
@@ -18,9 +18,6 @@ use tameshi_record::{Heat, Usage, Wear};
 use tameshi_spec::profile::{self, Written};
 use tameshi_spec::run::{Function, Link, Node, Rebuild};
 use tameshi_workload::Priority;
-
-/// Epoch of a flush, which has a place in the order instead.
-const ORDERED: u64 = u64::MAX;
 
 /// A command under way.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +102,7 @@ impl Array {
 
     pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
         let flush = command.kind == CommandKind::Flush;
-        let epoch = if flush { ORDERED } else { self.order.enter() };
+        let epoch = if flush { ORDERED } else { self.order.enter(command.kind) };
         let path = Breakdown::default();
         let op = Op {
             command: *command,
@@ -571,7 +568,7 @@ impl Array {
     fn tell_failed(&mut self, waiting: Vec<Op>, now: Nanos) {
         for op in waiting {
             // Flushes need no place in the order any more: everything before them fails with them.
-            let epoch = self.order.enter();
+            let epoch = self.order.enter(op.command.kind);
             let mut failed = Op { epoch, failed: true, more: false, left: 1, ..op };
             failed.path.queue += now - op.since;
             failed.since = now;

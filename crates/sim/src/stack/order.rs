@@ -1,6 +1,12 @@
-//! Flushes of an array: each completes when everything before it has, and its members have flushed.
+//! Flushes of an array: each completes when all before it that change data have, and its members have flushed.
 
 use std::collections::VecDeque;
+use tameshi_base::CommandKind;
+
+/// Epoch of a flush, which has a place in the order instead.
+pub(super) const ORDERED: u64 = u64::MAX;
+/// Epoch of a command that no flush waits for.
+const FREE: u64 = u64::MAX - 1;
 
 /// A flush under way.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +40,10 @@ pub(super) struct Order {
 impl Order {
     /// A command other than a flush begins; hand the epoch back when it completes.
     #[inline]
-    pub(super) fn enter(&mut self) -> u64 {
+    pub(super) fn enter(&mut self, kind: CommandKind) -> u64 {
+        if kind == CommandKind::Read {
+            return FREE;
+        }
         self.since += 1;
         self.completed + self.flushes.len() as u64
     }
@@ -42,6 +51,9 @@ impl Order {
     /// The command that entered in `epoch` completed.
     #[inline]
     pub(super) fn leave(&mut self, epoch: u64) {
+        if epoch == FREE {
+            return;
+        }
         match self.flushes.get_mut((epoch - self.completed) as usize) {
             Some(flush) => flush.before -= 1,
             None => self.since -= 1,

@@ -70,6 +70,7 @@ fn variants() -> Vec<(&'static str, FlashProfile)> {
         ("greedy", cleaned(CleaningPolicy::Greedy, |_| {})),
         ("written in order", cleaned(CleaningPolicy::Greedy, in_order)),
         ("without protection", unprotected(cleaned(CleaningPolicy::Greedy, |_| {}))),
+        ("its map written", with_map_writes(cleaned(CleaningPolicy::Greedy, |_| {}), 300_000)),
         ("relocated among the host's", unprotected(cleaned(CleaningPolicy::Greedy, together))),
         ("hot apart", cleaned(CleaningPolicy::CostBenefit, hot)),
         ("first come", cleaned(CleaningPolicy::Fifo, |_| {})),

@@ -2,7 +2,7 @@
 
 use crate::support::{
     SECOND, assert_close, closed_loop_on, command, flash, flash_drive, for_amount, leaf, raid1, raid5, run, sourced,
-    spec, unprotected,
+    spec, unprotected, with_map_writes,
 };
 use std::collections::BTreeMap;
 use tameshi_base::units::{Size, Time};
@@ -248,6 +248,7 @@ fn every_command_of_a_mix_completes_once_while_the_drive_reclaims_at_depth_256()
     for (name, drive) in [
         ("greedy", cleaned_by(CleaningPolicy::Greedy)),
         ("without protection", unprotected(cleaned_by(CleaningPolicy::Greedy))),
+        ("its map written", with_map_writes(cleaned_by(CleaningPolicy::Greedy), 300_000)),
         ("relocated data among the host's", unprotected(together)),
         ("hot data apart", hot_apart(cleaned_by(CleaningPolicy::CostBenefit))),
         ("hot data apart without protection", hot_apart(unprotected(cleaned_by(CleaningPolicy::Greedy)))),

@@ -15,6 +15,7 @@ mod engine;
 mod events;
 mod faults;
 mod flash;
+mod flushes;
 mod hosts;
 mod idle;
 mod modes;

@@ -2,7 +2,7 @@
 //!
 //! The drive has two controllers in turn, and four mapping units in a program unit.
 
-use crate::support::{command, flash, flash_drive, random_4k, sourced, unprotected};
+use crate::support::{command, flash, flash_drive, random_4k, sourced, unprotected, with_map_writes};
 use tameshi_base::units::{Size, Time};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_sim::Device;
@@ -125,7 +125,8 @@ fn an_unprotected_drive_tears_what_is_partly_programmed() {
 
 #[test]
 fn a_drive_that_lost_power_serves_on_and_keeps_its_maps_right() {
-    for profile in [flash_drive(256 << 20), unprotected(flash_drive(256 << 20))] {
+    let small = || flash_drive(256 << 20);
+    for profile in [small(), unprotected(small()), with_map_writes(small(), 300 * US)] {
         let mut device = drive(profile);
         let mut next = random_4k("power");
         let (mut done, mut now) = (vec![], 0);

@@ -58,6 +58,8 @@ fn drives() -> impl Strategy<Value = FlashProfile> {
         Just(small()),
         Just(full(small())),
         Just(full(unprotected(small()))),
+        Just(with_map_writes(full(small()), 300_000)),
+        Just(flushed_alone(full(small()))),
         Just(with_queue_depth(full(small()), 16)),
         Just(free_flash(full(small()))),
         Just(with_queue_depth(free_flash(small()), 7)),

@@ -110,6 +110,7 @@ pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
             write_overhead: sourced(us(5)),
             transfer_rate: None,
             queue_depth: sourced(256),
+            flush_alone: None,
             functions: None,
         },
         buffer: Buffer {
@@ -118,6 +119,7 @@ pub fn flash_drive(capacity_bytes: u64) -> FlashProfile {
                 flush_time: sourced(us(80_000)),
                 hold_up: sourced(us(500_000)),
             }),
+            map_write_time: None,
         },
         link: HostLink { read_rate: mb(3200), write_rate: mb(3200), half_duplex: sourced(false), pcie: None },
         cleaning: Cleaning {
@@ -146,6 +148,19 @@ pub fn idle_until(device: &mut Device, until: Nanos) {
 /// The same where a power cut empties the buffer.
 pub fn unprotected(mut drive: FlashProfile) -> FlashProfile {
     drive.buffer.power_loss_protection = None;
+    drive
+}
+
+/// The same, and its flushes wait until its map is written, too, which takes so long.
+pub fn with_map_writes(drive: FlashProfile, time: Nanos) -> FlashProfile {
+    let mut drive = unprotected(drive);
+    drive.buffer.map_write_time = Some(sourced(Time(time)));
+    drive
+}
+
+/// The same behind an interface that can't queue flushes.
+pub fn flushed_alone(mut drive: FlashProfile) -> FlashProfile {
+    drive.controller.flush_alone = Some(sourced(true));
     drive
 }
 

@@ -185,6 +185,10 @@ pub struct Controller {
     pub transfer_rate: Option<Sourced<Rate>>,
     /// Commands the drive holds; more wait in the host.
     pub queue_depth: Sourced<u32>,
+    /// Whether a flush can't be queued, as with Serial ATA: it waits until all commands before it are over, reads too, and what comes
+    /// after it waits for its end; absent: no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_alone: Option<Sourced<bool>>,
     /// Functions that guests can be given (SR-IOV); absent: one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub functions: Option<Sourced<u32>>,
@@ -199,6 +203,9 @@ pub struct Buffer {
     /// What carries its contents into the flash when power fails; absent: they are lost, and a flush waits for the flash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_loss_protection: Option<PowerLossProtection>,
+    /// Without that, what it takes to write what has changed of the map once the data are in the flash, before a flush is over; absent: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_write_time: Option<Sourced<Time>>,
 }
 
 /// A capacitor, and what it has to carry.

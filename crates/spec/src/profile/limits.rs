@@ -232,6 +232,9 @@ fn controller_limits(flash: &FlashProfile) -> Vec<Limit<'static>> {
             1 << 16,
         ),
     ];
+    let map = buffer.map_write_time.iter();
+    limits
+        .extend(map.map(|time| Limit(time.value.0, vec!["flash", "buffer", "map_write_time"], TIME, 40 * US, 30 * MS)));
     let atomic = flash.atomic_write.iter();
     limits.extend(atomic.map(|size| Limit(size.value.0, vec!["flash", "atomic_write"], SIZE, 0, 1 << 20)));
     let transfers = controller.transfer_rate.iter();
@@ -277,6 +280,10 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
     if flash.buffer.size.value.0 < least {
         let message = "the buffer does not hold a page of each plane for each controller: it would never be emptied";
         return conflict(&["flash", "buffer", "size"], message, &format!("at least {}", Size(least)));
+    }
+    if flash.buffer.map_write_time.is_some() && flash.buffer.power_loss_protection.is_some() {
+        let message = "a drive with power_loss_protection writes its map when power fails, not for each flush";
+        return conflict(&["flash", "buffer", "map_write_time"], message, "one of the two");
     }
     if flash.atomic_write.as_ref().is_some_and(|size| !size.value.0.is_multiple_of(unit) || size.value.0 == 0) {
         let message = "what is written atomically is a number of mapping units";
@@ -408,11 +415,20 @@ mod tests {
             ("optane-p4800x-375g", "capacity", "\"1500 MB\"", "capacity"),
             ("optane-p4800x-375g", "capacity", "\"20 GB\"", "capacity"),
             ("es3000-1.2t", "reserve_blocks", "8000", "cleaning.reserve_blocks"),
+            ("nvme-tlc-1tb-consumer", "map_write_time", "\"900 ms\"", "buffer.map_write_time"),
         ] {
             let found = judged(&with(name, key, value)).unwrap_or_else(|| panic!("{name}: {key} = {value} is taken"));
             assert_eq!(found.path[1..].join("."), format!("{place}.value"), "{name}");
             assert!(!found.accepted.is_empty());
         }
+    }
+
+    #[test]
+    fn a_protected_drive_writes_no_map_for_a_flush() {
+        let key = "map_write_time = { value = \"900 us\", source = \"a test\" }";
+        let text =
+            profile("es3000-1.2t").replacen("[device.flash.buffer]", &format!("[device.flash.buffer]\n{key}"), 1);
+        assert_eq!(judged(&text).expect("a conflict").path[1..].join("."), "buffer.map_write_time.value");
     }
 
     #[test]

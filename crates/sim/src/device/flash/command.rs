@@ -71,8 +71,8 @@ impl Flash {
         if self.past.is_some() || command.kind == CommandKind::Flush {
             return self.submit_flush_or_first(now, *command);
         }
-        let epoch = self.barrier.enter();
-        if self.held < self.times.depth {
+        let epoch = self.barrier.enter(command.kind);
+        if self.held < self.times.depth && self.barrier.lets_begin(epoch) {
             self.begin(command, now, epoch, now);
         } else {
             self.host.push_back((*command, now, epoch));
@@ -85,11 +85,7 @@ impl Flash {
             self.precondition(bytes, passes);
             return self.submit(now, &command);
         }
-        self.barrier.flush(&command, now, now + self.times.write_overhead);
-        if !self.times.protected {
-            self.pad_all(now, NONE);
-            self.durable.flush(&command, now, now);
-        }
+        self.submit_flush(now, &command);
     }
 
     /// The drive takes a command from the host.
@@ -380,7 +376,7 @@ impl Flash {
     }
 
     /// A write completes at `at`; what it waited beyond its own way was for the buffer, or for `media`.
-    fn acknowledge(&mut self, number: u32, at: Nanos, media: Nanos) {
+    pub(super) fn acknowledge(&mut self, number: u32, at: Nanos, media: Nanos) {
         let slot = &mut self.slots[number as usize];
         let waited = at - slot.ready;
         if waited > 0 {
@@ -403,13 +399,18 @@ impl Flash {
     /// A program of the host's data is over: its place in the buffer is free.
     pub(super) fn host_programmed(&mut self, done: &Pending, at: Nanos) {
         self.durable.leave(done.epoch, at);
+        self.map_changes();
         self.buffer_free += u64::from(done.frees);
         if done.tag != NONE {
             let slot = &mut self.slots[done.tag as usize];
             slot.programs -= 1;
             if slot.programs == 0 && slot.next == slot.end {
-                let ready = slot.ready;
-                self.acknowledge(done.tag, at.max(ready), self.times.program[usize::from(done.page)]);
+                let (over, media) = (at.max(slot.ready), self.times.program[usize::from(done.page)]);
+                if self.map_writing.is_some() {
+                    self.waits_for_map(done.tag, (over - media, over));
+                } else {
+                    self.acknowledge(done.tag, over, media);
+                }
             }
         }
         while self.buffer_free > 0 {
@@ -449,6 +450,7 @@ impl Flash {
             let (controller, logical) = self.route(unit);
             self.controllers[controller].ftl.trim(logical);
         }
+        self.map_changes();
         let turn = self.turn(self.route(next).0, now, self.times.write_turn);
         self.slots[number as usize].done.breakdown =
             Breakdown { queue: turn - submitted, controller: self.times.write_overhead, ..Breakdown::default() };
@@ -463,10 +465,14 @@ impl Flash {
         }
     }
 
-    fn take_from_host(&mut self, at: Nanos) {
-        if let Some((command, submitted, epoch)) = self.host.pop_front() {
-            self.begin(&command, submitted, epoch, at);
-        }
+    /// What waits longest in the host begins, unless a flush holds it back; whether anything did.
+    pub(super) fn take_from_host(&mut self, at: Nanos) -> bool {
+        let Some((command, submitted, epoch)) = self.host.pop_front_if(|(.., epoch)| self.barrier.lets_begin(*epoch))
+        else {
+            return false;
+        };
+        self.begin(&command, submitted, epoch, at);
+        true
     }
 
     /// A command is over, and leaves the drive.
@@ -540,26 +546,13 @@ impl Flash {
     /// [`Flash::leave`] and [`Flash::submit`] do one after the other, where nothing waits.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, slot: u32, command: &Command, now: Nanos) {
-        let Slot { done, epoch, .. } = &self.slots[slot as usize];
+        let &Slot { ref done, mut epoch, .. } = &self.slots[slot as usize];
         debug_assert_eq!(done.breakdown.total(), now - done.submitted, "{done:?}");
-        self.take_up(slot, command, now, *epoch, now);
-    }
-
-    pub(super) fn complete_flush(&mut self, at: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        if !self.times.protected {
-            self.durable.pop(at);
+        if (done.command.kind == CommandKind::Read) != (command.kind == CommandKind::Read) {
+            self.barrier.leave(epoch, now);
+            epoch = self.barrier.enter(command.kind);
         }
-        let Some(flush) = self.barrier.pop(at) else { return };
-        let latency = at - flush.submitted;
-        let controller = self.times.write_overhead.min(latency);
-        let breakdown = Breakdown { controller, media: latency - controller, ..Breakdown::default() };
-        completions.push(DeviceCompletion {
-            command: flush.command,
-            submitted: flush.submitted,
-            at,
-            breakdown,
-            failed: false,
-        });
+        self.take_up(slot, command, now, epoch, now);
     }
 }
 
@@ -596,7 +589,7 @@ mod tests {
     #[test]
     fn a_flush_waits_for_what_completes_and_comes_behind_it() {
         let mut drive = drive();
-        drive.submit(0, &command(0, CommandKind::Read));
+        drive.submit(0, &command(0, CommandKind::Write));
         drive.submit(0, &command(1, CommandKind::Flush));
         assert!(drive.holds_back());
         let mut completions = Vec::new();

@@ -19,6 +19,8 @@ pub(super) enum Kind {
     Sense,
     /// Erases.
     Erase,
+    /// Writes what has changed of the map.
+    Map,
 }
 
 /// Stands for "none" where an index is optional.

@@ -17,6 +17,7 @@
 mod channel;
 mod command;
 mod die;
+mod flushes;
 pub mod ftl;
 mod heat;
 mod hot;
@@ -35,6 +36,7 @@ use crate::near::prefetch;
 use channel::Degraded;
 use command::Slot;
 use die::{Die, Kind, NONE, Pending};
+use flushes::MapWriting;
 use ftl::{Frontier, Ftl, Work};
 use idle::Idle;
 use layout::Layout;
@@ -80,6 +82,8 @@ pub struct Flash {
     barrier: Barrier,
     /// Host programs, for the flushes of an unprotected drive.
     durable: Barrier,
+    /// Where flushes wait for the map, too.
+    map_writing: Option<MapWriting>,
     relocations: reclaim::Relocations,
     /// Whether relocated data go to blocks of their own.
     separate: bool,
@@ -171,6 +175,8 @@ struct Times {
     /// Mapping units of the buffer.
     buffer_units: u64,
     protected: bool,
+    /// Writing what has changed of the map.
+    map_write: Option<Nanos>,
     /// Bytes of a write that is stored whole or not at all.
     atomic_bytes: u64,
     /// Time to write the full buffer to the flash when power fails, and time that the capacitor holds.
@@ -243,6 +249,9 @@ impl Flash {
         if u64::from(dies) * u64::from(controllers) >= MOST || u64::from(depth) >= MOST {
             return Err("more dies or more commands at once than can be simulated".into());
         }
+        let alone = profile.controller.flush_alone.as_ref().is_some_and(|alone| alone.value);
+        let overhead = profile.controller.write_overhead.value.0;
+        let barrier = if alone { Barrier::alone(overhead) } else { Barrier::default() };
         Ok(Self {
             times: Times::new(profile, &layout),
             controllers: (0..controllers).map(of_number).collect::<Result<_, String>>()?,
@@ -259,8 +268,9 @@ impl Flash {
             free_slots: Vec::new(),
             events: Agenda::new(),
             first_slot: dies * controllers + 1,
-            barrier: Barrier::default(),
+            barrier,
             durable: Barrier::default(),
+            map_writing: profile.buffer.map_write_time.as_ref().map(|_| MapWriting::default()),
             relocations: reclaim::Relocations::default(),
             separate: profile.cleaning.separate_relocated.value,
             reclaiming: [0, 0, 1],
@@ -286,19 +296,6 @@ impl Flash {
         (event < Nanos::MAX).then_some(event)
     }
 
-    #[cold]
-    fn next_wake_with_flush(&self) -> Option<Nanos> {
-        let event = self.events.next();
-        let wake = self.next_flush().map_or(event, |flush| event.min(flush));
-        (wake < Nanos::MAX).then_some(wake)
-    }
-
-    #[inline]
-    fn next_flush(&self) -> Option<Nanos> {
-        let at = self.barrier.next()?;
-        if self.times.protected { Some(at) } else { Some(at.max(self.durable.next()?)) }
-    }
-
     pub(super) fn advance(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
         loop {
             let event = self.events.next();
@@ -307,7 +304,7 @@ impl Flash {
                 return;
             }
             if flush < event {
-                self.complete_flush(flush, completions);
+                self.flushes(flush, completions);
                 continue;
             }
             let Some((at, number)) = self.events.take() else { return };
@@ -338,6 +335,7 @@ impl Flash {
                 self.host_programmed(&done, at);
             }
             Kind::Sense => self.sensed(done.tag, at),
+            Kind::Map => self.map_is_written(at),
             Kind::Relocated => self.is_programmed(number, done.unit),
             Kind::Parity | Kind::Erase => {}
         }
@@ -387,6 +385,7 @@ impl Flash {
         let (energy, work) = match kind {
             Kind::Sense => (SENSE, times.read[usize::from(page)]),
             Kind::Erase => (ERASE, times.erase),
+            Kind::Map => (PROGRAM, times.map_write.unwrap_or(0)),
             _ if page == IN_CACHE => (CACHE_PROGRAM, times.program[usize::from(page)]),
             Kind::Host | Kind::Parity | Kind::Relocated => (PROGRAM, times.program[usize::from(page)]),
         };
@@ -585,6 +584,7 @@ impl Times {
             depth: controller.queue_depth.value,
             buffer_units: profile.buffer.size.value.0 / profile.mapping_unit.value.0,
             protected: profile.buffer.power_loss_protection.is_some(),
+            map_write: profile.buffer.map_write_time.as_ref().map(|time| time.value.0),
             atomic_bytes: profile.atomic_write.as_ref().unwrap_or(&profile.mapping_unit).value.0,
             protection: profile
                 .buffer

@@ -12,7 +12,7 @@
 use super::command::Slot;
 use super::die::{Kind, NONE};
 use super::ftl::Frontier;
-use super::{Agenda, Barrier, Die, Flash, reclaim};
+use super::{Agenda, Die, Flash, reclaim};
 use crate::fault::Loss;
 use std::collections::BTreeSet;
 use tameshi_base::{CommandKind, Nanos};
@@ -133,7 +133,7 @@ impl Flash {
         self.slots.clear();
         self.free_slots.clear();
         self.events = Agenda::new();
-        (self.barrier, self.durable) = (Barrier::default(), Barrier::default());
+        self.flushes_anew();
         self.relocations = reclaim::Relocations::default();
         for number in 0..self.controllers.len() {
             self.close_open_units(number);

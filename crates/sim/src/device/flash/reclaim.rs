@@ -5,6 +5,7 @@ use super::ftl::{Frontier, Step};
 use super::{Flash, Nanos};
 use crate::near::prefetch;
 use std::ops::Range;
+use tameshi_base::CommandKind;
 
 /// Relocated program units that wait until what goes into them has been sensed.
 #[derive(Debug, Default)]
@@ -92,7 +93,7 @@ impl Flash {
         let frees = std::mem::take(&mut controller.buffered[place]);
         let moved = if place == Frontier::Host as usize { std::mem::take(&mut controller.moved) } else { 0 };
         let moved = (u32::from(moved) * u32::from(ALL_MOVED) / self.layout.program_units) as u16;
-        let epoch = self.durable.enter();
+        let epoch = self.durable.enter(CommandKind::Write);
         if waiter != NONE {
             self.slots[waiter as usize].programs += 1;
         }

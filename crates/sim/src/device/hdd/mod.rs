@@ -96,7 +96,7 @@ impl Hdd {
             self.barrier.flush(command, now, now + self.overhead);
             return;
         }
-        let epoch = self.barrier.enter();
+        let epoch = self.barrier.enter(command.kind);
         if self.held < self.depth {
             self.admit(*command, now, epoch, now);
         } else {

@@ -11,7 +11,7 @@
 
 mod table;
 
-use super::order::{Next, Order};
+use super::order::{Next, ORDERED, Order};
 use super::rebuild::time_of;
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
@@ -28,8 +28,6 @@ const BATCH: usize = 1024;
 /// Commands of writing back outstanding at most, and blocks of one.
 const DEPTH: u32 = 32;
 const LONGEST: u64 = 256;
-const ORDERED: u64 = u64::MAX;
-
 /// What a cache is like.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
@@ -155,7 +153,7 @@ impl Cache {
 
     pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
         let flush = command.kind == CommandKind::Flush;
-        let epoch = if flush { ORDERED } else { self.order.enter() };
+        let epoch = if flush { ORDERED } else { self.order.enter(command.kind) };
         let (path, then) = (Breakdown::default(), Then::Complete);
         let op = Op { command: *command, submitted: now, epoch, path, since: now, then, failed: false, writer: 0 };
         let number = self.ops.insert(op);
