@@ -99,7 +99,7 @@ def report_inputs(
         results=found,
         environments=environments,
         reproduce=reproduce,
-        percentiles=[curve for run in first.values() for curve in _curves(run)],
+        percentiles=[curve for run in _first_of_cells(usable) for curve in _curves(run)],
         series=[
             *(series for run in _shown_over_time(usable, first) for series in _series(run)),
             *(series for run in first.values() for series in _over_written(run)),
@@ -107,6 +107,14 @@ def report_inputs(
         ],
         slowest=[slow for run in usable for slow in _slowest(run)],
     )
+
+
+def _first_of_cells(usable: Sequence[SealedRun]) -> list[SealedRun]:
+    """The first run of each world's cells."""
+    found: dict[tuple[Any, ...], SealedRun] = {}
+    for run in usable:
+        found.setdefault((run.spec.world.value, *run.spec.cell.items()), run)
+    return list(found.values())
 
 
 def _shown_over_time(

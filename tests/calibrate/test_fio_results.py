@@ -224,3 +224,48 @@ def test_whatever_stands_in_a_json_file_is_read_or_refused(place, value):
         assert refused.message
     else:
         assert all(cell.rate > 0 for cell in found.cells)
+
+
+@pytest.mark.parametrize(
+    ("place", "change", "key"),
+    [
+        ("lat_ns", {"min": 900_000, "max": 5}, "lat_ns.min"),
+        ("lat_ns", {"mean": 1e6}, "lat_ns.mean"),
+        ("lat_ns", {"mean": 10.0}, "lat_ns.mean"),
+        ("percentile", {"99.000000": 70_000}, "percentile.99.000000"),
+        ("percentile", {"99.900000": 400_000}, "percentile.99.900000"),
+        ("percentile", {"50.000000": 100}, "percentile.50.000000"),
+    ],
+)
+def test_latencies_that_contradict_one_another_are_refused_by_file_job_and_key(place, change, key):
+    document = copy.deepcopy(drive())
+    told = document["jobs"][0]["read"]["lat_ns"]
+    (told["percentile"] if place == "percentile" else told).update(change)
+    refused = refusal(document)
+    assert refused.where == "fio.json: job randread-4k-1"
+    assert refused.key.endswith(key)
+    assert refused.found and refused.accepted
+
+
+def test_percentiles_may_lie_as_far_outside_as_fios_classes_are_wide():
+    document = copy.deepcopy(drive())
+    told = document["jobs"][0]["read"]["lat_ns"]
+    told["percentile"]["99.900000"] = round(told["max"] * (1 + 1 / 64))
+    shares = read_fio(FILE, document).cells[0].operations["read"].quantiles
+    assert [value for _, value in shares] == sorted(value for _, value in shares)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"iodepth": "0"}, "iodepth: this is too little (found 0; accepted: 1 or more)"),
+        ({"rw": "randfoo"}, "rw: this is no kind of load (found randfoo; accepted: read, "),
+    ],
+)
+def test_what_was_asked_and_cannot_be_is_left_out_with_what_was_found_and_is_accepted(asked, told):
+    document = copy.deepcopy(drive())
+    document["jobs"][0]["job options"] |= asked
+    (line,) = read_fio(FILE, document).left_out
+    reason = line.partition(": ")[2]
+    assert reason.startswith(told)
+    assert Text("ja").said(reason) != reason

@@ -86,3 +86,13 @@ def test_life_that_is_over_is_no_dash() -> None:
     found["cells"][0]["endurance"][0] |= {"life_years": 0.0, "life_years_retried": 0.0}
     (table,) = tables(read_results(found), Text("en"))
     assert [cell.value for cell in table.rows[0].cells][-2:] == ["0 years", "0 years"]
+
+
+@pytest.mark.parametrize(("lang", "days"), [("en", "12 days"), ("ja", "12日")])
+def test_a_life_below_a_year_is_told_in_days(lang: str, days: str) -> None:
+    found = results(3.456)
+    model = {"low": 0.01, "high": 2.0, "inside_range": True}
+    found["cells"][0]["endurance"][0] |= {"life_years": 0.0329, "model": {"life_years": model}}
+    (table,) = tables(read_results(found), Text(lang))
+    life = table.rows[0].cells[-1]
+    assert (life.value, life.bounds) == (days, "[3.65–730]")

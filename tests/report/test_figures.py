@@ -220,3 +220,33 @@ def test_powers_of_ten_go_first_where_labels_are_too_many() -> None:
     ticks = [5e6, 1e7, 2e7, 5e7, 1e8]
     assert fitting_ticks(ticks, scale, [6.5, 8.3], 240) == [1e7, 1e8]
     assert fitting_ticks(ticks, scale, [6.5, 8.3], 2400) == ticks
+
+
+def test_distributions_have_panels_only_where_there_are_some_and_say_what_is_left_out() -> None:
+    inputs = first_look.inputs()
+    view = read_results(inputs.results)
+    one = [
+        e
+        for e in inputs.percentiles
+        if e["levels"] == {"pattern": "random_read", "depth": "16"} and e["world"] == "simulated"
+    ]
+    (figure,) = [f for f in figures(view, one) if f.id == "percentiles-sweep"]
+    assert [panel.name for panel in figure.panels] == [("simulated", "random_read")]
+    assert [note.fields for note in figure.notes] == [{"shown": "1", "all": "72"}]
+    drawn = draw(figure, Text())
+    assert drawn["layout"]["showlegend"] and drawn["layout"]["xaxis"]["title"]["text"]
+    assert [trace["name"] for trace in drawn["data"]] == ["depth 16"]
+    assert "random read · depth 16" in drawn["data"][0]["customdata"][0]
+    assert not all_figures()["percentiles-sweep"].notes
+
+
+def test_a_plot_over_time_of_one_cell_of_several_names_it() -> None:
+    view = read_results(first_look.results())
+    entry = next(first_look.series()) | {
+        "name": "sweep",
+        "levels": (),
+        "cell": {"pattern": "random_read", "depth": "16"},
+    }
+    (figure,) = [f for f in figures(view, series=[entry]) if f.id == "series-0"]
+    assert figure.panels[0].name == ("measured", "random_read", "depth", "16")
+    assert figure.hint == Phrase("hint.series_cell", {"all": "36"})

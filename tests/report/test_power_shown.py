@@ -62,3 +62,24 @@ def test_drives_that_get_warm_show_how_warm_and_how_long_that_held_them_back(lan
 
 def test_a_study_whose_storages_say_nothing_shows_nothing() -> None:
     assert tables(read_results(results([])), Text("en")) == []
+
+
+@pytest.mark.parametrize(
+    ("mean", "highest", "throttled", "window_s", "warming"),
+    [
+        (40.17, 40.69, 0.0, 1.8, True),
+        (77.9, 78.0, 0.0, 600.0, False),
+        (74.0, 78.0, 0.5, 60.0, False),
+    ],
+)
+def test_temperatures_of_a_drive_that_still_gets_warmer_are_marked(
+    mean: float, highest: float, throttled: float, window_s: float, warming: bool
+) -> None:
+    said = {"watts": 4.8, "iops_per_watt": None, "bandwidth_per_watt": None}
+    heat = {"celsius_mean": mean, "celsius_max": highest, "throttled": throttled}
+    found = results([{"subject": "storage.d", **said, **heat}])
+    found["cells"][0]["windows"] = {"steady": window_s}
+    for lang in ("en", "ja"):
+        (table,) = tables(read_results(found), Text(lang))
+        assert {bool(cell.mark) for cell in table.rows[0].cells[4:]} == {warming}
+        assert (Text(lang)("note.warming") in table.note) == warming

@@ -459,6 +459,9 @@ impl<'a, Q: Queue, C: Clock> Driver<'a, Q, C> {
         self.seen = now;
         if flight.turn == self.turn {
             let offset = self.frame.payload.within(flight.request.offset);
+            if failure.is_some() {
+                self.job.fails(flight.slot);
+            }
             let completion = self.job.complete(flight.slot, now);
             let Some(error) = failure else { return Ok(Some((completion, offset))) };
             self.recorder.failed(completion.operation, error);

@@ -446,6 +446,9 @@ impl<'a> Phase<'a> {
         let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
         self.completed += 1;
         let of = self.seats.get_mut(seat);
+        if done.failed {
+            of.job.fails(slot);
+        }
         let completion = of.job.complete(slot, done.at);
         digest.add(entry((done, done.at), of, slot, completion.latency));
         if self.seats.lingering() > 0 {

@@ -15,6 +15,8 @@ pub struct AxisTable<'t> {
     pub name: String,
     /// Across runs or within a run.
     pub varies: Varies,
+    /// The key that its levels set, if they are values.
+    pub set: Option<String>,
     /// Label and partial study of each level.
     pub levels: Vec<(String, Table<'t>)>,
 }
@@ -78,6 +80,7 @@ fn axis<'t>(
 ) -> Result<AxisTable<'t>, InputError> {
     let key = format!("axis.{name}");
     let varies = take_varies(source, &key, &mut table)?;
+    let key_set = table.get("set").and_then(|set| set.get_ref().as_str()).map(str::to_string);
     let levels = match (table.remove("set"), table.remove("levels")) {
         (Some(set), Some(levels)) if table.is_empty() => set_levels(source, &key, &set, levels)?,
         (None, None) => labelled_levels(source, &key, table)?,
@@ -93,7 +96,7 @@ fn axis<'t>(
     if levels.is_empty() {
         return Err(source.error(InputErrorKind::MissingKey, span, &key, "an axis needs at least one level"));
     }
-    Ok(AxisTable { name: name.to_string(), varies, levels })
+    Ok(AxisTable { name: name.to_string(), varies, set: key_set, levels })
 }
 
 fn take_varies(source: Source<'_>, key: &str, table: &mut Table<'_>) -> Result<Varies, InputError> {

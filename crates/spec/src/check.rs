@@ -25,6 +25,10 @@ pub(crate) fn study(source: Source<'_>, table: &Table<'_>, study: &Study) -> Che
     }
     for (name, stack) in &study.storage {
         one_kind(source, table, &["storage", name], "storage", &stack.kinds(), &Stack::KINDS)?;
+        if stack.size.is_some_and(|size| size < LEAST_STORAGE) {
+            let message = "no block has room in this storage";
+            return Err(bad(source, table, &["storage", name, "size"], message, &format!("{LEAST_STORAGE} or more")));
+        }
     }
     for (name, stream) in &study.workload.stream {
         name_is_plain(source, table, &["workload", "stream", name])?;
@@ -50,11 +54,7 @@ pub(crate) fn study(source: Source<'_>, table: &Table<'_>, study: &Study) -> Che
     for (name, window) in &study.window {
         phase_is_known(source, table, study, &["window", name, "phase"], window.phase.as_ref())?;
     }
-    let positive = [
-        (study.run.interval.0, "interval", "a time above zero"),
-        (u64::from(study.run.repetitions), "repetitions", "at least 1"),
-    ];
-    positive.into_iter().try_for_each(|(value, key, accepted)| not_zero(source, table, value, &["run", key], accepted))
+    crate::bounds::values(source, table, study)
 }
 
 pub(crate) fn bad(
@@ -119,6 +119,8 @@ fn phase_is_known(
     }
 }
 
+/// One block, as devices map them.
+const LEAST_STORAGE: Size = Size(4096);
 const MOST_CORES: u32 = 4096;
 const MOST_OUTSTANDING: u32 = 65_536;
 /// One request a nanosecond.

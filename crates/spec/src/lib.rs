@@ -6,9 +6,11 @@
 mod arbitration;
 mod arrays;
 pub mod axes;
+mod bounds;
 mod check;
 pub mod course;
 pub mod document;
+mod effects;
 mod happenings;
 mod node;
 mod phases;

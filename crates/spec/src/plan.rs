@@ -2,8 +2,10 @@
 
 use crate::arrays::write_out;
 use crate::axes::{AxisTable, Combination, combinations, take_axes, take_quick};
+use crate::bounds;
 use crate::check;
 use crate::document::{Source, Table, merge};
+use crate::effects;
 use crate::happenings::Stage;
 use crate::phases::expand;
 use crate::programs;
@@ -94,11 +96,18 @@ pub struct AxisSummary {
 /// At the first thing in the study, or in a profile it names, that can't be.
 pub fn plan<'t>(name: &str, source: Source<'t>, request: &Request, profiles: &'t Profiles) -> Result<Plan, InputError> {
     let mut document = source.parse()?;
-    let quick = take_quick(source, &mut document)?.filter(|_| request.quick);
+    let quick = take_quick(source, &mut document)?;
+    if let Some(quick) = &quick {
+        effects::of_quick(source, &document, quick)?;
+    }
+    let quick = quick.filter(|_| request.quick);
     if let Some(quick) = &quick {
         merge(&mut document, quick);
     }
+    let with_axes = document.clone();
     let axes = take_axes(source, &mut document)?;
+    bounds::combinations(source, &with_axes, &axes)?;
+    effects::are_there(source, &document, &axes)?;
     let of_kind = |varies| axes.iter().filter(|axis| axis.varies == varies).collect::<Vec<_>>();
     let (across, within) = (of_kind(Varies::Across), of_kind(Varies::Within));
     let mut cells = combinations(&document, &across);
@@ -119,6 +128,7 @@ pub fn plan<'t>(name: &str, source: Source<'t>, request: &Request, profiles: &'t
             pairs.retain(|level, base| known(axis, level) && known(axis, &base.0));
         }
     }
+    effects::are_used(source, &axes, &document, resolved.iter().map(|resolved| &resolved.1))?;
     check::published(source, &document, &summary, resolved.iter().map(|resolved| &resolved.1))?;
     check::answer(source, &document, &summary, resolved.iter().map(|resolved| &resolved.1))?;
     if let Some(searched) = study.search.clone() {
@@ -131,6 +141,8 @@ pub fn plan<'t>(name: &str, source: Source<'t>, request: &Request, profiles: &'t
             })
             .collect();
     }
+    let count = resolved.iter().map(|(study, _)| u64::from(study.run.repetitions)).sum();
+    bounds::runs(source, &document, resolved.len() as u64, count)?;
     let runs: Vec<RunSpec> = repetitions(&resolved).collect();
     Ok(Plan {
         study: summary,
@@ -176,6 +188,8 @@ fn resolve_cell(
         study.phase.insert("run".into(), default_phase(source, &cell.table, &study)?);
     }
     let mut expanded = expand(source, cell, &study, within)?;
+    bounds::intervals(source, &cell.table, &study, &expanded.phases)?;
+    bounds::windows(source, &cell.table, &study, &expanded.phases)?;
     let storage = resolve_storages(source, &cell.table, &study, &expanded.phases, world, profiles)?;
     expanded.resolve_amounts(&storage);
     crate::spans::end_within(source, &cell.table, &expanded.phases, &storage)?;

@@ -9,10 +9,15 @@ use crate::run::{PhaseSpec, StorageSpec};
 use crate::study::{Aged, Stack, Study};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind, Share, Size, Time};
+use tameshi_workload::Pattern;
 
 /// Pages that a block keeps, and bytes that the used part of a storage keeps, at the scale that is chosen by itself.
 const PAGES_LEFT: u32 = 4;
 const BYTES_LEFT: u64 = 1 << 30;
+/// Program units of each die that a part of it keeps which is not worked on in order; and bytes of a storage that time and memory are
+/// there for, if that takes them.
+const UNITS_LEFT: u64 = 8;
+const BYTES_BORNE: u64 = 64 << 30;
 /// The greatest scale that is chosen by itself: up to it rates, means and medians were shown to stay (docs/validation/capacity-scale.md).
 const SHOWN: u64 = 256;
 /// The most that cells may have behind them, in percent of their endurance.
@@ -32,7 +37,7 @@ pub(crate) fn apply(
     size: Size,
 ) -> Result<(Size, u32), InputError> {
     let stack = &study.storage[name];
-    let visible = visible_share(model);
+    let (visible, drives) = (visible_share(model), model.drives());
     let Device::Flash(flash) = model.drive_mut() else {
         return match of_flash_only(stack) {
             None => Ok((size, 1)),
@@ -49,7 +54,7 @@ pub(crate) fn apply(
         crate::surroundings::ambient(source, table, name, flash, ambient)?;
     }
     let most = flash.nand.pages_per_block.value;
-    let scale = stack.scale.unwrap_or_else(|| automatic(study, flash, size));
+    let scale = stack.scale.unwrap_or_else(|| automatic(study, drives, flash, size));
     if !(1..=most).contains(&scale) {
         let message = "at this scale a block of the drive has no page left, or more than it has";
         let mut error = source.error_at(table, &["storage", name, "scale"], InputErrorKind::BadValue, message);
@@ -58,6 +63,9 @@ pub(crate) fn apply(
     }
     flash.simulated.scale = scale;
     let capacity = model.capacity().0;
+    if capacity < GRANULE_BYTES {
+        return Err(nothing_left(source, table, name, model, scale));
+    }
     let scaled = Size(granules(size.0 / u64::from(scale)).clamp(GRANULE_BYTES.min(capacity), capacity));
     let scaled = if scale == 1 { size } else { scaled };
     let used = (u128::from(scaled.0) * u128::from(visible.0)).div_ceil(u128::from(capacity.max(1))) as u32;
@@ -66,6 +74,23 @@ pub(crate) fn apply(
         flash.simulated = Simulated { scale, written: stack.written.unwrap_or_default(), used, ..flash.simulated };
     }
     Ok((scaled, scale))
+}
+
+/// The error of a storage of which less than a block is left at its scale.
+fn nothing_left(source: Source<'_>, table: &Table<'_>, name: &str, model: &Node, scale: u32) -> InputError {
+    let told = |path: &[&str], what: &str, accepted: String| {
+        let message = format!("{what} at a scale of {scale}");
+        let mut error = source.error_at(table, path, InputErrorKind::BadValue, message);
+        error.accepted = vec![accepted];
+        error
+    };
+    let Node::OverProvisioned { of, .. } = model else {
+        return told(&["storage", name, "scale"], "no block of the storage is left", "a smaller scale".into());
+    };
+    let least = (GRANULE_BYTES * u64::from(Share::WHOLE.0)).div_ceil(of.capacity().0.max(1));
+    let least = Share(u32::try_from(least).unwrap_or(u32::MAX).min(Share::WHOLE.0));
+    let path = ["storage", name, "over_provisioned", "visible"];
+    told(&path, "no block of the device would be visible", format!("\"{least}\" or more"))
 }
 
 /// Gives a flash drive what use has done to it.
@@ -113,13 +138,25 @@ fn age(
 }
 
 /// The scale of a study that states none: as large as leaves blocks of some pages and a drive of some size.
-fn automatic(study: &Study, flash: &FlashProfile, size: Size) -> u32 {
+fn automatic(study: &Study, drives: u32, flash: &FlashProfile, size: Size) -> u32 {
     let streams_only = study.workload.names().iter().all(|name| name.starts_with("stream."));
     if !streams_only || !study.engine.by_name().is_empty() {
         return 1;
     }
-    let most = u64::from(flash.nand.pages_per_block.value / PAGES_LEFT).min(size.0 / BYTES_LEFT).clamp(1, SHOWN);
-    1 << most.ilog2()
+    let by_size = u64::from(flash.nand.pages_per_block.value / PAGES_LEFT).min(size.0 / BYTES_LEFT);
+    1 << by_size.min(by_spans(study, drives, flash, size)).clamp(1, SHOWN).ilog2()
+}
+
+/// The scale at which the smallest part that is not worked on in order still lies on all dies alike, as far as the storage does not get too large.
+fn by_spans(study: &Study, drives: u32, flash: &FlashProfile, size: Size) -> u64 {
+    let streams = study.workload.stream.values().filter(|stream| stream.pattern != Pattern::Sequential);
+    let Some(least) = streams.filter_map(|stream| stream.span).min() else { return SHOWN };
+    let (nand, controller) = (&flash.nand, &flash.controller);
+    let channels = controller.data_channels.value + controller.parity_channels.value;
+    let dies = [drives, controller.count.value, channels, controller.dies_per_channel.value];
+    let program_unit = u64::from(nand.planes.value) * nand.page.value.0;
+    let enough = dies.into_iter().map(u64::from).product::<u64>() * program_unit * UNITS_LEFT;
+    (least.0 / enough.max(1)).max(size.0 / BYTES_BORNE)
 }
 
 /// The share of each drive's addresses that its stack shows.

@@ -1,6 +1,7 @@
 //! What serde says of a value that does not fit, as an error with place, key, found and accepted.
 
-use crate::document::{Source, Table, nearest};
+use crate::document::{Source, Table, nearest, span_of};
+use crate::profile::Device;
 use std::ops::Range;
 use tameshi_base::{InputError, InputErrorKind};
 use toml::Spanned;
@@ -95,6 +96,18 @@ impl Misfit<'_> {
             return None;
         }
         let given = keys_at(table, &self.key);
+        if self.key == "device"
+            && let Some(unknown) = given.iter().find(|model| !Device::MODELS.contains(&model.as_str()))
+        {
+            let known: Vec<String> = Device::MODELS.map(str::to_string).to_vec();
+            let span = span_of(table, &["device", unknown]);
+            let sentence = format!("there is no model `{unknown}`");
+            let mut error =
+                self.source.error(InputErrorKind::UnknownVariant, span, &format!("device.{unknown}"), sentence);
+            error.did_you_mean = nearest(unknown, &known);
+            (error.found, error.accepted) = (unknown.clone(), known);
+            return Some(error);
+        }
         let sentence = match given.len() {
             0 => "nothing says here what it is",
             _ => "each of these says what it is, and they exclude one another",
@@ -126,7 +139,9 @@ impl Misfit<'_> {
     fn value(&self) -> InputError {
         let (wrong, accepted) = self.message.split_once(", expected ").unwrap_or((self.message, ""));
         let accepted = if accepted.is_empty() { vec![] } else { vec![in_words(accepted)] };
-        let (kind, sentence) = if let Some(what) = wrong.strip_prefix("invalid type: ") {
+        let (kind, sentence) = if wrong.ends_with(" as i128") {
+            (InputErrorKind::BadValue, "no number here is so far from zero".to_string())
+        } else if let Some(what) = wrong.strip_prefix("invalid type: ") {
             let what = match what {
                 "map" => "a table".into(),
                 "sequence" => "a list".into(),
@@ -153,7 +168,7 @@ fn in_words(expected: &str) -> String {
         "u8" => whole(u8::MAX.into()),
         "u16" => whole(u16::MAX.into()),
         "u32" => whole(u32::MAX.into()),
-        "u64" | "usize" => "a whole number, 0 or more".into(),
+        "u64" | "usize" => whole(u64::MAX),
         "f64" => "a number".into(),
         "a boolean" => "true or false".into(),
         "a sequence" => "a list".into(),

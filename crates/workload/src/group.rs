@@ -39,6 +39,8 @@ pub(crate) struct Group {
     /// Whose records are under way.
     carried: Vec<u32>,
     step: Step,
+    /// Whether the write or the flush under way has failed.
+    failed: bool,
     /// When the last flush ended.
     idle_since: Nanos,
     submitted: Nanos,
@@ -66,6 +68,7 @@ impl Group {
             joined: (0, 0),
             carried: Vec::with_capacity(count),
             step: Step::Idle,
+            failed: false,
             idle_since: place.begin,
             submitted: 0,
             commits: Vec::with_capacity(count),
@@ -168,8 +171,11 @@ impl Group {
             }
             Step::Flushing => {
                 (self.step, self.idle_since) = (Step::Idle, now);
+                let failed = std::mem::take(&mut self.failed);
                 for who in self.carried.drain(..) {
-                    self.commits.push(now.saturating_sub(self.intended[who as usize]));
+                    if !failed {
+                        self.commits.push(now.saturating_sub(self.intended[who as usize]));
+                    }
                     self.source.finish(who, now);
                 }
                 (Operation::Sync, 0)
@@ -177,6 +183,10 @@ impl Group {
             Step::Idle | Step::Written(_) => panic!("a command completes once"),
         };
         Completion { operation, bytes, latency, service: latency, commit: None }
+    }
+
+    pub(crate) fn fails(&mut self) {
+        self.failed = true;
     }
 
     /// What was told of the last completion is told no more.

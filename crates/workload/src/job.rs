@@ -223,6 +223,16 @@ impl Job {
         }
     }
 
+    /// The command of `slot`, about to complete, has failed: what it was to make durable is no commit.
+    pub fn fails(&mut self, slot: u32) {
+        match &mut self.0 {
+            Kind::Plain(plain) => plain.fails(slot),
+            Kind::Group(group) => group.fails(),
+            Kind::Pages(pages) => pages.fails(),
+            Kind::Lsm(lsm) => lsm.fails(slot),
+        }
+    }
+
     /// The command of `slot` completed at `now`, and the slot goes on: what [`Job::complete`] and [`Job::issue`] do one after the
     /// other, for a closed loop in which nothing else follows from a completion. `None`, and nothing has happened, where it may.
     ///

@@ -118,6 +118,12 @@ impl Lsm {
         completion
     }
 
+    pub(crate) fn fails(&mut self, slot: u32) {
+        if slot == JOURNAL {
+            self.journal.fails();
+        }
+    }
+
     /// Committers wait while memory has no room, or too many runs are to be merged.
     fn hold(&mut self, now: Nanos) {
         self.journal.hold(self.tree.is_behind(), now);

@@ -38,6 +38,8 @@ pub(crate) struct Pages {
     page_bytes: u32,
     area: Option<Area>,
     step: Step,
+    /// Whether something of the batch has failed.
+    failed: bool,
     /// Since when the next command of this step could start.
     since: Nanos,
     /// Commands of this step that are not issued yet, and those in flight.
@@ -62,6 +64,7 @@ impl Pages {
             page_bytes: spec.block_size.0 as u32,
             area: flush.doublewrite.map(|_| area),
             step: Step::Idle,
+            failed: false,
             since: place.begin,
             left: 0,
             in_flight: 0,
@@ -143,13 +146,18 @@ impl Pages {
                 Step::Flush | Step::Idle => {
                     self.step = Step::Idle;
                     self.source.finish(0, now);
-                    commit = Some(now.saturating_sub(self.intended));
+                    let failed = std::mem::take(&mut self.failed);
+                    commit = (!failed).then(|| now.saturating_sub(self.intended));
                 }
             }
         }
         let latency = now.saturating_sub(submitted);
         let bytes = u64::from(length_bytes);
         Completion { operation: Operation::of(kind), bytes, latency, service: latency, commit }
+    }
+
+    pub(crate) fn fails(&mut self) {
+        self.failed = true;
     }
 
     pub(crate) fn outstanding(&self) -> u32 {

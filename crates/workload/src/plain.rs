@@ -22,6 +22,8 @@ struct Chain {
     /// Where the write goes that waits for this trim.
     write_offset: Option<u64>,
     writes_since_sync: u32,
+    /// Whether something since the last sync has failed.
+    failed: bool,
 }
 
 /// So many requests can be drawn before their time.
@@ -272,7 +274,8 @@ impl Plain {
             let sync_due = kind == CommandKind::Write && self.sync_every.is_some_and(|n| chain.writes_since_sync >= n);
             follows = sync_due || (kind == CommandKind::Trim && chain.write_offset.is_some());
             if kind == CommandKind::Flush {
-                commit = Some(now.saturating_sub(chain.write_intended));
+                let failed = std::mem::take(&mut chain.failed);
+                commit = (!failed).then(|| now.saturating_sub(chain.write_intended));
                 chain.writes_since_sync = 0;
             }
         }
@@ -283,6 +286,12 @@ impl Plain {
             self.leave_if_exhausted();
         }
         Completion { operation: Operation::of(kind), bytes, latency, service, commit }
+    }
+
+    pub(crate) fn fails(&mut self, slot: u32) {
+        if let Some(chain) = self.chains.get_mut(slot as usize) {
+            chain.failed = true;
+        }
     }
 
     /// [`Plain::complete`] and [`Plain::issue`] in one, where the second is all that follows from the first.

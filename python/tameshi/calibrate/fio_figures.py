@@ -17,6 +17,10 @@ MOST = 1e15
 LATENCIES = (("lat_ns", 1.0), ("clat_ns", 1.0), ("lat", 1e3), ("clat", 1e3))
 """What fio calls latencies, whole ones before those of completion, and the ns in its unit: fio 3
 counts ns and says so, fio 2 counts µs."""
+ROUNDING = 1 / 64
+"""How far fio's percentiles, which are those of classes, may lie off, relatively."""
+UNIT = 1.0
+"""By how much what fio rounds to whole units may be off besides."""
 SHOWN = 60
 """Characters of a value that an error shows."""
 
@@ -87,30 +91,69 @@ def figures_of(side: Place) -> Figures | None:
     if not known:
         message = "there are no latencies, which a fit needs"
         raise side.bad("lat_ns", message, "lat_ns or clat_ns of fio 3", "lat or clat of fio 2")
-    recorded = [(told, ns) for told, ns in known if told.number("mean") > 0]
+    recorded = [(told, ns) for told, ns in known if mean_of(told) > 0]
     if not recorded:
         return None
     mean, unit = recorded[0]
     listing = [(told, ns) for told, ns in recorded if told.table.get("percentile")]
     samples, deviation = side.number("iops_samples", 0.0), side.number("iops_stddev", 0.0)
     spread = 2 * deviation / rate / samples**0.5 if samples >= FEWEST else None
-    return Figures(
-        rate, mean.number("mean") * unit, quantiles_of(*(listing or recorded)[0]), spread
-    )
+    quantiles = quantiles_of(*(listing or recorded)[0])
+    return Figures(rate, mean_of(mean) * unit, quantiles, spread)
+
+
+def mean_of(told: Place) -> float:
+    """The mean of latencies, which lies between the least and the greatest where these are told."""
+    mean = told.number("mean")
+    if mean > 0 and {"min", "max"} <= told.table.keys():
+        least, most = _ends(told)
+        if not least - UNIT <= mean <= most + UNIT:
+            raise told.bad("mean", "this mean is not between min and max", _between(least, most))
+    return mean
+
+
+def _ends(told: Place) -> tuple[float, float]:
+    """The least and the greatest latency."""
+    least, most = told.number("min"), told.number("max")
+    if least > most:
+        raise told.bad("min", "this is more than max", f"{most:.15g} or less")
+    return least, most
+
+
+def _between(least: float, most: float) -> str:
+    return f"{least:.15g} to {most:.15g}"
 
 
 def quantiles_of(told: Place, ns: float) -> Sequence[tuple[float, float]]:
     """Shares with the latencies that they take at most, from the least latency to the greatest."""
     listed = told.inside("percentile")
     points = []
+    least, most = _ends(told)
     for key in listed.table if listed else ():
         percent = _percent(key)
         if listed is None or percent is None:
             raise told.bad("percentile", f"`{key}` is no percentile", "0 to 100")
         if percent > 0:  # fio 2 fills its list up with zeros
-            points.append((percent / 100, listed.number(key) * ns))
-    least, most = told.number("min") * ns, told.number("max") * ns
-    return [(0.0, least), *sorted(points), (1.0, most)]
+            points.append((percent / 100, listed.number(key), key))
+    if listed:
+        _check(listed, sorted(points), least, most)
+    within = [(share, min(max(value, least), most) * ns) for share, value, _ in sorted(points)]
+    return [(0.0, least * ns), *within, (1.0, most * ns)]
+
+
+def _check(
+    listed: Place, points: Sequence[tuple[float, float, str]], least: float, most: float
+) -> None:
+    """Raises `BadInput` for percentiles that fall, or lie beyond the least or the greatest."""
+    before = 0.0
+    for _, value, key in points:
+        if not least * (1 - ROUNDING) - UNIT <= value <= most * (1 + ROUNDING) + UNIT:
+            message = "this percentile is not between min and max"
+            raise listed.bad(key, message, _between(least, most))
+        if value < before:
+            message = "this is less than the percentile below it"
+            raise listed.bad(key, message, f"{before:.15g} or more")
+        before = value
 
 
 def _percent(text: str) -> float | None:

@@ -13,12 +13,12 @@ from typing import Any
 from tameshi import _core
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
 from tameshi.calibrate.fio_devices import refuse_several
-from tameshi.calibrate.fio_figures import Place, count_of, figures_of, quantiles_of
+from tameshi.calibrate.fio_figures import Place, count_of, figures_of, mean_of, quantiles_of
 from tameshi.calibrate.fio_sizes import sized
 from tameshi.calibrate.recorded import COMMIT, Recorded, unusable
 from tameshi.compat import fio
 from tameshi.compat.fio import values
-from tameshi.errors import BadInput
+from tameshi.errors import BadInput, listed
 from tameshi.study import StudyFile, plan
 
 OF_THE_RUN = {"numjobs", "filename", "directory", "write_bw_log", "write_lat_log"}
@@ -57,10 +57,10 @@ def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None =
 def _groups(whole: Place) -> Iterator[tuple[str, dict[str, Any], list[Place]]]:
     """Jobs that are clones of one another, with a name of their own and what was asked of them."""
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    listed = whole.table["jobs"]
-    if not isinstance(listed, list) or not all(isinstance(job, dict) for job in listed):
+    of_all = whole.table["jobs"]
+    if not isinstance(of_all, list) or not all(isinstance(job, dict) for job in of_all):
         raise whole.bad("jobs", "this is no list of jobs", "a list of tables, as fio writes it")
-    for job in listed:
+    for job in of_all:
         key = (str(job.get("jobname")), json.dumps(job.get("job options"), sort_keys=True))
         groups.setdefault(key, []).append(job)
     shared = whole.inside("global options")
@@ -95,13 +95,22 @@ def _cell(path: Path, name: str, options: Mapping[str, str], jobs: Sequence[Plac
         stream, size = _asked(path, options)
         clones = values.integer(fio.Setting("numjobs", options.get("numjobs", "1"), str(path)), 1)
     except BadInput as error:
-        return ": ".join(filter(None, (error.key, error.message)))
+        return _refusal(error)
     if isinstance(stream, str):
         return stream
     shown = len(jobs) if len(jobs) > 1 else 1
     if shown not in (1, clones):
         return f"{shown} of {clones} clones are told"
     return Cell(name, {**stream, "jobs": clones}, size, operations)
+
+
+def _refusal(error: BadInput) -> str:
+    """Why what was asked of a job can't be read: key, message, what was found and is accepted."""
+    found = f"found {error.found}" if error.found else ""
+    accepted = f"accepted: {listed(error.accepted)}" if error.accepted else ""
+    facts = "; ".join(filter(None, (found, accepted)))
+    message = f"{error.message} ({facts})" if facts else error.message
+    return ": ".join(filter(None, (error.key, message)))
 
 
 def _failure(jobs: Sequence[Place]) -> str:
@@ -153,7 +162,8 @@ def _synced(job: Place, write: Figures | None) -> dict[str, Figures]:
     told = syncs.inside("lat_ns") if syncs and count else None
     if not told or not writes or not write:
         return {}
-    rate, mean = write.rate * count / count_of(writes), told.above_zero("mean")
+    told.above_zero("mean")
+    rate, mean = write.rate * count / count_of(writes), mean_of(told)
     points = quantiles_of(told, 1.0) if told.table.get("percentile") else ()
     return {SYNC: Figures(rate, mean, points), COMMIT: Figures(rate, write.mean_ns + mean)}
 

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from tameshi.devices.behaviour import Behaviour, Measured
 from tameshi.devices.depths import ByDepth
+from tameshi.devices.readable import readable
 from tameshi.devices.values import Array, Described, Plain, Value
 from tameshi.devices.words import words
 from tameshi.report.standing import SHOWN_SCALE
@@ -134,7 +135,7 @@ def _values(values: Sequence[Value], lang: str) -> Table:
     for key in ("parameter", "value", "source"):
         table.add_column(words(key, lang), overflow="fold")
     for value in values:
-        table.add_row(value.key, Text(value.value), Text(_source(value, lang)))
+        table.add_row(value.key, Text(readable(value)), Text(_source(value, lang)))
     return table
 
 
@@ -281,6 +282,7 @@ def html(profile: Described | Array, found: Behaviour | ByDepth | None, lang: st
         shown=shown,
         plots=[_drawn(shown, *series) for series in shown.series] if shown else [],
         source=lambda value: _source(value, lang),
+        readable=readable,
         w=lambda key: words(key, lang),
         lang=lang,
         style=Markup(style),

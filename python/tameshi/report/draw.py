@@ -57,7 +57,9 @@ def draw(figure: Figure, text: Text) -> dict[str, Any]:
             listed |= {name} if series.dash == 0 else set()
             plot.add_trace(trace, **where)
         _lines(plot, figure, panel, text, where)
-    _layout(plot, figure, rows, single=len(listed) < 2)
+    # Of levels even one says which it is.
+    ramped = any(s.ramp is not None for panel in figure.panels for s in panel.series)
+    _layout(plot, figure, rows, single=len(listed) < (1 if ramped else 2))
     _axes(plot, figure, rows, text)
     drawn: dict[str, Any] = plot.to_plotly_json()
     drawn["layout"].pop("template", None)
@@ -339,7 +341,7 @@ def linear_ticks(high: float, low: float = 0.0) -> list[float]:
 
 def _trace(figure: Figure, panel: Panel, number: int, text: Text) -> Any:
     series, together = panel.series[number], len(panel.series)
-    hover = list(_hover(figure, panel.y or figure.y, series, text))
+    hover = list(_hover(figure, panel, series, text))
     # Measures of one series share its legend entry; their dashes tell them apart.
     name = series.name[:-1] if series.dash or _has_twin(figure, series) else series.name
     common: dict[str, Any] = {
@@ -504,9 +506,11 @@ def _whiskers(series: Series, colour: str) -> dict[str, Any] | None:
     }
 
 
-def _hover(figure: Figure, scale: Scale, series: Series, text: Text) -> Iterator[str]:
-    labels = dict(figure.x.ticks)
-    name = escape(text.names(series.name), quote=False)
+def _hover(figure: Figure, panel: Panel, series: Series, text: Text) -> Iterator[str]:
+    """What each point says; a level of a panel is named with what the panel is of."""
+    labels, scale = dict(figure.x.ticks), panel.y or figure.y
+    of = panel.name if series.ramp is not None else ()
+    name = escape(text.names((*of, *series.name)), quote=False)
     for i, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
         if figure.x.categories:
             place = text.names(figure.x.categories[int(x)])

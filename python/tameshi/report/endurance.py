@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tameshi.report.points import Name, View, freeze, storage_name
@@ -58,11 +59,10 @@ def _years(flash: Mapping[str, Any], key: str, text: Text) -> Shown:
     life, model = flash.get(key), flash.get("model", {}).get(key)
     if life is None:
         return Shown(text("cell.none"))
-    told = text("cell.years", years=f"{life:.3g}")
     if model is None:
-        return Shown(told)
-    bounds = f"{model['low']:.3g}–{model['high']:.3g}"
-    return Shown(told, model=bounds, beyond=not model["inside_range"])
+        return text.life(life)
+    told = text.life(life, model["low"], model["high"])
+    return replace(told, beyond=not model["inside_range"])
 
 
 def _percent(share: float | None, text: Text) -> str:

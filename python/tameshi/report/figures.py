@@ -8,6 +8,7 @@ from typing import Any
 
 from tameshi.report.facts import MEAN, P99
 from tameshi.report.points import (
+    LATENCY,
     Axis,
     Levels,
     Name,
@@ -34,8 +35,11 @@ from tameshi.report.text import Phrase, format_value
 _BAR_RANGE = 20.0
 _LOG_RANGE = 8.0
 Bounds = tuple[float, float] | None
+PhaseSeries = tuple[str, SeriesKey]
 MOST_LINES = 8
 """More lines of a sweep in one plot cannot be told apart."""
+MOST_PANELS = 24
+"""Of distributions in one figure; how many cells are left out is said."""
 MOST_ROWS = 120
 """With more of them a plot takes many screens, and the tables below tell as much."""
 MODELS = "models"
@@ -109,6 +113,8 @@ class Figure:
     panels: tuple[Panel, ...]
     columns: int = 1
     common: bool = True
+    notes: tuple[Phrase, ...] = ()
+    """What stands behind the hint: what is left out."""
 
     @property
     def modelled(self) -> bool:
@@ -311,11 +317,15 @@ def _curve(
 def percentile_grid(
     view: View, phase: str, axis: Axis, percentiles: Sequence[Mapping[str, Any]]
 ) -> list[Figure]:
-    """Distributions of a swept phase: worlds across, series down, one line for each level."""
+    """Distributions of a swept phase: worlds across, series down, one line for each level.
+
+    What has no distribution has no panel.
+    """
     entries = [e for e in percentiles if e["phase"] == phase]
     names = series_names(view.in_phase(phase), axis)
     worlds = [w for w in view.worlds if any(e["world"] == w for e in entries)]
-    panels = []
+    last = max(len(axis.levels) - 1, 1)
+    drawn = []
     for key, name in names.items():
         for world in worlds:
             mine = {
@@ -323,39 +333,45 @@ def percentile_grid(
                 for e in entries
                 if e["world"] == world and _entry_key(e, axis) == key
             }
-            last = max(len(axis.levels) - 1, 1)
-            lines = tuple(
-                _curve(view, mine[level], (axis.name, level), i, i / last)
+            lines = {
+                level: _curve(view, mine[level], (axis.name, level), i, i / last)
                 for i, level in enumerate(axis.levels)
                 if level in mine
-            )
-            panels.append(Panel((world, *name), lines))
-    if not any(panel.series for panel in panels):
-        return []
-    return [_percentile_figure(phase, "figure.percentiles", tuple(panels), len(worlds))]
+            }
+            if lines:
+                panel = Panel((world, *name), tuple(lines.values()))
+                drawn.append((panel, [mine[level] for level in lines]))
+    columns = max(len(worlds), 2)
+    return _percentile_figure(view, (phase,), phase, "figure.percentiles", drawn, columns)
 
 
 def percentile_lines(
     view: View, phases: Sequence[str], percentiles: Sequence[Mapping[str, Any]]
 ) -> list[Figure]:
-    """Distributions of the phases without a numeric axis: one panel a world."""
-    keys: dict[tuple[str, tuple[Levels, str, str]], Name] = {}
+    """Distributions of the phases without a numeric axis: one panel a world, or, of many lines,
+    one for each phase and each of their first levels."""
+    keys: dict[PhaseSeries, Name] = {}
+    groups: list[tuple[Name, dict[PhaseSeries, Name]]] = []
     for phase in phases:
         names = series_names(view.in_phase(phase), None)
         keys |= {(phase, key): (phase, *name) for key, name in names.items()}
-    panels = []
-    for world in view.worlds:
-        entries = {(e["phase"], _entry_key(e, None)): e for e in percentiles if e["world"] == world}
-        lines = tuple(
-            _curve(view, entries[place], name, style)
-            for style, (place, name) in enumerate(keys.items())
-            if place in entries
-        )
-        if lines:
-            panels.append(Panel((world,), lines))
-    if not panels:
-        return []
-    return [_percentile_figure("plain", "figure.percentiles_plain", tuple(panels), len(panels))]
+        groups += [
+            ((phase, *of), {(phase, key): name for key, name in inner.items()})
+            for of, inner in _grouped(names)
+        ]
+    drawn = []
+    for of, inner in groups if len(keys) > MOST_LINES else [((), keys)]:
+        for world in view.worlds:
+            entries = {
+                (e["phase"], _entry_key(e, None)): e for e in percentiles if e["world"] == world
+            }
+            styles = {place: style for style, place in enumerate(inner) if place in entries}
+            lines = [_curve(view, entries[at], inner[at], style) for at, style in styles.items()]
+            if lines:
+                panel = Panel((world, *of), tuple(lines))
+                drawn.append((panel, [entries[at] for at in styles]))
+    columns = max(len(view.worlds), 2 if len(keys) > MOST_LINES else 1)
+    return _percentile_figure(view, phases, "plain", "figure.percentiles_plain", drawn, columns)
 
 
 def _entry_key(entry: Mapping[str, Any], axis: Axis | None) -> tuple[Levels, str, str]:
@@ -363,17 +379,38 @@ def _entry_key(entry: Mapping[str, Any], axis: Axis | None) -> tuple[Levels, str
     return levels, str(entry.get("stream", "")), str(entry["operation"])
 
 
-def _percentile_figure(phase: str, title: str, panels: tuple[Panel, ...], columns: int) -> Figure:
-    return Figure(
-        f"percentiles-{phase}",
-        Phrase(title, {"phase": phase}),
-        Phrase("hint.percentiles"),
-        "line",
-        _PERCENTILE,
-        Scale(Phrase("axis.latency"), "latency", log=True),
-        panels,
-        columns,
-    )
+def _percentile_figure(
+    view: View,
+    phases: Sequence[str],
+    name: str,
+    title: str,
+    drawn: Sequence[tuple[Panel, Sequence[Mapping[str, Any]]]],
+    columns: int,
+) -> list[Figure]:
+    """Panels with the curves they show, as far as they can be looked at; none without any."""
+    if not drawn:
+        return []
+    kept = drawn[:MOST_PANELS]
+    shown = {(e["world"], e["phase"], freeze(e["levels"])) for _, of in kept for e in of}
+    every = {
+        (p.world, p.phase, p.levels)
+        for p in view.points
+        if p.phase in phases and p.measure.startswith(LATENCY)
+    }
+    counted = {"shown": str(len(shown)), "all": str(len(every))}
+    return [
+        Figure(
+            f"percentiles-{name}",
+            Phrase(title, {"phase": name}),
+            Phrase("hint.percentiles"),
+            "line",
+            _PERCENTILE,
+            Scale(Phrase("axis.latency"), "latency", log=True),
+            tuple(panel for panel, _ in kept),
+            min(columns, len(kept)),
+            notes=(Phrase("hint.some_cells", counted),) if len(shown) < len(every) else (),
+        )
+    ]
 
 
 def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
@@ -391,11 +428,11 @@ def over_time(view: View, series: Sequence[Mapping[str, Any]]) -> list[Figure]:
         Figure(
             f"series-{i}",
             _time_title(name, entries[0]),
-            _time_hint(entries),
+            _time_hint(view, entries),
             "step",
             Scale(Phrase(f"axis.{over}"), "number"),
             _time_scale(unit),
-            tuple(_time_panel(entry) for entry in entries),
+            tuple(_time_panel(view, entry) for entry in entries),
             _time_columns(view, entries),
             common=False,
         )
@@ -409,22 +446,37 @@ def _time_columns(view: View, entries: Sequence[Mapping[str, Any]]) -> int:
     return 2 if parts else min(len(entries), max(len(view.worlds), 1))
 
 
-def _time_hint(entries: Sequence[Mapping[str, Any]]) -> Phrase:
+def _time_hint(view: View, entries: Sequence[Mapping[str, Any]]) -> Phrase:
     """Whether lines are of all repetitions or of the first, and what a band is."""
     runs = [entry["runs"] for entry in entries if "runs" in entry]
     if not runs:
-        return Phrase("hint.series")
+        cells = max(len(_alike(view, entry)) for entry in entries)
+        one = cells > 1 and all(_one_of_cells(view, entry) for entry in entries)
+        return Phrase("hint.series_cell", {"all": str(cells)}) if one else Phrase("hint.series")
     several = max(runs) > 1
     return Phrase("hint.series_runs", {"runs": str(max(runs))}) if several else Phrase("hint.cells")
 
 
-def _time_panel(entry: Mapping[str, Any]) -> Panel:
+def _alike(view: View, entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The cells of an entry's world and phase."""
+    about = (entry["world"], entry["name"])
+    return [cell for cell in view.cells if (cell["world"], cell["phase"]) == about]
+
+
+def _one_of_cells(view: View, entry: Mapping[str, Any]) -> Name:
+    """The cell that an entry without levels of its own is of, where there are others."""
+    if entry.get("levels") or len(_alike(view, entry)) < 2:
+        return ()
+    return level_words(freeze(entry.get("cell", {})))
+
+
+def _time_panel(view: View, entry: Mapping[str, Any]) -> Panel:
     """One run's lines, with a mark at each event."""
     marks = tuple(
         (float(mark["t_s"]), Phrase(f"mark.{mark['kind']}")) for mark in entry.get("marks", ())
     )
     lines = _time_lines(entry)
-    name = (entry["world"], *entry.get("levels", ()))
+    name = (entry["world"], *entry.get("levels", ()), *_one_of_cells(view, entry))
     return Panel(name, lines, marks, y=_wide_scale(entry, lines))
 
 

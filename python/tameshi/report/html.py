@@ -106,6 +106,7 @@ def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
 def _hints(figure: Figure, text: Text) -> Iterator[str]:
     """How a figure is read."""
     yield text.phrase(figure.hint)
+    yield from map(text.phrase, figure.notes)
     if figure.modelled:
         yield text("hint.model")
 

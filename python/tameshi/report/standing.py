@@ -10,6 +10,7 @@ from tameshi.published import UNITS
 from tameshi.report.points import View, freeze, kind_of, unique
 from tameshi.report.summary import Column, Row, Table, cell_name, level_name
 from tameshi.report.text import Shown, Text, format_value
+from tameshi.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN
 
 MODELLED = ("simulated", "emulated")
 _WORST_FIRST = ("invalid", "warning", "valid")
@@ -20,6 +21,8 @@ SHOWN_SCALE, SHOWN_CHANGE = 256, 1.4
 rates, means and medians changed at most: docs/validation/capacity-scale.md."""
 FAST_CHANGE = 2
 """Per cent of statement rates between the modes: docs/validation/database-modes.md."""
+EXTREME = "latency.max"
+"""What has no interval however many runs there are."""
 MOVING = ("read", "write", "trim", "sync", "commit", "all")
 
 
@@ -263,19 +266,31 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
         found.append(text(key, phase=text.name(phase), scale=scale, **known))
     if any(_is_cut_short(event) for cell in view.cells for event in cell.get("database", ())):
         found.append(text("caveat.fast", most=FAST_CHANGE))
-    without = sum(p.low is None or p.high is None for p in view.points)
-    if without:
-        found.append(text("caveat.no_interval", count=without, total=len(view.points)))
+    without = [p for p in view.points if p.low is None or p.high is None]
+    extremes = sum(p.measure == EXTREME for p in without)
+    for key, count in (("extreme", extremes), ("no_interval", len(without) - extremes)):
+        if count:
+            found.append(text(f"caveat.{key}", count=count, total=len(view.points)))
     alone = sum(p.world != "simulated" and p.runs == 1 and p.low is not None for p in view.points)
     if alone:
         found.append(text("caveat.one_run", count=alone))
     methods = sorted({p.method for p in view.points if p.method and p.low is not None})
     if methods:
-        listed = text("list.short").join(text.said(m) for m in methods)
+        listed = text("list.separator").join(_methods(methods, text))
         found.append(text("caveat.method", methods=listed))
     if any(p.measure.startswith("latency") for p in view.points):
         found.append(text("caveat.latency"))
     return found
+
+
+def _methods(methods: list[str], text: Text) -> Iterator[str]:
+    """Methods as prose; one that is taken on logarithms and plainly is told once."""
+    both = {OVER_RUNS, OVER_RUNS_PLAIN} <= set(methods)
+    for method in methods:
+        if both and method == OVER_RUNS_PLAIN:
+            yield text("method.log_where_positive", method=text.said(method))
+        elif not (both and method == OVER_RUNS):
+            yield text.said(method)
 
 
 def _is_cut_short(event: Mapping[str, Any]) -> bool:

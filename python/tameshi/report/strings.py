@@ -536,6 +536,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "with {axis} {level} the drive lasts {value} years, {ratio}{aside} the {base} of {first}",
         "{axis} {level}でのドライブの寿命は{value}年、{first}の{base}年の{ratio}{aside}",
     ),
+    "item.effect_life_one_days": (
+        "with {axis} {level} the drive lasts {value} days, {ratio}{aside} the {base} of {first}",
+        "{axis} {level}でのドライブの寿命は{value}日、{first}の{base}日の{ratio}{aside}",
+    ),
     "item.away": (
         "{name}: the service is away {served} and {recovered}",
         "{name}：{served}、{recovered}",
@@ -649,6 +653,12 @@ TEXT: dict[str, tuple[str, str]] = {
         " of their time that heat held drives back.",
         "温度は最も熱いドライブの区間終了時の値。温度制限は、熱で性能が抑えられた時間の割合。",
     ),
+    "note.warming": (
+        "Not settled: the drive was still getting warmer, so that a longer phase at this power"
+        " shows higher temperatures, and may be throttled where this one was not.",
+        "安定前の値。ドライブは温度上昇の途中で、同じ電力でもフェーズが長ければ温度はさらに上がり、"
+        "ここではなかった温度制限を受けることもある。",
+    ),
     "table.interference": (
         "{world}: latency p99.9 alone, beside one other load, and beside all",
         "{world}：単独、他の1つと同居、すべてと同居でのレイテンシp99.9",
@@ -712,13 +722,14 @@ TEXT: dict[str, tuple[str, str]] = {
     "table.environment": ("Environment: {world}", "環境：{world}"),
     "column.mean": ("Mean latency", "平均レイテンシ"),
     "column.amplification": ("Write amplification", "書き込み増幅"),
-    "column.written": ("Written by the host", "ホストの書き込み"),
+    "column.written": ("Written by the host in all runs", "ホストの書き込み（全実行の合計）"),
     "column.spare.effective": ("Effective spare", "実効予備領域"),
     "column.spare.nominal": ("Nominal spare", "公称予備領域"),
     "column.cycles": ("Cycles", "書き換え回数"),
     "column.life": ("Life", "寿命"),
     "column.life_retried": ("Life with read retry", "リードリトライ込みの寿命"),
     "cell.years": ("{years} years", "{years}年"),
+    "cell.days": ("{days} days", "{days}日"),
     "column.capacity": ("Usable capacity", "使用可能容量"),
     "column.power": ("Power", "電力"),
     "column.iops_per_watt": ("IOPS per watt", "1 WあたりIOPS"),
@@ -803,12 +814,21 @@ TEXT: dict[str, tuple[str, str]] = {
         "実線はp50、点線はp99。両軸とも対数。ひげは95 %区間。",
     ),
     "hint.percentiles": (
-        "Further right is rarer: each step is one more nine. Both axes are logarithmic.",
-        "右へ行くほどまれな遅れ。1目盛りごとに9が1つ増える。両軸とも対数。",
+        "The first run of each cell. Further right is rarer: each step is one more nine. Both axes "
+        "are logarithmic.",
+        "各セルの最初の実行。右へ行くほどまれな遅れ。1目盛りごとに9が1つ増える。両軸とも対数。",
+    ),
+    "hint.some_cells": (
+        "Shown: {shown} of {all} cells; the others are left out.",
+        "表示は{all}セル中{shown}セルで、他は省略。",
     ),
     "hint.series": (
         "The first run, interval by interval.",
         "最初の実行を区間ごとに表示。",
+    ),
+    "hint.series_cell": (
+        "The first run of the cell named above the plot, of {all} cells, interval by interval.",
+        "{all}セルのうちグラフの上に示すセルの最初の実行を区間ごとに表示。",
     ),
     "hint.cells": (
         "Each cell, interval by interval.",
@@ -1095,12 +1115,12 @@ TEXT: dict[str, tuple[str, str]] = {
     "resource.allowance": ("limit of the provider", "提供者の制限"),
     "resource.places": ("places in the queue", "キューの枠"),
     "limit.saturated": (
-        "{resource} of {subject}, {busy} busy (mostly {part}, {share} of the time)",
-        "{subject}の{resource}（稼働率{busy}、時間の{share}は{part}）",
+        "{resource} of {subject}, {busy} busy (of the latency {share} is {part})",
+        "{subject}の{resource}（稼働率{busy}、レイテンシの{share}は{part}）",
     ),
     "limit.saturated_host": (
-        "{resource} of the host, {busy} busy (mostly {part}, {share} of the time)",
-        "ホストの{resource}（稼働率{busy}、時間の{share}は{part}）",
+        "{resource} of the host, {busy} busy (of the latency {share} is {part})",
+        "ホストの{resource}（稼働率{busy}、レイテンシの{share}は{part}）",
     ),
     "limit.waiting": (
         "none is saturated, but requests wait: {share} of the time, at {outstanding} outstanding",
@@ -1176,6 +1196,13 @@ TEXT: dict[str, tuple[str, str]] = {
         "{total}件中{count}件の推定値には区間がありません（1回のみ、またはデータ不足）。"
         "小さな差を読み取らないでください。",
     ),
+    "caveat.extreme": (
+        "{count} of {total} estimates are the longest latency of all runs and have no interval:"
+        " an extreme is no mean, and the more is measured the longer it gets. Do not read small"
+        " differences into them.",
+        "{total}件中{count}件の推定値は全実行を通じた最大レイテンシで、区間がありません（最大値は平均ではなく、"
+        "測定を増やすほど大きくなります）。小さな差を読み取らないでください。",
+    ),
     "caveat.one_run": (
         "{count} intervals come from a single run of a real machine. They say how the figure varied"
         " within that run, not how much the next run may differ.",
@@ -1187,6 +1214,10 @@ TEXT: dict[str, tuple[str, str]] = {
         " the two intervals (MOVER, on logarithms).",
         "区間は95 %区間（{methods}）。"
         "試験結果にない比の区間は、2つの区間から対数上のMOVER法で求めました。",
+    ),
+    "method.log_where_positive": (
+        "{method}, on logarithms where all values are above zero",
+        "{method}、すべての値が正の場合は対数上",
     ),
     "caveat.latency": (
         "Latency runs from the intended start where arrivals are open-loop, from submission where"
@@ -1453,6 +1484,12 @@ SAID = {
         "capacity: デバイスの容量が不明。--sizeで指定可能"
     ),
     # cells that a fit leaves out
+    "{key}: this is too little (found {found}; accepted: {accepted})": (
+        "{key}: 値が小さすぎる（指定は{found}、有効なのは{accepted}）"
+    ),
+    "{key}: this is no kind of load (found {found}; accepted: {accepted})": (
+        "{key}: 負荷の種類ではない（指定は{found}、有効なのは{accepted}）"
+    ),
     "not to be trusted, by Little's law: rate times latency is {found} outstanding, "
     "and {depth} were asked for": (
         "信頼できない値。リトルの法則によればレート×レイテンシで同時に{found}件のはずだが、"

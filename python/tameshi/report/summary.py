@@ -31,7 +31,7 @@ from tameshi.report.points import (
     lowest_level,
     number,
 )
-from tameshi.report.text import Shown, Text, format_interval, format_value, modelled
+from tameshi.report.text import DAYS, Shown, Text, format_interval, format_value, modelled
 
 LINES = 5
 # More than this in one sentence and nobody reads it: then only the best and the worst are told.
@@ -162,7 +162,11 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
         key = "item.effect_operations"
     elif effect.pair:
         key += "_one"
-        top, bottom = (_value(text, p, bare=p.low is None) for p in effect.pair)
+        pair = effect.pair
+        if effect.measure == LIFE and min(p.value for p in pair) < 1:
+            key += "_days"
+            pair = _in_days(pair[0]), _in_days(pair[1])
+        top, bottom = (_value(text, p, bare=p.low is None) for p in pair)
         fields = {"value": top, "base": bottom}
     return text(
         key,
@@ -173,6 +177,12 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
         aside=text.aside(told, bare=not over),
         **fields,
     )
+
+
+def _in_days(life: Point) -> Point:
+    """A life that is told in years."""
+    model = life.model and (life.model[0] * DAYS, life.model[1] * DAYS)
+    return replace(life, value=life.value * DAYS, model=model)
 
 
 def _most_told(pairs: list[Company]) -> list[Company]:

@@ -26,6 +26,8 @@ _SCALES: dict[str, tuple[tuple[float, float, str], ...]] = {
     "share": ((0, 0.01, " %"),),
 }
 _DIGITS = 3
+DAYS = 365.25
+"""Of a year."""
 BEYOND = "!"
 """The sign of a value outside what was validated."""
 _HASH_DIGITS = 12
@@ -238,6 +240,15 @@ class Text:
             note = self("note.one_run" if runs == 1 else "note.no_interval")
             return Shown(format_value(kind, value), note=note)
         return Shown(format_value(kind, value), interval=format_interval(kind, value, low, high))
+
+    def life(self, years: float, low: float | None = None, high: float | None = None) -> Shown:
+        """How long cells last, in days below a year, with a model's bounds in the same unit."""
+        days = 0 < years < 1
+        unit, factor = ("days", DAYS) if days else ("years", 1.0)
+        told = self(f"cell.{unit}", **{unit: f"{years * factor:.3g}"})
+        if low is None or high is None:
+            return Shown(told)
+        return Shown(told, model=f"{low * factor:.3g}–{high * factor:.3g}")
 
     def aside(self, told: Shown, *, bare: bool = False) -> str:
         """What stands behind a value in a sentence: its interval, and the model's."""

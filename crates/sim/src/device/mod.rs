@@ -4,7 +4,8 @@
 //! looked at, and collects with [`Device::advance`]. A completion is not fixed at submission, so that a device may
 //! reorder what it holds. No call allocates once a device's queues have grown to what the load needs.
 //!
-//! **Durability.** A flush completes when everything submitted before it has completed. A write that has completed is
+//! **Durability.** A flush completes when everything submitted before it that changes data has completed; reads pass beside it, unless the
+//! interface can't queue it. A write that has completed is
 //! durable, and force unit access changes nothing, unless something volatile holds it: a flash drive without power-loss
 //! protection, a disk's write cache, a cache without a battery. There, what counts is what was flushed.
 

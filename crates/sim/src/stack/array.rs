@@ -210,12 +210,16 @@ impl Array {
     /// Takes what a member has completed; false when it shows that the member has died inside.
     fn part_done(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) -> bool {
         let Some((part, breakdown)) = self.members.complete(done) else { return true };
-        if done.failed {
+        let bears_none = self.layout.redundancy(self.members.count()) == 0;
+        if done.failed && !bears_none {
             self.fail_member(part.member, Some(part.owner), done.at);
             return false;
         }
         match part.owner {
-            Owner::Op(number) => self.piece_done(number, done.at, breakdown, completions),
+            Owner::Op(number) => {
+                self.ops.get_mut(number).failed |= done.failed;
+                self.piece_done(number, done.at, breakdown, completions);
+            }
             Owner::Rebuild(place) => self.step_done(place, done.at),
             Owner::Nobody => {}
         }
@@ -472,12 +476,9 @@ impl Array {
         self.rebuilt_bytes + members.map(Device::rebuilt_bytes).sum::<u64>()
     }
 
-    /// Members that are gone or not yet filled, and whether that is more than the array bears.
+    /// Whether more is gone than the array bears.
     pub(crate) fn is_broken(&self) -> bool {
-        let gone = (0..self.members.count()).filter(|&member| {
-            !self.members.holds(member, u64::MAX) || self.members.device(member).is_some_and(Device::is_broken)
-        });
-        gone.count() as u32 > self.layout.redundancy(self.members.count())
+        self.layout.is_broken(&self.members)
     }
 
     /// A function of a shared drive, which is the only member, gets its weight.

@@ -47,6 +47,8 @@ impl Layout {
     /// Appends what a stage of a command asks of the members.
     pub(super) fn plan(&mut self, command: &Command, stage: u8, members: &Members, pieces: &mut Vec<Piece>) -> Planned {
         match self {
+            // What was to be made durable is gone with the array's data.
+            _ if command.kind == CommandKind::Flush && self.is_broken(members) => Planned::Broken,
             _ if command.kind == CommandKind::Flush => flush(command.offset_bytes, members, pieces),
             Self::Stripe { chunk } => stripe(command, *chunk, members, pieces),
             Self::Mirror { read } => mirror(command, read, members, pieces),
@@ -66,6 +68,11 @@ impl Layout {
         }
     }
 
+    /// Whether more members are gone than that bears.
+    pub(super) fn is_broken(&self, members: &Members) -> bool {
+        members.gone() > self.redundancy(members.count())
+    }
+
     /// Members that may be gone without a loss.
     pub(super) fn redundancy(&self, members: u32) -> u32 {
         match self {
@@ -79,7 +86,7 @@ impl Layout {
 fn flush(offset_bytes: u64, members: &Members, pieces: &mut Vec<Piece>) -> Planned {
     let living = (0..members.count()).filter(|&member| members.lives(member));
     pieces.extend(living.map(|member| Piece { member, kind: CommandKind::Flush, offset_bytes, length_bytes: 0 }));
-    if pieces.is_empty() { Planned::Broken } else { Planned::Whole }
+    Planned::Whole
 }
 
 fn stripe(command: &Command, chunk: u64, members: &Members, pieces: &mut Vec<Piece>) -> Planned {

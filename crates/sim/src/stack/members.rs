@@ -138,6 +138,12 @@ impl Members {
         member.device.is_some() && end <= member.filled
     }
 
+    /// How many are gone, not yet filled, or have lost what was on them.
+    pub(super) fn gone(&self) -> u32 {
+        let is_gone = |of: &&Member| of.filled < u64::MAX || of.device.as_ref().is_none_or(Device::is_broken);
+        self.members.iter().filter(is_gone).count() as u32
+    }
+
     pub(super) fn outstanding(&self, member: u32) -> u32 {
         self.members[member as usize].outstanding
     }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tameshi_base::units::{Share, Time};
 use tameshi_spec::run::{Function, Node, RunSpec, StorageSpec};
 use tameshi_spec::study::{CacheKind, Event, Failure, Member, ReadBalance};
-use tameshi_workload::{Pattern, StreamSpec};
+use tameshi_workload::{Pattern, StreamSpec, Sync};
 
 fn event(at: u64, phase: Option<&str>) -> Event {
     let phase = phase.map(String::from);
@@ -83,6 +83,30 @@ fn commands_that_fail_are_counted_and_in_no_rate() {
     // Sixteen at a time, ten milliseconds each.
     assert_close(failed as f64, 16.0 * 100.0, 0.02, "failed");
     assert_close(served as f64, 2e9 / 30e3, 0.01, "served before");
+}
+
+#[test]
+fn what_could_not_be_written_is_committed_by_no_sync() {
+    let log =
+        |sync| StreamSpec { read: Share(0), pattern: Pattern::Sequential, sync: Some(sync), ..StreamSpec::default() };
+    let batch = StreamSpec {
+        read: Share(0),
+        page_flush: Some(tameshi_workload::spec::PageFlush { batch: 8, doublewrite: None }),
+        ..StreamSpec::default()
+    };
+    for stream in [log(Sync::Fdatasync { every: 1 }), log(Sync::GroupCommit { committers: 4, delay: Time(0) }), batch] {
+        let spec = spec_of(raid0(2, plain()), stream, for_time(SECOND));
+        let commits = |events: &[Event]| {
+            let left = run(&with(spec.clone(), events));
+            (left.sum("commit.count"), left.sum("load.failed"))
+        };
+        let (all, none) = commits(&[]);
+        let (half, failed) = commits(&[fail(SECOND / 2, Some(1))]);
+        assert_eq!(none, 0);
+        assert!(failed > 0 && all > 0);
+        // A batch under way at the time may still have ended.
+        assert!(half.abs_diff(all / 2) <= 8 + all / 50, "{half} of {all}");
+    }
 }
 
 #[test]

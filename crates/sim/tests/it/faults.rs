@@ -127,6 +127,45 @@ fn a_member_that_dies_while_another_is_rebuilt_breaks_what_bears_one_loss() {
     assert!(done.iter().all(|d| !d.failed));
 }
 
+#[test]
+fn a_flush_fails_where_the_data_before_it_are_gone_and_nowhere_else() {
+    let mirror = || raid1(2, plain(), ReadBalance::default());
+    for (name, node, dead, fails) in [
+        ("stripe", raid0(3, plain()), &[1][..], true),
+        ("stripe in a partition", partition(raid0(2, plain()), 1, 64), &[1], true),
+        ("mirror", mirror(), &[0], false),
+        ("mirror", mirror(), &[0, 1], true),
+        ("stripe of mirrors", raid10(4, plain()), &[0, 3], false),
+        ("stripe of mirrors", raid10(4, plain()), &[2, 3], true),
+        ("parity", raid5(3, plain()), &[2], false),
+        ("parity", raid5(3, plain()), &[0, 2], true),
+    ] {
+        let mut device = watched(&node).expect("a device");
+        dead.iter().for_each(|&drive| device.fail(Some(drive), 0));
+        device.submit(0, &command(0, CommandKind::Flush, 0, 0));
+        let mut done = vec![];
+        while let Some(at) = device.next_wake() {
+            device.advance(at, &mut done);
+        }
+        assert_eq!(done.iter().map(|done| done.failed).collect::<Vec<_>>(), [fails], "{name} without {dead:?}");
+    }
+}
+
+#[test]
+fn what_lies_on_the_living_members_of_a_stripe_is_served_whatever_the_stripe_is_a_part_of() {
+    let stripe = || raid0(2, plain());
+    for (name, node) in [("alone", stripe()), ("partition", partition(stripe(), 1, 64)), ("stripe", raid0(2, stripe()))]
+    {
+        let mut random = Random::named(9, "places");
+        let read = |id| command(id, CommandKind::Read, random.below(200_000) * 4096, 4096);
+        let commands: Vec<Command> = (0..1000).map(read).collect();
+        let done = befall(&node, &commands, 0, |device, now| device.fail(Some(0), now));
+        let failed = done.iter().filter(|d| d.failed).count() as f64 / done.len() as f64;
+        let dead = if name == "stripe" { 0.25 } else { 0.5 };
+        assert!((failed - dead).abs() < 0.1, "{name}: {failed}");
+    }
+}
+
 /// How long the rebuild of a member takes, and the completions of `load`, one at a time, meanwhile.
 fn rebuild(node: &Node, load: bool) -> (Nanos, Vec<DeviceCompletion>) {
     let mut device = watched(node).expect("a device");

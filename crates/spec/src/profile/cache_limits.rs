@@ -1,6 +1,6 @@
 //! Figures of an SLC cache and of idling that a flash drive can't have, each with the reason.
 
-use super::limits::{Impossible, Limit, MS, TIME, US, bad, conflict};
+use super::limits::{Impossible, Limit, MS, TIME, US, bad, conflict, sizes};
 use super::{FlashProfile, Idle, SlcCache};
 use tameshi_base::units::{Size, Time};
 
@@ -45,7 +45,7 @@ fn out_of(path: &[&'static str], value: Size, most: u64, message: &str) -> Optio
     if (least..=most).contains(&value) {
         return None;
     }
-    bad(path, message, &format!("{least} to {most}"))
+    bad(path, message, &sizes(least.0.into(), most.0.into()))
 }
 
 /// Rounded down to megabytes.

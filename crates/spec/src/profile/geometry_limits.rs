@@ -2,7 +2,7 @@
 //!
 //! Each is held against what follows from other values, within a factor that is less than a thousand.
 
-use super::limits::{Impossible, conflict};
+use super::limits::{Impossible, conflict, size_up_to, sizes};
 use super::{FlashProfile, HddProfile, XPointProfile};
 use tameshi_base::units::Size;
 
@@ -35,7 +35,7 @@ pub(super) fn disk_conflict(hdd: &HddProfile) -> Option<Impossible<'static>> {
         hdd.cylinders.value,
         size(track)
     );
-    conflict(&["hdd", "capacity"], &message, &format!("{} to {}", size(least), size(most)))
+    conflict(&["hdd", "capacity"], &message, &sizes(least, most))
 }
 
 /// A capacity that so many channels with dies of 3D XPoint do not have.
@@ -46,7 +46,7 @@ pub(super) fn xpoint_conflict(xpoint: &XPointProfile) -> Option<Impossible<'stat
         return None;
     }
     let message = format!("{channels} channels, each with one to 64 dies behind it, do not hold this");
-    conflict(&["xpoint", "capacity"], &message, &format!("{least} to {most}"))
+    conflict(&["xpoint", "capacity"], &message, &sizes(least.0.into(), most.0.into()))
 }
 
 /// What the dies, the spare and the flash's speed do not allow.
@@ -67,7 +67,7 @@ fn die_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
         return None;
     }
     let message = format!("{} dies do not hold this", dies(flash));
-    conflict(&["flash", "capacity"], &message, &format!("up to {most}"))
+    conflict(&["flash", "capacity"], &message, &size_up_to(most.0.into()))
 }
 
 fn buffer_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
@@ -81,7 +81,7 @@ fn buffer_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
         return None;
     }
     let message = "all dies together do not program so much in anything like the buffer's flush_time";
-    conflict(&["flash", "buffer", "size"], message, &format!("up to {}", size(most)))
+    conflict(&["flash", "buffer", "size"], message, &size_up_to(most))
 }
 
 /// More blocks in reserve than each controller has beside the data, which no run could simulate.

@@ -87,6 +87,23 @@ pub(super) fn bad(path: &[&'static str], message: &str, accepted: &str) -> Optio
     conflict(path, message, accepted).map(|found| Impossible { kind: InputErrorKind::BadValue, ..found })
 }
 
+/// Sizes that follow from other values, in one unit and rounded inwards to three digits or more.
+pub(super) fn sizes(least: u128, most: u128) -> String {
+    let (unit, name) = readable(least);
+    format!("{} {name} to {} {name}", least.div_ceil(unit), most / unit)
+}
+
+pub(super) fn size_up_to(most: u128) -> String {
+    let (unit, name) = readable(most);
+    format!("up to {} {name}", most / unit)
+}
+
+fn readable(bytes: u128) -> (u128, &'static str) {
+    let units = [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    let fits = |unit: u128| bytes >= 100 * unit || (bytes > 0 && bytes.is_multiple_of(unit));
+    units.into_iter().find(|&(unit, _)| fits(unit)).unwrap_or((1, "B"))
+}
+
 fn hard_disk(hdd: &HddProfile) -> Option<Impossible<'static>> {
     let at = |key| vec!["hdd", key];
     let limits = vec![

@@ -117,6 +117,9 @@ pub enum Device {
 }
 
 impl Device {
+    /// The names of the models.
+    pub(crate) const MODELS: [&'static str; 5] = ["null", "hdd", "flash", "xpoint", "volume"];
+
     /// The device's capacity, at its scale.
     pub fn capacity(&self) -> Size {
         match self {

@@ -91,6 +91,7 @@ const CASES: &[(&str, &str, &str, InputErrorKind)] = &[
         InputErrorKind::BadValue,
     ),
     ("size_above_capacity", "device = \"null\"", "device = \"null\"\nsize = \"2 TiB\"", InputErrorKind::BadValue),
+    ("size_of_nothing", "device = \"null\"", "device = \"null\"\nsize = \"0 B\"", InputErrorKind::BadValue),
     ("unknown_profile", "device = \"null\"", "device = \"nul\"", InputErrorKind::UnknownName),
     ("unknown_workload", "[\"stream.s\"]", "[\"stream.t\"]", InputErrorKind::UnknownName),
     (

@@ -2,6 +2,7 @@
 
 mod arbitration;
 mod arrays;
+mod bounds;
 mod errors;
 mod events;
 mod planning;

@@ -65,6 +65,17 @@ fn a_study_of_streams_is_scaled_by_itself_as_far_as_blocks_and_drives_stay_large
 }
 
 #[test]
+fn a_small_part_that_is_worked_on_at_random_keeps_its_dies() {
+    let scale = |stream: &str| run("device = \"flash\"", stream).storage["disk"].scale;
+    // Eight program units of 16 KiB on each of 2 x 17 x 4 dies are 17 MiB; 800 GB at 64 GiB are 11.
+    assert_eq!(scale("span = \"100 GiB\""), 64);
+    assert_eq!(scale("span = \"512 MiB\""), 16);
+    assert_eq!(scale("span = \"64 MiB\""), 8, "more would take its time");
+    assert_eq!(scale("span = \"64 MiB\"\npattern = \"sequential\""), 64);
+    assert_eq!(run("device = \"flash\"\nscale = 64", "span = \"64 MiB\"").storage["disk"].scale, 64);
+}
+
+#[test]
 fn no_scale_is_chosen_by_itself_that_results_were_not_shown_at() {
     let mut profiles = profiles();
     let text =

@@ -177,7 +177,7 @@ impl Flash {
         for position in 0..self.parts(number, unit) {
             let Some((die, sensed, page)) = self.in_stripe(number, unit, position) else { continue };
             let time = self.times.read[usize::from(page)] + self.retries(number, physical);
-            let fetched = self.bring(die, sensed, time, now, ready);
+            let fetched = self.bring(die, (sensed, physical), time, now, ready);
             if fetched.at > last.at {
                 last = fetched;
             }

@@ -260,21 +260,21 @@ impl Flash {
             return self.reconstruct(number, physical, now, ready);
         }
         let time = self.times.read[usize::from(page)] + self.retries(number, physical);
-        self.bring(die, program_unit, time, now, ready)
+        self.bring(die, (program_unit, physical), time, now, ready)
     }
 
-    /// Senses for `time` what has the number `sensed` on its die, and brings one mapping unit of it to the controller.
+    /// Senses for `time` what has the first number of `asked` on its die, and brings one mapping unit of it, the second, to the controller.
     #[inline(always)]
-    pub(super) fn bring(&mut self, die: u32, sensed: u32, time: Nanos, now: Nanos, ready: Nanos) -> Fetched {
+    pub(super) fn bring(&mut self, die: u32, asked: (u32, u32), time: Nanos, now: Nanos, ready: Nanos) -> Fetched {
         let of = &mut self.dies[die as usize];
         let (mut from, mut waits) = (ready, false);
         if let Some(supply) = &mut self.supply {
-            waits = supply.holds_reads(now) && !of.has_sensed(sensed);
+            waits = supply.holds_reads(now) && !of.has_sensed(asked.0, asked.1);
             if waits {
                 from = supply.take(SENSE, now, ready);
             }
         }
-        let sensed = of.read(from, sensed, time, self.times.suspend);
+        let sensed = of.read(from, asked, time, self.times.suspend);
         if sensed.anew {
             self.busy[0] += time;
             if let Some(supply) = self.supply.as_mut().filter(|_| !waits) {

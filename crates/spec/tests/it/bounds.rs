@@ -1,0 +1,96 @@
+//! What a study may ask for at most, and what would change nothing: refused before anything is made.
+
+use crate::errors::check_golden;
+use crate::support::{NULL_PROFILE, SMALL, planned, planned_in, profiles};
+use tameshi_base::InputErrorKind::{self, BadValue, Conflict, UnknownName};
+use tameshi_spec::resolve::Profiles;
+use tameshi_spec::run::World;
+
+fn refused(name: &str, more: &str, kind: InputErrorKind) {
+    let error = planned(&format!("{SMALL}{more}\n")).expect_err(name);
+    assert_eq!(error.kind, kind, "{name}: {error}");
+    assert!(!error.accepted.is_empty() && error.line > 1, "{name}: {error}");
+    check_golden(name, &error.to_string());
+}
+
+const LEVELS: &str = "levels = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]";
+
+#[test]
+fn more_runs_than_anybody_needs_are_refused_before_anything_is_expanded() {
+    refused("repetitions_beyond_number", "[run]\nrepetitions = 1000000000", BadValue);
+    let axis = |name: &str, key: &str| format!("[axis.{name}]\nset = \"workload.stream.s.{key}\"\n{LEVELS}\n");
+    let axes = axis("a", "queue_depth") + &axis("b", "jobs");
+    refused("runs_beyond_number", &format!("{axes}[run]\nrepetitions = 26"), BadValue);
+    let more = axis("c", "run_length") + &axis("d", "think_every");
+    refused("cells_beyond_number", &(axes + &more), BadValue);
+}
+
+#[test]
+fn an_interval_that_is_too_short_to_be_kept_is_refused() {
+    refused("interval_of_a_nanosecond", "[run]\ninterval = \"1 ns\"", BadValue);
+    let long = SMALL.replace("\"1 s\"", "\"2 h\"") + "[run]\ninterval = \"1 us\"\n";
+    let error = planned(&long).expect_err("billions of intervals");
+    check_golden("intervals_beyond_number", &error.to_string());
+}
+
+#[test]
+fn a_window_in_which_nothing_lies_is_refused() {
+    refused("window_that_ends_before_it_begins", "[window.w]\nfrom = \"500 ms\"\nto = \"200 ms\"", Conflict);
+    refused("window_after_its_phase", "[window.w]\nphase = \"p\"\nfrom = \"1 s\"", Conflict);
+    refused("window_after_every_phase", "[window.w]\nfrom = \"9 s\"", Conflict);
+    planned(&format!("{SMALL}[window.w]\nfrom = \"999 ms\"\nto = \"9 s\"\n")).expect("a millisecond of it is there");
+}
+
+#[test]
+fn an_axis_that_sets_what_no_run_uses_is_refused() {
+    let set = |key: &str, levels: &str| format!("[axis.x]\nset = \"{key}\"\nlevels = {levels}");
+    refused("axis_of_a_stream_that_is_not_there", &set("workload.stream.t.queue_depth", "[1, 2]"), UnknownName);
+    let other = "[workload.stream.other]\n".to_string() + &set("workload.stream.other.queue_depth", "[1, 2]");
+    refused("axis_of_a_stream_that_no_phase_uses", &other, UnknownName);
+    let program =
+        "[workload.tpcc]\nwarehouses = 1\nclients = 1\n".to_string() + &set("workload.tpcc.clients", "[1, 2]");
+    refused("axis_of_a_program_that_no_phase_uses", &program, UnknownName);
+    refused("axis_of_a_storage_that_is_not_there", &set("storage.dsk.size", "[\"1 MiB\"]"), UnknownName);
+    refused("axis_of_a_phase_that_is_not_there", &set("phase.q.until.time", "[\"1 s\"]"), UnknownName);
+    let level = "[axis.x]\na = { workload.stream.t.queue_depth = 2 }\nb = {}";
+    refused("level_of_a_stream_that_no_phase_uses", level, UnknownName);
+}
+
+#[test]
+fn what_only_the_levels_of_an_axis_bring_is_taken_where_it_is_used() {
+    let text = SMALL.replace("[storage.disk]\ndevice = \"null\"\n", "").replace("[workload.stream.s]\n", "");
+    let axes = "[axis.d]\nset = \"storage.disk.device\"\nlevels = [\"null\"]\n\
+                [axis.q]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n\
+                [axis.w]\none = { workload.stream.t.queue_depth = 2, phase.p.workload = [\"stream.t\"] }\nother = {}\n";
+    assert_eq!(planned(&(text + axes)).expect("plans").runs.len(), 4);
+}
+
+#[test]
+fn a_quick_part_that_names_what_is_not_there_is_refused_without_being_asked_for() {
+    refused("quick_part_of_a_phase_that_is_not_there", "[quick]\nphase.pp.until.time = \"1 ms\"", UnknownName);
+    let whole = "[quick]\nphase.short = { workload = [\"stream.s\"], until.time = \"1 ms\" }\n";
+    planned(&format!("{SMALL}{whole}")).expect("a phase of its own");
+}
+
+#[test]
+fn a_seed_that_is_too_large_is_told_the_limit() {
+    refused("seed_beyond_number", "[run]\nseed = 18446744073709551616", BadValue);
+}
+
+#[test]
+fn a_model_that_does_not_exist_is_named_beside_one_that_does() {
+    let text = format!("{NULL_PROFILE}[device.flsh]\n");
+    let devices = vec![("null".into(), "profiles/devices/x.toml".into(), text)];
+    let error = planned_in(SMALL, World::Simulated, &Profiles { devices, ..Profiles::default() }).expect_err("flsh");
+    check_golden("model_that_does_not_exist", &error.to_string());
+}
+
+#[test]
+fn a_share_that_shows_no_block_is_told_at_the_share() {
+    let mut profiles = profiles();
+    let flash = crate::errors::FLASH.to_string();
+    profiles.devices.push(("flash".into(), "profiles/devices/flash.toml".into(), flash));
+    let stack = "scale = 256\nover_provisioned = { of.device = \"flash\", visible = \"0.0001 %\" }";
+    let error = planned_in(&SMALL.replacen("device = \"null\"", stack, 1), World::Simulated, &profiles);
+    check_golden("share_that_shows_no_block", &error.expect_err("no block").to_string());
+}
