@@ -28,6 +28,7 @@ KEPT: dict[str, dict[str, list[str]]] = {
     "flash-card-tails": {"drive": ["es3000-800g"]},
     "hot-drive": {},
     "slc-cache": {},
+    "commit-cost": {"drive": ["optane", "consumer_nvme"]},
     "queue-priorities": {},
 }
 """The studies, and the levels of their axes that the short test keeps."""
