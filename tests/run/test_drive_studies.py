@@ -54,7 +54,8 @@ def smaller(name: str) -> StudyFile:
         if "written" in storage:
             storage["written"] = "once"
     for of in told["axis"].get("drive", {}).values():
-        of["storage"]["card"]["scale"] = 256
+        if "storage" in of:
+            of["storage"]["card"]["scale"] = 256
         of.pop("phase", None)
     if name == "slc-cache":
         del told["axis"]["pause"], told["phase"]["pause"]
