@@ -115,10 +115,11 @@ impl Flash {
     pub(super) fn map_is_written(&mut self, at: Nanos) {
         let Some(map) = &mut self.map_writing else { return };
         (map.is_under_way, map.ended) = (false, at);
-        for (slot, begun) in std::mem::take(&mut map.writes) {
-            self.acknowledge(slot, at, at - begun);
-        }
-        if self.map_writing.as_ref().is_some_and(|map| !map.later.is_empty()) {
+        let mut writes = std::mem::take(&mut map.writes);
+        writes.drain(..).for_each(|(slot, begun)| self.acknowledge(slot, at, at - begun));
+        let Some(map) = &mut self.map_writing else { return };
+        map.writes = writes;
+        if !map.later.is_empty() {
             self.write_map(at);
         }
     }

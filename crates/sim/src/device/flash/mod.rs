@@ -176,7 +176,7 @@ struct Times {
     buffer_units: u64,
     protected: bool,
     /// Writing what has changed of the map.
-    map_write: Option<Nanos>,
+    map_write: Nanos,
     /// Bytes of a write that is stored whole or not at all.
     atomic_bytes: u64,
     /// Time to write the full buffer to the flash when power fails, and time that the capacitor holds.
@@ -385,7 +385,7 @@ impl Flash {
         let (energy, work) = match kind {
             Kind::Sense => (SENSE, times.read[usize::from(page)]),
             Kind::Erase => (ERASE, times.erase),
-            Kind::Map => (PROGRAM, times.map_write.unwrap_or(0)),
+            Kind::Map => (PROGRAM, times.map_write),
             _ if page == IN_CACHE => (CACHE_PROGRAM, times.program[usize::from(page)]),
             Kind::Host | Kind::Parity | Kind::Relocated => (PROGRAM, times.program[usize::from(page)]),
         };
@@ -584,7 +584,7 @@ impl Times {
             depth: controller.queue_depth.value,
             buffer_units: profile.buffer.size.value.0 / profile.mapping_unit.value.0,
             protected: profile.buffer.power_loss_protection.is_some(),
-            map_write: profile.buffer.map_write_time.as_ref().map(|time| time.value.0),
+            map_write: profile.buffer.map_write_time.as_ref().map_or(0, |time| time.value.0),
             atomic_bytes: profile.atomic_write.as_ref().unwrap_or(&profile.mapping_unit).value.0,
             protection: profile
                 .buffer
