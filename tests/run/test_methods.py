@@ -90,3 +90,30 @@ def test_the_report_shows_the_course_of_what_pauses_interrupt(tmp_path):
         at_rest = [t for t, rate in zip(course["t_s"], rates, strict=True) if rate == 0]
         assert at_rest == pytest.approx([0.1 + pause_s, 0.2 + 2 * pause_s])
         assert len(rates) == 3 * 2 + 2
+
+
+CELLS = """
+title = "t"
+question = "q?"
+[storage.disk]
+device = "optane-p4800x-375g"
+[workload.stream.s]
+[axis.depth]
+set = "workload.stream.s.queue_depth"
+levels = [1, 2, 4]
+[phase.p]
+workload = ["stream.s"]
+until = { time = "1 ms" }
+[run]
+repetitions = 2
+interval = "1 ms"
+"""
+
+
+def test_the_report_has_the_latencies_of_each_cell_once(tmp_path):
+    (tmp_path / "cells.toml").write_text(CELLS)
+    out = tmp_path / "out"
+    done = tameshi("run", tmp_path / "cells.toml", "--out", out)
+    assert done.returncode == 0, done.stderr
+    curves = outputs.report_inputs(results(out), outputs.read_runs(out), []).percentiles
+    assert sorted(curve["levels"]["depth"] for curve in curves) == ["1", "2", "4"]
