@@ -194,9 +194,11 @@ impl Worker {
         }
         // The background waits for the last word.
         self.task.defers = None;
-        let end = clock.now().min(self.task.end).max(self.interval_begin + 1);
+        let due = clock.now().min(self.task.end);
+        // A last transaction that takes long ends intervals behind the end of the phase, in which nothing arrives.
+        let end = due.max(self.interval_begin + 1);
         self.rotate(end);
-        self.counts.unserved = self.task.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(end));
+        self.counts.unserved = self.task.schedule.as_ref().map_or(0, |schedule| schedule.unserved_before(due));
         if let Some(queued) = queued {
             self.stats[DELIVERY].unserved = queued;
         }

@@ -199,6 +199,27 @@ fn arrivals_that_nobody_began_are_of_the_program_and_of_none_of_its_kinds() {
 }
 
 #[test]
+fn nothing_arrives_behind_the_end_of_a_phase_however_long_its_last_transactions_take() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rate = Some(Rate(1_000_000_000));
+    let of = tameshi_workload::program::Tpcc { rate, ..tpcc(2, Manner::Specification, Delivery::AtOnce) };
+    let spec = spec(folder.path(), ProgramSpec::Tpcc(of), 300);
+    let program = loaded(&spec);
+    let mut other = Session::open(&spec.target, &Plan::new(&spec, &program)).expect("a connection");
+    std::thread::scope(|scope| {
+        other.plain("BEGIN IMMEDIATE").expect("nobody else writes");
+        scope.spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(1500));
+            other.plain("COMMIT").expect("let go");
+        });
+        run(&spec, &program, folder.path());
+    });
+    let of = |subject: &str, metric: &str| total(folder.path(), subject, metric);
+    let (served, unserved) = (of("tpcc.", "transaction.count"), of("tpcc", "load.unserved"));
+    assert!((served + unserved).abs_diff(300_000) < 2800, "five standard deviations: {served} served, {unserved} not");
+}
+
+#[test]
 fn users_who_think_for_so_long_ask_no_oftener() {
     let folder = tempfile::tempdir().expect("a folder");
     let think_time = Time(20_000_000);
