@@ -1445,18 +1445,18 @@ class Window(BaseModel):
         extra='forbid',
         frozen=True,
     )
-    phase: Annotated[str | None, Field(description='The phase it lies in; absent: the run.')] = None
+    phase: Annotated[
+        str | None, Field(description='The phase it lies in; absent: each of them.')
+    ] = None
     from_: Annotated[
         str | None,
         Field(
             alias='from',
-            description='Its begin, from the begin of the phase or run.',
+            description='Its begin, from the begin of the phase.',
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'
-    to: Annotated[
-        Time | None, Field(description='Its end; absent: the end of the phase or run.')
-    ] = None
+    to: Annotated[Time | None, Field(description='Its end; absent: the end of the phase.')] = None
 
 
 class Search(BaseModel):

@@ -134,6 +134,12 @@ def test_arrays_are_listed_and_shown_by_depth_with_every_value_and_its_source():
     assert 1.5 < reads[-1]["iops"] / writes[-1]["iops"] < 2.5
 
 
+def test_few_writes_at_a_time_to_flash_are_shown_no_faster_than_what_lasts():
+    shown = json.loads(devices("show", "pcie-ssd-2x3.2tb-mirror", "--format", "json").stdout)
+    writes = [of["iops"] for of in shown["behaviour"]["writes"]]
+    assert max(writes) < 1.05 * writes[-1], writes
+
+
 def test_an_array_of_ones_own_is_one_file_for_show_and_for_a_study(tmp_path):
     for kind in ("devices", "arrays"):
         (tmp_path / "profiles" / kind).mkdir(parents=True)

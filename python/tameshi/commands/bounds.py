@@ -26,9 +26,8 @@ def print_bounds(world: World, planned: Plan) -> None:
         shares, limit = searched.shares or (), searched.limit
         then = f", then at most {searched.runs_at_most} for the limit" if limit else ""
         OUT.print(f"  and then, for each cell and repetition, {len(shares)} rates of a curve{then}")
-    for run in planned.runs[:1]:
-        for sentence in dict.fromkeys(_core.unsupported(run)):
-            OUT.print(f"  can't be run: {sentence}", style="yellow")
+    for sentence in dict.fromkeys(said for run in planned.runs for said in _core.unsupported(run)):
+        OUT.print(f"  can't be run: {sentence}", style="yellow")
 
 
 def written(world: World, planned: Plan) -> str:

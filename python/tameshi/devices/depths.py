@@ -20,6 +20,8 @@ from tameshi.devices.watching import Watch, unwatched
 DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CACHE_FILLS = 2
 """How often a cache's memory is written before writes are measured: what lasts is shown."""
+SETTLING = 0.05
+"""Share of the capacity of flash drives written before: until then they have more free blocks."""
 INTERVALS = 10
 
 
@@ -67,7 +69,8 @@ def _study(array: Array, scale: int) -> str:
 
 
 def _phases(kind: str, ramp: int, time: int) -> Iterator[str]:
-    for depth in DEPTHS:
+    # The most first: what little is outstanding leaves flash time to reclaim ahead of what follows.
+    for depth in reversed(DEPTHS):
         name = f"{kind}_{depth}"
         yield f"[workload.stream.{name}]\nqueue_depth = {depth}"
         yield f'read = "{100 if kind == "read" else 0} %"'
@@ -76,8 +79,11 @@ def _phases(kind: str, ramp: int, time: int) -> Iterator[str]:
 
 
 def _fill(array: Array) -> Iterator[str]:
-    """Random writes until caches hold as many as they ever do."""
+    """Random writes until caches hold as many as they ever do, and flash reclaims as it will."""
     memory = sum(_core.size_bytes(v.value) for v in array.values if v.key.endswith("memory"))
-    if memory:
+    amount = CACHE_FILLS * memory
+    if array.model == "flash":
+        amount += int(array.capacity_bytes * SETTLING)
+    if amount:
         yield f'[workload.stream.fill]\nqueue_depth = {DEPTHS[-1]}\nread = "0 %"'
-        yield f'[phase.fill]\nworkload = ["stream.fill"]\nuntil.amount = "{CACHE_FILLS * memory} B"'
+        yield f'[phase.fill]\nworkload = ["stream.fill"]\nuntil.amount = "{amount} B"'

@@ -43,12 +43,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "steady": ("In the state that the writes left", "書き込み後の状態で"),
     "by_depth": ("By how many requests are outstanding", "同時要求数ごとの性能"),
     "explained_by_depth": (
-        "Simulated at {scale}: random reads of 4 KiB, then random writes with caches full; "
-        "flash in its steady state, but each depth of writes is short: at small depths blocks in "
-        "reserve still take some of them in, and lasting writes may be slower.",
-        "シミュレーション({scale})：4 KiBランダム読み取り、"
-        "続いてキャッシュが一杯の状態でのランダム書き込み。フラッシュは定常状態だが、各深度の書き込みは短時間："
-        "浅い深度では予備ブロックが一部を受け入れるため、持続的な書き込みはこれより遅いことがある。",
+        "Simulated at {scale}: random reads of 4 KiB, then random writes, the most at a time "
+        "first, with caches full and flash in its steady state.",
+        "シミュレーション({scale})：4 KiBランダム読み取り、続いてランダム書き込み(深い順)。"
+        "キャッシュは一杯、フラッシュは定常状態。",
     ),
     "outstanding": ("outstanding", "同時要求数"),
     "reads": ("reads per second", "毎秒の読み取り数"),

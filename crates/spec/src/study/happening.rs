@@ -110,13 +110,13 @@ pub struct Member {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
-    /// The phase it lies in; absent: the run.
+    /// The phase it lies in; absent: each of them.
     #[serde(default)]
     pub phase: Option<String>,
-    /// Its begin, from the begin of the phase or run.
+    /// Its begin, from the begin of the phase.
     #[serde(default)]
     pub from: Time,
-    /// Its end; absent: the end of the phase or run.
+    /// Its end; absent: the end of the phase.
     #[serde(default)]
     pub to: Option<Time>,
 }
