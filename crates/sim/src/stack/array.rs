@@ -73,7 +73,7 @@ impl Array {
     pub(super) fn new(layout: Layout, devices: Vec<Device>, member: &Node, settings: Rebuild) -> Self {
         Self {
             layout,
-            members: Members::new(devices),
+            members: Members::new(devices, matches!(member.drive().1, profile::Device::Hdd(_))),
             ops: Slab::default(),
             order: Order::default(),
             timed: BinaryHeap::new(),

@@ -333,7 +333,7 @@ mod tests {
     const UNIT: u64 = 4096;
 
     fn members(count: u32) -> Members {
-        Members::new((0..count).map(|_| Device::Null(Box::default())).collect())
+        Members::new((0..count).map(|_| Device::Null(Box::default())).collect(), false)
     }
 
     fn planned(layout: &mut Layout, kind: CommandKind, from: u64, units: u64, stage: u8, of: &Members) -> Vec<Piece> {

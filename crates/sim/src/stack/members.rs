@@ -4,6 +4,9 @@ use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
 use tameshi_base::{Command, CommandKind, Nanos};
 
+/// What of a long command is one turn of a die: a page of flash, sensed or programmed once.
+const PAGE_BYTES: u64 = 16 << 10;
+
 /// Whom a part of a command belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
@@ -29,8 +32,9 @@ pub(super) struct Piece {
 pub(super) struct Part {
     pub(super) owner: Owner,
     pub(super) member: u32,
-    /// How long commands had been at the member when it was given, as in [`Member`].
+    /// What commands had asked of the member for how long when it was given, and what it asks itself, as in [`Member`].
     present_before: [Nanos; 2],
+    asked: u64,
     /// Bytes that it writes.
     written: u32,
 }
@@ -46,9 +50,11 @@ struct Member {
     outstanding: u32,
     /// Where its last command ended.
     last_end: u64,
-    /// Commands of rebuilds outstanding.
-    rebuilding: u32,
-    /// How long commands of users and of rebuilds have been here, added up over all of them, until when.
+    /// Whether it has an arm.
+    has_arm: bool,
+    /// What is asked of it by the commands of users and of rebuilds that are here, as [`Member::weight`] has it.
+    asked: [u64; 2],
+    /// That, added up over time, until when.
     present: [Nanos; 2],
     present_until: Nanos,
     /// For how long it was at work on the rebuilds' last command, and how long that was here.
@@ -59,25 +65,31 @@ struct Member {
 }
 
 impl Member {
-    /// How long commands have been here up to `now`.
+    /// What commands have asked for how long up to `now`.
     #[inline]
     fn present_at(&mut self, now: Nanos) -> [Nanos; 2] {
         let passed = now - self.present_until;
         self.present_until = now;
-        self.present[0] += passed * Nanos::from(self.outstanding);
+        self.present[0] += passed * self.asked[0];
         // What a rebuild has written is programmed after it was acknowledged: on the member that is filled it is there throughout.
-        self.present[1] += passed * Nanos::from(self.rebuilding.max(u32::from(self.filled < u64::MAX)));
+        self.present[1] += passed * self.asked[1].max(u64::from(self.filled < u64::MAX));
         self.present
+    }
+
+    /// What a command of so many bytes asks of a member: of a disk one turn of its arm, however long; of flash the pages that it
+    /// takes up, for which others wait on dies, channels and the link.
+    #[inline]
+    fn weight(&self, bytes: u32) -> u64 {
+        if self.has_arm { 1 } else { 1 + u64::from(bytes) / PAGE_BYTES }
     }
 
     /// Of a wait that a command's completion tells, what was for rebuilds: `present` are those of users and of rebuilds who were
     /// here meanwhile, itself left out.
     ///
-    /// As much as the member was at work for them, and no less than the share that they had of all others who were here: what a
-    /// rebuild has written is programmed after it was acknowledged.
+    /// The share that they had of all that others asked for meanwhile; of an arm no less than it was at work for them.
     fn for_rebuilds(&self, wait: Nanos, present: [Nanos; 2]) -> Nanos {
         let [users, rebuilds] = present.map(u128::from);
-        let (worked, of) = self.served;
+        let (worked, of) = if self.has_arm { self.served } else { (0, 1) };
         let (wait, work) = (u128::from(wait), rebuilds * u128::from(worked) / u128::from(of));
         work.max(wait * rebuilds / (users + rebuilds)).min(wait) as Nanos
     }
@@ -103,14 +115,16 @@ pub(super) struct Members {
 }
 
 impl Members {
-    pub(super) fn new(devices: Vec<Device>) -> Self {
+    /// Members with an arm each, or without.
+    pub(super) fn new(devices: Vec<Device>, has_arm: bool) -> Self {
         let member = |device| Member {
             device: Some(device),
             wake: Nanos::MAX,
             filled: u64::MAX,
             outstanding: 0,
             last_end: 0,
-            rebuilding: 0,
+            has_arm,
+            asked: [0; 2],
             present: [0; 2],
             present_until: 0,
             served: (1, 1),
@@ -203,15 +217,13 @@ impl Members {
     pub(super) fn submit(&mut self, now: Nanos, owner: Owner, piece: &Piece, of: &Command) {
         let place = piece.member as usize;
         let member = &mut self.members[place];
-        let part = self.parts.insert(Part {
-            owner,
-            member: piece.member,
-            present_before: member.present_at(now),
-            written: if piece.kind == CommandKind::Write { piece.length_bytes } else { 0 },
-        });
+        let (present_before, asked) = (member.present_at(now), member.weight(piece.length_bytes));
+        let written = if piece.kind == CommandKind::Write { piece.length_bytes } else { 0 };
+        let part = self.parts.insert(Part { owner, member: piece.member, present_before, asked, written });
         if matches!(owner, Owner::Rebuild(_)) {
-            member.rebuilding += 1;
+            member.asked[1] += asked;
         } else {
+            member.asked[0] += asked;
             member.outstanding += 1;
             self.busy += 1;
             self.activity += 1;
@@ -249,15 +261,16 @@ impl Members {
         let mut breakdown = done.breakdown;
         let [users, rebuilds] = member.present_at(done.at);
         if matches!(part.owner, Owner::Rebuild(_)) {
-            member.rebuilding -= 1;
+            member.asked[1] -= part.asked;
             let stay = done.at - done.submitted;
             member.served = (stay - breakdown.queue, stay.max(1));
         } else {
+            member.asked[0] -= part.asked;
             member.outstanding -= 1;
             self.busy -= 1;
             let rebuilds = rebuilds - part.present_before[1];
             if rebuilds > 0 {
-                let users = users - part.present_before[0] - (done.at - done.submitted);
+                let users = users - part.present_before[0] - part.asked * (done.at - done.submitted);
                 let waited = member.for_rebuilds(breakdown.queue, [users, rebuilds]);
                 breakdown.queue -= waited;
                 breakdown.rebuild += waited;
@@ -277,7 +290,7 @@ impl Members {
         }
         let dead = &mut self.members[member as usize];
         (dead.drawn_before_nj, dead.not_drawn_nj) = (dead.drawn_nj(now).unwrap_or(0), 0);
-        (dead.device, dead.outstanding, dead.rebuilding) = (None, 0, 0);
+        (dead.device, dead.outstanding, dead.asked) = (None, 0, [0; 2]);
         self.look(member as usize);
     }
 
@@ -305,7 +318,8 @@ impl Members {
             let part = self.parts.get_mut(number);
             if matches!(owner, Owner::Rebuild(_)) {
                 let member = &mut self.members[part.member as usize];
-                (member.rebuilding, member.outstanding) = (member.rebuilding - 1, member.outstanding + 1);
+                member.outstanding += 1;
+                member.asked = [member.asked[0] + part.asked, member.asked[1] - part.asked];
                 self.busy += 1;
             }
             part.owner = Owner::Nobody;
@@ -317,7 +331,7 @@ impl Members {
         self.parts.clear();
         self.busy = 0;
         for place in 0..self.members.len() {
-            (self.members[place].outstanding, self.members[place].rebuilding) = (0, 0);
+            (self.members[place].outstanding, self.members[place].asked) = (0, [0; 2]);
             self.look(place);
         }
     }
