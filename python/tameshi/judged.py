@@ -7,9 +7,10 @@ from typing import Any
 
 from tameshi import _core
 from tameshi.frames import Frames, Stretch, sampled
-from tameshi.spec_types import StreamSpec
+from tameshi.spec_types import PhaseSpec, RunSpec, StreamSpec
 from tameshi.stats import programs
 from tameshi.stats.endurance import Worn, worn
+from tameshi.stats.offered import Loaded
 from tameshi.stats.overwritten import is_fresh_flash, share_covered, share_used
 from tameshi.stats.timeline import MISSED
 from tameshi.stats.unwritten import least_read_ns, share_met
@@ -22,6 +23,8 @@ from tameshi.stats.validity import (
 )
 from tameshi.store import SealedRun
 
+VARYING = ("ramp", "bursts")
+"""Arrivals that have not one rate throughout."""
 ALL = "100 %"
 """Share of reads of a stream that writes nothing; it is what a stream has by itself."""
 STAGED = ("crash", "restart", "pool_loaded", MISSED)
@@ -126,6 +129,18 @@ def _written_in(run: SealedRun, index: int) -> list[str]:
 def writes(stream: StreamSpec) -> bool:
     """Whether a stream writes anything."""
     return stream.read not in (None, ALL)
+
+
+def arrivals_vary(stream: StreamSpec) -> bool:
+    """Whether the load of a stream varies within a run because the study asks for it."""
+    return stream.duty is not None or any(hasattr(stream.arrivals, kind) for kind in VARYING)
+
+
+def loaded(world: str, levels: Mapping[str, str], phase: PhaseSpec, run: RunSpec) -> Loaded:
+    """A cell by what arrives in it and by all else that it does."""
+    streams = [each.stream.model_copy(update={"arrivals": None}) for each in phase.streams]
+    rest = (streams, phase.programs, run.storage, run.host, run.engines, run.database)
+    return Loaded((world, phase.name), levels, [s.stream.arrivals for s in phase.streams], rest)
 
 
 def _share_used(frames: Frames, run: SealedRun, storage: str, end_ns: int) -> float | None:

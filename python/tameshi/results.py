@@ -14,7 +14,16 @@ from tameshi import _core, searches
 from tameshi.deviations import ledger
 from tameshi.document_store import arrives, facts_of_store
 from tameshi.frames import Frames, Stretch, program_words, sampled
-from tameshi.judged import judged_in, model_of, phase_of, shared_drives, wear_of, writes
+from tameshi.judged import (
+    arrivals_vary,
+    judged_in,
+    loaded,
+    model_of,
+    phase_of,
+    shared_drives,
+    wear_of,
+    writes,
+)
 from tameshi.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
 from tameshi.published import RAMPED, WHOLE, published
 from tameshi.spec_types import PhaseSpec, Summary, World
@@ -31,7 +40,7 @@ from tameshi.stats.estimates import (
 )
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
-from tameshi.stats.offered import bounded, offered
+from tameshi.stats.offered import bounded, is_offered, offered
 from tameshi.stats.power import power, usable_bytes
 from tameshi.store import SealedRun, worst
 
@@ -69,9 +78,12 @@ def results(study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
     read = [run for run in runs if run.outcome["status"] != "failed"]
     with ThreadPoolExecutor() as readers:
         frames = dict(zip((run.folder for run in read), readers.map(Frames, read), strict=True))
-    cells = [_cell(study, cell, frames, asked) for cell in _cells(runs)]
+    planned = _cells(runs)
+    cells = [_cell(study, cell, frames, asked) for cell in planned]
+    loads = [loaded(c.world, c.levels, c.spec, c.runs[0].spec) for c in planned]
     axes = [
         {"name": axis.name, "varies": axis.varies.value, "levels": axis.levels}
+        | ({"offered": True} if is_offered(axis.name, loads) else {})
         for axis in study.axes
     ]
     return {
@@ -128,7 +140,8 @@ def _cell(
                 of_stream = with_model([*bounded(of_stream, at_most)], store)
             found += [_as_json(name, estimate, scale) for estimate in of_stream]
             if parts[0][1].steady:
-                flagged += flags(stream.name, data, ordered=cell.world != SIMULATED)
+                ordered, varied = cell.world != SIMULATED, arrivals_vary(stream.stream)
+                flagged += flags(stream.name, data, ordered=ordered, varied=varied)
         for word in program_words([cell.spec]):
             told = _of_database(word, cell, frames, parts)
             if word == SCAN and parts[0][1].steady:

@@ -198,6 +198,28 @@ def test_an_axis_that_changes_the_mix_is_judged_by_operations_of_all_kinds_toget
     )
 
 
+def committing(phase: str, committers: str, **rates: float) -> dict[str, Any]:
+    """A log of a stream of a few operations a second, and how many commits they are."""
+    found = [estimate("log", metric.replace("_", "."), rate) for metric, rate in rates.items()]
+    levels = {"committers": committers}
+    return {"world": "simulated", "phase": phase, "levels": levels, "estimates": found}
+
+
+def test_where_a_stream_commits_its_commits_are_its_work() -> None:
+    """Of 64 committers each write holds 64 commits: 0.571 × the writes were told as their work."""
+    few = committing("p", "1", write_iops=247.0, sync_iops=247.0, commit_rate=247.0)
+    many = committing("p", "64", write_iops=141.0, sync_iops=141.0, commit_rate=9027.0)
+    axes = {"committers": ["1", "64"]}
+    assert first(view([few, many], {}, **axes)) == ("Committers 64 makes 36.5 × the commits of 1.")
+    assert first(view([few, many], {}, **axes), "ja") == (
+        "Committersを1から64にするとコミット数は36.5 ×。"
+    )
+    silent = committing("p", "64", write_iops=494.0)
+    assert first(view([few, silent], {}, **axes)) == (
+        "Committers 64 makes 2.00 × the operations of 1."
+    ), "where one side commits nothing, both are judged by what they do"
+
+
 def test_operations_of_all_kinds_are_added_up_in_each_run_before_their_interval_is_taken() -> None:
     swaps = {"read": [100.0, 300.0, 200.0], "write": [302.0, 100.0, 199.0]}
     cells = [mixed({"mix": "writes"}, write=[100.0, 101.0, 99.0]), mixed({"mix": "both"}, **swaps)]

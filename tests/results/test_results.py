@@ -99,6 +99,8 @@ def run(
         repetition=repetition,
         phases=phases,
         storage=storage,
+        host=None,
+        engines=None,
         database=None,
     )
     verdict = {"level": "valid", "reasons": []}

@@ -62,6 +62,9 @@ def test_a_search_brackets_the_rate_at_which_the_limit_is_crossed(study, tmp_pat
     assert results(out) == found
     report = (out / "report.html").read_text()
     assert "How much load it bears" in report
+    assert axis["offered"] is True
+    said = next(line for line in done.stdout.splitlines() if "Simulated: " in line)
+    assert said.startswith("Load under the limit") and "latency p99 below 25.0 ms" in said
 
 
 def test_a_budget_of_time_is_spent_on_further_rates_and_never_exceeded(study, tmp_path):

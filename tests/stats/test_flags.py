@@ -8,6 +8,7 @@ from covering import autoregression
 from test_intervals import window
 
 from tameshi.stats import flags
+from tameshi.stats.estimates import WindowData
 from tameshi.stats.flags import drift_over, drift_within, outliers, spread
 
 
@@ -19,6 +20,37 @@ def test_correlation_alone_is_seldom_called_drift(monkeypatch, correlation, coun
     series = (100 + autoregression(random, correlation, count) for _ in range(trials))
     called = sum(drift_within(each.tolist(), [1.0] * count) is not None for each in series)
     assert called <= 3
+
+
+@pytest.mark.parametrize(("correlation", "count"), [(0.0, 40), (0.5, 30), (0.8, 15), (0.8, 24)])
+def test_noise_without_a_trend_is_called_drift_in_one_of_a_hundred_series_at_most(
+    correlation: float, count: int
+) -> None:
+    random = np.random.default_rng(count)
+    series = (100 + 10 * autoregression(random, correlation, count) for _ in range(1000))
+    assert sum(drift_within(each.tolist(), [1.0] * count) is not None for each in series) <= 10
+
+
+@pytest.mark.parametrize("count", [10, 19, 20, 60, 180])
+@pytest.mark.parametrize("power", [0.5, 1.0, 1.1, 2.0, 3.0])
+def test_what_grows_all_the_time_drifts_however_smoothly_it_bends(power: float, count: int) -> None:
+    """k^1.1 over 60 points was once taken for noise: what a line leaves of it hangs together."""
+    grown = [1 + (place / (count - 1)) ** power for place in range(count)]
+    fallen = grown[::-1]
+    assert (drift_within(grown, [1.0] * count) or 0.0) > 0.2
+    assert (drift_within(fallen, [1.0] * count) or 0.0) < -0.2
+    exchanged = [*grown[: count // 2 - 1], grown[count // 2], grown[count // 2 - 1]]
+    assert drift_within([*exchanged, *grown[count // 2 + 1 :]], [1.0] * count) is not None
+    little = [100 + value for value in grown]
+    assert drift_within(little, [1.0] * count) is None, "1 % is not noticeable"
+
+
+def test_a_bent_trend_under_noise_is_seen() -> None:
+    random, places = np.random.default_rng(4), np.linspace(0, 1, 60)
+    for bent in (places**3, np.sqrt(places), np.maximum(places - 0.5, 0) * 2):
+        noise = random.standard_normal((20, 60))
+        seen = [drift_within((1 + bent + 0.1 * row).tolist(), [1.0] * 60) for row in noise]
+        assert sum(change is not None for change in seen) >= 18
 
 
 def test_drift_is_seen_and_measured() -> None:
@@ -77,6 +109,14 @@ def codes(runs, *, ordered: bool) -> set[tuple[str, str, int | None]]:
     found = flags.flags("s", runs, ordered=ordered)
     assert all(flag.reason and flag.as_json() for flag in found)
     return {(flag.code, flag.metric, flag.repetition) for flag in found}
+
+
+def test_a_load_that_varies_on_purpose_does_not_drift() -> None:
+    counts = [float(100 + place) for place in range(40)]
+    counters = {"read.count": counts, "read.latency_sum": [1e6 * count for count in counts]}
+    runs = [WindowData(40 * 10**9, [10**9] * 40, counters, {})]
+    assert [flag.code for flag in flags.flags("s", runs, ordered=True)] == ["drift_within"]
+    assert flags.flags("s", runs, ordered=True, varied=True) == []
 
 
 def test_flags_of_a_stream_say_which_run() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tameshi.stats.estimates import Estimate, WindowData
 from tameshi.stats.intervals import Interval
-from tameshi.stats.offered import bounded, kept, offered
+from tameshi.stats.offered import Loaded, bounded, is_offered, kept, offered
 
 SECOND = 10**9
 
@@ -31,6 +31,20 @@ def test_an_overloaded_server_is_bounded_by_what_arrives_and_not_by_what_waits()
     assert (found.at_most, found.sampling.high) == pytest.approx((100.0, 100.0))
     assert found.sampling.degrees is None and found.sampling.low == 0.8 * 98
     assert other == given_rates[1]
+
+
+def test_an_axis_is_the_rate_that_arrives_only_where_nothing_else_differs() -> None:
+    def cell(load: str, drive: str, arrivals: object, rest: object) -> Loaded:
+        levels = {"load": load, "drive": drive}
+        return Loaded(("simulated", "p"), levels, [arrivals], rest)
+
+    alone = [cell(load, drive, float(load), drive) for load in "123" for drive in "ab"]
+    assert is_offered("load", alone)
+    assert not is_offered("drive", alone), "as much arrives at each drive"
+    assert not is_offered("rate", alone), "no cell has such an axis"
+    assert not is_offered("load", [cell(load, "a", float(load), load) for load in "12"])
+    closed_and_open = [cell("1", "a", "closed", 0), cell("2", "a", 2.0, 0)]
+    assert not is_offered("load", closed_and_open), "a closed loop does what it can"
 
 
 @given(st.floats(0.2, 1.0), st.floats(1.0, 1e4))

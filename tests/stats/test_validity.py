@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tameshi.spec_types import PhaseStream, StreamSpec
@@ -119,6 +122,67 @@ def test_a_rate_that_the_disk_cannot_serve_is_a_warning() -> None:
 def test_what_was_under_way_at_the_end_is_not_unserved() -> None:
     assert codes(scheduled(unserved=60.0), None) == []
     assert codes(scheduled(unserved=66.0), None) == ["unserved"]
+
+
+def recorded(came: Sequence[float], ended: Sequence[float], **more: float) -> WindowData:
+    """A window by what started and what was read in each interval; `more` is told at its end."""
+    counters = {"load.started": list(came), "read.count": list(ended)}
+    for name, value in more.items():
+        counters[f"load.{name}"] = [0.0] * (len(came) - 1) + [value]
+    return WindowData(SECOND * len(came), [SECOND] * len(came), counters, {})
+
+
+def grown(
+    data: WindowData, spec: Mapping[str, Any] = MappingProxyType({}), spans: int = 1
+) -> float:
+    """By how much the queue of a stream grows, of windows of so many stretches."""
+    stream = StreamSpec.model_validate({"queue_depth": 4096, **spec})
+    phase_stream = PhaseStream(name="s", storage="disk", stream=stream)
+    return load_of(phase_stream, data, whole=spans == 1).grown
+
+
+def test_a_queue_that_grows_all_the_time_is_told_although_its_slots_take_all_of_it() -> None:
+    """A disk of 480 reads a second at 500: once valid, its latency only the length of the run."""
+    data = recorded([500.0] * 60, [480.0] * 60)
+    assert grown(data) == 1200
+    (found,) = judge([scheduled(subject="s", started=30_000.0, grown=grown(data))], None)
+    assert (found.code, found.level) == ("growing", "warning")
+    assert found.figures == {"count": 1200, "share": pytest.approx(0.04)}
+    full = recorded([600.0] * 40 + [480.0] * 20, [480.0] * 60, unserved=2400.0)
+    assert grown(full) == 7200, "at the end all slots are taken, and the rest waits before them"
+    assert grown(data, spans=2) == 0, "between two stretches a queue empties unseen"
+
+
+def test_a_queue_that_only_fills_or_swings_or_fails_does_not_grow() -> None:
+    assert grown(recorded([900.0] + [500.0] * 9, [500.0] * 10)) == 0
+    assert grown(recorded([0.0, 1000.0] * 10, [1000.0, 0.0] * 10)) == 0
+    assert grown(recorded([1000.0, 0.0] * 9 + [1000.0], [0.0, 1000.0] * 9 + [0.0])) == 0
+    assert grown(recorded([500.0] * 10, [0.0] * 10, failed=5000.0)) == 0
+    assert grown(recorded([], [])) == 0
+
+
+def test_of_commits_that_share_writes_each_ends_one_start() -> None:
+    commits = {"sync": {"group_commit": {"committers": 16}}}
+    counters = {"load.started": [500.0] * 10, "write.count": [50.0] * 10}
+    both = {**counters, "commit.count": [500.0] * 10, "sync.count": [50.0] * 10}
+    spec = {**commits, "queue_depth": 1, "read": "0 %", "pattern": "sequential"}
+    assert grown(WindowData(10 * SECOND, [SECOND] * 10, both, {}), spec) == 0
+    behind = {**both, "commit.count": [400.0] * 10}
+    assert grown(WindowData(10 * SECOND, [SECOND] * 10, behind, {}), spec) == 1000
+
+
+@pytest.mark.parametrize("requests", [200, 2000, 20_000])
+def test_a_queue_at_nine_tenths_of_its_server_seldom_seems_to_grow(requests: int) -> None:
+    """M/M/1 from empty, at random times: it waits for ten services in the mean."""
+    random, told = np.random.default_rng(requests), 0
+    for _ in range(300):
+        arrives = np.cumsum(random.exponential(1 / 0.9, requests))
+        work = np.cumsum(random.exponential(1.0, requests))
+        ends = work + np.maximum.accumulate(arrives - np.concatenate([[0.0], work[:-1]]))
+        edges = np.linspace(0, arrives[-1], 21)
+        came, ended = (np.histogram(at, edges)[0].tolist() for at in (arrives, ends))
+        told += grown(recorded(came, ended)) > 0
+    assert told <= 3
 
 
 def test_transactions_that_no_client_ever_began_are_told_and_how_many_of_all_that_arrived() -> None:

@@ -92,6 +92,20 @@ def test_a_request_that_never_waits_is_limited_by_its_latency_however_busy_the_d
     assert found["kind"] == "saturated"
 
 
+def test_a_lock_that_is_in_use_all_the_time_is_the_limit_and_not_who_spins_on_it() -> None:
+    waits = told(queue=94, host=6)
+    for shares, limit in (
+        ({"cores": 1.0, "lock": 1.0}, "lock"),
+        ({"cores": 1.0, "lock": 0.91}, "lock"),
+        ({"cores": 1.0, "lock": 0.5}, "cores"),
+        ({"media": 1.0, "cores": 0.95, "lock": 0.91}, "media"),
+    ):
+        found = bottleneck([waits], used(**shares))
+        assert found is not None
+        assert (found["kind"], found["resource"]) == ("saturated", limit)
+        assert found["busy"] == shares[limit]
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_where_nothing_is_saturated_the_largest_part_says_why(part: str) -> None:
     parts = dict.fromkeys(PARTS, 10.0) | {part: 40.0}

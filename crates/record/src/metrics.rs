@@ -368,6 +368,7 @@ pub const METRICS: &[Metric] = &[
     m("flash.mapped_bytes", "B", Gauge, Neither, "flash that holds something", "有効データの量"),
     m("flash.erased_bytes", "B", Gauge, Neither, "flash that is erased", "消去済みの量"),
     m("flash.cached_bytes", "B", Gauge, Neither, "held in SLC caches", "SLCキャッシュ内の有効データの量"),
+    m("flash.given_up_bytes", "B", Gauge, Neither, "flash given up to SLC caches", "SLCキャッシュにより減った容量"),
     m("flash.life_bytes", "B", Gauge, Neither, "bytes that the cells still take", "残り書き込み可能量"),
     m(
         "flash.retry_life_bytes",

@@ -11,7 +11,7 @@ pub struct Wear {
     pub moved_bytes: u64,
     /// Left empty because something had to be durable at once.
     pub padded_bytes: u64,
-    /// Flash, parity left out.
+    /// Flash as built, parity left out.
     pub physical_bytes: u64,
     /// Flash that can be addressed.
     pub logical_bytes: u64,
@@ -21,6 +21,8 @@ pub struct Wear {
     pub erased_bytes: u64,
     /// What of it lies in SLC caches; `None` where no drive has one.
     pub cached_bytes: Option<u64>,
+    /// What flash holds less for it, as its cells hold one bit there and could hold more.
+    pub given_up_bytes: u64,
     /// What the cells still take in programs, at full capacity.
     pub life_bytes: u64,
     /// What they take beyond that, because reads that fail are repeated.
@@ -46,6 +48,7 @@ impl Wear {
         self.erased_bytes += other.erased_bytes;
         self.cached_bytes =
             [self.cached_bytes, other.cached_bytes].into_iter().flatten().reduce(|all, more| all + more);
+        self.given_up_bytes += other.given_up_bytes;
         self.life_bytes = self.life_bytes.saturating_add(other.life_bytes);
         self.retry_life_bytes = self.retry_life_bytes.saturating_add(other.retry_life_bytes);
         self.cycles += other.cycles;
@@ -69,7 +72,9 @@ impl Wear {
             ("flash.cycles_mean_permille", self.cycles.saturating_mul(1000).checked_div(self.blocks).unwrap_or(0)),
             ("flash.cycles_max", self.cycles_max),
         ];
-        rows.extend(self.cached_bytes.map(|bytes| ("flash.cached_bytes", bytes)));
+        if let Some(cached) = self.cached_bytes {
+            rows.extend([("flash.cached_bytes", cached), ("flash.given_up_bytes", self.given_up_bytes)]);
+        }
         rows
     }
 }

@@ -24,12 +24,15 @@ from tameshi.report.points import (
     number,
     without,
 )
+from tameshi.report.searched import breaks_limit
 from tameshi.stats import intervals, ratios
 from tameshi.stats.estimates import MOVING
 
 FEW_LEVELS = 3
 LIFE, LATENCY = "life", "latency"
 """What an answer may tell besides."""
+COMMIT = "commit"
+"""The operation of what streams do that commit, and what an effect on it alone is measured by."""
 ALL = "all"
 """The operation of what is made of several."""
 Rates = Mapping[Levels, Point]
@@ -215,11 +218,12 @@ def _made(world: str, phase: str, levels: Levels, measure: str, value: float) ->
 def work_effects(view: View, world: str) -> list[Effect]:
     """What each axis across runs does to operations of storages, over all phases; what phases do.
 
-    Numbers from end to end; of many names the one that does most and the one that does least.
+    Numbers from end to end; of many names the one that does most and the one that does least. That
+    more is done where more arrives is no finding.
     """
     rates = _work(view, world)
     found = []
-    for axis in (axis for axis in view.axes if axis.varies == "across"):
+    for axis in (axis for axis in view.axes if axis.varies == "across" and not axis.offered):
         there = [lv for lv in axis.levels if any((axis.name, lv) in p.levels for p in rates)]
         if axis.numeric:
             there = sorted(there, key=lambda level: number(level) or 0.0)
@@ -243,12 +247,23 @@ def work_effects(view: View, world: str) -> list[Effect]:
 
 
 def _work(view: View, world: str) -> list[Point]:
-    """Reads, writes and trims of each stream together: a change may turn some into others."""
-    kinds: dict[tuple[Levels, str, str], list[Point]] = {}
+    """Commits of each stream that commits wherever it runs; of others reads, writes and trims.
+
+    These count together, for a change may turn some into others.
+    """
+    done: dict[bool, dict[tuple[Levels, str, str], list[Point]]] = {True: {}, False: {}}
     for point in view.points:
-        moves = point.operation in MOVING and point.measure == "iops" and point.value > 0
-        if moves and point.world == world and not is_side_metric(point):
-            kinds.setdefault((point.levels, point.phase, point.subject), []).append(point)
+        commits = (point.operation, point.measure) == (COMMIT, "rate")
+        moves = point.operation in MOVING and point.measure == "iops"
+        told = (commits or moves) and point.value > 0 and point.world == world
+        if told and not is_side_metric(point) and not breaks_limit(view, point):
+            of = done[commits].setdefault((point.levels, point.phase, point.subject), [])
+            of.append(point)
+    both = {subject for *_, subject in done[False].keys() - done[True].keys()}
+    kinds = {
+        key: done[True][key] if key in done[True] and key[2] not in both else of
+        for key, of in (done[True] | done[False]).items()
+    }
     return [of[0] if len(of) == 1 else _together(of) for of in kinds.values()]
 
 
@@ -295,6 +310,8 @@ def _effect(phase: str, axis: str, first: str, level: str, pairs: Pairs, cell: N
     pair = pairs[0] if len(pairs) == 1 else None
     top = pairs[0][0]
     measure = LATENCY if (top.operation, top.measure) == (ALL, MEAN) else family_of(top.measure)
+    if all(point.operation == COMMIT for point, _ in pairs):
+        measure = COMMIT
     sampling = _sampled(*pair) if pair else None
     return Effect(phase, axis, first, level, *found, model, measure, pair, cell, sampling)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -66,6 +67,8 @@ class Axis:
     name: str
     varies: str
     levels: tuple[str, ...]
+    offered: bool = False
+    """Whether it is the rate at which load arrives, and nothing else."""
 
     @property
     def numeric(self) -> bool:
@@ -106,6 +109,20 @@ class View:
             about
             for about, told in values.items()
             if told.get("iops") and told.get("bandwidth", 0.0) / told["iops"] >= LARGE_TRANSFER
+        )
+
+    @cached_property
+    def beyond_limits(self) -> frozenset[tuple[str, str, Levels, str]]:
+        """World, phase, levels and stream of what does not keep the limit of a search."""
+        limits = {
+            (found["world"], found["stream"], found["metric"]): found["limit_ns"]
+            for found in self.searches
+            if found["limit_ns"] is not None
+        }
+        return frozenset(
+            (p.world, p.phase, p.levels, p.subject)
+            for p in self.points
+            if p.value >= limits.get((p.world, p.subject, f"{p.operation}.{p.measure}"), math.inf)
         )
 
     @cached_property
@@ -175,7 +192,12 @@ def read_results(results: dict[str, Any]) -> View:
         title=str(study.get("title") or study.get("name", "")),
         question=str(study.get("question") or study.get("title") or study.get("name", "")),
         axes=tuple(
-            Axis(str(a["name"]), str(a.get("varies", "")), tuple(str(lv) for lv in a["levels"]))
+            Axis(
+                str(a["name"]),
+                str(a.get("varies", "")),
+                tuple(str(lv) for lv in a["levels"]),
+                bool(a.get("offered")),
+            )
             for a in results.get("axes", [])
         ),
         worlds=tuple(sorted(worlds, key=lambda w: known.get(w, len(known)))),

@@ -445,6 +445,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.peak": ("Peak rate", "最大IOPS"),
     "answer.floor": ("Latency at {axis} {level}", "{axis} {level}でのレイテンシ"),
     "answer.effect": ("What each change does", "各変更の効果"),
+    "answer.limit": ("Load under the limit", "上限内の負荷"),
     "answer.silent": ("Without figures", "数値のないフェーズ"),
     "answer.throughput": ("Throughput", "スループット"),
     "answer.commit": ("Commit", "コミット"),
@@ -457,6 +458,7 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "sentence.floor": ("{items}.", "{items}。"),
     "sentence.effect": ("{items}.", "{items}。"),
+    "sentence.limit": ("{items}.", "{items}。"),
     "sentence.silent": ("{items}.", "{items}。"),
     "sentence.throughput": ("{items}.", "{items}。"),
     "sentence.commit": ("{items}.", "{items}。"),
@@ -507,6 +509,31 @@ TEXT: dict[str, tuple[str, str]] = {
     "item.effect_operations": (
         "{axis} {level} makes {ratio} the operations of {first}{aside}",
         "{axis}を{first}から{level}にすると操作数は{ratio}{aside}",
+    ),
+    "item.effect_commits": (
+        "{axis} {level} makes {ratio} the commits of {first}{aside}",
+        "{axis}を{first}から{level}にするとコミット数は{ratio}{aside}",
+    ),
+    "item.limit": (
+        "{name} bears {rate} requests a second{aside} with {operation} {measure} below {limit}",
+        "{name}が{operation}の{measure}を{limit}未満に保てる要求率は毎秒{rate}{aside}まで",
+    ),
+    "item.limit_always": (
+        "{name} bears at least {rate} requests a second with {operation} {measure} below {limit}, "
+        "and no rate that was tried surely exceeds that",
+        "{name}の{operation}の{measure}は毎秒{rate}でも{limit}未満で、"
+        "上限を確実に超える要求率は試した範囲にない",
+    ),
+    "item.limit_never": (
+        "{name} does not bear {rate} requests a second with {operation} {measure} below {limit}, "
+        "and no lower rate that was tried surely keeps that",
+        "{name}の{operation}の{measure}は毎秒{rate}で{limit}以上となり、"
+        "より低い要求率でも確実に未満とはならない",
+    ),
+    "item.limit_unknown": (
+        "no rate that was tried tells how much {name} bears with {operation} {measure} "
+        "below {limit}",
+        "{name}の{operation}の{measure}を{limit}未満に保てる要求率は、試した範囲では不明",
     ),
     "item.effect_time": (
         "{axis} {level} takes {ratio} the time of {first}{aside}",
@@ -1586,6 +1613,11 @@ SAID = {
     ),
     "arrivals were not served, rates and latencies are of those served: {subject}": (
         "処理されなかった到着があり、レートとレイテンシは処理されたもののみの値：{subject}"
+    ),
+    "load arrives faster than it is served, its latencies grow with the length of the run and are "
+    "no property of the storage: {subject}": (
+        "負荷の到着が処理を上回り、レイテンシは実行時間とともに増大"
+        "（ストレージの特性ではない）：{subject}"
     ),
     "commands failed, they count in no rate and no latency: {subject}": (
         "失敗したコマンドがあり、頻度にもレイテンシにも含まれない：{subject}"

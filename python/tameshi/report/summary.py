@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tameshi.report import outages, silent
-from tameshi.report.effects import LATENCY, LIFE, Effect, effects, few, work_effects
+from tameshi.report import outages, searched, silent
+from tameshi.report.effects import COMMIT, LATENCY, LIFE, Effect, effects, few, work_effects
 from tameshi.report.facts import (
     MEAN,
     P99,
@@ -92,24 +92,53 @@ class Table:
 
 
 def answers(view: View, text: Text) -> list[Answer]:
-    """At most five lines: effects on programs, peaks, latency at rest, throughput, commits …"""
+    """At most five lines: what was searched for, effects on programs, peaks, latency at rest …"""
     found = companies(view)
     pairs = _most_told(found)
     paired = {phase for pair in found for phase in (pair.first, pair.second)}
-    lines = _effect_answer(view, text) + _silent_answer(view, text)
+    lines = _limit_answer(view, text)
+    lines += _effect_answer(view, text) + _silent_answer(view, text)
     plain: list[Fact] = []
     for phase in view.phases:
         axis = view.sweep_axis(phase)
         if axis is None:
-            plain += plain_facts(view, phase)
+            plain += _within_limit(view, plain_facts(view, phase))
         else:
-            lines += _sweep_answers(view, text, sweep_facts(view, phase, axis), axis)
+            facts = _within_limit(view, sweep_facts(view, phase, axis))
+            lines += _sweep_answers(view, text, facts, axis)
     loose = [f for f in plain if f.phase not in paired and f.operation != "commit"]
     lines += _plain_answer(view, text, "throughput", loose, lambda f: f.measure != P99)
     lines += _commit_answer(view, text, _own_commits(plain, found))
     lines += _company_answer(view, text, pairs)
     lines += _plain_answer(view, text, "tail", loose, lambda f: f.measure == P99)
     return lines[:LINES]
+
+
+def _limit_answer(view: View, text: Text) -> list[Answer]:
+    """The highest rate under the limit, where a search looked for one."""
+
+    def say(world: str) -> str:
+        said = text("list.separator").join(searched.told(view, text, world, MOST_ITEMS))
+        return text("sentence.limit", items=said[:1].upper() + said[1:]) if said else ""
+
+    clauses = _clauses(view, text, say)
+    return [Answer(text("answer.limit"), clauses)] if clauses else []
+
+
+def _within_limit(view: View, facts: Sequence[Fact]) -> list[Fact]:
+    """Facts without what does not keep a search's limit, and without the peaks of its rates."""
+    if not searched.limited(view):
+        return list(facts)
+    offered = {axis.name for axis in view.axes if axis.offered}
+    kept = [
+        replace(
+            fact,
+            found={w: p for w, p in fact.found.items() if not searched.breaks_limit(view, p)},
+        )
+        for fact in facts
+        if fact.kind != "peak" or fact.axis not in offered
+    ]
+    return [fact for fact in kept if fact.found]
 
 
 def _effect_answer(view: View, text: Text) -> list[Answer]:
@@ -159,7 +188,7 @@ def _effect(view: View, text: Text, effect: Effect) -> str:
     key = f"item.effect{_EFFECT_KEYS.get(effect.measure, '_time')}"
     fields = {}
     if not effect.phase:
-        key = "item.effect_operations"
+        key = f"item.effect_{'commits' if effect.measure == COMMIT else 'operations'}"
     elif effect.pair:
         key += "_one"
         pair = effect.pair

@@ -75,6 +75,7 @@ def endurance(
     logical = _mean(runs, "flash.logical_bytes")
     left = _mean(runs, "flash.life_bytes")
     more = _mean(runs, "flash.retry_life_bytes")
+    usable = physical - _mean(runs, "flash.given_up_bytes")
     yearly = programmed / seconds * SECONDS_PER_YEAR if seconds and is_written else 0.0
     return {
         "subject": subject,
@@ -83,7 +84,7 @@ def endurance(
         "write_amplification": digits(programmed / written) if written and is_written else None,
         "over_provisioning": {
             "nominal": digits(physical / logical - 1),
-            "effective": digits((physical - erased - mapped) / mapped) if mapped else None,
+            "effective": digits((usable - erased - mapped) / mapped) if mapped else None,
         },
         "cycles_mean": digits(_last(runs, "flash.cycles_mean_permille") / 1000),
         "cycles_max": int(_last(runs, "flash.cycles_max")),

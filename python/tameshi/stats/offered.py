@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tameshi.stats.estimates import NANOSECONDS, Estimate, WindowData
 from tameshi.stats.intervals import Interval
@@ -14,6 +15,35 @@ SERVED = (TRANSACTIONS, "statement.rate", "transaction.tpmc")
 """Rates of what is served: of a program, and of its kinds of transactions in proportion."""
 BY_CHANCE = 3.0
 """So many standard deviations of Poisson's counts are chance."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A cell by what arrives in it.
+
+    `phase`: its world and phase; `arrivals` of its streams, `rest` is all else that it does.
+    """
+
+    phase: tuple[str, str]
+    levels: Mapping[str, str]
+    arrivals: Sequence[Any]
+    rest: Any
+
+
+def is_offered(axis: str, cells: Iterable[Loaded]) -> bool:
+    """Whether an axis is the rate at which load arrives: cells along it differ in nothing else."""
+    along: dict[tuple[Any, ...], list[Loaded]] = {}
+    for cell in cells:
+        if axis in cell.levels:
+            others = tuple((name, lv) for name, lv in cell.levels.items() if name != axis)
+            along.setdefault((cell.phase, *others), []).append(cell)
+    pairs = [(cells[0], other) for cells in along.values() for other in cells[1:]]
+    return bool(pairs) and all(
+        one.arrivals != other.arrivals
+        and list(map(type, one.arrivals)) == list(map(type, other.arrivals))
+        and one.rest == other.rest
+        for one, other in pairs
+    )
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Judged per run, phase and stream over the steady window, from what load and samp
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from tameshi.spec_types import Access, PhaseSpec, PhaseStream, StreamSpec
 from tameshi.stats.estimates import WindowData
 from tameshi.stats.intervals import digits
+from tameshi.stats.offered import BY_CHANCE
 
 BUSY = 0.9
 """Share of its time from which on a thread, or all processors, count as saturated."""
@@ -37,6 +39,8 @@ LATE = 0.05
 """Share of scheduled starts that may be late."""
 UNSERVED = 0.001
 """Share of scheduled starts that may not come; as many as there are slots never count."""
+GROWTH = 0.01
+"""Share of what arrives by which a queue may grow in a window."""
 
 Row = tuple[int, int, str, str, float]
 """A row of a series: t_ns, dt_ns, subject, metric, value."""
@@ -49,6 +53,8 @@ REASONS = {
     "own_latency": "the generator started late by itself, which its latencies hold: {subject}",
     "own_part": "the generator's own lateness is part of the latencies: {subject}",
     "unserved": "arrivals were not served, rates and latencies are of those served: {subject}",
+    "growing": "load arrives faster than it is served, its latencies grow with the length of the "
+    "run and are no property of the storage: {subject}",
     "failed": "commands failed, they count in no rate and no latency: {subject}",
     "waited": "many starts waited for a free slot, more than queue_depth allows: {subject}",
     "queue_full": "submitting blocks, the system's queue to the disk is full: {subject}",
@@ -118,6 +124,8 @@ class Load:
     started: float = 0.0
     late: float = 0.0
     unserved: float = 0.0
+    grown: float = 0.0
+    """Requests by which the queue grew from begin to end, if it grew throughout; else zero."""
     failed: float = 0.0
     slip_ns: float = 0.0
     lag_ns: float = 0.0
@@ -166,7 +174,9 @@ def findings(
     which those count that overlap the window's `spans` (begin and end in ns from t0).
     """
     loads = [
-        load_of(stream, windows[stream.name]) for stream in phase.streams if stream.name in windows
+        load_of(stream, windows[stream.name], whole=len(spans) == 1)
+        for stream in phase.streams
+        if stream.name in windows
     ]
     return judge(loads, machine_of(samples, spans))
 
@@ -288,6 +298,9 @@ def _schedule(load: Load, blamed: bool) -> Iterator[Finding]:
         return
     if load.unserved > _tolerated(load):
         yield _unserved(load)
+    elif load.grown:
+        arrived = load.started + load.unserved
+        yield Finding("growing", load.subject, {"count": load.grown, "share": load.grown / arrived})
     elif load.late >= LATE * load.started > 0 and load.lag_ns < load.slip_ns / 2:
         yield Finding("waited", load.subject, {"share": load.late / load.started})
 
@@ -322,8 +335,11 @@ def _disk(
         yield Finding("shared", load.subject, {"share": foreign / own if own else 1.0})
 
 
-def load_of(stream: PhaseStream, data: WindowData) -> Load:
-    """What the record of a window tells about its stream's generator."""
+def load_of(stream: PhaseStream, data: WindowData, *, whole: bool = True) -> Load:
+    """What the record of a window tells about its stream's generator.
+
+    `whole`: the window is one stretch of time. Between several its queue empties unseen.
+    """
 
     def total(metric: str) -> float:
         return float(sum(data.counters.get(metric, ())))
@@ -342,6 +358,7 @@ def load_of(stream: PhaseStream, data: WindowData) -> Load:
         started=total("load.started"),
         late=total("load.late"),
         unserved=total("load.unserved"),
+        grown=_grown(data, _ended(spec)) if whole else 0.0,
         failed=total("load.failed"),
         slip_ns=total("load.slip_ns_sum"),
         lag_ns=total("load.lag_ns_sum"),
@@ -363,6 +380,32 @@ def _started(spec: StreamSpec) -> Sequence[str]:
     """The operations whose latencies are those of what a schedule starts."""
     whole = _committers(spec) or spec.page_flush
     return ("commit",) if whole else ("read", "write", "sync", "trim")
+
+
+def _ended(spec: StreamSpec) -> Sequence[str]:
+    """The operations of which each ends one scheduled start: a sync belongs to its writes."""
+    return [operation for operation in _started(spec) if operation != "sync"]
+
+
+def _grown(data: WindowData, ended: Sequence[str]) -> float:
+    """Requests by which the queue of an open loop grew in a window, or zero.
+
+    More came than ended, by more than chance makes and `GROWTH`, and so in each half of the window:
+    a queue that fills at the begin and then stays does not grow, nor does one that swings.
+    """
+
+    def count(metrics: Iterable[str], half: slice) -> float:
+        return float(sum(sum(data.counters.get(metric, ())[half]) for metric in metrics))
+
+    came = ("load.started", "load.unserved")
+    gone = ("load.failed", *(f"{operation}.count" for operation in ended))
+    intervals = len(data.lengths_ns)
+    halves = (slice(intervals // 2), slice(intervals // 2, intervals))
+    first, second = (count(came, half) - count(gone, half) for half in halves)
+    arrived, grown = count(came, slice(intervals)), first + second
+    if grown <= max(GROWTH * arrived, BY_CHANCE * math.sqrt(arrived)):
+        return 0.0
+    return grown if min(first, second) >= grown / 4 else 0.0
 
 
 def _tails(

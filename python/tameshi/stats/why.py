@@ -19,6 +19,7 @@ RESOURCES = (
     *("threads", "port", "thermal", "interrupts", "allowance", "places"),
 )
 """What requests share, in the order of the record."""
+CORES, LOCK = "cores", "lock"
 PLACES = "places"
 """What a drive takes at once: it is full behind whatever else is saturated."""
 OPERATIONS = ("read", "write", "sync", "trim")
@@ -101,14 +102,20 @@ def bottleneck(
 
 
 def busiest(resources: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The busiest resource; a drive's places are it only where these are full and no other is."""
+    """The busiest resource.
+
+    A drive's places are it only where these are full and no other is, and processors only where no
+    lock is: they spin on it.
+    """
 
     def most(of: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
         return max(of, key=lambda each: float(each["share"]), default=None)
 
     working = most(each for each in resources if each["resource"] != PLACES)
     if working is not None and working["share"] >= SATURATED:
-        return working
+        lock = most(each for each in resources if each["resource"] == LOCK)
+        spun_on = working["resource"] == CORES and lock and lock["share"] >= SATURATED
+        return lock if spun_on else working
     full = most(
         each for each in resources if each["resource"] == PLACES and each["share"] >= SATURATED
     )

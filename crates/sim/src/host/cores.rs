@@ -71,7 +71,7 @@ pub(super) struct Cores {
     pub(super) lingers: bool,
     /// What threads have worked and will have when they have done what they do.
     pub(super) busy_ns: Nanos,
-    /// Of it, the own work of jobs' threads.
+    /// Of it, the own work of jobs' threads, and interrupts that kept them from it.
     pub(super) jobs_ns: Nanos,
 }
 
@@ -172,11 +172,15 @@ impl Cores {
         self.ends.set(core, Some(end));
     }
 
-    /// An interrupt came between.
+    /// An interrupt came between: for as long its thread can't do anything else.
     pub(super) fn push_back_end(&mut self, core: usize, by: Nanos) {
-        if self.all[core].request != NONE {
-            self.all[core].end += by;
-            self.ends.set(core, Some(self.all[core].end));
+        let at = &mut self.all[core];
+        if at.request != NONE {
+            at.end += by;
+            self.ends.set(core, Some(at.end));
+            if self.threads[at.thread as usize].of_job {
+                self.jobs_ns += by;
+            }
         }
     }
 

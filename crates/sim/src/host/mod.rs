@@ -433,7 +433,8 @@ impl Host {
             (lock.free, lock.held_ns) = (locked, lock.held_ns + hold);
         }
         self.flights[request as usize].host_ns += hold + cost;
-        self.cores.work(core, request, (begin, locked + cost), hold + cost);
+        // Interrupts that come first keep the thread on its processor as its own work does.
+        self.cores.work(core, request, (begin, locked + cost), (begin - now) + hold + cost);
     }
 
     /// What the processor that is first has been doing is over.

@@ -249,6 +249,16 @@ fn threads_that_always_have_a_request_to_submit_are_busy_while_processors_idle()
 }
 
 #[test]
+fn a_thread_whose_processor_takes_its_interrupts_too_is_at_its_limit_when_both_fill_its_time() {
+    let mut interrupted = host(8, 6 * US);
+    interrupted.interrupt = Interrupt { cost: time(2 * US), placement: sourced(Placement::SubmittingCore) };
+    let stream = StreamSpec { queue_depth: 16, ..StreamSpec::default() };
+    let left = run(&on(interrupted, spec(null(), stream, for_time(SECOND))));
+    assert_close(iops(&left, 1), 125_000.0, 0.001, "requests of 8 us");
+    assert_close(share(&left, "threads"), 1.0, 0.001, "it has time for nothing else");
+}
+
+#[test]
 fn waiting_for_a_lock_a_processor_or_a_device_is_no_work_of_a_thread() {
     let mut locking = host(16, 0);
     locking.lock = Some(Lock { read: time(5 * US), write: time(5 * US) });

@@ -33,6 +33,7 @@ mod server_options;
 mod single_pages;
 mod slc_cache;
 mod slots;
+mod small_requests;
 mod space;
 mod stacks;
 mod steady;

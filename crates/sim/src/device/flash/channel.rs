@@ -9,7 +9,7 @@
 //! What is under way on a dying die gets through; what waits for it takes no time any more. The parity of a stripe that
 //! was cut short stays in the controller's memory.
 
-use super::command::Fetched;
+use super::command::{Asked, Fetched};
 use super::die::{Kind, NONE, Pending};
 use super::ftl::{Frontier, Step};
 use super::layout::Place;
@@ -36,7 +36,7 @@ pub(super) struct Degraded {
 }
 
 /// Marks what is sensed of a stripe's parity, beside the stripe's first program unit; no program unit has this bit.
-const PARITY: u32 = 1 << 31;
+pub(super) const PARITY: u32 = 1 << 31;
 
 /// Whether a page of data waits to be sensed. Parity is sensed for a page of a channel that died before: what is still under way for
 /// that one gets through.
@@ -176,8 +176,9 @@ impl Flash {
         let mut last = Fetched::at(ready);
         for position in 0..self.parts(number, unit) {
             let Some((die, sensed, page)) = self.in_stripe(number, unit, position) else { continue };
-            let time = self.times.read[usize::from(page)] + self.retries(number, physical);
-            let fetched = self.bring(die, (sensed, physical), time, now, ready);
+            let asked =
+                Asked { unit: sensed, part: physical, inside: false, page, repeats: self.repeats(number, physical) };
+            let fetched = self.bring(die, asked, now, ready);
             if fetched.at > last.at {
                 last = fetched;
             }

@@ -1,6 +1,5 @@
 //! A command's way through the drive.
 
-use super::die::{NONE, Pending};
 use super::supply::SENSE;
 use super::{Breakdown, Controller, DeviceCompletion, Flash};
 use crate::near::{prefetch, prefetch_all};
@@ -20,7 +19,7 @@ pub(super) struct Slot {
     pub(super) end: u64,
     /// Programs that it waits for.
     pub(super) programs: u32,
-    durable: bool,
+    pub(super) durable: bool,
 }
 
 /// A slot that no command has had.
@@ -39,6 +38,20 @@ const UNUSED: Slot = Slot {
     programs: 0,
     durable: false,
 };
+
+/// A mapping unit that a read asks of a die.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// The program unit, which is sensed as a whole, and the mapping unit, which is brought.
+    pub(super) unit: u32,
+    pub(super) part: u32,
+    /// Whether the read begins inside of the mapping unit.
+    pub(super) inside: bool,
+    /// Kind of page.
+    pub(super) page: u8,
+    /// How often the sense must be repeated.
+    pub(super) repeats: u32,
+}
 
 /// What a read's last data waited for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -126,7 +139,7 @@ impl Flash {
 
     /// Takes the first of some mapping units and what follows it at the same controller: that, and the units' numbers there.
     #[inline]
-    fn take_stretch(&self, left: &mut Range<u64>) -> (usize, Range<u32>) {
+    pub(super) fn take_stretch(&self, left: &mut Range<u64>) -> (usize, Range<u32>) {
         let (number, first) = self.route(left.start);
         let mut count = left.end - left.start;
         if self.controllers.len() > 1 {
@@ -166,7 +179,7 @@ impl Flash {
 
     /// When a controller takes a command that wants to begin at `now`.
     #[inline]
-    fn turn(&mut self, number: usize, now: Nanos, time: Nanos) -> Nanos {
+    pub(super) fn turn(&mut self, number: usize, now: Nanos, time: Nanos) -> Nanos {
         let controller = &mut self.controllers[number];
         let turn = now.max(controller.next_turn);
         controller.next_turn = turn + time;
@@ -180,7 +193,13 @@ impl Flash {
     /// The link is asked for at `now`, though they come to it later. So it serves all as if each came to it `own` earlier
     /// than it does: where all take the same time to come, that is what it does.
     #[inline]
-    fn cross(&mut self, direction: usize, bytes: u64, now: Nanos, (from, own): (Nanos, Nanos)) -> (Nanos, Nanos) {
+    pub(super) fn cross(
+        &mut self,
+        direction: usize,
+        bytes: u64,
+        now: Nanos,
+        (from, own): (Nanos, Nanos),
+    ) -> (Nanos, Nanos) {
         let time = self.times.link[direction].time(bytes);
         let link = &mut self.link[if self.times.half_duplex { 0 } else { direction }];
         *link = now.max(*link) + time;
@@ -197,7 +216,7 @@ impl Flash {
 
     /// The mapping units that a command touches.
     #[inline(always)]
-    fn units(&self, command: &Command) -> Range<u64> {
+    pub(super) fn units(&self, command: &Command) -> Range<u64> {
         let behind = command.offset_bytes + u64::from(command.length_bytes);
         self.times.unit_of(command.offset_bytes)..self.times.unit_of(behind + self.times.unit_bytes - 1)
     }
@@ -209,7 +228,8 @@ impl Flash {
         let place = self.route(units.start);
         let turn = self.turn(place.0, now, self.times.read_turn);
         let ready = turn + self.times.read_overhead;
-        let mut last = if units.is_empty() { Fetched::at(ready) } else { self.fetch(place, now, ready) };
+        let inside = units.start * self.times.unit_bytes != command.offset_bytes;
+        let mut last = if units.is_empty() { Fetched::at(ready) } else { self.fetch(place, inside, now, ready) };
         let mut from = last.at;
         if units.start + 1 < units.end {
             last = self.fetch_more(units.start + 1..units.end, last, now, ready);
@@ -235,7 +255,7 @@ impl Flash {
     /// Fetches what else a read asks for; what was there last.
     fn fetch_more(&mut self, units: Range<u64>, mut last: Fetched, now: Nanos, ready: Nanos) -> Fetched {
         for unit in units {
-            let fetched = self.fetch(self.route(unit), now, ready);
+            let fetched = self.fetch(self.route(unit), false, now, ready);
             if fetched.at > last.at {
                 last = fetched;
             }
@@ -243,9 +263,9 @@ impl Flash {
         last
     }
 
-    /// Senses one mapping unit of a controller, if it is on a die, and brings it there.
+    /// Senses one mapping unit of a controller, if it is on a die, and brings it there; of what begins `inside` of the unit, the rest.
     #[inline(always)]
-    fn fetch(&mut self, (number, logical): (usize, u32), now: Nanos, ready: Nanos) -> Fetched {
+    pub(super) fn fetch(&mut self, (number, logical): (usize, u32), inside: bool, now: Nanos, ready: Nanos) -> Fetched {
         let controller = &self.controllers[number];
         let nothing = Fetched::at(ready);
         let Some(physical) = controller.ftl.lookup(logical) else { return nothing };
@@ -259,26 +279,27 @@ impl Flash {
         if self.dies[die as usize].dead {
             return self.reconstruct(number, physical, now, ready);
         }
-        let time = self.times.read[usize::from(page)] + self.retries(number, physical);
-        self.bring(die, (program_unit, physical), time, now, ready)
+        let repeats = self.repeats(number, physical);
+        self.bring(die, Asked { unit: program_unit, part: physical, inside, page, repeats }, now, ready)
     }
 
-    /// Senses for `time` what has the first number of `asked` on its die, and brings one mapping unit of it, the second, to the controller.
+    /// Senses on a die, and brings what is asked for to the controller.
     #[inline(always)]
-    pub(super) fn bring(&mut self, die: u32, asked: (u32, u32), time: Nanos, now: Nanos, ready: Nanos) -> Fetched {
+    pub(super) fn bring(&mut self, die: u32, asked: Asked, now: Nanos, ready: Nanos) -> Fetched {
         let of = &mut self.dies[die as usize];
+        let time = self.times.read[usize::from(asked.page)] + Nanos::from(asked.repeats) * self.times.repeat;
         let (mut from, mut waits) = (ready, false);
         if let Some(supply) = &mut self.supply {
-            waits = supply.holds_reads(now) && !of.has_sensed(asked.0, asked.1);
+            waits = supply.holds_reads(now) && !of.has_sensed(&asked);
             if waits {
                 from = supply.take(SENSE, now, ready);
             }
         }
-        let sensed = of.read(from, asked, time, self.times.suspend);
+        let sensed = of.read(from, &asked, time, self.times.suspend);
         if sensed.anew {
             self.busy[0] += time;
-            if let Some(supply) = self.supply.as_mut().filter(|_| !waits) {
-                supply.take_on_top(now);
+            if let Some(supply) = &mut self.supply {
+                (0..asked.repeats + u32::from(!waits)).for_each(|_| supply.take_on_top(now));
             }
         }
         let transfer = self.times.unit_transfer;
@@ -293,152 +314,6 @@ impl Flash {
         let (queue, reclaiming) = ((from - ready) + sensed.queue + on_bus, sensed.garbage_collection);
         let (garbage_collection, rebuild) = if sensed.rebuild { (0, reclaiming) } else { (reclaiming, 0) };
         Fetched { at, queue, garbage_collection, rebuild, media }
-    }
-
-    /// Time of the senses that must be repeated because the flash is worn.
-    #[inline(always)]
-    pub(super) fn retries(&mut self, number: usize, physical: u32) -> Nanos {
-        if self.times.retry.is_none() { 0 } else { self.drawn_retries(number, physical) }
-    }
-
-    fn drawn_retries(&mut self, number: usize, physical: u32) -> Nanos {
-        let Some((at_end, time, worn, cycles)) = self.times.retry else { return 0 };
-        let ftl = &self.controllers[number].ftl;
-        let wear = worn + f64::from(ftl.erases()[ftl.block_of(physical) as usize]) / cycles;
-        let chance = (at_end * wear * wear).min(0.9);
-        let mut spent = 0;
-        while self.random.unit() < chance {
-            spent += time;
-        }
-        spent
-    }
-
-    #[inline]
-    fn write(&mut self, number: u32, command: &Command, submitted: Nanos, now: Nanos) {
-        let (Range { start: next, end }, bytes) = (self.units(command), u64::from(command.length_bytes));
-        let turn = self.turn(self.route(next).0, now, self.times.write_turn);
-        let (over, link) = self.cross(1, bytes, now, (turn, 0));
-        let slot = &mut self.slots[number as usize];
-        (slot.ready, slot.next, slot.end, slot.programs) = (over + self.times.write_overhead, next, end, 0);
-        slot.durable = command.fua && !self.times.protected;
-        slot.done.breakdown = Breakdown {
-            queue: (turn - submitted) + (over - turn - link),
-            link,
-            controller: self.times.write_overhead,
-            ..Breakdown::default()
-        };
-        if (end - next) * self.times.unit_bytes > bytes {
-            self.fetch_rest(command, now, over);
-        }
-        if next < end && (self.buffer_free == 0 || !self.for_buffer.is_empty()) {
-            self.for_buffer.push_back(number);
-        } else {
-            self.take_buffer(number, now);
-        }
-    }
-
-    /// What the host leaves of a mapping unit is read first; the buffer hides the time, the die is busy all the same.
-    #[cold]
-    fn fetch_rest(&mut self, command: &Command, now: Nanos, ready: Nanos) {
-        for edge in [command.offset_bytes, command.offset_bytes + u64::from(command.length_bytes)] {
-            let unit = self.times.unit_of(edge);
-            if unit * self.times.unit_bytes < edge {
-                self.fetch(self.route(unit), now, ready);
-            }
-        }
-    }
-
-    /// A write takes what it can of the buffer; tells whether it has all it needs.
-    #[inline]
-    fn take_buffer(&mut self, number: u32, now: Nanos) -> bool {
-        let Slot { next, end, ready, durable, .. } = self.slots[number as usize];
-        let waiter = if durable { number } else { NONE };
-        let fits = self.buffer_free.min(end - next);
-        self.buffer_free -= fits;
-        let mut left = next..next + fits;
-        while !left.is_empty() {
-            let (controller, units) = self.take_stretch(&mut left);
-            self.append(controller, units, (now, ready), waiter);
-        }
-        self.slots[number as usize].next += fits;
-        if next + fits < end {
-            self.for_buffer.push_front(number);
-            return false;
-        }
-        self.written_bytes += u64::from(self.slots[number as usize].done.command.length_bytes);
-        if durable {
-            self.pad_all(now, waiter);
-        }
-        if self.slots[number as usize].programs == 0 {
-            self.acknowledge(number, ready.max(now), 0);
-        }
-        true
-    }
-
-    /// A write completes at `at`; what it waited beyond its own way was for the buffer, or for `media`.
-    pub(super) fn acknowledge(&mut self, number: u32, at: Nanos, media: Nanos) {
-        let slot = &mut self.slots[number as usize];
-        let waited = at - slot.ready;
-        if waited > 0 {
-            let [reclaiming, renewing, all] = self.reclaiming;
-            let media = media.min(waited);
-            let share = |of: u64| match (waited - media).checked_mul(of) {
-                Some(product) => product / all,
-                None => (u128::from(waited - media) * u128::from(of) / u128::from(all)) as Nanos,
-            };
-            let (reclaimed, renewed) = (share(reclaiming), if renewing == 0 { 0 } else { share(renewing) });
-            let spent = &mut slot.done.breakdown;
-            spent.media += media;
-            spent.garbage_collection += reclaimed;
-            spent.rebuild += renewed;
-            spent.queue += waited - media - reclaimed - renewed;
-        }
-        self.schedule(at, number);
-    }
-
-    /// A program of the host's data is over: its place in the buffer is free.
-    pub(super) fn host_programmed(&mut self, done: &Pending, at: Nanos) {
-        self.durable.leave(done.epoch, at);
-        self.map_changes();
-        self.buffer_free += u64::from(done.frees);
-        if done.tag != NONE {
-            let slot = &mut self.slots[done.tag as usize];
-            slot.programs -= 1;
-            if slot.programs == 0 && slot.next == slot.end {
-                let (over, media) = (at.max(slot.ready), self.times.program[usize::from(done.page)]);
-                if self.map_writing.is_some() {
-                    self.waits_for_map(done.tag, (over - media, over));
-                } else {
-                    self.acknowledge(done.tag, over, media);
-                }
-            }
-        }
-        while self.buffer_free > 0 {
-            let Some(number) = self.for_buffer.pop_front() else { return };
-            self.prefetch_waiting();
-            if !self.take_buffer(number, at) {
-                return;
-            }
-        }
-    }
-
-    /// Brings near what writes that wait for the buffer will need: since they came it has left the processor's cache. Each step takes
-    /// up where the one before it, of a write that came earlier, has brought something.
-    #[inline]
-    fn prefetch_waiting(&self) {
-        let waits = |place: usize| self.for_buffer.get(place).map(|&number| number as usize);
-        if let Some(number) = waits(6) {
-            prefetch_all(&self.slots, number);
-        }
-        if let Some(number) = waits(4) {
-            let (controller, logical) = self.route(self.slots[number].next);
-            self.controllers[controller].ftl.prefetch(logical);
-        }
-        if let Some(number) = waits(2) {
-            let (controller, logical) = self.route(self.slots[number].next);
-            let ftl = &self.controllers[controller].ftl;
-            ftl.lookup(logical).into_iter().for_each(|physical| ftl.prefetch_inverse(physical));
-        }
     }
 
     fn trim(&mut self, number: u32, command: &Command, submitted: Nanos, now: Nanos) {

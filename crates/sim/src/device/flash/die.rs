@@ -3,6 +3,7 @@
 //! A host read interrupts a program or an erase where the flash can suspend; otherwise it waits for its end. The end of
 //! what is interrupted moves, so whoever waits for it asks again when the time comes.
 
+use super::command::Asked;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 
@@ -123,17 +124,17 @@ impl Die {
         *self = Self { dead: self.dead, ..Self::new() };
     }
 
-    /// Whether the page registers hold, or are about to hold, a mapping unit of a program unit that goes on behind the last one.
+    /// Whether the page registers hold, or are about to hold, what goes on behind the last mapping unit brought, or inside of it.
     #[inline]
-    pub(super) fn has_sensed(&self, unit: u32, part: u32) -> bool {
-        self.sensed == unit && self.goes_on == part
+    pub(super) fn has_sensed(&self, asked: &Asked) -> bool {
+        self.sensed == asked.unit && self.goes_on.wrapping_sub(asked.part) <= u32::from(asked.inside)
     }
 
-    /// A host read of `time` that wants to begin at `at`, of a mapping unit of a program unit.
+    /// A host read of `time` that wants to begin at `at`.
     #[inline(always)]
-    pub(super) fn read(&mut self, at: Nanos, (unit, part): (u32, u32), time: Nanos, suspend: Option<Nanos>) -> Sensed {
-        let has_sensed = self.has_sensed(unit, part);
-        self.goes_on = part + 1;
+    pub(super) fn read(&mut self, at: Nanos, asked: &Asked, time: Nanos, suspend: Option<Nanos>) -> Sensed {
+        let has_sensed = self.has_sensed(asked);
+        self.goes_on = asked.part + 1;
         if has_sensed {
             let end = at.max(self.sensed_at);
             return Sensed { at: end, queue: end - at, ..Sensed::default() };
@@ -148,7 +149,7 @@ impl Die {
             None => (free, 0, false),
         };
         self.read_until = begin + time;
-        (self.sensed, self.sensed_at) = (unit, self.read_until);
+        (self.sensed, self.sensed_at) = (asked.unit, self.read_until);
         let queue = begin - at - garbage_collection;
         Sensed { at: self.read_until, queue, garbage_collection, rebuild, anew: true }
     }
@@ -223,6 +224,10 @@ mod tests {
         }
     }
 
+    fn asked(unit: u32, part: u32) -> Asked {
+        Asked { unit, part, inside: false, page: 0, repeats: 0 }
+    }
+
     fn start(die: &mut Die, begin: Nanos, end: Nanos) {
         (die.now, die.queue) = (None, [program()].into());
         assert!(die.take_next());
@@ -233,10 +238,10 @@ mod tests {
     fn a_read_interrupts_a_program_which_ends_that_much_later() {
         let mut die = Die::new();
         start(&mut die, 0, 1000);
-        let first = die.read(100, (1, 8), 50, Some(20));
+        let first = die.read(100, &asked(1, 8), 50, Some(20));
         assert_eq!((first.at, first.queue, first.garbage_collection), (170, 0, 20));
         assert_eq!(die.end, 1090, "the read and twice the time to change over");
-        let second = die.read(150, (2, 16), 50, Some(20));
+        let second = die.read(150, &asked(2, 16), 50, Some(20));
         assert_eq!((second.at, second.queue), (220, 20), "it follows at once");
         assert_eq!(die.end, 1140);
     }
@@ -245,19 +250,19 @@ mod tests {
     fn without_suspension_a_read_waits_for_the_end() {
         let mut die = Die::new();
         start(&mut die, 0, 1000);
-        assert_eq!(die.read(100, (1, 8), 50, None).at, 1050);
+        assert_eq!(die.read(100, &asked(1, 8), 50, None).at, 1050);
         assert_eq!(die.end, 1000);
-        assert_eq!(die.read(110, (2, 16), 50, None).at, 1100);
+        assert_eq!(die.read(110, &asked(2, 16), 50, None).at, 1100);
     }
 
     #[test]
     fn a_page_that_was_just_sensed_is_not_sensed_again_for_what_goes_on_behind() {
         let mut die = Die::new();
-        assert_eq!(die.read(100, (1, 8), 50, None).at, 150);
-        assert_eq!(die.read(110, (1, 9), 50, None).at, 150);
-        assert_eq!(die.read(170, (1, 10), 50, None).at, 170);
-        assert_eq!(die.read(180, (1, 8), 50, None).at, 230, "it comes back by chance");
+        assert_eq!(die.read(100, &asked(1, 8), 50, None).at, 150);
+        assert_eq!(die.read(110, &asked(1, 9), 50, None).at, 150);
+        assert_eq!(die.read(170, &asked(1, 10), 50, None).at, 170);
+        assert_eq!(die.read(180, &asked(1, 8), 50, None).at, 230, "it comes back by chance");
         start(&mut die, 240, 1000);
-        assert_eq!(die.read(1200, (1, 9), 50, None).at, 1250, "programming used the registers");
+        assert_eq!(die.read(1200, &asked(1, 9), 50, None).at, 1250, "programming used the registers");
     }
 }

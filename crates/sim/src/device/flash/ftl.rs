@@ -473,10 +473,12 @@ impl Ftl {
     /// Physical units, logical units, logical units that hold something, units that are erased.
     pub fn fill(&self) -> Fill {
         let open: u64 = self.open.iter().map(|open| u64::from(open.end - open.next)).sum();
+        let given_up = self.given_up_units();
         Fill {
             physical: self.back.len() as u64
                 - self.renewal.as_ref().map_or(0, |renewal| renewal.lost_units())
-                - self.given_up_units(),
+                - given_up,
+            given_up,
             logical: self.map.len() as u64,
             mapped: u64::from(self.mapped),
             erased: self.free.len() as u64 * u64::from(self.usable_units) + open,
@@ -519,8 +521,10 @@ impl Ftl {
 /// How full flash is, in units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fill {
-    /// Flash.
+    /// What flash takes in.
     pub physical: u64,
+    /// What it would take in beyond that, did cells that hold one bit hold all that they can.
+    pub given_up: u64,
     /// Addressed by the host.
     pub logical: u64,
     /// Holding something.

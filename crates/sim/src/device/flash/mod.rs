@@ -27,6 +27,8 @@ mod power_loss;
 mod reclaim;
 mod supply;
 mod victims;
+mod wear;
+mod writes;
 
 use super::barrier::Barrier;
 use super::{Breakdown, DeviceCompletion};
@@ -44,8 +46,9 @@ pub(super) use layout::Pace;
 use std::collections::VecDeque;
 use supply::{CACHE_PROGRAM, ERASE, PROGRAM, SENSE, Supply};
 use tameshi_base::{Command, Nanos, Random};
-use tameshi_record::{Heat, Resource, Usage, Wear};
+use tameshi_record::{Heat, Resource, Usage};
 use tameshi_spec::profile::{FlashProfile, Simulated, SlcCache, Written};
+use wear::Endurance;
 
 /// Stands for the kind of a page that holds one bit in a cell, in a cache; others are counted from zero.
 const IN_CACHE: u8 = 4;
@@ -107,45 +110,6 @@ pub struct Flash {
     endurance: Endurance,
 }
 
-/// What the cells are good for.
-#[derive(Clone, Copy, Debug)]
-struct Endurance {
-    /// Cycles that a block takes, and of them those behind it at the run's begin.
-    cycles: u64,
-    worn: u64,
-    /// Cycles beyond, that repeated reads allow.
-    extra: u64,
-    /// The drive has so many times less flash than the real one.
-    scale: u64,
-}
-
-impl Endurance {
-    fn new(profile: &FlashProfile) -> Self {
-        let cycles = u64::from(profile.nand.endurance_cycles.value);
-        let by_profile = profile.read_retry.as_ref().map_or(0, |retry| u64::from(retry.worn.value.0));
-        let millionths = profile.simulated.worn_percent.map_or(by_profile, |percent| u64::from(percent) * 10_000);
-        let extra = profile.read_retry.as_ref().and_then(|retry| retry.extra_life.as_ref());
-        let extra = extra.map_or(0, |share| cycles * u64::from(share.value.0) / 1_000_000);
-        let scale = u64::from(profile.simulated.scale.max(1));
-        Self { cycles, worn: cycles * millionths / 1_000_000, extra, scale }
-    }
-
-    /// Bytes that the cells of the whole drive still take in programs: what was written before the run went to all of them,
-    /// what the run writes is as much as it would be on the whole drive.
-    ///
-    /// Without repeated reads, and what these add.
-    fn left(&self, physical_bytes: u64, before_bytes: u64, since_bytes: u64) -> [u64; 2] {
-        let whole = |bytes: u64| u128::from(bytes) * u128::from(self.scale);
-        let left = |cycles: u64| {
-            let all = u128::from(cycles.saturating_sub(self.worn)) * whole(physical_bytes);
-            let left = all.saturating_sub(whole(before_bytes)).saturating_sub(u128::from(since_bytes));
-            u64::try_from(left).unwrap_or(u64::MAX)
-        };
-        let rated = left(self.cycles);
-        [rated, left(self.cycles + self.extra) - rated]
-    }
-}
-
 /// What of the profile time depends on.
 #[derive(Clone, Debug)]
 struct Times {
@@ -181,8 +145,9 @@ struct Times {
     atomic_bytes: u64,
     /// Time to write the full buffer to the flash when power fails, and time that the capacitor holds.
     protection: Option<(Nanos, Nanos)>,
-    /// Chance of a retry at the end of life, its time, share of life behind it, cycles of a life.
-    retry: Option<(f64, Nanos, f64, f64)>,
+    /// Chance of a repeated sense at the end of life, share of life behind it, cycles of a life; and what each takes.
+    retry: Option<(f64, f64, f64)>,
+    repeat: Nanos,
 }
 
 /// One controller.
@@ -375,22 +340,25 @@ impl Flash {
 
     /// A die begins what it has taken up.
     fn start(&mut self, number: u32, at: Nanos) {
-        let die = &mut self.dies[number as usize];
+        let die = &self.dies[number as usize];
         let Some(pending @ Pending { kind, page, renews, ready, .. }) = die.now else { return };
         if die.dead {
             return self.pass_over(number, at);
         }
-        let times = &self.times;
+        let repeats = if kind == Kind::Sense { self.repeats_of_moved(number, pending.unit) } else { 0 };
+        let (times, die) = (&self.times, &mut self.dies[number as usize]);
         let mut begin = at.max(die.read_until).max(ready);
         let (energy, work) = match kind {
-            Kind::Sense => (SENSE, times.read[usize::from(page)]),
+            Kind::Sense => (SENSE, times.read[usize::from(page)] + Nanos::from(repeats) * times.repeat),
             Kind::Erase => (ERASE, times.erase),
             Kind::Map => (PROGRAM, times.map_write),
             _ if page == IN_CACHE => (CACHE_PROGRAM, times.program[usize::from(page)]),
             Kind::Host | Kind::Parity | Kind::Relocated => (PROGRAM, times.program[usize::from(page)]),
         };
         if let Some(supply) = &mut self.supply {
-            begin = supply.take(energy, at, begin);
+            for _ in 0..=repeats {
+                begin = supply.take(energy, at, begin);
+            }
         }
         let end = match kind {
             Kind::Erase => begin + work,
@@ -480,34 +448,6 @@ impl Flash {
         self.work().since(&self.before)
     }
 
-    /// What the flash has gone through since the run's begin, and how worn it is.
-    pub fn wear(&self) -> Wear {
-        let unit = self.times.unit_bytes;
-        let work = self.work_since_begin();
-        let mut wear = Wear {
-            written_bytes: self.written_bytes,
-            host_bytes: work.host_units * unit,
-            moved_bytes: work.moved_units * unit,
-            padded_bytes: work.padded_units * unit,
-            ..Wear::default()
-        };
-        let cached = self.controllers.iter().filter_map(|controller| controller.ftl.cached_units());
-        wear.cached_bytes = cached.reduce(|all, more| all + more).map(|units| units * unit);
-        for controller in &self.controllers {
-            let (fill, erases) = (controller.ftl.fill(), controller.ftl.erases());
-            wear.physical_bytes += fill.physical * unit;
-            wear.logical_bytes += fill.logical * unit;
-            wear.mapped_bytes += fill.mapped * unit;
-            wear.erased_bytes += fill.erased * unit;
-            wear.blocks += erases.len() as u64;
-            wear.cycles += controller.ftl.work().erases;
-            wear.cycles_max = wear.cycles_max.max(erases.iter().max().map_or(0, |&cycles| u64::from(cycles)));
-        }
-        let (before, since) = (self.before.programmed_units() * unit, work.programmed_units() * unit);
-        [wear.life_bytes, wear.retry_life_bytes] = self.endurance.left(wear.physical_bytes, before, since);
-        wear
-    }
-
     /// How full each controller's flash is.
     pub fn fills(&self) -> impl Iterator<Item = ftl::Fill> + '_ {
         self.controllers.iter().map(|controller| controller.ftl.fill())
@@ -559,7 +499,7 @@ impl Times {
             let share = |share: tameshi_base::Share| f64::from(share.0) / 1e6;
             let cycles = f64::from(nand.endurance_cycles.value);
             let worn = profile.simulated.worn_percent.map_or(share(retry.worn.value), |worn| f64::from(worn) / 100.0);
-            (share(retry.at_end_of_life.value), retry.retry_time.value.0, worn, cycles)
+            (share(retry.at_end_of_life.value), worn, cycles)
         });
         let channel = Pace::per_second(controller.channel_rate.value);
         let (unit, program_units) = (profile.mapping_unit.value.0, layout.program_units);
@@ -592,6 +532,7 @@ impl Times {
                 .as_ref()
                 .map(|of| (of.flush_time.value.0, of.hold_up.value.0)),
             retry,
+            repeat: profile.read_retry.as_ref().map_or(0, |retry| retry.retry_time.value.0),
         }
     }
 }
