@@ -2637,7 +2637,7 @@ class StreamSpec(BaseModel):
     think_time: Annotated[
         str | None,
         Field(
-            description='Mean pause between a completion and the next request of the same slot (closed loop).',
+            description='Mean pause between a completion and the next request of the same slot (closed loop). In open loop it is refused:\narrivals wait for nobody who thinks.',
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'
@@ -2645,7 +2645,11 @@ class StreamSpec(BaseModel):
         Distribution | None, Field(description='How the pauses are distributed.')
     ] = 'fixed'
     think_every: Annotated[
-        int | None, Field(description='Requests of a slot between two pauses.', ge=0)
+        int | None,
+        Field(
+            description='Requests of a slot between two pauses (closed loop; refused in open loop).',
+            ge=0,
+        ),
     ] = None
     pace: Annotated[
         Pace | None,

@@ -1,7 +1,7 @@
 //! Values that parse but can't be, and names that refer to nothing; each error names its place.
 
 use crate::axes::AxisTable;
-use crate::document::{Source, Table, has_key};
+use crate::document::{Source, Table, has_key, span_of};
 use crate::plan::Summary;
 use crate::profile::{DeviceProfile, EngineProfile, HostProfile, Impossible, LinkProfile, Submission};
 use crate::resolve::unknown_name;
@@ -173,7 +173,22 @@ fn stream_values(source: Source<'_>, table: &Table<'_>, name: &str, stream: &Str
     if stream.sync.and_then(tameshi_workload::Sync::every) == Some(0) {
         return Err(bad(source, table, &path("sync"), "a sync after no write never comes", "every = 1 or more"));
     }
+    pauses(source, table, name, stream)?;
     stream.objection().map_or(Ok(()), |objection| Err(objected(source, table, name, &objection)))
+}
+
+/// Slots think in closed loop only: in open loop their pauses would hold back the arrivals, and it were none.
+fn pauses(source: Source<'_>, table: &Table<'_>, name: &str, stream: &StreamSpec) -> Checked {
+    let thinks = [("think_time", stream.think_time.0 > 0), ("think_every", stream.think_every != 1)];
+    let Some((key, _)) = thinks.into_iter().find(|(_, given)| *given && stream.arrivals != Arrivals::Closed) else {
+        return Ok(());
+    };
+    let path = ["workload", "stream", name, key];
+    let message = "arrivals of an open loop wait for nobody who thinks";
+    let mut error = source.error_at(table, &path, InputErrorKind::Conflict, message);
+    error.found = source.text_at(span_of(table, &path));
+    error.accepted = vec!["arrivals = \"closed\"".into(), format!("no `{key}`")];
+    Err(error)
 }
 
 /// The error of a stream's value that no job can carry out.

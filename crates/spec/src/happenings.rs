@@ -155,14 +155,32 @@ impl Stage<'_, '_> {
     }
 }
 
-/// Whether a world stages such an event by itself: the simulated one what befalls storages and databases, the measured
+/// The kinds of events that a world stages by itself: the simulated one what befalls storages and databases, the measured
 /// one what befalls a private database.
-pub(crate) fn is_staged(event: &Event, world: World, has_programs: bool) -> bool {
-    let staged: &[&str] = match world {
+fn staged(world: World, has_programs: bool) -> &'static [&'static str] {
+    match world {
         World::Simulated if has_programs => &["fail", "replace", "power_cut", "kill", "restart", "failover"],
         World::Simulated => &["fail", "replace", "power_cut"],
         World::Measured if has_programs => &["kill", "power_cut"],
-        _ => &[],
-    };
-    event.kinds().iter().all(|kind| staged.contains(kind))
+        World::Measured | World::Emulated => &[],
+    }
+}
+
+/// Whether a world stages such an event by itself.
+pub(crate) fn is_staged(event: &Event, world: World, has_programs: bool) -> bool {
+    event.kinds().iter().all(|kind| staged(world, has_programs).contains(kind))
+}
+
+/// Why a world does not stage such an event, and what it takes; `None` where it does.
+pub(crate) fn unstaged(event: &Event, world: World, has_programs: bool) -> Option<String> {
+    if is_staged(event, world, has_programs) {
+        return None;
+    }
+    let kind = event.kinds().join(".");
+    if !has_programs && is_staged(event, world, true) {
+        return Some(format!("`{kind}` befalls a database, and no phase runs a program on one; add such a program"));
+    }
+    let kinds: Vec<String> = staged(world, has_programs).iter().map(|kind| format!("`{kind}`")).collect();
+    let accepted = if kinds.is_empty() { "no events here".to_string() } else { kinds.join(", ") };
+    Some(format!("this world does not stage `{kind}`; it stages {accepted}"))
 }

@@ -223,6 +223,7 @@ fn resolve_cell(
         rounds: expanded.rounds,
     };
     crate::spans::hold_blocks(source, &cell.table, &run)?;
+    crate::resolve::submissions(source, &cell.table, &run)?;
     if run.world == World::Simulated {
         crate::arbitration::priorities(source, &cell.table, &study, &run)?;
     }

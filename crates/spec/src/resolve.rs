@@ -1,9 +1,9 @@
 //! Names become things: streams of phases, storages and their models.
 
 use crate::document::{Source, Table, nearest};
-use crate::happenings::is_staged;
-use crate::profile::{DeviceProfile, EngineProfile, HostProfile, LinkProfile};
-use crate::run::{DatabaseSpec, HostSpec, PhaseSpec, PhaseStream, StorageSpec, World};
+use crate::happenings::unstaged;
+use crate::profile::{DeviceProfile, EngineProfile, HostProfile, LinkProfile, Submission};
+use crate::run::{DatabaseSpec, HostSpec, PhaseSpec, PhaseStream, RunSpec, StorageSpec, World};
 use crate::stacks::Place;
 use crate::study::{Engine, Mode, Phase, Study};
 use indexmap::IndexMap;
@@ -134,6 +134,23 @@ pub(crate) fn resolve_host(
     let spec = HostSpec { profile, model, cores: host.cores, memory: host.memory, submission: host.submission };
     crate::check::host(source, table, &spec)?;
     Ok(Some(spec))
+}
+
+/// In the way that the simulated host submits, the jobs of each stream keep as much outstanding as it asks of them.
+pub(crate) fn submissions(source: Source<'_>, table: &Table<'_>, run: &RunSpec) -> Result<(), InputError> {
+    let Some(host) = &run.host else { return Ok(()) };
+    for PhaseStream { name, stream, .. } in run.phases.iter().flat_map(|phase| &phase.streams) {
+        let outstanding = stream.most_outstanding();
+        let Err(why) = host.model.chosen(host.submission, outstanding) else { continue };
+        let path = ["workload", "stream", name.as_str(), "queue_depth"];
+        let mut error = source.error_at(table, &path, InputErrorKind::BadValue, why);
+        let one = (outstanding == stream.queue_depth).then(|| "1, and more `jobs`".to_string());
+        let others = Submission::ALL.into_iter().filter(|&way| host.model.chosen(Some(way), outstanding).is_ok());
+        let others = others.map(|way| format!("host.submission = \"{}\"", way.word()));
+        error.accepted = one.into_iter().chain(others).collect();
+        return Err(error);
+    }
+    Ok(())
 }
 
 /// An error about a name that refers to nothing.
@@ -356,10 +373,12 @@ fn resolve_storage(
 
 /// What the study asks for that no world does yet.
 pub(crate) fn unsupported(study: &Study, world: World, has_programs: bool) -> Vec<String> {
-    let trace = study.workload.trace.iter().map(|_| "workload.trace: no world replays a trace yet".to_string());
-    let events = study.event.iter().filter(|(_, event)| !is_staged(event, world, has_programs));
+    let trace = study.workload.trace.iter().map(|_| {
+        "workload.trace: no world replays a trace yet; let a `workload.stream` or a program do the work".to_string()
+    });
+    let events = study.event.iter();
     let events =
-        events.map(|(name, event)| format!("event.{name}: this world does not stage `{}`", event.kinds().join(".")));
+        events.filter_map(|(name, event)| Some(format!("event.{name}: {}", unstaged(event, world, has_programs)?)));
     let memory = study.host.iter().filter_map(|host| host.memory);
     let memory = memory.filter(|_| world != World::Simulated || !has_programs);
     let memory = memory.map(|_| "host.memory: only a simulated database has a use for it".to_string());

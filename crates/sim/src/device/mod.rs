@@ -59,6 +59,26 @@ impl Breakdown {
         self.rebuild += other.rebuild;
     }
 
+    /// The parts of the last `time` of the latency. Which part was when is not kept: the medium counts as last, and
+    /// waiting for others as first.
+    pub(crate) fn latest(&self, time: Nanos) -> Self {
+        let mut left = time;
+        let mut part = |of: Nanos| {
+            let taken = of.min(left);
+            left -= taken;
+            taken
+        };
+        Self {
+            media: part(self.media),
+            link: part(self.link),
+            controller: part(self.controller),
+            garbage_collection: part(self.garbage_collection),
+            rebuild: part(self.rebuild),
+            host: part(self.host),
+            queue: part(self.queue),
+        }
+    }
+
     /// All parts together: the latency from submission.
     pub fn total(&self) -> Nanos {
         self.queue + self.host + self.link + self.controller + self.media + self.garbage_collection + self.rebuild

@@ -67,10 +67,26 @@ pub fn node(node: &Node) -> Result<Device, String> {
                 miss_latency: cache.latency.0,
                 bytes_per_second: cache.rate.map(|rate| rate.0),
                 capacity_bytes: of.capacity().0,
+                row_bytes: row_bytes(of),
             };
             Ok(Device::Cache(Box::new(Cache::new(settings, self::node(of)?))))
         }
     }
+}
+
+/// Bytes of a row of data, where the node has parity: a write of whole rows reads nothing. `None` where rows mean
+/// nothing to whoever writes: without parity, behind a stripe that cuts rows to pieces, behind a cache that collects them.
+fn row_bytes(node: &Node) -> Option<u64> {
+    match node {
+        Node::Raid5 { members, chunk, .. } => Some((u64::from(*members) - 1) * chunk.0),
+        Node::Raid0 { of, chunk, .. } => row_bytes(of).filter(|&row| chunk.0.is_multiple_of(row)),
+        Node::Raid1 { of, .. }
+        | Node::Replica { of, .. }
+        | Node::Partition { of, .. }
+        | Node::OverProvisioned { of, .. } => row_bytes(of),
+        Node::Device { .. } | Node::Raid10 { .. } | Node::Cache { .. } => None,
+    }
+    .filter(|row| row.is_multiple_of(cache::BLOCK_BYTES))
 }
 
 /// The same, so that it remembers who waits for what when a fault befalls it.
@@ -98,5 +114,6 @@ pub(crate) fn disk_cache(profile: &HddProfile) -> Option<cache::Settings> {
         miss_latency: 0,
         bytes_per_second: None,
         capacity_bytes: profile.capacity.value.0,
+        row_bytes: None,
     })
 }

@@ -3,7 +3,9 @@
 use crate::support::*;
 use tameshi_base::units::Share;
 use tameshi_base::{CommandKind, Nanos};
-use tameshi_spec::profile::HddProfile;
+use tameshi_record::{Resource, Usage};
+use tameshi_sim::Device;
+use tameshi_spec::profile::{Drawn, HddProfile};
 use tameshi_workload::{Pattern, StreamSpec};
 
 #[test]
@@ -309,4 +311,56 @@ fn a_command_that_the_arm_waits_for_in_vain_holds_up_nobody() {
     device.advance(SECOND, &mut done);
     done.sort_by_key(|d| d.command.id);
     assert_eq!(done.iter().map(|d| d.command.id).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+#[test]
+fn a_disk_is_busy_as_long_as_it_reads_ahead_what_is_asked_for() {
+    // 8 KiB pass in 60 us; at one in 100 us the disk is busy for 60 % of the time, whoever finds them in the buffer.
+    let power = Drawn { idle_mw: sourced(5_000), active_mw: sourced(15_000) };
+    let profile =
+        HddProfile { power: Some(power), ..with_read_ahead(without_overhead(without_seeks(disk())), 1 << 20) };
+    let (mut device, mut done, period, count) = (Device::new(&hdd(profile)).expect("a disk"), vec![], MS / 10, 10_000);
+    for id in 0..count {
+        device.advance(id * period, &mut done);
+        device.submit(id * period, &command(id, CommandKind::Read, id * 8192, 8192));
+    }
+    let end = count * period;
+    device.advance(end, &mut done);
+    let on_the_medium = done.iter().filter(|done| done.breakdown.media > 0).count();
+    assert!(done.len() == 10_000 && on_the_medium < 100, "{on_the_medium} reads waited for the medium");
+    let mut usage = Usage::default();
+    device.usage(end, &mut usage);
+    assert_close(usage.of(Resource::Media).1 as f64 / end as f64, 0.6, 1e-3, "share of the time that the disk is busy");
+    let watts = device.energy_nj(end).expect("it says") as f64 / end as f64;
+    assert_close(watts, 11.0, 1e-3, "watts");
+    // What lies in the buffer already costs the head nothing when it is read again.
+    device.submit(end, &command(count, CommandKind::Read, (count - 1) * 8192, 8192));
+    device.advance(2 * end, &mut done);
+    let mut again = Usage::default();
+    device.usage(2 * end, &mut again);
+    assert_eq!(again.of(Resource::Media), usage.of(Resource::Media));
+}
+
+#[test]
+fn a_disk_that_streams_is_always_busy_and_never_longer() {
+    for depth in [1, 4] {
+        let mut device = Device::new(&hdd(with_read_ahead(disk(), 1 << 20))).expect("a disk");
+        let (mut done, mut issued) = (vec![], 0);
+        let mut next = |device: &mut Device, now| {
+            device.submit(now, &command(issued, CommandKind::Read, issued * 65_536, 65_536));
+            issued += 1;
+        };
+        (0..depth).for_each(|_| next(&mut device, 0));
+        while let Some(now) = device.next_wake().filter(|&at| at < SECOND) {
+            let before = done.len();
+            device.advance(now, &mut done);
+            (before..done.len()).for_each(|_| next(&mut device, now));
+            let mut usage = Usage::default();
+            device.usage(now, &mut usage);
+            assert!(usage.of(Resource::Media).1 <= now, "{now}: {usage:?}");
+        }
+        let mut usage = Usage::default();
+        device.usage(SECOND, &mut usage);
+        assert!(usage.of(Resource::Media).1 > SECOND * 98 / 100, "{usage:?}");
+    }
 }

@@ -3,11 +3,12 @@
 use crate::support::*;
 use tameshi_base::units::{Share, Size};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
+use tameshi_record::{Resource, Usage};
 use tameshi_sim::stack;
 use tameshi_sim::{Device, DeviceCompletion};
 use tameshi_spec::run::Node;
 use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance};
-use tameshi_workload::{Arrivals, StreamSpec};
+use tameshi_workload::{Arrivals, Pattern, StreamSpec};
 
 /// A device that takes 30 µs for a 4 KiB read or write, one at a time.
 pub fn constant() -> Node {
@@ -282,4 +283,56 @@ fn arrays_of_arrays_split_what_they_are_given() {
     let (done, at) = parts_of(&node, &command(0, CommandKind::Write, 100, 8 << 20));
     assert_eq!((done.len(), at), (1, 0));
     assert_eq!(node.capacity(), Size(2 << 40));
+}
+
+/// Bytes per second that a stream in order writes in the second half of so many seconds.
+fn in_order(node: &Node, block_bytes: u64, seconds: u64) -> f64 {
+    let stream = StreamSpec { pattern: Pattern::Sequential, block_size: Size(block_bytes), ..writes(16) };
+    let left = run(&spec_of(node.clone(), stream, for_time(seconds * SECOND)));
+    let rows = left.series.iter().filter(|row| row.3 == "write.bytes" && row.0 > seconds * SECOND / 2);
+    rows.map(|row| row.4).sum::<u64>() as f64 / (seconds - seconds / 2) as f64
+}
+
+#[test]
+fn a_cache_in_front_of_parity_writes_what_comes_in_order_in_whole_rows() {
+    // Each of n disks passes 136.5 MB/s; but for seeks to the next cylinder, n - 1 of them pass data.
+    let one = 4096.0 / 30e-6;
+    for (members, block) in [(5, 16 << 10), (5, 1 << 20), (8, 448 << 10)] {
+        let cached = cached(raid5(members, plain()), 32 << 20, CacheKind::BatteryBacked);
+        let found = in_order(&cached, block, 4);
+        assert_close(found / one, f64::from(members - 1), 0.03, &format!("{members} disks, {block} B"));
+    }
+}
+
+#[test]
+fn what_a_cache_writes_back_ends_where_rows_of_the_array_end() {
+    let (row, controller) = (256 << 10, 50_000);
+    let node = cached(raid5(5, constant()), 64 << 20, CacheKind::BatteryBacked);
+    // Half a row, two rows and half a row: only the halves make the array read.
+    let mut device = stack::node(&node).expect("a device");
+    device.submit(0, &command(0, CommandKind::Write, row / 2, 3 * row as u32));
+    let mut done = vec![];
+    device.advance(SECOND, &mut done);
+    assert_eq!(done[0].at, controller);
+    let mut usage = Usage::default();
+    device.usage(SECOND, &mut usage);
+    let media = usage.of(Resource::Media);
+    // Two rows: five chunks each. A half (the first or last two chunks of four): two are read, and two and parity are written.
+    assert_eq!(media.1, (2 * 5 + 2 * 5) * 16 * 30_000);
+}
+
+#[test]
+fn a_flush_through_a_volatile_cache_has_the_time_of_the_write_that_it_waits_for() {
+    let node = cached(plain(), 64 << 20, CacheKind::Volatile);
+    let mut device = stack::node(&node).expect("a device");
+    let mut done = vec![];
+    device.submit(0, &command(0, CommandKind::Write, 1 << 30, 8192));
+    device.advance(50_000, &mut done);
+    device.submit(50_000, &command(1, CommandKind::Flush, 0, 0));
+    device.advance(SECOND, &mut done);
+    // The disk had the write from the begin on, and its overhead of 50 us is over when the flush comes.
+    let (flush, alone) = (done[1], parts_of(&plain(), &command(0, CommandKind::Write, 1 << 30, 8192)).0[0]);
+    assert_eq!((flush.command.id, flush.breakdown.queue), (1, 0), "nobody else is there: {flush:?}");
+    assert_eq!((flush.breakdown.media, flush.breakdown.controller), (alone.breakdown.media, 50_000));
+    assert_eq!(flush.breakdown.total(), flush.at - flush.submitted);
 }

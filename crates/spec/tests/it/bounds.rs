@@ -94,3 +94,35 @@ fn a_share_that_shows_no_block_is_told_at_the_share() {
     let error = planned_in(&SMALL.replacen("device = \"null\"", stack, 1), World::Simulated, &profiles);
     check_golden("share_that_shows_no_block", &error.expect_err("no block").to_string());
 }
+
+#[test]
+fn a_think_time_in_open_loop_is_refused_where_it_stands() {
+    let plan = |keys: &str| planned(&SMALL.replace("[workload.stream.s]", &format!("[workload.stream.s]\n{keys}")));
+    for (name, pause) in [("think_time", "think_time = \"1 s\""), ("think_every", "think_every = 4")] {
+        for (number, arrivals) in
+            ["constant = { rate = \"100 /s\" }", "poisson = { rate = \"100 /s\" }"].iter().enumerate()
+        {
+            let error = plan(&format!("arrivals = {{ {arrivals} }}\n{pause}")).expect_err("no arrival waits");
+            if number == 0 {
+                check_golden(&format!("{name}_in_open_loop"), &error.to_string());
+            }
+        }
+        plan(pause).expect("in closed loop it can be");
+    }
+}
+
+#[test]
+fn a_job_that_submits_synchronously_has_one_request_outstanding() {
+    let profile = |name: &str, text: &str| (name.to_string(), format!("profiles/hosts/{name}.toml"), text.to_string());
+    let hosts = vec![profile("t4", include_str!("../../../../profiles/hosts/1x-64-core-io-uring.toml"))];
+    let with = Profiles { hosts, ..profiles() };
+    let plan = |keys: &str, world| {
+        let study = SMALL.replace("device = \"null\"", "device = \"null\"\nsize = \"1 MiB\"");
+        let study = study.replace("[workload.stream.s]", &format!("[workload.stream.s]\n{keys}"));
+        planned_in(&format!("{study}[host]\nprofile = \"t4\"\nsubmission = \"synchronous\"\n"), world, &with)
+    };
+    let error = plan("queue_depth = 4", World::Simulated).expect_err("three would have nobody to wait for them");
+    check_golden("depth_of_a_synchronous_job", &error.to_string());
+    plan("jobs = 4", World::Simulated).expect("four jobs have four requests");
+    plan("queue_depth = 4", World::Measured).expect("a real host is no model's");
+}

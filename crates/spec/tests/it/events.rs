@@ -33,10 +33,15 @@ fn events_resolve_to_their_storage_and_member() {
 fn what_a_world_does_not_stage_is_unsupported_there() {
     let text = with("[event.over]\nat = \"1 ms\"\nfailover = {}\n");
     let run = &planned(&text).expect("plans").runs[0];
-    assert!(run.unsupported[0].starts_with("event.over:"), "{:?}", run.unsupported);
+    let missing = "event.over: `failover` befalls a database, and no phase runs a program on one; add such a program";
+    assert_eq!(run.unsupported, [missing]);
     let text = with("[event.dies]\nat = \"1 ms\"\nfail = { member = 0 }\n");
     let run = &planned_in(&text, World::Measured, &profiles()).expect("plans").runs[0];
-    assert!(run.unsupported[0].starts_with("event.dies:"), "{:?}", run.unsupported);
+    assert_eq!(run.unsupported, ["event.dies: this world does not stage `fail`; it stages no events here"]);
+    let text = SMALL.replace("[workload.stream.s]", "[workload.trace]\nname = \"t\"").replace("stream.s", "trace");
+    let run = &planned(&text).expect("plans").runs[0];
+    let missing = "workload.trace: no world replays a trace yet; let a `workload.stream` or a program do the work";
+    assert_eq!(run.unsupported, [missing]);
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub struct Hdd {
     choice_at: Option<Nanos>,
     /// What the arm serves, since when, until when.
     service: Option<(Queued, Nanos, Nanos)>,
-    /// How long the arm has served, up to the end of what it serves.
+    /// How long the arm has served, up to the end of what it serves, and the head has read ahead what was served then.
     busy_ns: Nanos,
     drawing: Option<Drawing>,
     head_cylinder: u64,
@@ -178,13 +178,14 @@ impl Hdd {
 
     /// The controller is done with a command: it needs the arm, or it doesn't.
     fn ready(&mut self, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let (geometry, read_ahead) = (&self.geometry, &mut self.read_ahead);
+        let (geometry, read_ahead, busy_ns) = (&self.geometry, &mut self.read_ahead, &mut self.busy_ns);
         let ended = self.queue.ready(now, |queued| match (queued.command.kind, read_ahead) {
             (CommandKind::Read, Some(read_ahead)) => {
                 let end = queued.end_bytes();
                 let holds = read_ahead.holds(geometry, queued.command.offset_bytes, end, now);
                 if holds {
                     read_ahead.take(geometry, end, now);
+                    *busy_ns += read_ahead.count(geometry, queued.command.offset_bytes, end);
                 }
                 holds
             }
@@ -233,6 +234,8 @@ impl Hdd {
             let promised = read_ahead.promises(&self.geometry, offset, end, now).filter(|&at| at <= done);
             if let Some(at) = promised {
                 read_ahead.take(&self.geometry, end, now);
+                // What passes from now on counts as service.
+                self.busy_ns += read_ahead.count(&self.geometry, offset, end).saturating_sub(at - now);
                 self.serve(queued, now, at);
                 return;
             }

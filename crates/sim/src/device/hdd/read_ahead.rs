@@ -24,6 +24,8 @@ pub(crate) struct ReadAhead {
     readable_from: Nanos,
     /// When the arm was taken away.
     frozen_at: Nanos,
+    /// What lies before it has been counted as work of the head.
+    counted: u64,
 }
 
 impl ReadAhead {
@@ -37,6 +39,7 @@ impl ReadAhead {
             anchor_at: at,
             readable_from: at,
             frozen_at: Nanos::MAX,
+            counted: end,
         }
     }
 
@@ -89,6 +92,17 @@ impl ReadAhead {
             self.anchor_at = missed.map_or(now, |missed| full_at + missed);
         }
         self.limit = limit;
+    }
+
+    /// The host is served `offset .. end`: for how long the head has read what of it was not counted before. Each byte
+    /// counts once, and none that nobody wanted.
+    pub(crate) fn count(&mut self, geometry: &Geometry, offset: u64, end: u64) -> Nanos {
+        let from = self.counted.max(offset);
+        if end <= from {
+            return 0;
+        }
+        self.counted = end;
+        geometry.end(end) - geometry.end(from)
     }
 
     /// The arm is taken away.

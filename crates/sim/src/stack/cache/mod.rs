@@ -3,11 +3,13 @@
 //! - A write is taken when what is not written back, and it, fit into the dirty share of the memory; it ends after the
 //!   controller's time and its transfer. Larger ones go through to the device.
 //! - Writing back takes the blocks that have been dirty for longest, a thousand at a time in the order of their places,
-//!   neighbours together. Below half of the dirty share it waits until no read is at the device.
+//!   neighbours together. Below half of the dirty share it waits until no read is at the device. In front of parity,
+//!   whole rows are written apart from parts of rows, so that what was written in order needs no reads.
 //! - A read whose blocks are all held ends after the controller's time and its transfer. Any other one goes to the
 //!   device, and what it brings is kept in place of what was not used for longest.
 //! - Battery-backed, what was taken is durable. Volatile, a flush writes back all that was taken before it and has the
-//!   device flush, and force unit access goes through to the device.
+//!   device flush, and force unit access goes through to the device. Of the time of writing back, the flush has the
+//!   parts that the write had which ended last.
 
 mod table;
 
@@ -18,7 +20,8 @@ use crate::device::{Breakdown, Device, DeviceCompletion};
 use crate::fault::Loss;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use table::{BLOCK_BYTES, State, Table};
+pub(super) use table::BLOCK_BYTES;
+use table::{State, Table};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::study::CacheKind;
@@ -40,6 +43,8 @@ pub(crate) struct Settings {
     pub(crate) bytes_per_second: Option<u64>,
     /// Bytes of the device behind.
     pub(crate) capacity_bytes: u64,
+    /// Bytes of its rows, where a write of whole rows costs it less.
+    pub(crate) row_bytes: Option<u64>,
 }
 
 /// What follows when a command's present stretch of time is over.
@@ -240,7 +245,7 @@ impl Cache {
             }
         }
         self.later(number, now, self.settings.miss_latency, Then::Device);
-        self.drained(now);
+        self.drained(now, None);
         self.take_writes(now);
     }
 
@@ -318,13 +323,11 @@ impl Cache {
                 self.batch.sort_unstable_by(|a, b| b.cmp(a));
             }
             let Some(first) = self.batch.pop() else { return };
-            let mut count = 0;
-            while count < LONGEST && self.begin_back(first + count) {
-                count += 1;
-            }
+            let count = self.together(first);
             if count == 0 {
                 continue;
             }
+            (first..first + count).for_each(|block| self.begin_back(block));
             self.backs += 1;
             let errand = u64::from(self.errands.insert(Errand::Back(first, count)));
             let offset_bytes = first * BLOCK_BYTES;
@@ -335,13 +338,29 @@ impl Cache {
         }
     }
 
-    fn begin_back(&mut self, block: u64) -> bool {
-        match self.table.find(block).filter(|&slot| self.table.slot(slot).state == State::Dirty) {
-            Some(slot) => {
-                self.table.set(slot, State::Writing);
-                true
-            }
-            None => false,
+    /// How many blocks from `first` on are written back by one command: those that are dirty, up to the longest. Where
+    /// the device has rows, that is the rest of a row, or whole rows, or the begin of one: a part of a row makes the
+    /// device read, and what is in the same command would wait for it.
+    fn together(&self, first: u64) -> u64 {
+        let row = self.settings.row_bytes.map_or(0, |bytes| bytes / BLOCK_BYTES);
+        let within = first.checked_rem(row).unwrap_or(0);
+        let most = match LONGEST.checked_div(row) {
+            None => LONGEST,
+            Some(_) if within > 0 => row - within,
+            Some(rows) => rows.max(1) * row,
+        };
+        let dirty = (first..first + most).take_while(|&block| self.must_go_back(block)).count() as u64;
+        let odd = dirty.checked_rem(row).unwrap_or(0);
+        if odd < dirty { dirty - odd } else { dirty }
+    }
+
+    fn must_go_back(&self, block: u64) -> bool {
+        self.table.find(block).is_some_and(|slot| self.table.slot(slot).state == State::Dirty)
+    }
+
+    fn begin_back(&mut self, block: u64) {
+        if let Some(slot) = self.table.find(block) {
+            self.table.set(slot, State::Writing);
         }
     }
 
@@ -392,7 +411,7 @@ impl Cache {
                 self.backs -= 1;
                 (first..first + count).for_each(|block| self.end_back(block));
                 self.take_writes(now);
-                self.drained(now);
+                self.drained(now, Some(&done.breakdown));
             }
             Some(Errand::For(number)) => {
                 let op = self.ops.get_mut(number);
@@ -467,17 +486,23 @@ impl Cache {
 
     /// A flush begins: everything dirty is written back.
     fn drain(&mut self, number: u32, now: Nanos) {
+        let op = self.ops.get_mut(number);
+        (op.path.queue, op.since) = (op.path.queue + now - op.since, now);
         self.generation += 1;
         self.draining = Some((number, self.dirty));
-        self.drained(now);
+        self.drained(now, None);
     }
 
-    /// When everything before a flush is written back, the device flushes.
-    fn drained(&mut self, now: Nanos) {
+    /// When everything before a flush is written back, the device flushes. Where a write to the device ended the wait,
+    /// the flush has spent its time where that write did.
+    fn drained(&mut self, now: Nanos, last: Option<&Breakdown>) {
         let Some((number, 0)) = self.draining else { return };
         self.draining = None;
         let op = self.ops.get_mut(number);
-        op.path.queue += now - op.since;
+        let waited = now - op.since;
+        let last = last.map_or_else(Breakdown::default, |last| last.latest(waited));
+        op.path.add(&last);
+        op.path.queue += waited - last.total();
         op.since = now;
         let command = op.command;
         let errand = u64::from(self.errands.insert(Errand::For(number)));

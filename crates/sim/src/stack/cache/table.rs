@@ -2,7 +2,7 @@
 //! dirty. Nothing is allocated once the cache is full.
 
 /// Bytes of a block.
-pub(super) const BLOCK_BYTES: u64 = 4096;
+pub(in crate::stack) const BLOCK_BYTES: u64 = 4096;
 const NONE: u32 = u32::MAX;
 
 /// What a block is.
