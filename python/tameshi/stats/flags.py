@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from statistics import fmean, median, stdev
 from typing import Any
 
+import numpy as np
+from numpy.polynomial import Polynomial
 from scipy.special import stdtr, stdtrit
 
 from tameshi.stats.estimates import OPERATIONS, WindowData, present, rate_name, rate_of
@@ -161,15 +163,8 @@ def _trend_is_sure(points: Sequence[float], score: int) -> bool:
 
 def _without_parabola(points: Sequence[float]) -> list[float]:
     """What the parabola of least squares leaves of a series, its mean zero."""
-    middle = (len(points) - 1) / 2
-    line = [place - middle for place in range(len(points))]
-    square = fmean(place * place for place in line)
-    left = [value - fmean(points) for value in points]
-    for wave in (line, [place * place - square for place in line]):
-        length = math.fsum(height * height for height in wave)
-        share = math.fsum(v * height for v, height in zip(left, wave, strict=True)) / length
-        left = [value - share * height for value, height in zip(left, wave, strict=True)]
-    return left
+    places = np.arange(len(points))
+    return [float(left) for left in points - Polynomial.fit(places, points, 2)(places)]
 
 
 def drift_over(values: Sequence[float]) -> float | None:
