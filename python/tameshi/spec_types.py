@@ -2637,7 +2637,7 @@ class StreamSpec(BaseModel):
     think_time: Annotated[
         str | None,
         Field(
-            description='Mean pause between a completion and the next request of the same slot (closed loop). In open loop it is refused:\narrivals wait for nobody who thinks.',
+            description='Mean pause between a completion and the next request of the same slot (closed loop; refused in open loop).',
             pattern='^[0-9._]+ ?(h|min|s|ms|us|µs|ns)$',
         ),
     ] = '0 ns'

@@ -43,8 +43,7 @@ pub struct StreamSpec {
     /// When the stream pauses; absent: never. Neither loop starts anything in a pause, and time stands still in it for `arrivals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duty: Option<Duty>,
-    /// Mean pause between a completion and the next request of the same slot (closed loop). In open loop it is refused:
-    /// arrivals wait for nobody who thinks.
+    /// Mean pause between a completion and the next request of the same slot (closed loop; refused in open loop).
     pub think_time: Time,
     /// How the pauses are distributed.
     pub think_distribution: Distribution,
