@@ -25,7 +25,7 @@ CASES = [
         "event",
         lambda t: t + '[event.cut]\nat = "1 s"\nfailover = {}\n',
         [],
-        "event.cut: this world does not stage `failover`",
+        "event.cut: `failover` befalls a database, and no phase runs a program on one",
     ),
     ("unbound", lambda t: t, ["--world", "measured"], "--on disk=PATH"),
     ("unknown storage", lambda t: t, ["--world", "measured", "--on", "disc=/tmp"], "disk=PATH"),

@@ -34,7 +34,7 @@ def written(world: World, planned: Plan) -> str:
     """The bytes that a world's runs write, as a sentence."""
     if world is World.simulated:
         # The drives are models: what is written to them takes no space, and is told all the same.
-        if any(run.database for run in planned.runs):
+        if any(run.database for run in planned.runs) or planned.bytes_written_at_most == 0:
             return "writes nothing but its record"
         if planned.bytes_written_at_most is None:
             return "writes to its models without limit, and nothing else but its record"
