@@ -34,32 +34,33 @@ impl Flash {
     }
 
     /// Mapping units of which the host writes a part: what is left of them is read first (the buffer hides the time, the die is busy all
-    /// the same), unless the buffer holds them and their program has not begun: then the part takes its place there. Those that
-    /// need a new place.
+    /// the same), unless the buffer holds them and their program has not begun: then the part takes its place there, but for what waits
+    /// for its own program. Those that need a new place.
     #[cold]
-    fn meet_edges(&mut self, command: &Command, mut units: Range<u64>, (now, ready): (Nanos, Nanos)) -> Range<u64> {
+    fn meet_edges(&mut self, command: &Command, mut units: Range<u64>, times: (Nanos, Nanos)) -> Range<u64> {
         let (begin, unit_bytes) = (command.offset_bytes, self.times.unit_bytes);
+        let waits = command.fua && !self.times.protected;
         let end = begin + u64::from(command.length_bytes);
         if !begin.is_multiple_of(unit_bytes) {
-            let met = self.meet(units.start, now, ready);
+            let met = self.meet(units.start, waits, times);
             units.start += u64::from(met);
             if self.times.unit_of(begin) == self.times.unit_of(end) {
                 return units;
             }
         }
         if !end.is_multiple_of(unit_bytes) && !units.is_empty() {
-            let met = self.meet(units.end - 1, now, ready);
+            let met = self.meet(units.end - 1, waits, times);
             units.end -= u64::from(met);
         }
         units
     }
 
     /// Whether a part of a mapping unit takes its place in the buffer; else what is there is read.
-    fn meet(&mut self, unit: u64, now: Nanos, ready: Nanos) -> bool {
+    fn meet(&mut self, unit: u64, waits: bool, (now, ready): (Nanos, Nanos)) -> bool {
         let place = self.route(unit);
         let Controller { ftl, filling, .. } = &self.controllers[place.0];
         let held = ftl.lookup(place.1).map(|physical| self.layout.program_unit(physical).0);
-        let met = held.is_some_and(|held| Frontier::OF_HOST.iter().any(|&of| filling[of as usize] == held));
+        let met = !waits && held.is_some_and(|held| Frontier::OF_HOST.iter().any(|&of| filling[of as usize] == held));
         if !met {
             self.fetch(place, false, now, ready);
         }
