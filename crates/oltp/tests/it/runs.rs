@@ -8,7 +8,9 @@ use std::sync::atomic::AtomicU64;
 use tameshi_base::{Rate, Time};
 use tameshi_oltp::{OltpSpec, Phase, Plan, Power, Session, check_program, execute_program, load_program};
 use tameshi_record::{Control, RunStatus, Writer};
-use tameshi_workload::program::{Delivery, KeyUpdate, Manner, Oltp, OltpMix, Program, ProgramSpec, Ycsb, YcsbMix};
+use tameshi_workload::program::{
+    Delivery, KeyUpdate, Manner, Oltp, OltpMix, Program, ProgramSpec, Tpcc, Ycsb, YcsbMix,
+};
 
 fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -184,13 +186,19 @@ fn an_open_loop_serves_its_rate_or_tells_what_it_could_not_serve() {
     assert_eq!(total(folder.path(), "oltp", "load.started"), served);
 }
 
+/// A million transactions a second arrive for so long, of which a database serves few.
+fn flooded(folder: &Path, milliseconds: u64) -> (OltpSpec, Program) {
+    let rate = Some(Rate(1_000_000_000));
+    let of = Tpcc { rate, ..tpcc(2, Manner::Specification, Delivery::AtOnce) };
+    let spec = spec(folder, ProgramSpec::Tpcc(of), milliseconds);
+    let program = loaded(&spec);
+    (spec, program)
+}
+
 #[test]
 fn arrivals_that_nobody_began_are_of_the_program_and_of_none_of_its_kinds() {
     let folder = tempfile::tempdir().expect("a folder");
-    let rate = Some(Rate(1_000_000_000));
-    let of = tameshi_workload::program::Tpcc { rate, ..tpcc(2, Manner::Specification, Delivery::AtOnce) };
-    let spec = spec(folder.path(), ProgramSpec::Tpcc(of), 500);
-    let program = loaded(&spec);
+    let (spec, program) = flooded(folder.path(), 500);
     run(&spec, &program, folder.path());
     let of = |subject: &str, metric: &str| total(folder.path(), subject, metric);
     let (served, unserved) = (of("tpcc.", "transaction.count"), of("tpcc", "load.unserved"));
@@ -201,10 +209,7 @@ fn arrivals_that_nobody_began_are_of_the_program_and_of_none_of_its_kinds() {
 #[test]
 fn nothing_arrives_behind_the_end_of_a_phase_however_long_its_last_transactions_take() {
     let folder = tempfile::tempdir().expect("a folder");
-    let rate = Some(Rate(1_000_000_000));
-    let of = tameshi_workload::program::Tpcc { rate, ..tpcc(2, Manner::Specification, Delivery::AtOnce) };
-    let spec = spec(folder.path(), ProgramSpec::Tpcc(of), 300);
-    let program = loaded(&spec);
+    let (spec, program) = flooded(folder.path(), 300);
     let mut other = Session::open(&spec.target, &Plan::new(&spec, &program)).expect("a connection");
     std::thread::scope(|scope| {
         other.plain("BEGIN IMMEDIATE").expect("nobody else writes");
