@@ -29,7 +29,7 @@ use crate::host::Step;
 use crate::run::{SimError, World};
 use crate::seats::Seats;
 use ahead::look_ahead;
-use entries::{engines, entry, serve};
+use entries::{engines, entry, serve, spent};
 use fast::Rest;
 use serde_json::json;
 use sitting::sit_down;
@@ -37,8 +37,8 @@ use tameshi_base::{Command, Nanos};
 use tameshi_record::ledger::depth_class;
 use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Rounds, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
-use tameshi_workload::Operation;
 use tameshi_workload::steady::{Detector, Round, State};
+use tameshi_workload::{Completion, Operation};
 
 /// Place of a transaction among the operations of the record.
 const TRANSACTION: usize = 5;
@@ -462,7 +462,8 @@ impl<'a> Phase<'a> {
         if done.failed {
             stats.failed += 1;
         } else {
-            serve(stats, completion.operation, (completion.bytes, completion.latency), (done, done.at));
+            let Completion { operation, bytes, latency, .. } = completion;
+            serve(stats, operation, (bytes, latency), spent(&done.breakdown, latency), (done, done.at));
             stats.service_ns_sum += completion.service;
             if let Some(latency) = completion.commit {
                 stats.record(Operation::Commit as usize, 0, latency);

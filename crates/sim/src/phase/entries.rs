@@ -8,16 +8,20 @@ use tameshi_record::interval::PART_COUNT;
 use tameshi_record::{IntervalStats, Slow};
 use tameshi_workload::Operation;
 
-/// Adds where a latency went, in the order of the record's `PART_WORDS`. What the device does not account for was
-/// spent waiting as well: for a slot, where the loop is open.
+/// Where a command's time went, in the order of the record's `PART_WORDS`.
+#[inline(always)]
+pub(super) fn told(part: &Breakdown) -> [Nanos; PART_COUNT] {
+    let Breakdown { queue, host, link, controller, media, garbage_collection, rebuild } = *part;
+    [queue, host, link, controller, media, garbage_collection, rebuild]
+}
+
+/// The same of a latency that may be longer: what the device does not account for was spent waiting as well, for a slot, where
+/// the loop is open.
 #[inline]
-fn spent(parts_ns: &mut [u64; PART_COUNT], part: &Breakdown, latency: Nanos) {
-    let Breakdown { host, link, controller, media, garbage_collection, rebuild, .. } = *part;
-    let elsewhere = [host, link, controller, media, garbage_collection, rebuild];
-    let queue = latency - elsewhere.iter().fold(0, |sum: Nanos, ns| sum.wrapping_add(*ns));
-    // None of these sums can be more than that of the latencies, which is checked: seven at once are cheaper.
-    let spent = [queue, host, link, controller, media, garbage_collection, rebuild];
-    parts_ns.iter_mut().zip(spent).for_each(|(sum, ns)| *sum = sum.wrapping_add(ns));
+pub(super) fn spent(part: &Breakdown, latency: Nanos) -> [Nanos; PART_COUNT] {
+    let mut spent = told(part);
+    spent[0] = latency - spent[1..].iter().fold(0, |sum: Nanos, ns| sum.wrapping_add(*ns));
+    spent
 }
 
 /// An operation of so many bytes and so long a latency was served: of a command that a device held until `at`.
@@ -26,10 +30,12 @@ pub(super) fn serve(
     stats: &mut IntervalStats,
     operation: Operation,
     (bytes, latency): (u64, Nanos),
+    spent: [Nanos; PART_COUNT],
     (held, at): (&DeviceCompletion, Nanos),
 ) {
     stats.record(operation as usize, bytes, latency);
-    spent(&mut stats.parts_ns, &held.breakdown, latency);
+    // None of these sums can be more than that of the latencies, which is checked: seven at once are cheaper.
+    stats.parts_ns.iter_mut().zip(spent).for_each(|(sum, ns)| *sum = sum.wrapping_add(ns));
     stats.ledger.slowest.see(Slow {
         latency,
         at,

@@ -6,7 +6,7 @@
 //! there, and jobs become due in their order: two of them, or all of one job.
 
 use super::ahead::look_ahead;
-use super::entries::{entry, serve};
+use super::entries::{entry, serve, told};
 use super::{Phase, STOP_CHECK};
 use crate::device::{Device, Flash};
 use crate::digest::Digest;
@@ -15,6 +15,16 @@ use tameshi_base::{Command, Nanos};
 use tameshi_record::Writer;
 use tameshi_record::ledger::depth_class;
 use tameshi_workload::Turn;
+
+/// What completes at one instant and is one job's.
+#[derive(Clone, Copy, Debug, Default)]
+struct Together {
+    at: Nanos,
+    /// How often the drive had done something else until then.
+    woken: u64,
+    /// What is still behind.
+    left: u32,
+}
 
 impl Phase<'_> {
     /// What jobs and one device do by themselves before `until`; true when the run is to stop.
@@ -60,11 +70,11 @@ impl Phase<'_> {
         if self.seats.lingering() > 0 || flash.holds_back() {
             return Ok(false);
         }
-        let mut any = false;
+        let (mut any, mut together) = (false, Together::default());
         while let Some((number, now)) = flash.next_completion(until) {
             any = true;
             let is_alone = flash.next_event() > now;
-            let behind = if is_alone { Some(0) } else { self.behind(flash, (number, now)) };
+            let behind = if is_alone { Some(0) } else { self.behind(flash, (number, now), &mut together) };
             if let Some(behind) = behind
                 && self.turn(flash, (&mut world.digest, &mut world.now), (number, now), behind)
             {
@@ -96,11 +106,17 @@ impl Phase<'_> {
         Ok(any)
     }
 
-    /// How many commands of the same job complete at the same instant behind a slot's, where each of them may go on at once.
-    fn behind(&self, flash: &Flash, (number, now): (u32, Nanos)) -> Option<u32> {
+    /// How many commands of the same job complete at the same instant behind a slot's, where each of them may go on at once; `before` is
+    /// what was found last.
+    fn behind(&self, flash: &Flash, (number, now): (u32, Nanos), before: &mut Together) -> Option<u32> {
         let held = flash.in_slot(number);
         if held.submitted == now {
             return None;
+        }
+        if before.left > 0 && (before.at, before.woken) == (now, flash.woken()) {
+            // All that were behind were of this job, and nothing has joined them.
+            before.left -= 1;
+            return Some(before.left);
         }
         let (mut others, mut of_mine) = (0, 0);
         for other in flash.completing(now) {
@@ -110,7 +126,9 @@ impl Phase<'_> {
             of_mine += u32::from(other.submitted < now && other.command.id >> 32 == held.command.id >> 32);
         }
         let looks_at_switch = self.completed / STOP_CHECK != (self.completed + 1 + u64::from(others)) / STOP_CHECK;
-        ((others <= 1 || others == of_mine) && !looks_at_switch).then_some(of_mine)
+        let behind = ((others <= 1 || others == of_mine) && !looks_at_switch).then_some(of_mine);
+        *before = Together { at: now, woken: flash.woken(), left: behind.unwrap_or(0) };
+        behind
     }
 
     /// A command completes and its slot goes on, if that is all that follows; whether it was. Of its job's commands `behind`
@@ -132,7 +150,8 @@ impl Phase<'_> {
         let Some(turn) = of.job.turn(slot, now) else { return false };
         digest.add(entry((held, now), of, slot, turn.latency));
         let stats = &mut self.stats[usize::from(of.stream)];
-        serve(stats, turn.operation, (turn.bytes, turn.latency), (held, now));
+        debug_assert_eq!(turn.latency, now - held.submitted, "nothing waits for a slot");
+        serve(stats, turn.operation, (turn.bytes, turn.latency), told(&held.breakdown), (held, now));
         stats.service_ns_sum += turn.latency;
         stats.ledger.depth[depth_class(of.job.outstanding() - behind)] += 1;
         let Turn { kind, offset_bytes, length_bytes, .. } = turn;

@@ -1,5 +1,6 @@
 //! A command's way through the drive.
 
+use super::die::Sensed;
 use super::supply::SENSE;
 use super::{Breakdown, Controller, DeviceCompletion, Flash};
 use crate::near::{prefetch, prefetch_all};
@@ -68,6 +69,41 @@ impl Fetched {
     pub(super) fn at(at: Nanos) -> Self {
         Self { at, ..Self::default() }
     }
+
+    /// Sensed on a die, asked for at `ready` and from `from` on, and brought in `transfer` until `at`.
+    #[inline(always)]
+    fn brought((ready, from): (Nanos, Nanos), sensed: &Sensed, (at, transfer): (Nanos, Nanos)) -> Self {
+        let on_bus = at - sensed.at - transfer;
+        let media = at - from - sensed.queue - sensed.garbage_collection - on_bus;
+        let (queue, reclaiming) = ((from - ready) + sensed.queue + on_bus, sensed.garbage_collection);
+        let (garbage_collection, rebuild) = if sensed.rebuild { (0, reclaiming) } else { (reclaiming, 0) };
+        Self { at, queue, garbage_collection, rebuild, media }
+    }
+
+    /// Where the time of a read goes that waited so long for its turn, takes the electronics `controller`, and whose last data are
+    /// these: they cross the link, in `time` at least, until `at`.
+    #[inline(always)]
+    fn told(&self, waited: Nanos, controller: Nanos, (at, time): (Nanos, Nanos)) -> Breakdown {
+        let link = time.min(at - self.at);
+        Breakdown {
+            queue: waited + self.queue + (at - self.at - link),
+            host: 0,
+            link,
+            controller,
+            media: self.media,
+            garbage_collection: self.garbage_collection,
+            rebuild: self.rebuild,
+        }
+    }
+}
+
+/// A bus is asked at `now` for a transfer of so long, of what comes to it at `from`, `own` after the drive began with it: when that is over.
+///
+/// It serves all as if each came to it `own` earlier than it does: where all take the same time to come, that is what it does.
+#[inline(always)]
+fn carry(bus: &mut Nanos, time: Nanos, now: Nanos, (from, own): (Nanos, Nanos)) -> Nanos {
+    *bus = now.max(*bus) + time;
+    (from - own + time).max(*bus) + own
 }
 
 impl Flash {
@@ -189,9 +225,6 @@ impl Flash {
 
     /// `bytes` that are there at `from`, `own` after the drive began with them, cross the link; when they are over, and the
     /// time of the transfer alone.
-    ///
-    /// The link is asked for at `now`, though they come to it later. So it serves all as if each came to it `own` earlier
-    /// than it does: where all take the same time to come, that is what it does.
     #[inline]
     pub(super) fn cross(
         &mut self,
@@ -202,16 +235,17 @@ impl Flash {
     ) -> (Nanos, Nanos) {
         let time = self.times.link[direction].time(bytes);
         let link = &mut self.link[if self.times.half_duplex { 0 } else { direction }];
-        *link = now.max(*link) + time;
+        let mut at = carry(link, time, now, (from, own));
         let (mut until, mut begun) = (*link, *link - time);
         if let Some(pace) = self.times.transfer {
             let moving = pace.time(bytes);
             self.moved = now.max(self.moved) + moving;
             (until, begun) = (until.max(self.moved), begun.min(self.moved - moving));
+            at = at.max(self.moved + own);
         }
         self.busy[1] += until.saturating_sub(begun.max(self.crossed));
         self.crossed = self.crossed.max(until);
-        ((from - own + time).max(until) + own, time)
+        (at, time)
     }
 
     /// The mapping units that a command touches.
@@ -238,18 +272,9 @@ impl Flash {
             from = last.at.saturating_sub(crossed).max(ready);
         }
         let own = (self.times.read_overhead + last.media).min(from - now);
-        let (at, time) = self.cross(0, bytes, now, (from, own));
-        let link = time.min(at - last.at);
-        self.slots[number as usize].done.breakdown = Breakdown {
-            queue: (turn - submitted) + last.queue + (at - last.at - link),
-            host: 0,
-            link,
-            controller: self.times.read_overhead,
-            media: last.media,
-            garbage_collection: last.garbage_collection,
-            rebuild: last.rebuild,
-        };
-        self.schedule(at, number);
+        let crossed = self.cross(0, bytes, now, (from, own));
+        self.slots[number as usize].done.breakdown = last.told(turn - submitted, self.times.read_overhead, crossed);
+        self.schedule(crossed.0, number);
     }
 
     /// Fetches what else a read asks for; what was there last.
@@ -272,8 +297,7 @@ impl Flash {
         let (program_unit, _) = self.layout.program_unit(physical);
         let (place, page) = self.place(number, program_unit);
         let die = controller.first_die + u32::from(place.die);
-        let is_buffered = controller.programs > 0 && controller.unprogrammed[program_unit as usize] > 0;
-        if is_buffered || controller.filling.contains(&program_unit) {
+        if controller.programs > 0 && controller.unprogrammed[program_unit as usize] > 0 {
             return nothing;
         }
         if self.dies[die as usize].dead {
@@ -299,21 +323,14 @@ impl Flash {
         if sensed.anew {
             self.busy[0] += time;
             if let Some(supply) = &mut self.supply {
-                (0..asked.repeats + u32::from(!waits)).for_each(|_| supply.take_on_top(now));
+                supply.take_on_top(asked.repeats + u32::from(!waits), now);
             }
         }
         let transfer = self.times.unit_transfer;
-        let channel = &mut self.channels[self.layout.channel_of(die)];
-        *channel = now.max(*channel) + transfer;
         self.busy[3] += transfer;
-        // As with the link.
         let own = (self.times.read_overhead + time).min(sensed.at - now);
-        let at = (sensed.at - own + transfer).max(*channel) + own;
-        let on_bus = at - sensed.at - transfer;
-        let media = at - from - sensed.queue - sensed.garbage_collection - on_bus;
-        let (queue, reclaiming) = ((from - ready) + sensed.queue + on_bus, sensed.garbage_collection);
-        let (garbage_collection, rebuild) = if sensed.rebuild { (0, reclaiming) } else { (reclaiming, 0) };
-        Fetched { at, queue, garbage_collection, rebuild, media }
+        let at = carry(&mut self.channels[self.layout.channel_of(die)], transfer, now, (sensed.at, own));
+        Fetched::brought((ready, from), &sensed, (at, transfer))
     }
 
     fn trim(&mut self, number: u32, command: &Command, submitted: Nanos, now: Nanos) {
@@ -399,9 +416,18 @@ impl Flash {
                     }
                     return Some((slot, at));
                 }
-                None => self.die_wakes(number, at),
+                None => {
+                    self.woken += 1;
+                    self.die_wakes(number, at);
+                }
             }
         }
+    }
+
+    /// How often something else than a completion has happened on the way to one.
+    #[inline]
+    pub(crate) fn woken(&self) -> u64 {
+        self.woken
     }
 
     /// What completes next before `until` leaves the drive; what [`Flash::advance`] does, one by one.

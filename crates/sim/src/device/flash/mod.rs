@@ -56,6 +56,9 @@ const IN_CACHE: u8 = 4;
 /// More dies, or more commands at once, are not simulated.
 const MOST: u64 = 1 << 23;
 
+/// Of fewer dies, all that waits for them stays in the processor's cache.
+const MANY_DIES: usize = 32;
+
 /// A flash drive and all that it holds.
 #[derive(Debug)]
 pub struct Flash {
@@ -82,6 +85,8 @@ pub struct Flash {
     /// What happens next: to dies by their numbers, behind them to the idle drive, and then to slots.
     events: Agenda,
     first_slot: u32,
+    /// How often something else happened than a completion.
+    woken: u64,
     barrier: Barrier,
     /// Host programs, for the flushes of an unprotected drive.
     durable: Barrier,
@@ -170,7 +175,7 @@ struct Controller {
     /// The program unit that is being moved, by reclaiming and by a rebuild, and by frontier the relocation that fills up.
     sensing: [u32; 2],
     relocation: [u32; Frontier::COUNT],
-    /// For each program unit the programs that are not over: its data are still in the buffer.
+    /// For each program unit the programs that are not over, one that fills up among them: its data are still in the buffer.
     unprogrammed: Vec<u8>,
     /// All of them together.
     programs: u32,
@@ -179,6 +184,37 @@ struct Controller {
     degraded: Option<Box<Degraded>>,
     /// Whether all its blocks are alike: no channel has died, none is of a cache.
     is_uniform: bool,
+}
+
+impl Controller {
+    /// Data of a program unit are in the buffer until they are programmed.
+    #[inline]
+    fn enters_buffer(&mut self, unit: u32) {
+        self.unprogrammed[unit as usize] += 1;
+        self.programs += 1;
+    }
+
+    #[inline]
+    fn leaves_buffer(&mut self, unit: u32) {
+        self.unprogrammed[unit as usize] -= 1;
+        self.programs -= 1;
+    }
+
+    /// A mapping unit of a frontier was taken, and its program unit is not full by it.
+    #[inline]
+    fn fills(&mut self, frontier: usize, unit: u32) {
+        if std::mem::replace(&mut self.filling[frontier], unit) != unit {
+            self.enters_buffer(unit);
+        }
+    }
+
+    /// The program unit is full.
+    #[inline]
+    fn is_filled(&mut self, frontier: usize, unit: u32) {
+        if std::mem::replace(&mut self.filling[frontier], NONE) == unit {
+            self.leaves_buffer(unit);
+        }
+    }
 }
 
 impl Flash {
@@ -233,6 +269,7 @@ impl Flash {
             free_slots: Vec::new(),
             events: Agenda::new(),
             first_slot: dies * controllers + 1,
+            woken: 0,
             barrier,
             durable: Barrier::default(),
             map_writing: profile.buffer.map_write_time.as_ref().map(|_| MapWriting::default()),
@@ -315,9 +352,7 @@ impl Flash {
     fn is_programmed(&mut self, die: u32, unit: u32) {
         if unit != NONE {
             let number = self.layout.controller_of(die);
-            let controller = &mut self.controllers[number];
-            controller.unprogrammed[unit as usize] -= 1;
-            controller.programs -= 1;
+            self.controllers[number].leaves_buffer(unit);
         }
     }
 
@@ -384,6 +419,9 @@ impl Flash {
     /// Brings near what the end of something that waited for its die will need: where many wait, that has left the processor's cache.
     #[inline]
     fn prefetch_end(&self, number: u32) {
+        if self.dies.len() < MANY_DIES {
+            return;
+        }
         let die = &self.dies[number as usize];
         // Not the next one: each may lie across two lines of the cache, of which the second is this one's first.
         if let Some(second) = die.queue.get(1) {

@@ -78,7 +78,7 @@ impl Flash {
         let (unit, rest) = self.layout.program_unit(to);
         let controller = &mut self.controllers[number];
         if rest + 1 < self.layout.program_units {
-            controller.filling[place] = unit;
+            controller.fills(place, unit);
             return false;
         }
         self.send(number, place, unit, (at, ready), waiter);
@@ -89,7 +89,7 @@ impl Flash {
     #[inline(never)]
     fn send(&mut self, number: usize, place: usize, unit: u32, (at, ready): (Nanos, Nanos), waiter: u32) {
         let controller = &mut self.controllers[number];
-        controller.filling[place] = NONE;
+        controller.is_filled(place, unit);
         let frees = std::mem::take(&mut controller.buffered[place]);
         let moved = if place == Frontier::Host as usize { std::mem::take(&mut controller.moved) } else { 0 };
         let moved = (u32::from(moved) * u32::from(ALL_MOVED) / self.layout.program_units) as u16;
@@ -111,8 +111,7 @@ impl Flash {
     fn program(&mut self, number: usize, unit: u32, pending: Pending, at: Nanos) {
         let (place, page) = self.place(number, unit);
         let controller = &mut self.controllers[number];
-        controller.unprogrammed[unit as usize] += 1;
-        controller.programs += 1;
+        controller.enters_buffer(unit);
         let first = controller.first_die;
         self.enqueue(first + u32::from(place.die), Pending { page, ..pending }, at);
         if place.parity > 0 {
@@ -233,10 +232,10 @@ impl Flash {
         let (target, rest) = self.layout.program_unit(to);
         let controller = &mut self.controllers[number];
         if rest + 1 < self.layout.program_units {
-            controller.filling[frontier as usize] = target;
+            controller.fills(frontier as usize, target);
             return;
         }
-        controller.filling[frontier as usize] = NONE;
+        controller.is_filled(frontier as usize, target);
         let relocation = std::mem::replace(&mut controller.relocation[frontier as usize], NONE);
         let of = &mut self.relocations.list[relocation as usize];
         of.unit = target;

@@ -101,15 +101,26 @@ impl Supply {
         begin.max(carried_at)
     }
 
-    /// A sense for the host begins at `now`.
+    /// So many senses for the host begin at `now`.
     #[inline]
-    pub(super) fn take_on_top(&mut self, now: Nanos) {
+    pub(super) fn take_on_top(&mut self, senses: u32, now: Nanos) {
         if self.heat.is_some() {
-            self.warm(SENSE, now);
+            return (0..senses).for_each(|_| self.take_one_on_top(now));
         }
+        self.add_on_top(senses);
+    }
+
+    #[inline(never)]
+    fn take_one_on_top(&mut self, now: Nanos) {
+        self.warm(SENSE, now);
+        self.add_on_top(1);
+    }
+
+    #[inline]
+    fn add_on_top(&mut self, senses: u32) {
         match self.limit() {
-            Some(limit) => limit.on_top += limit.carries[SENSE],
-            None => self.free_nj += self.takes_nj[SENSE],
+            Some(limit) => limit.on_top += u64::from(senses) * limit.carries[SENSE],
+            None => self.free_nj += u64::from(senses) * self.takes_nj[SENSE],
         }
     }
 
