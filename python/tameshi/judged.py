@@ -9,6 +9,7 @@ from tameshi import _core
 from tameshi.frames import Frames, Stretch, sampled
 from tameshi.spec_types import PhaseSpec, RunSpec, StreamSpec
 from tameshi.stats import programs
+from tameshi.stats.behind import fallen_behind
 from tameshi.stats.endurance import Worn, worn
 from tameshi.stats.offered import Loaded
 from tameshi.stats.overwritten import is_fresh_flash, share_covered, share_used
@@ -43,6 +44,7 @@ def judged_in(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list
         *_missed(frames, run, index),
         *_worn_out(run, index),
         *_unwritten(frames, run, index, part),
+        *_behind(frames, run, index, part),
         *_too_early(frames, run, index),
         *_of_clients(frames, run, index, part),
     ]
@@ -95,6 +97,28 @@ def _unwritten(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Ite
             share = share_met(own, storage, least_ns)
             if share:
                 yield Finding("unwritten", stream.name, {"share": share})
+
+
+def _behind(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator[Finding]:
+    """Storages that acknowledge writes without their replicas, which fall behind all the while."""
+    if len(part.spans) > 1:
+        return
+    for name in run.spec.storage:
+        told = frames.window(run.spec.repetition, index, f"storage.{name}", part)
+        written = _written_to(frames, run, index, part, name)
+        bytes_behind = fallen_behind(told, written)
+        if bytes_behind is not None:
+            yield Finding("behind", name, {"bytes": bytes_behind, "written": written})
+
+
+def _written_to(frames: Frames, run: SealedRun, index: int, part: Stretch, storage: str) -> float:
+    """Bytes that the streams of a phase wrote to a storage."""
+    windows = (
+        frames.window(run.spec.repetition, index, stream.name, part)
+        for stream in run.spec.phases[index].streams
+        if stream.storage == storage
+    )
+    return sum(sum(window.counters.get("write.bytes", ())) for window in windows)
 
 
 def _too_early(frames: Frames, run: SealedRun, index: int) -> Iterator[Finding]:

@@ -154,6 +154,17 @@ impl Device {
         }
     }
 
+    /// Bytes that replicas lack of what was acknowledged without them; `None` where nothing is.
+    pub(crate) fn behind_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Array(array) => array.behind_bytes(),
+            Self::Linked(linked) => linked.inner().behind_bytes(),
+            Self::Shared(shared) => shared.inner().behind_bytes(),
+            Self::Cache(cache) => cache.inner().behind_bytes(),
+            _ => None,
+        }
+    }
+
     /// Whether so much is gone that commands fail.
     pub fn is_broken(&self) -> bool {
         match self {

@@ -48,6 +48,8 @@ pub enum SimError {
 pub(crate) struct Used {
     usage: Usage,
     rebuilt_bytes: u64,
+    /// Bytes that its replicas lack of what was acknowledged; `None` where nothing is acknowledged without them.
+    behind_bytes: Option<u64>,
     /// Nanojoules that its drives have drawn; `None` where that is not known.
     energy_nj: Option<u64>,
     /// How warm its drives are; `None` where none of them says.
@@ -67,6 +69,7 @@ impl Used {
         Self {
             usage: self.usage.after((&begin.usage, &end.usage), share),
             rebuilt_bytes: self.rebuilt_bytes,
+            behind_bytes: end.behind_bytes,
             energy_nj: self.energy_nj.zip(drawn).map(|(before, drawn)| before + drawn),
             heat: self.heat.zip(begin.heat.zip(end.heat)).map(|(heat, (begin, end))| heat.after((&begin, &end), share)),
             wear: self.wear.zip(begin.wear.zip(end.wear)).map(|(wear, (begin, end))| wear.after((&begin, &end), share)),
@@ -173,6 +176,7 @@ impl World {
         Used {
             usage,
             rebuilt_bytes: device.map_or(0, Device::rebuilt_bytes),
+            behind_bytes: device.and_then(Device::behind_bytes),
             energy_nj: device.and_then(|device| device.energy_nj(self.now)),
             heat: device.and_then(|device| device.heat(self.now)),
             wear: device.and_then(Device::wear),
@@ -210,6 +214,9 @@ impl World {
             if after.rebuilt_bytes > before.rebuilt_bytes {
                 let rebuilt = after.rebuilt_bytes - before.rebuilt_bytes;
                 writer.counters(span, subject, &[("rebuild.bytes", rebuilt)])?;
+            }
+            if let Some(behind) = after.behind_bytes {
+                writer.counters(span, subject, &[("replica.behind_bytes", behind)])?;
             }
             if let Some((drawn, until)) = after.energy_nj.zip(before.energy_nj) {
                 writer.counters(span, subject, &[("power.energy_nj", drawn.saturating_sub(until))])?;

@@ -70,6 +70,8 @@ REASONS = {
     "reclaimed yet: {subject}",
     "not_overwritten": "steady by the rule, but only {share} of the capacity was written, and the "
     "SNIA PTS asks for twice the capacity: {subject}",
+    "behind": "writes are acknowledged sooner than the replica takes them, and what it lacks grows "
+    "with the length of the run, which no system's memory lets it do: {subject}",
     "worn_out": "cells are worn beyond what the drive's profile says can be read: {subject}",
     "unseen": "no disk could be observed, which leaves open what was the limit: {subject}",
 }

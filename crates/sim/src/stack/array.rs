@@ -7,7 +7,7 @@ use super::layout::{Choice, Layout, Planned};
 use super::linked::Linked;
 use super::members::{Members, Owner, Piece};
 use super::order::{Next, ORDERED, Order};
-use super::rebuild::{Rebuilding, Step};
+use super::rebuild::{Rebuilding, Step, as_new};
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
 use crate::fault::{ERROR_AFTER, Loss, Rebuilt};
@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Heat, Usage, Wear};
-use tameshi_spec::profile::{self, Written};
+use tameshi_spec::profile;
 use tameshi_spec::run::{Function, Link, Node, Rebuild};
 use tameshi_workload::Priority;
 
@@ -506,6 +506,15 @@ impl Array {
         self.members.energy_nj(now)
     }
 
+    /// Bytes that the far side lacks of what was acknowledged without it; `None` where nothing is.
+    pub(crate) fn behind_bytes(&self) -> Option<u64> {
+        if self.link.is_some() && self.first_suffices {
+            return Some(self.members.behind(1).1);
+        }
+        let devices = (0..self.members.count()).filter_map(|member| self.members.device(member)?.behind_bytes());
+        devices.reduce(|all, more| all + more)
+    }
+
     /// How warm the members are; those that have died are not.
     pub(crate) fn heat(&self, now: Nanos) -> Option<Heat> {
         let devices = (0..self.members.count()).filter_map(|member| self.members.device(member)?.heat(now));
@@ -585,14 +594,4 @@ impl Choice {
     pub(super) fn balanced(balance: tameshi_spec::study::ReadBalance) -> Self {
         Self::Balanced { balance, turn: 0 }
     }
-}
-
-/// A member as it comes from the shop: nothing was ever written to it.
-fn as_new(member: &Node) -> Node {
-    let mut member = member.clone();
-    if let profile::Device::Flash(flash) = member.drive_mut() {
-        (flash.simulated.written, flash.simulated.dead_channels) = (Written::Never, 0);
-        flash.simulated.worn_percent = None;
-    }
-    member
 }

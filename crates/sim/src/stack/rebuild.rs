@@ -6,7 +6,8 @@
 //! (`competing`), or sleeps for half a second at a time (`yielding`).
 
 use tameshi_base::Nanos;
-use tameshi_spec::run::Rebuild;
+use tameshi_spec::profile::{self, Written};
+use tameshi_spec::run::{Node, Rebuild};
 use tameshi_spec::study::RebuildManner;
 
 /// Bytes of a step: what md keeps outstanding while it resyncs is of this order.
@@ -110,4 +111,14 @@ impl Rebuilding {
 /// Time that so many bytes take at a rate, rounded up.
 pub(super) fn time_of(bytes: u64, bytes_per_second: u64) -> Nanos {
     (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(bytes_per_second.max(1))) as Nanos
+}
+
+/// A member as it comes from the shop: nothing was ever written to it.
+pub(super) fn as_new(member: &Node) -> Node {
+    let mut member = member.clone();
+    if let profile::Device::Flash(flash) = member.drive_mut() {
+        (flash.simulated.written, flash.simulated.dead_channels) = (Written::Never, 0);
+        flash.simulated.worn_percent = None;
+    }
+    member
 }

@@ -1,7 +1,7 @@
 //! Known answers of stacks: what arithmetic says of stripes, mirrors, parity, links, shared drives and caches.
 
 use crate::support::*;
-use tameshi_base::units::{Share, Size};
+use tameshi_base::units::{Rate, Share, Size};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_record::{Resource, Usage};
 use tameshi_sim::stack;
@@ -335,4 +335,25 @@ fn a_flush_through_a_volatile_cache_has_the_time_of_the_write_that_it_waits_for(
     assert_eq!((flush.command.id, flush.breakdown.queue), (1, 0), "nobody else is there: {flush:?}");
     assert_eq!((flush.breakdown.media, flush.breakdown.controller), (alone.breakdown.media, 50_000));
     assert_eq!(flush.breakdown.total(), flush.at - flush.submitted);
+}
+
+#[test]
+fn what_a_link_cannot_carry_is_what_the_far_side_lacks_and_what_it_can_is_soon_there() {
+    let behind = |link_rate: u64, acknowledge: Acknowledge| {
+        let node = replica(leaf(null()), 10_000, link_rate, acknowledge);
+        let arrivals = Arrivals::Constant { rate: Rate(10_000_000) };
+        let writes = StreamSpec { read: Share(0), block_size: Size(65_536), arrivals, ..StreamSpec::default() };
+        let left = run(&spec_of(node, writes, for_time(4 * SECOND)));
+        let rows = left.series.iter().filter(|row| row.3 == "replica.behind_bytes");
+        rows.map(|row| row.4).collect::<Vec<u64>>()
+    };
+    let arrives = 10_000 * 65_536u64;
+    for (place, found) in behind(400_000_000, Acknowledge::Local).into_iter().enumerate() {
+        let expected = (arrives - 400_000_000) * (place as u64 + 1);
+        // What arrives at that instant, what is crossing, and what crosses in the time of a round trip.
+        assert!(found.abs_diff(expected) <= 2 * 65_536 + 4000, "second {place}: {found}, not {expected}");
+    }
+    let soon = behind(1_000_000_000, Acknowledge::Local);
+    assert!(soon.len() == 4 && soon.iter().all(|&bytes| bytes <= 65_536), "{soon:?}");
+    assert_eq!(behind(1_000_000_000, Acknowledge::Both), [0; 0], "nothing is acknowledged without it");
 }
