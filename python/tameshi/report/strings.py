@@ -1631,6 +1631,11 @@ SAID = {
     "most of it was answered by memory and not by the disk: {subject}": (
         "大部分はディスクではなくメモリが応答：{subject}"
     ),
+    "writes are acknowledged sooner than the replica takes them, and what it lacks grows with the "
+    "length of the run, which no system's memory lets it do: {subject}": (
+        "書き込みの確認が複製側の受け入れを上回り、未到達分が実行時間とともに増え続ける"
+        "（実際のメモリでは続かない）：{subject}"
+    ),
     "cells are worn beyond what the drive's profile says can be read: {subject}": (
         "セルの摩耗が、プロファイルで読み出し可能とされる範囲を超過：{subject}"
     ),
