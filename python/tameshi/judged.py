@@ -9,7 +9,7 @@ from tameshi import _core
 from tameshi.frames import Frames, Stretch, sampled
 from tameshi.spec_types import PhaseSpec, RunSpec, StreamSpec
 from tameshi.stats import programs
-from tameshi.stats.behind import fallen_behind
+from tameshi.stats.behind import BEHIND, fallen_behind
 from tameshi.stats.endurance import Worn, worn
 from tameshi.stats.offered import Loaded
 from tameshi.stats.overwritten import is_fresh_flash, share_covered, share_used
@@ -105,6 +105,8 @@ def _behind(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterat
         return
     for name in run.spec.storage:
         told = frames.window(run.spec.repetition, index, f"storage.{name}", part)
+        if BEHIND not in told.counters:
+            continue
         written = _written_to(frames, run, index, part, name)
         bytes_behind = fallen_behind(told, written)
         if bytes_behind is not None:

@@ -9,6 +9,7 @@ LEAST_BYTES = 16 << 20
 SHARE = 0.01
 """Share of what is written by which the far side may fall behind in a window."""
 BEHIND = "replica.behind_bytes"
+"""What the far side lacks at an interval's end; only where nobody waits for it."""
 
 
 def fallen_behind(storage: WindowData, written_bytes: float) -> float | None:
