@@ -208,11 +208,11 @@ impl Controller {
         }
     }
 
-    /// The program unit is full.
+    /// The program unit is full; its data stay in the buffer until they are programmed.
     #[inline]
     fn is_filled(&mut self, frontier: usize, unit: u32) {
-        if std::mem::replace(&mut self.filling[frontier], NONE) == unit {
-            self.leaves_buffer(unit);
+        if std::mem::replace(&mut self.filling[frontier], NONE) != unit {
+            self.enters_buffer(unit);
         }
     }
 }

@@ -110,9 +110,7 @@ impl Flash {
     #[inline(always)]
     fn program(&mut self, number: usize, unit: u32, pending: Pending, at: Nanos) {
         let (place, page) = self.place(number, unit);
-        let controller = &mut self.controllers[number];
-        controller.enters_buffer(unit);
-        let first = controller.first_die;
+        let first = self.controllers[number].first_die;
         self.enqueue(first + u32::from(place.die), Pending { page, ..pending }, at);
         if place.parity > 0 {
             let kind = if pending.kind == Kind::Host { Kind::Parity } else { Kind::Relocated };
@@ -291,5 +289,57 @@ impl Flash {
                 at,
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::DeviceCompletion;
+    use tameshi_base::{Command, Random};
+    use tameshi_spec::profile::{self, DeviceProfile, Simulated, Written};
+
+    const DRIVE: &str = include_str!("../../../../../profiles/devices/nvme-tlc-3.84tb.toml");
+
+    /// A drive in its steady state that moves much.
+    fn drive() -> Flash {
+        let profile: DeviceProfile = toml::from_str(DRIVE).expect("a profile");
+        let profile::Device::Flash(mut flash) = profile.device else { panic!("a flash drive") };
+        flash.simulated = Simulated { scale: 1024, written: Written::Steady, ..Simulated::default() };
+        Flash::new(&flash).expect("a drive")
+    }
+
+    fn command(kind: CommandKind, unit: u64) -> Command {
+        Command { id: 0, kind, offset_bytes: unit * 4096, length_bytes: 4096, fua: false, stream: 0 }
+    }
+
+    /// A mapping unit of each full relocated program unit of which something is still to be sensed.
+    fn waiting(drive: &Flash) -> Vec<u32> {
+        let waits = |of: &&Relocation| of.unit != NONE && of.senses > 0;
+        let first = |of: &Relocation| of.unit * drive.layout.program_units;
+        let holder = |unit: u32| drive.controllers[0].ftl.holder(unit);
+        drive.relocations.list.iter().filter(waits).filter_map(|of| holder(first(of))).collect()
+    }
+
+    #[test]
+    fn what_is_moved_is_not_sensed_at_its_new_place_before_it_is_there() {
+        let mut drive = drive();
+        assert_eq!(drive.controllers.len(), 1, "units of the drive are those of its controller");
+        let (mut done, mut read, units) = (Vec::<DeviceCompletion>::new(), 0, u64::from(drive.layout.logical));
+        let mut random = Random::named(0, "test");
+        drive.submit(0, &command(CommandKind::Read, 0));
+        let mut now = 0;
+        for _ in 0..50_000 {
+            now += 2_000;
+            drive.advance(now, &mut done);
+            drive.submit(now, &command(CommandKind::Write, random.below(units)));
+            for unit in waiting(&drive) {
+                let before = drive.busy[0];
+                drive.submit(now, &command(CommandKind::Read, u64::from(unit)));
+                assert_eq!(drive.busy[0], before, "{unit} at {now}");
+                read += 1;
+            }
+        }
+        assert!(read > 1000, "{read}");
     }
 }
