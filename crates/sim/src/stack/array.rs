@@ -342,7 +342,7 @@ impl Array {
                 }
             }
             Owner::Op(number) => {
-                self.members.disown(owner);
+                self.members.disown(owner, now);
                 let op = self.ops.get_mut(number);
                 op.path.queue += now - op.since;
                 (op.since, op.stage, op.more) = (now, 0, false);
@@ -401,7 +401,7 @@ impl Array {
     /// The rebuild is given up or over: the next one begins.
     fn end_rebuild(&mut self, now: Nanos) {
         if let Some(rebuilding) = self.rebuilding.take() {
-            (0..rebuilding.steps.len() as u8).for_each(|place| self.members.disown(Owner::Rebuild(place)));
+            (0..rebuilding.steps.len() as u8).for_each(|place| self.members.disown(Owner::Rebuild(place), now));
         }
         self.begin_rebuild(now);
     }
@@ -560,7 +560,7 @@ impl Array {
     pub(crate) fn fail_over(&mut self, now: Nanos) -> Loss {
         let waiting: Vec<(u32, Op)> = self.ops.iter().map(|(number, op)| (number, *op)).collect();
         let (lost_writes, lost_bytes) = self.members.behind(1);
-        waiting.iter().for_each(|(number, _)| self.members.disown(Owner::Op(*number)));
+        waiting.iter().for_each(|(number, _)| self.members.disown(Owner::Op(*number), now));
         self.members.fail(0, &mut Vec::new(), now);
         if let Some(Device::Linked(far)) = self.members.device_mut(1) {
             far.is_near(now);

@@ -260,21 +260,22 @@ impl Members {
         let member = &mut self.members[part.member as usize];
         let mut breakdown = done.breakdown;
         let [users, rebuilds] = member.present_at(done.at);
+        let stay = done.at - done.submitted;
         if matches!(part.owner, Owner::Rebuild(_)) {
             member.asked[1] -= part.asked;
-            let stay = done.at - done.submitted;
             member.served = (stay - breakdown.queue, stay.max(1));
-        } else {
-            member.asked[0] -= part.asked;
-            member.outstanding -= 1;
-            self.busy -= 1;
-            let rebuilds = rebuilds - part.present_before[1];
-            if rebuilds > 0 {
-                let users = users - part.present_before[0] - part.asked * (done.at - done.submitted);
-                let waited = member.for_rebuilds(breakdown.queue, [users, rebuilds]);
-                breakdown.queue -= waited;
-                breakdown.rebuild += waited;
-            }
+            return Some((part, breakdown));
+        }
+        member.asked[0] -= part.asked;
+        member.outstanding -= 1;
+        self.busy -= 1;
+        let rebuilds = rebuilds - part.present_before[1];
+        // Nobody asks where its own time went: of a rebuild that was given up it was not a user's throughout.
+        if rebuilds > 0 && part.owner != Owner::Nobody {
+            let users = users - part.present_before[0] - part.asked * stay;
+            let waited = member.for_rebuilds(breakdown.queue, [users, rebuilds]);
+            breakdown.queue -= waited;
+            breakdown.rebuild += waited;
         }
         Some((part, breakdown))
     }
@@ -311,13 +312,14 @@ impl Members {
     }
 
     /// What is under way for an owner belongs to nobody any more.
-    pub(super) fn disown(&mut self, owner: Owner) {
+    pub(super) fn disown(&mut self, owner: Owner, now: Nanos) {
         let of: Vec<u32> =
             self.parts.iter().filter(|(_, part)| part.owner == owner).map(|(number, _)| number).collect();
         for number in of {
             let part = self.parts.get_mut(number);
             if matches!(owner, Owner::Rebuild(_)) {
                 let member = &mut self.members[part.member as usize];
+                member.present_at(now);
                 member.outstanding += 1;
                 member.asked = [member.asked[0] + part.asked, member.asked[1] - part.asked];
                 self.busy += 1;

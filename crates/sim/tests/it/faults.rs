@@ -56,16 +56,25 @@ fn befall(
     after: usize,
     happens: impl Fn(&mut Device, Nanos),
 ) -> Vec<DeviceCompletion> {
-    let mut device = watched(node).expect("a device");
+    befalls(&mut watched(node).expect("a device"), commands, (256, after), happens)
+}
+
+/// The same at a depth, of a device that has gone through something.
+fn befalls(
+    device: &mut Device,
+    commands: &[Command],
+    (depth, after): (usize, usize),
+    happens: impl Fn(&mut Device, Nanos),
+) -> Vec<DeviceCompletion> {
     let (mut done, mut issued, mut now, mut befell) = (vec![], 0, 0, false);
     loop {
-        while issued < commands.len() && issued - done.len() < 256 {
+        while issued < commands.len() && issued - done.len() < depth {
             device.submit(now, &commands[issued]);
             issued += 1;
         }
         if done.len() >= after && !befell {
             befell = true;
-            happens(&mut device, now);
+            happens(device, now);
             continue;
         }
         if done.len() == commands.len() {
@@ -125,6 +134,29 @@ fn a_member_that_dies_while_another_is_rebuilt_breaks_what_bears_one_loss() {
     });
     conserved("raid1 of three", &commands, &done);
     assert!(done.iter().all(|d| !d.failed));
+}
+
+#[test]
+fn a_rebuild_that_is_given_up_at_any_moment_leaves_commands_conserved() {
+    let flash = || leaf(flash(flash_drive(1 << 30)));
+    let nodes = [
+        ("raid1", raid1(2, flash(), ReadBalance::ShortestQueue)),
+        ("raid10", raid10(4, flash())),
+        ("raid5", raid5(4, flash())),
+        ("raid5 of disks", raid5(4, plain())),
+    ];
+    let commands = mixed(400, 7);
+    for (name, node) in nodes {
+        let node = with_rebuild(node, 2_000_000_000, 1_000_000_000, RebuildManner::Competing);
+        for after in 1..60 {
+            let mut device = watched(&node).expect("a device");
+            device.fail(Some(0), 0);
+            device.replace(0, 0).expect("it is dead");
+            let done = befalls(&mut device, &commands, (2, after), |device, now| device.fail(Some(1), now));
+            conserved(name, &commands, &done);
+            assert!(done[after..].iter().any(|d| d.failed), "{name}");
+        }
+    }
 }
 
 #[test]
