@@ -29,3 +29,8 @@ pub struct Command {
     /// Index of the workload stream that asks.
     pub stream: u16,
 }
+
+impl Command {
+    /// The stream of what a storage does by itself: a rebuild, writing back.
+    pub const OF_STORAGE: u16 = u16::MAX - 1;
+}

@@ -72,14 +72,14 @@ impl Device {
         }
     }
 
-    /// A drive dies, counted from zero over the whole stack, or with `None` everything does.
-    pub fn fail(&mut self, drive: Option<u32>, now: Nanos) {
+    /// A drive dies, counted from zero over the whole stack, or with `None` everything does; whether it was alive.
+    pub fn fail(&mut self, drive: Option<u32>, now: Nanos) -> bool {
         match self {
             Self::Array(array) => array.fail(drive, now),
             Self::Linked(linked) => linked.inner_mut().fail(drive, now),
             Self::Shared(shared) => shared.inner_mut().fail(drive, now),
             Self::Cache(cache) => cache.inner_mut().fail(drive, now),
-            _ => {}
+            _ => false,
         }
     }
 

@@ -103,8 +103,12 @@ impl Staging {
                 Err(why) => ("missed", json!({ "event": name, "storage": storage, "why": why })),
             }
         } else if let Some(of) = &event.fail {
-            device.fail(of.member, now);
-            ("fail", json!({ "event": name, "storage": storage, "member": of.member }))
+            if device.fail(of.member, now) {
+                ("fail", json!({ "event": name, "storage": storage, "member": of.member }))
+            } else {
+                let what = of.member.map_or("everything".into(), |member| format!("member {member}"));
+                ("missed", json!({ "event": name, "storage": storage, "why": format!("{what} is dead already") }))
+            }
         } else if let Some(member) = event.replace.as_ref().and_then(|of| of.member) {
             match device.replace(member, now) {
                 Ok(()) => {

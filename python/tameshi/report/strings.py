@@ -1663,6 +1663,7 @@ SAID = {
     "only flash drives have channels": "チャネルがあるのはフラッシュドライブのみ",
     "the run, or the event's phase, ended before": "実行または出来事のフェーズがその前に終了",
     "member {subject} is dead already": "メンバー{subject}はすでに故障",
+    "everything is dead already": "すべてがすでに故障",
     "channel {subject} is dead already": "チャネル{subject}はすでに故障",
     "the drive has no channel {subject}": "ドライブにチャネル{subject}はない",
     "member {subject} is alive: only a dead one can be replaced": (

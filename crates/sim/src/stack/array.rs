@@ -273,20 +273,18 @@ impl Array {
 
 /// Members that die and are replaced.
 impl Array {
-    /// A drive dies, or with `None` everything does.
-    pub(crate) fn fail(&mut self, drive: Option<u32>, now: Nanos) {
+    /// A drive dies, or with `None` everything does; whether it was alive.
+    pub(crate) fn fail(&mut self, drive: Option<u32>, now: Nanos) -> bool {
         let Some(drive) = drive else {
-            (0..self.members.count()).for_each(|member| self.fail_member(member, None, now));
-            return;
+            return (0..self.members.count()).fold(false, |lived, member| self.fail_member(member, None, now) || lived);
         };
         let member = drive / self.drives;
-        match self.members.device_mut(member).filter(|device| device.is_composite()) {
-            Some(device) => {
-                device.fail(Some(drive % self.drives), now);
-                self.members.look(member as usize);
-            }
-            None => self.fail_member(member, None, now),
-        }
+        let Some(device) = self.members.device_mut(member).filter(|device| device.is_composite()) else {
+            return self.fail_member(member, None, now);
+        };
+        let lived = device.fail(Some(drive % self.drives), now);
+        self.members.look(member as usize);
+        lived
     }
 
     /// A channel of a drive dies; whether the drive lives on.
@@ -307,10 +305,10 @@ impl Array {
         Ok(lives)
     }
 
-    /// A member dies, and with it what `owner` waited for.
-    fn fail_member(&mut self, member: u32, owner: Option<Owner>, now: Nanos) {
+    /// A member dies, and with it what `owner` waited for; whether it was alive.
+    fn fail_member(&mut self, member: u32, owner: Option<Owner>, now: Nanos) -> bool {
         if !self.members.lives(member) {
-            return;
+            return false;
         }
         let mut owners: Vec<Owner> = owner.into_iter().collect();
         self.members.fail(member, &mut owners, now);
@@ -329,6 +327,7 @@ impl Array {
                 self.plan_anew(owner, now);
             }
         }
+        true
     }
 
     /// What a command waits for is not to be had: it is planned anew.
@@ -425,7 +424,7 @@ impl Array {
 
     fn step_to(&mut self, place: u8, step: Step, kind: CommandKind, members: &[u32], now: Nanos) {
         let Step { offset_bytes, length_bytes, .. } = step;
-        let of = Command { id: 0, kind, offset_bytes, length_bytes, fua: false, stream: 0 };
+        let of = Command { id: 0, kind, offset_bytes, length_bytes, fua: false, stream: Command::OF_STORAGE };
         if let Some(rebuilding) = &mut self.rebuilding {
             let writes = kind == CommandKind::Write;
             rebuilding.steps[usize::from(place)] = Some(Step { left: members.len() as u32, writes, ..step });

@@ -67,6 +67,16 @@ fn a_mirror_loses_half_its_reads_with_a_member_and_gets_them_back_after_the_rebu
 }
 
 #[test]
+fn what_is_dead_does_not_die_again() {
+    let spec = spec_of(mirror(), reads(), for_time(4 * SECOND));
+    let left = run(&with(spec.clone(), &[fail(SECOND, Some(1)), fail(2 * SECOND, Some(1))]));
+    assert_eq!((left.events("fail"), left.events("missed")), (vec![SECOND], vec![2 * SECOND]));
+    assert!(left.events.contains("member 1 is dead already"), "{}", left.events);
+    let left = run(&with(spec, &[fail(SECOND, None), fail(2 * SECOND, None)]));
+    assert_eq!((left.events("fail"), left.events("missed")), (vec![SECOND], vec![2 * SECOND]));
+}
+
+#[test]
 fn without_events_a_run_is_what_it_was() {
     let spec = spec_of(mirror(), reads(), for_time(2 * SECOND));
     let clean = run(&spec).digest;

@@ -3,7 +3,7 @@
 use crate::support::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tameshi_base::units::{Rate, Share, Size};
+use tameshi_base::units::{Rate, Share};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_sim::fault::Rebuilt;
 use tameshi_sim::stack::watched;
@@ -99,7 +99,9 @@ fn when_a_member_dies_at_depth_256_every_command_completes_once_and_none_fails()
     for (name, node) in redundant() {
         for (after, drive) in [(0, 0), (300, 1), (777, 0)] {
             let commands = mixed(1500, after as u64);
-            let done = befall(&node, &commands, after, |device, now| device.fail(Some(drive), now));
+            let done = befall(&node, &commands, after, |device, now| {
+                device.fail(Some(drive), now);
+            });
             conserved(name, &commands, &done);
             assert!(done.iter().all(|d| !d.failed), "{name}: it bears the loss of one");
         }
@@ -110,7 +112,9 @@ fn when_a_member_dies_at_depth_256_every_command_completes_once_and_none_fails()
 fn when_too_much_dies_commands_fail_and_every_one_still_completes_once() {
     for (name, node) in redundant().into_iter().chain([("raid0", raid0(3, plain())), ("disk", plain())]) {
         let commands = mixed(1000, 5);
-        let done = befall(&node, &commands, 300, |device, now| device.fail(None, now));
+        let done = befall(&node, &commands, 300, |device, now| {
+            device.fail(None, now);
+        });
         conserved(name, &commands, &done);
         assert!(done.iter().filter(|d| d.failed).count() > 500, "{name}");
         assert!(done[..300].iter().all(|d| !d.failed), "{name}");
@@ -152,7 +156,9 @@ fn a_rebuild_that_is_given_up_at_any_moment_leaves_commands_conserved() {
             let mut device = watched(&node).expect("a device");
             device.fail(Some(0), 0);
             device.replace(0, 0).expect("it is dead");
-            let done = befalls(&mut device, &commands, (2, after), |device, now| device.fail(Some(1), now));
+            let done = befalls(&mut device, &commands, (2, after), |device, now| {
+                device.fail(Some(1), now);
+            });
             conserved(name, &commands, &done);
             assert!(done[after..].iter().any(|d| d.failed), "{name}");
         }
@@ -173,7 +179,9 @@ fn a_flush_fails_where_the_data_before_it_are_gone_and_nowhere_else() {
         ("parity", raid5(3, plain()), &[0, 2], true),
     ] {
         let mut device = watched(&node).expect("a device");
-        dead.iter().for_each(|&drive| device.fail(Some(drive), 0));
+        dead.iter().for_each(|&drive| {
+            device.fail(Some(drive), 0);
+        });
         device.submit(0, &command(0, CommandKind::Flush, 0, 0));
         let mut done = vec![];
         while let Some(at) = device.next_wake() {
@@ -191,7 +199,9 @@ fn what_lies_on_the_living_members_of_a_stripe_is_served_whatever_the_stripe_is_
         let mut random = Random::named(9, "places");
         let read = |id| command(id, CommandKind::Read, random.below(200_000) * 4096, 4096);
         let commands: Vec<Command> = (0..1000).map(read).collect();
-        let done = befall(&node, &commands, 0, |device, now| device.fail(Some(0), now));
+        let done = befall(&node, &commands, 0, |device, now| {
+            device.fail(Some(0), now);
+        });
         let failed = done.iter().filter(|d| d.failed).count() as f64 / done.len() as f64;
         let dead = if name == "stripe" { 0.25 } else { 0.5 };
         assert!((failed - dead).abs() < 0.1, "{name}: {failed}");
@@ -218,13 +228,6 @@ fn rebuild(node: &Node, load: bool) -> (Nanos, Vec<DeviceCompletion>) {
             return (at, done);
         }
     }
-}
-
-fn with_rebuild(mut node: Node, rate: u64, least: u64, how: RebuildManner) -> Node {
-    if let Node::Raid1 { rebuild, .. } | Node::Raid5 { rebuild, .. } | Node::Raid10 { rebuild, .. } = &mut node {
-        (rebuild.rate, rebuild.rate_min, rebuild.manner) = (Size(rate), Size(least), how);
-    }
-    node
 }
 
 #[test]
@@ -357,7 +360,9 @@ proptest! {
                 }
                 if left.first().is_some_and(|(after, ..)| done.len() >= *after) {
                     match left.remove(0) {
-                        (_, drive, 0) => device.fail(Some(drive % 2), now),
+                        (_, drive, 0) => {
+device.fail(Some(drive % 2), now);
+}
                         (_, drive, 1) => drop(device.replace(drive % 2, now)),
                         _ => drop(device.cut_power(now)),
                     }

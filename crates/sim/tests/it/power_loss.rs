@@ -2,12 +2,14 @@
 //!
 //! The drive has two controllers in turn, and four mapping units in a program unit.
 
-use crate::support::{command, flash, flash_drive, random_4k, sourced, unprotected, with_map_writes};
+use crate::support::*;
 use tameshi_base::units::{Size, Time};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_sim::Device;
 use tameshi_sim::fault::Loss;
+use tameshi_sim::stack::watched;
 use tameshi_spec::profile::FlashProfile;
+use tameshi_spec::study::{CacheKind, ReadBalance, RebuildManner};
 
 const US: Nanos = 1000;
 
@@ -150,5 +152,29 @@ fn a_drive_that_lost_power_serves_on_and_keeps_its_maps_right() {
         flash.check();
         let ids: std::collections::BTreeSet<u64> = done.iter().map(|done| done.command.id).collect();
         assert_eq!(ids.len(), done.len(), "nothing completes twice");
+    }
+}
+
+#[test]
+fn what_an_array_or_a_cache_writes_by_itself_is_never_torn() {
+    let drive = || leaf(flash(flash_drive(1 << 30)));
+    let mirror = raid1(2, drive(), ReadBalance::ShortestQueue);
+    let mirror = with_rebuild(mirror, 2_000_000_000, 1_000_000_000, RebuildManner::Competing);
+    let cache = cached(drive(), 16 << 20, CacheKind::BatteryBacked);
+    for (name, node, replaced) in [("rebuild", mirror, true), ("write-back", cache, false)] {
+        let mut under_way = 0;
+        for cut in (1..200).map(|step| step * 13 * US) {
+            let (mut device, mut done) = (watched(&node).expect("a device"), vec![]);
+            (0..20).for_each(|id| device.submit(0, &write(id, id)));
+            if replaced {
+                device.fail(Some(1), 0);
+                device.replace(1, 0).expect("it is dead");
+            }
+            device.advance(cut, &mut done);
+            let loss = device.cut_power(cut);
+            assert_eq!(loss.torn_writes, 0, "{name}, at {cut}: a write of one mapping unit");
+            under_way += loss.outstanding;
+        }
+        assert!(under_way > 0, "{name}");
     }
 }

@@ -15,7 +15,7 @@ use tameshi_spec::run::{
     Cache, Function, Link, Node, PhaseSpec, PhaseStream, RUN_SPEC_VERSION, Rebuild, RunSpec, Start, StorageSpec, Until,
     World,
 };
-use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance};
+use tameshi_spec::study::{Acknowledge, CacheKind, ReadBalance, RebuildManner};
 use tameshi_workload::StreamSpec;
 
 pub const MS: Nanos = 1_000_000;
@@ -491,6 +491,14 @@ pub fn partition(of: Node, functions: u32, queue_depth: u32) -> Node {
     let weight = Share(Share::WHOLE.0 / functions);
     let function = Function { drive: None, index: 0, functions, weight, queue_depth, arbitration: None };
     Node::Partition { of: Box::new(of), function }
+}
+
+/// An array that rebuilds at such rates, in bytes per second.
+pub fn with_rebuild(mut node: Node, rate: u64, least: u64, how: RebuildManner) -> Node {
+    if let Node::Raid1 { rebuild, .. } | Node::Raid5 { rebuild, .. } | Node::Raid10 { rebuild, .. } = &mut node {
+        (rebuild.rate, rebuild.rate_min, rebuild.manner) = (Size(rate), Size(least), how);
+    }
+    node
 }
 
 /// A cache whose controller takes 50 µs, three quarters of which may be dirty.

@@ -21,6 +21,8 @@ pub(super) struct Slot {
     /// Programs that it waits for.
     pub(super) programs: u32,
     pub(super) durable: bool,
+    /// Whether it begins or ends within a mapping unit, of which the rest is not looked for yet.
+    pub(super) edges: bool,
 }
 
 /// A slot that no command has had.
@@ -38,6 +40,7 @@ const UNUSED: Slot = Slot {
     end: 0,
     programs: 0,
     durable: false,
+    edges: false,
 };
 
 /// A mapping unit that a read asks of a die.

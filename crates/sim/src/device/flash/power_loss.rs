@@ -15,7 +15,7 @@ use super::ftl::Frontier;
 use super::{Agenda, Die, Flash, reclaim};
 use crate::fault::Loss;
 use std::collections::BTreeSet;
-use tameshi_base::{CommandKind, Nanos};
+use tameshi_base::{Command, CommandKind, Nanos};
 
 impl Flash {
     /// Power fails at `now`; everything under way is forgotten.
@@ -55,9 +55,13 @@ impl Flash {
         held.map(|(_, slot)| slot).filter(|slot| slot.done.command.kind == CommandKind::Write)
     }
 
-    /// Writes beyond the atomic size that are partly stored at `now`.
+    /// Writes beyond the atomic size that are partly stored at `now`; of what an array or a cache does by itself none: a rebuild
+    /// begins anew, and what is written back is in the cache or lost with it.
     fn torn(&self, now: Nanos) -> u64 {
-        let larger = |slot: &&Slot| u64::from(slot.done.command.length_bytes) > self.times.atomic_bytes;
+        let larger = |slot: &&Slot| {
+            let Command { length_bytes, stream, .. } = slot.done.command;
+            u64::from(length_bytes) > self.times.atomic_bytes && stream != Command::OF_STORAGE
+        };
         let mut buffered: Option<BTreeSet<(usize, u32)>> = None;
         let is_torn = |slot: &Slot| {
             let first = slot.done.command.offset_bytes / self.times.unit_bytes;

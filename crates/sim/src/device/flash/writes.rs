@@ -1,7 +1,7 @@
 //! Writes: what they find in the buffer, how they wait for room in it, and when they are acknowledged.
 
 use super::command::Slot;
-use super::die::{NONE, Pending};
+use super::die::{Kind, NONE, Pending};
 use super::ftl::Frontier;
 use super::{Breakdown, Controller, Flash};
 use crate::near::prefetch_all;
@@ -11,65 +11,93 @@ use tameshi_base::{Command, Nanos};
 impl Flash {
     #[inline]
     pub(super) fn write(&mut self, number: u32, command: &Command, submitted: Nanos, now: Nanos) {
-        let (Range { start: mut next, mut end }, bytes) = (self.units(command), u64::from(command.length_bytes));
+        let (Range { start: next, end }, bytes) = (self.units(command), u64::from(command.length_bytes));
         let turn = self.turn(self.route(next).0, now, self.times.write_turn);
         let (over, link) = self.cross(1, bytes, now, (turn, 0));
-        if (end - next) * self.times.unit_bytes > bytes {
-            Range { start: next, end } = self.meet_edges(command, next..end, (now, over));
-        }
         let slot = &mut self.slots[number as usize];
         (slot.ready, slot.next, slot.end, slot.programs) = (over + self.times.write_overhead, next, end, 0);
         slot.durable = command.fua && !self.times.protected;
+        slot.edges = (end - next) * self.times.unit_bytes > bytes;
         slot.done.breakdown = Breakdown {
             queue: (turn - submitted) + (over - turn - link),
             link,
             controller: self.times.write_overhead,
             ..Breakdown::default()
         };
-        if next < end && (self.buffer_free == 0 || !self.for_buffer.is_empty()) {
+        if (self.buffer_free == 0 || !self.for_buffer.is_empty()) && self.needs_room(number, now) {
             self.for_buffer.push_back(number);
         } else {
             self.take_buffer(number, now);
         }
     }
 
-    /// Mapping units of which the host writes a part: what is left of them is read first (the buffer hides the time, the die is busy all
-    /// the same), unless the buffer holds them and their program has not begun: then the part takes its place there, but for what waits
-    /// for its own program. Those that need a new place.
-    #[cold]
-    fn meet_edges(&mut self, command: &Command, mut units: Range<u64>, times: (Nanos, Nanos)) -> Range<u64> {
-        let (begin, unit_bytes) = (command.offset_bytes, self.times.unit_bytes);
-        let waits = command.fua && !self.times.protected;
-        let end = begin + u64::from(command.length_bytes);
-        if !begin.is_multiple_of(unit_bytes) {
-            let met = self.meet(units.start, waits, times);
-            units.start += u64::from(met);
-            if self.times.unit_of(begin) == self.times.unit_of(end) {
-                return units;
-            }
-        }
-        if !end.is_multiple_of(unit_bytes) && !units.is_empty() {
-            let met = self.meet(units.end - 1, waits, times);
-            units.end -= u64::from(met);
-        }
-        units
+    /// Whether some of a write that finds no room finds no place in the buffer either.
+    #[inline]
+    fn needs_room(&mut self, number: u32, now: Nanos) -> bool {
+        let Slot { next, end, edges, .. } = self.slots[number as usize];
+        next < end && !(edges && self.join_edges(number, now))
     }
 
-    /// Whether a part of a mapping unit takes its place in the buffer; else what is there is read.
-    fn meet(&mut self, unit: u64, waits: bool, (now, ready): (Nanos, Nanos)) -> bool {
-        let place = self.route(unit);
-        let Controller { ftl, filling, .. } = &self.controllers[place.0];
-        let held = ftl.lookup(place.1).map(|physical| self.layout.program_unit(physical).0);
-        let met = !waits && held.is_some_and(|held| Frontier::OF_HOST.iter().any(|&of| filling[of as usize] == held));
-        if !met {
-            self.fetch(place, false, now, ready);
+    /// Parts of mapping units take their places where the buffer holds these; whether that is all of the write.
+    #[cold]
+    fn join_edges(&mut self, number: u32, now: Nanos) -> bool {
+        let Slot { done, next, end, durable, .. } = &self.slots[number as usize];
+        let (begin, unit_bytes) = (done.command.offset_bytes, self.times.unit_bytes);
+        let (mut left, behind) = (*next..*end, begin + u64::from(done.command.length_bytes));
+        // What waits for its own program has a place of its own.
+        if !durable {
+            let (first, last) = (self.times.unit_of(begin), self.times.unit_of(behind));
+            if !begin.is_multiple_of(unit_bytes) && left.start == first && self.is_held(first, now) {
+                left.start += 1;
+            }
+            if !behind.is_multiple_of(unit_bytes) && left.end > left.start.max(last) && self.is_held(last, now) {
+                left.end -= 1;
+            }
         }
-        met
+        let slot = &mut self.slots[number as usize];
+        (slot.next, slot.end) = (left.start, left.end);
+        left.is_empty()
+    }
+
+    /// Whether the buffer holds a mapping unit of the host's whose program has not begun before `now`.
+    fn is_held(&self, unit: u64, now: Nanos) -> bool {
+        let (number, logical) = self.route(unit);
+        let Controller { ftl, filling, first_die, unprogrammed, .. } = &self.controllers[number];
+        let Some(physical) = ftl.lookup(logical) else { return false };
+        let held = self.layout.program_unit(physical).0;
+        if unprogrammed[held as usize] == 0 {
+            return false;
+        }
+        let die = &self.dies[(first_die + u32::from(self.place(number, held).0.die)) as usize];
+        let is_its = |of: &Pending| of.kind == Kind::Host && of.unit == held;
+        Frontier::OF_HOST.iter().any(|&of| filling[of as usize] == held)
+            || die.queue.iter().chain(die.now.iter().filter(|_| now <= die.begin)).any(is_its)
+    }
+
+    /// Parts of mapping units that the buffer does not hold take places of their own: what is left of these is read (the buffer
+    /// hides the time, the die is busy all the same).
+    #[cold]
+    fn read_edges(&mut self, number: u32, now: Nanos) {
+        self.slots[number as usize].edges = false;
+        if self.join_edges(number, now) {
+            return;
+        }
+        let Slot { done, next, end, ready, .. } = &self.slots[number as usize];
+        let (begin, ready, unit_bytes) = (done.command.offset_bytes, now.max(*ready), self.times.unit_bytes);
+        let (units, behind) = (*next..*end, begin + u64::from(done.command.length_bytes));
+        let within = |byte: u64| Some(self.times.unit_of(byte)).filter(|_| !byte.is_multiple_of(unit_bytes));
+        let (first, last) = (within(begin), within(behind));
+        for unit in first.into_iter().chain(last.filter(|_| last != first)).filter(|unit| units.contains(unit)) {
+            self.fetch(self.route(unit), false, now, ready);
+        }
     }
 
     /// A write takes what it can of the buffer; tells whether it has all it needs.
     #[inline]
     fn take_buffer(&mut self, number: u32, now: Nanos) -> bool {
+        if self.slots[number as usize].edges {
+            self.read_edges(number, now);
+        }
         let Slot { next, end, ready, durable, .. } = self.slots[number as usize];
         let waiter = if durable { number } else { NONE };
         let fits = self.buffer_free.min(end - next);

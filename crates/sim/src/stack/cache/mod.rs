@@ -334,7 +334,10 @@ impl Cache {
             let end = (offset_bytes + count * BLOCK_BYTES).min(self.settings.capacity_bytes.max(offset_bytes + 1));
             let length_bytes = (end - offset_bytes) as u32;
             let kind = CommandKind::Write;
-            self.device.submit(now, &Command { id: errand, kind, offset_bytes, length_bytes, fua: false, stream: 0 });
+            self.device.submit(
+                now,
+                &Command { id: errand, kind, offset_bytes, length_bytes, fua: false, stream: Command::OF_STORAGE },
+            );
         }
     }
 
