@@ -10,6 +10,7 @@ from tameshi.frames import Frames, Stretch, sampled
 from tameshi.spec_types import PhaseSpec, RunSpec, StreamSpec
 from tameshi.stats import programs
 from tameshi.stats.behind import BEHIND, fallen_behind
+from tameshi.stats.dead import dead_for
 from tameshi.stats.endurance import Worn, worn
 from tameshi.stats.offered import Loaded
 from tameshi.stats.overwritten import is_fresh_flash, share_covered, share_used
@@ -41,6 +42,7 @@ def judged_in(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list
     }
     return [
         *findings(phase, windows, frames.samples.iter_rows(), part.spans),
+        *_dead(frames, run, index, part),
         *_missed(frames, run, index),
         *_worn_out(run, index),
         *_unwritten(frames, run, index, part),
@@ -66,6 +68,34 @@ def phase_of(event: Mapping[str, Any], run: SealedRun, otherwise: int) -> int:
     if event["kind"] in STAGED and begun:
         return max(begun)[1]
     return int(event.get("phase", otherwise))
+
+
+def _dead(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator[Finding]:
+    """Storages of the phase that serve nothing any more: since when, from the phase's begin.
+
+    It is the time of the event by which it failed, where one is told there.
+    """
+    own = next((w for w in run.outcome["windows"] if w["phase"] == index), None)
+    if len(part.spans) > 1 or own is None:
+        return
+    streams = run.spec.phases[index].streams
+    for name in dict.fromkeys(stream.storage for stream in streams):
+        at = run.spec.repetition, index
+        windows = [frames.window(*at, s.name, part) for s in streams if s.storage == name]
+        silent_ns = dead_for(windows)
+        if silent_ns is None:
+            continue
+        since_ns = part.spans[0][1] - silent_ns
+        fails = (event["t_ns"] for event in frames.events if _is_failure(event, name))
+        interval_ns = _core.nanoseconds(run.spec.interval)
+        near = [t_ns for t_ns in fails if abs(t_ns - since_ns) <= interval_ns]
+        figure, at_ns = ("failed_ns", max(near)) if near else ("since_ns", since_ns)
+        yield Finding("dead", name, {figure: float(at_ns - own["visits"][0][0])})
+
+
+def _is_failure(event: Mapping[str, Any], storage: str) -> bool:
+    """Whether an event is that a member of a storage, or all of it, failed."""
+    return event["kind"] == "fail" and event["storage"] == storage and not event.get("survived")
 
 
 def _missed(frames: Frames, run: SealedRun, index: int) -> Iterator[Finding]:

@@ -58,8 +58,15 @@ def test_a_folder_with_foreign_content_is_not_claimed(foreign: Path) -> None:
 
 def test_a_file_in_the_place_of_a_folder_is_refused(foreign: Path) -> None:
     for path in (foreign / "thesis.txt", foreign / "thesis.txt" / "out"):
-        with pytest.raises(GuardRefusal):
+        with pytest.raises(GuardRefusal) as caught:
             guard.claim_folder(path)
+        assert caught.value.where == str(foreign / "thesis.txt")
+        assert caught.value.found == "a regular file of 13 bytes"
+        assert caught.value.accepted == [
+            "a new folder",
+            "an empty folder",
+            "a folder made by Tameshi",
+        ]
     assert (foreign / "thesis.txt").read_text() == "years of work"
 
 

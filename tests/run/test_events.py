@@ -28,8 +28,7 @@ at = "90 s"
 power_cut = {}
 [event.needless]
 at = "1 s"
-phase = "service"
-replace = { member = 0 }
+replace = { member = 1 }
 [run]
 interval = "500 ms"
 """
@@ -66,6 +65,40 @@ def test_an_event_that_does_not_happen_is_a_warning_that_the_terminal_tells(tmp_
         "needless",
     }
     assert results(out)["verdict"]["level"] == "warning"
-    assert "an event did not happen: needless, late" in done.stdout
+    said = "`needless` did not happen: member 1 is alive: only a dead one can be replaced"
+    assert said in " ".join(done.stdout.split())
     page = (out / "report.html").read_text()
     assert "the event&#39;s phase, ended before" in page and "only a dead one" in page
+
+
+BROKEN = (
+    STUDY.replace("scale = 256", 'scale = 512\nwritten = "once"')
+    .replace('"20 s"', '"6 s"')
+    .replace("500 ms", "100 ms")
+    .partition("[event.dies]")[0]
+    + """
+[event.dies]
+at = "1 s"
+phase = "service"
+fail = { member = 1 }
+[event.last]
+at = "2 s"
+phase = "service"
+fail = { member = 0 }
+[run]
+interval = "100 ms"
+"""
+)
+
+
+def test_a_mirror_that_lost_all_its_members_is_told_before_its_rate(tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(BROKEN)
+    out = tmp_path / "out"
+    done = tameshi("run", str(tmp_path / "s.toml"), "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    (found,) = (found for found in cell["findings"] if found["code"] == "dead")
+    assert found["subject"] == "array" and found["figures"] == {"failed_ns": 2_000_000_000.0}
+    said = " ".join(done.stdout.split())
+    assert "Storage array has failed at 2.00 s, and nothing was served from then on." in said
+    assert "a mean over an outage is no rate: array" in said

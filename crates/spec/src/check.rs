@@ -502,6 +502,21 @@ pub(crate) fn published<'r>(
     Ok(())
 }
 
+/// What a run adds to a flash drive.
+pub(crate) const SIMULATED: &str = "simulated";
+
+/// A device profile says nothing of how a run simulates it.
+pub(crate) fn whole_drive(source: Source<'_>, table: &Table<'_>) -> Checked {
+    let path = ["device", "flash", SIMULATED];
+    if !has_key(table, &path) {
+        return Ok(());
+    }
+    let message = "a profile describes the whole drive; `storage.NAME` in the study says how it is simulated";
+    let mut error = source.error_at(table, &path, InputErrorKind::UnknownKey, message);
+    (error.found, error.accepted) = (SIMULATED.into(), vec!["no such key".into()]);
+    Err(error)
+}
+
 /// Values of a profile that no device can have.
 pub(crate) fn profile(source: Source<'_>, table: &Table<'_>, profile: &DeviceProfile) -> Checked {
     refused(source, table, "device", crate::profile::impossible(&profile.device))
@@ -539,6 +554,10 @@ fn refused(source: Source<'_>, table: &Table<'_>, what: &str, impossible: Option
     let Some(impossible) = impossible else { return Ok(()) };
     let path: Vec<&str> = [what].into_iter().chain(impossible.path).collect();
     let mut error = source.error_at(table, &path, impossible.kind, impossible.message);
+    let found = source.text_at(span_of(table, &path));
+    if has_key(table, &path) && path.last() != Some(&found.as_str()) {
+        error.found = found;
+    }
     if !impossible.accepted.is_empty() {
         error.accepted = vec![impossible.accepted];
     }

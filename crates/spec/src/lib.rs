@@ -21,6 +21,7 @@ pub mod resolve;
 pub mod run;
 mod scale;
 pub mod search;
+mod sequence;
 mod spans;
 mod stacks;
 pub mod study;

@@ -12,6 +12,7 @@ use crate::programs;
 use crate::resolve::{Profiles, resolve_database, resolve_engine, resolve_host, resolve_storages, unsupported};
 use crate::run::{PhaseSpec, RUN_SPEC_VERSION, RunSpec, World};
 use crate::search::{self, CellRates};
+use crate::sequence;
 use crate::study::{Answer, Method, Phase, Published, Search, Study, Varies, Window};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -117,6 +118,8 @@ pub fn plan<'t>(name: &str, source: Source<'t>, request: &Request, profiles: &'t
         let found = resolve_cell(name, source, cell, &within, request.world, profiles);
         resolved.push(found.map_err(|error| in_cell(source, error, cell))?);
     }
+    let tables = cells.iter().map(|cell| &cell.table);
+    sequence::may_happen(source, &tables.zip(resolved.iter().map(|(_, run)| run)).collect::<Vec<_>>())?;
     let (study, _) = resolved.first().expect("a product of non-empty axes has a combination");
     let mut summary = Summary { quick: quick.is_some(), ..summarise(name, study, &axes) };
     if quick.is_some() {

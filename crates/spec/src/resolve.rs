@@ -103,11 +103,21 @@ impl Profiles {
         let (_, file, text) = self.devices.iter().find(|(other, ..)| other == name)?;
         let source = Source { file, text };
         Some(source.parse().and_then(|table| {
-            let profile: DeviceProfile = source.typed(&table)?;
+            crate::check::whole_drive(source, &table)?;
+            let profile: DeviceProfile = source.typed(&table).map_err(without_simulated)?;
             crate::check::profile(source, &table, &profile)?;
             Ok(profile)
         }))
     }
+}
+
+/// What a run adds to a drive is no key of a profile.
+fn without_simulated(mut error: InputError) -> InputError {
+    if error.kind == InputErrorKind::UnknownKey {
+        error.accepted.retain(|key| key != crate::check::SIMULATED);
+        error.did_you_mean = error.did_you_mean.filter(|key| key != crate::check::SIMULATED);
+    }
+    error
 }
 
 /// The machine that the jobs run on, where the study names one and the world simulates it.

@@ -33,6 +33,9 @@ MARKER = ".tameshi-owned"
 _FOLDER_MARK = b"Tameshi made this folder and may delete it with everything in it.\n"
 
 
+_CLAIMED = ("a new folder", "an empty folder", "a folder made by Tameshi")
+
+
 def claim_folder(path: Path) -> None:
     """Makes `path` a folder of Tameshi's, its parents too; one that already is stays as it is.
 
@@ -41,6 +44,7 @@ def claim_folder(path: Path) -> None:
     with translated(path):
         real = resolved(path)
         refuse_protected(real)
+        _refuse_what_is_no_folder(real)
         os.makedirs(real, exist_ok=True)
         with closing(os.open(real, OPEN_FOLDER)) as directory:
             if is_marked(directory):
@@ -50,9 +54,18 @@ def claim_folder(path: Path) -> None:
                     "this folder holds files Tameshi did not make",
                     where=str(real),
                     found=entries_in(directory),
-                    accepted=["a new folder", "an empty folder", "a folder made by Tameshi"],
+                    accepted=_CLAIMED,
                 )
             mark(directory)
+
+
+def _refuse_what_is_no_folder(real: Path) -> None:
+    """Refuses a path at which, or above which, something else than a directory lies."""
+    there = next(path for path in (real, *real.parents) if os.path.lexists(path))
+    status = os.stat(there)
+    if not stat.S_ISDIR(status.st_mode):
+        message = "this is no folder" if there == real else "no folder can be made below this"
+        raise GuardRefusal(message, where=str(there), found=described(status), accepted=_CLAIMED)
 
 
 def remove_folder(path: Path) -> None:

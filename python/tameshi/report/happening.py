@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tameshi.report.points import View
 from tameshi.report.text import Text, format_value
+from tameshi.stats.timeline import MISSED
+
+
+def missing(view: View, text: Text) -> list[str]:
+    """What did not happen and why, each once."""
+    told = (
+        happening(event, text)
+        for cell in view.cells
+        for stretch in cell.get("timeline", ())
+        for event in stretch["happened"]
+        if event["kind"] == MISSED
+    )
+    return list(dict.fromkeys(told))
 
 
 def happening(event: Mapping[str, Any], text: Text) -> str:

@@ -22,13 +22,17 @@ from tameshi.report import (
     why,
 )
 from tameshi.report.asked import answers
+from tameshi.report.happening import missing
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.matrices import matrices
 from tameshi.report.modelled import with_models
 from tameshi.report.points import View, at_worst, read_results
 from tameshi.report.summary import Answer, Table, overview
 from tameshi.report.text import Text
+from tameshi.stats.timeline import MISSED
+from tameshi.stats.validity import REASONS
 
+_MISSED = REASONS[MISSED].format(subject="")
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " "})
 
 
@@ -106,7 +110,11 @@ def terminal(inputs: ReportInputs, lang: str = "en") -> RenderableType:
 def _standing(view: View, text: Text) -> list[str]:
     """The verdict of the study, and its reasons."""
     said = text.study_verdict(view.verdict["level"], at_worst(view))
-    return [said, *text.reasons(view.verdict.get("reasons", []))]
+    reasons = view.verdict.get("reasons", [])
+    missed = missing(view, text)
+    if missed:
+        reasons = [reason for reason in reasons if not reason.startswith(_MISSED)]
+    return [said, *text.reasons(reasons), *missed]
 
 
 def _more(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str, list[str]]]:

@@ -445,6 +445,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.peak": ("Peak rate", "最大IOPS"),
     "answer.floor": ("Latency at {axis} {level}", "{axis} {level}でのレイテンシ"),
     "answer.effect": ("What each change does", "各変更の効果"),
+    "answer.dead": ("Out of service", "サービス停止"),
     "answer.limit": ("Load under the limit", "上限内の負荷"),
     "answer.silent": ("Without figures", "数値のないフェーズ"),
     "answer.throughput": ("Throughput", "スループット"),
@@ -459,6 +460,7 @@ TEXT: dict[str, tuple[str, str]] = {
     "sentence.floor": ("{items}.", "{items}。"),
     "sentence.effect": ("{items}.", "{items}。"),
     "sentence.limit": ("{items}.", "{items}。"),
+    "sentence.dead": ("{items}.", "{items}。"),
     "sentence.silent": ("{items}.", "{items}。"),
     "sentence.throughput": ("{items}.", "{items}。"),
     "sentence.commit": ("{items}.", "{items}。"),
@@ -496,6 +498,16 @@ TEXT: dict[str, tuple[str, str]] = {
     "item.throughput_time_first": ("{name} takes {value}{aside}", "{name}の時間は{value}{aside}"),
     "item.throughput_time": ("{name} {value}{aside}", "{name} {value}{aside}"),
     "item.throughput_transactions": ("{name} {value}{aside}", "{name} {value}{aside}"),
+    "item.dead": (
+        "Storage {storage} has failed at {time}, and nothing was served from then on",
+        "ストレージ{storage}は{time}に故障し、以後は何も処理されていない",
+    ),
+    "item.dead_since": (
+        "Storage {storage} served nothing from {time} on",
+        "ストレージ{storage}は{time}以後、何も処理していない",
+    ),
+    "item.dead_in": (" ({name})", "（{name}）"),
+    "item.dead_more": ("and so did {count} more", "他に{count}件"),
     "item.silent": ("in {phase} nothing was completed", "「{phase}」で完了したものはない"),
     "item.silent_failed": (
         "in {phase} all {count} commands failed",
@@ -1621,6 +1633,9 @@ SAID = {
     ),
     "commands failed, they count in no rate and no latency: {subject}": (
         "失敗したコマンドがあり、頻度にもレイテンシにも含まれない：{subject}"
+    ),
+    "the storage stopped serving before the end, and a mean over an outage is no rate: {subject}": (
+        "ストレージが終了前に停止（停止を含む平均はレートではない）：{subject}"
     ),
     "many starts waited for a free slot, more than queue_depth allows: {subject}": (
         "queue_depthの空きを待った開始が多数：{subject}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tameshi.report import outages, searched, silent
+from tameshi.report import dead, outages, searched, silent
 from tameshi.report.effects import COMMIT, LATENCY, LIFE, Effect, effects, few, work_effects
 from tameshi.report.facts import (
     MEAN,
@@ -92,11 +92,11 @@ class Table:
 
 
 def answers(view: View, text: Text) -> list[Answer]:
-    """At most five lines: what was searched for, effects on programs, peaks, latency at rest …"""
+    """At most five lines: what broke, what was searched for, effects on programs, peaks …"""
     found = companies(view)
     pairs = _most_told(found)
     paired = {phase for pair in found for phase in (pair.first, pair.second)}
-    lines = _limit_answer(view, text)
+    lines = _dead_answer(view, text) + _limit_answer(view, text)
     lines += _effect_answer(view, text) + _silent_answer(view, text)
     plain: list[Fact] = []
     for phase in view.phases:
@@ -112,6 +112,17 @@ def answers(view: View, text: Text) -> list[Answer]:
     lines += _company_answer(view, text, pairs)
     lines += _plain_answer(view, text, "tail", loose, lambda f: f.measure == P99)
     return lines[:LINES]
+
+
+def _dead_answer(view: View, text: Text) -> list[Answer]:
+    """Storages that stopped serving, before any figure that is a mean over that."""
+
+    def say(world: str) -> str:
+        said = dead.told(view, text, world, MOST_ITEMS // 2)
+        return text("sentence.dead", items=text("list.separator").join(said)) if said else ""
+
+    clauses = _clauses(view, text, say)
+    return [Answer(text("answer.dead"), clauses)] if clauses else []
 
 
 def _limit_answer(view: View, text: Text) -> list[Answer]:

@@ -66,7 +66,7 @@ fn die_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
     if flash.capacity.value <= most {
         return None;
     }
-    let message = format!("{} dies do not hold this", dies(flash));
+    let message = format!("{} dies, each with {} at most, do not hold this", dies(flash), Size(MOST_OF_A_DIE));
     conflict(&["flash", "capacity"], &message, &size_up_to(most.0.into()))
 }
 

@@ -6,7 +6,7 @@
 use super::cache_limits::{cache_conflict, cache_limits, idle_conflict, idle_limits};
 use super::geometry_limits::{disk_conflict, flash_geometry_conflict, xpoint_conflict};
 use super::power_limits::{drawn, draws_more_idle, power_conflict, power_limits};
-use super::{Device, FlashProfile, HddProfile, HostLink, Pcie, XPointProfile};
+use super::{CleaningPolicy, Device, FlashProfile, HddProfile, HostLink, Pcie, XPointProfile};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Size, Time};
 
@@ -39,6 +39,8 @@ const FASTEST_ELECTRONICS: u64 = 15_000_000_000;
 /// Commands outstanding: Serial ATA holds 32, SAS some hundreds; NVMe as many as a queue of its largest has.
 const DEEPEST_OF_DISKS: u64 = 4_096;
 const DEEPEST: u64 = 65_536;
+/// Blocks that are drawn to reclaim the best of them: of a thousand it lies within the best thousandth of all.
+const MOST_DRAWN: u32 = 1_000;
 /// Bytes of a drive of 3D XPoint: a single die has 16 GB, and no drive has had more than some TB.
 const XPOINT: (u64, u64) = (16_000_000_000, 15_000_000_000_000);
 
@@ -277,19 +279,16 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
             return conflict(&["flash", "nand", key], "there must be as many times as a cell has bits", &accepted);
         }
     }
-    if flash.simulated != super::Simulated::default() {
-        let message = "a profile describes the whole drive; `storage.NAME` in the study says how it is simulated";
-        let (path, kind) = (vec!["flash", "simulated"], InputErrorKind::Conflict);
-        return Some(Impossible { path, kind, message: message.into(), accepted: String::new() });
-    }
     let unit = flash.mapping_unit.value.0;
     if !nand.page.value.0.is_multiple_of(unit) {
-        return conflict(&["flash", "mapping_unit"], "a page must hold whole mapping units", "a divisor of nand.page");
+        let accepted = format!("a divisor of nand.page, {}", nand.page.value);
+        return conflict(&["flash", "mapping_unit"], "a page must hold whole mapping units", &accepted);
     }
     let interleave = &flash.controller.interleave.value.0;
     if !interleave.is_multiple_of(unit) {
         let message = "controllers must interleave whole mapping units";
-        return conflict(&["flash", "controller", "interleave"], message, "a multiple of mapping_unit");
+        let accepted = format!("a multiple of mapping_unit, {}", Size(unit));
+        return conflict(&["flash", "controller", "interleave"], message, &accepted);
     }
     // Each controller fills a program unit of its own before it goes to its die, and one of cold data where these lie apart.
     let filling = u64::from(flash.controller.count.value) * if flash.cleaning.separate_hot.is_some() { 2 } else { 1 };
@@ -310,14 +309,27 @@ fn flash_conflict(flash: &FlashProfile) -> Option<Impossible<'static>> {
         let message = "hot data lie apart only where relocated data have blocks of their own";
         return conflict(&["flash", "cleaning", "separate_hot"], message, "separate_relocated = true beside it");
     }
-    if matches!(flash.cleaning.policy.value, super::CleaningPolicy::Choices { drawn: 0 }) {
-        return conflict(&["flash", "cleaning", "policy"], "a choice among no blocks is none", "drawn = 1 or more");
-    }
-    flash_geometry_conflict(flash)
+    drawn_conflict(flash.cleaning.policy.value)
+        .or_else(|| flash_geometry_conflict(flash))
         .or_else(|| link_conflict("flash", &flash.link))
         .or_else(|| flash.power.as_ref().and_then(power_conflict))
         .or_else(|| flash.slc_cache.as_ref().and_then(|cache| cache_conflict(flash, cache)))
         .or_else(|| flash.idle.as_ref().and_then(|idle| idle_conflict(flash, idle)))
+}
+
+/// Blocks drawn of which none is the best, or so many that the best of them is as good as the best of all.
+fn drawn_conflict(policy: CleaningPolicy) -> Option<Impossible<'static>> {
+    let CleaningPolicy::Choices { drawn } = policy else { return None };
+    let message = match drawn {
+        0 => "a choice among no blocks is none",
+        _ if drawn > MOST_DRAWN => {
+            "the best of so many blocks is as good as the best of all, which `greedy` finds at once"
+        }
+        _ => return None,
+    };
+    let path = vec!["flash", "cleaning", "policy", "value", "choices", "drawn"];
+    let (kind, accepted) = (InputErrorKind::BadValue, format!("1 to {MOST_DRAWN}"));
+    Some(Impossible { path, kind, message: message.into(), accepted })
 }
 
 fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible<'static>> {

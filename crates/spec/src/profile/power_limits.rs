@@ -53,13 +53,14 @@ fn thermal_limits(thermal: &Thermal) -> impl Iterator<Item = Limit<'static>> {
 
 pub(super) fn power_conflict(power: &Power) -> Option<Impossible<'static>> {
     let idle_mw = power.idle_mw.value;
+    let (drawn, accepted) = ("the idle drive alone draws as much or more", format!("more than idle_mw, {idle_mw}"));
     if power.limit_mw.as_ref().is_some_and(|limit| limit.value <= idle_mw) {
-        return conflict(&["flash", "power", "limit_mw"], "the idle drive alone draws this", "more than idle_mw");
+        return conflict(&["flash", "power", "limit_mw"], drawn, &accepted);
     }
     let thermal = power.thermal.as_ref()?;
     let at = |key| ["flash", "power", "thermal", key];
     if thermal.limit_mw.value <= idle_mw {
-        return conflict(&at("limit_mw"), "the idle drive alone draws this", "more than idle_mw");
+        return conflict(&at("limit_mw"), drawn, &accepted);
     }
     if power.limit_mw.as_ref().is_some_and(|limit| limit.value <= thermal.limit_mw.value) {
         return conflict(

@@ -395,6 +395,10 @@ fn an_impossible_flash_drive_is_told_with_the_reason() {
             "read_overhead = { value = \"5 ns\"",
         ),
         ("flash_with_a_parity_for_each_channel", "parity_channels = { value = 1,", "parity_channels = { value = 16,"),
+        ("flash_that_says_how_it_is_simulated", "[device.flash]\n", "[device.flash]\nsimulated = {}\n"),
+        ("flash_with_dies_of_terabytes", "\"800 GB\"", "\"800 TB\""),
+        ("flash_that_draws_a_million_blocks", "value = \"greedy\"", "value = { choices = { drawn = 1000000 } }"),
+        ("flash_that_draws_no_block", "value = \"greedy\"", "value = { choices = { drawn = 0 } }"),
         ("flash_with_a_key_misspelled", "over_provisioning =", "overprovisioning ="),
         (
             "flash_with_a_value_without_a_source",

@@ -80,6 +80,80 @@ fn what_can_t_befall_a_storage_is_told_with_its_place() {
     check_golden("replacement_without_a_copy", &error.to_string());
 }
 
+const FAILS: &str = "phase = \"p\"\nfail = { member = 1 }";
+const REPLACED: &str = "phase = \"p\"\nreplace = { member = 1 }";
+
+/// A study of a mirror with events at times of their own.
+fn with_events(events: &[(&str, &str)]) -> String {
+    let each = |(place, (at, event)): (usize, &(&str, &str))| format!("[event.e{place}]\nat = \"{at}\"\n{event}\n");
+    with(&events.iter().enumerate().map(each).collect::<String>())
+}
+
+#[test]
+fn what_is_alive_is_not_replaced_and_what_is_dead_does_not_die_again() {
+    let everything = "phase = \"p\"\nfail = {}";
+    for (name, events) in [
+        ("replacement_of_what_never_fails", &[("1 ms", REPLACED), ("0 s", "phase = \"p\"\nfail = { member = 0 }")][..]),
+        ("replacement_before_the_failure", &[("3 ms", FAILS), ("1 ms", REPLACED)]),
+        ("replacement_of_one_time_before_the_failure", &[("1 ms", REPLACED), ("1 ms", FAILS)]),
+        ("failure_of_what_is_dead", &[("1 ms", FAILS), ("3 ms", FAILS)]),
+        ("failure_behind_that_of_everything", &[("1 ms", everything), ("3 ms", FAILS)]),
+        ("failure_of_what_is_replaced_later", &[("1 ms", FAILS), ("3 ms", FAILS), ("5 ms", REPLACED)]),
+    ] {
+        let error = planned(&with_events(events)).expect_err(name);
+        assert_eq!(error.kind, InputErrorKind::Conflict, "{name}: {error}");
+        check_golden(name, &error.to_string());
+    }
+}
+
+#[test]
+fn what_may_come_about_in_some_run_is_planned() {
+    let of_the_run = "fail = { member = 1 }";
+    let everything = "phase = \"p\"\nfail = {}";
+    for events in [
+        &[("1 ms", FAILS), ("2 ms", REPLACED), ("3 ms", FAILS)][..],
+        &[("2 ms", REPLACED), ("1 ms", FAILS)],
+        &[("1 ms", FAILS), ("1 ms", REPLACED)],
+        &[("1 ms", FAILS), ("2 ms", everything)],
+        &[("1 ms", REPLACED), ("3 ms", of_the_run)],
+        &[("1 ms", "phase = \"p\"\nfail = { member = 0 }"), ("2 ms", FAILS)],
+    ] {
+        planned(&with_events(events)).expect("plans");
+    }
+}
+
+#[test]
+fn the_order_of_events_in_several_phases_is_known_where_the_first_lasts_its_time() {
+    let before = "[phase.before]\nworkload = [\"stream.s\"]\nuntil = { time = \"1 s\" }\n[phase.p]";
+    let fails_before = FAILS.replace("\"p\"", "\"before\"");
+    let text = with_events(&[("900 ms", &fails_before), ("1 ms", FAILS)]).replace("[phase.p]", before);
+    check_golden("failure_in_the_phase_after", &planned(&text).expect_err("it is dead").to_string());
+    let ends_early = text.replacen("time = \"1 s\"", "time = \"1 s\", amount = \"1 MiB\"", 1);
+    planned(&ends_early).expect("the first may happen while the second phase runs");
+    let at_once = ends_early.replace("900 ms", "0 s");
+    planned(&at_once).expect_err("a phase begins before the next");
+}
+
+#[test]
+fn events_that_may_come_about_at_some_level_of_an_axis_are_planned() {
+    let of = |levels: &str| {
+        let axis = format!("[axis.late]\nset = \"event.e1.at\"\nlevels = [{levels}]\n");
+        with_events(&[("10 ms", FAILS), ("20 ms", REPLACED)]) + &axis
+    };
+    planned(&of("\"5 ms\", \"30 ms\"")).expect("one of them may");
+    planned(&of("\"5 ms\", \"6 ms\"")).expect_err("none of them may");
+}
+
+#[test]
+fn a_channel_or_everything_that_fails_may_be_what_is_replaced() {
+    let everything = "phase = \"p\"\nfail = {}";
+    planned(&with_events(&[("1 ms", everything), ("2 ms", REPLACED)])).expect("the run tells why it does not happen");
+    let error = on_cards("device = \"card\"", "{ channel = 3 }\n[event.f]\nat = \"2 ms\"\nfail = { channel = 3 }");
+    check_golden("channel_that_is_dead", &error.expect_err("it is dead").to_string());
+    let other = "{ channel = 3 }\n[event.f]\nat = \"2 ms\"\nfail = { channel = 4 }";
+    on_cards("device = \"card\"", other).expect("another channel");
+}
+
 const CARD: &str = include_str!("../../../../profiles/devices/es3000-1.2t.toml");
 const WITHOUT_PARITY: &str = include_str!("../../../../profiles/devices/fusionio-iodrive-duo-320-slc.toml");
 

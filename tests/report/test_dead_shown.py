@@ -1,0 +1,62 @@
+"""A storage that stopped serving stands first in the answer, and why an event did not happen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import first_look
+
+from tameshi.report import ReportInputs, terminal_doubts, terminal_summary
+
+WHY = "member 1 is alive: only a dead one can be replaced"
+REASON = "an event did not happen: needless"
+
+
+def results_with(*found: dict[str, Any]) -> dict[str, Any]:
+    """The results of a study whose throughput was measured on a storage that died."""
+    results = first_look.results(("simulated",))
+    cell = next(cell for cell in results["cells"] if cell["phase"] != "sweep")
+    return results | {"cells": [cell | {"findings": list(found)}]}
+
+
+def dead(figure: str, at_ns: float, repetition: int = 0) -> dict[str, Any]:
+    """A finding of a run."""
+    figures = {figure: at_ns}
+    return {"repetition": repetition, "code": "dead", "subject": "m", "figures": figures}
+
+
+def first_line(*found: dict[str, Any], lang: str = "en") -> str:
+    """The first line of the answer."""
+    return terminal_summary(ReportInputs(results_with(*found)), lang)[0]
+
+
+def test_when_a_storage_failed_comes_before_any_rate() -> None:
+    said = "Storage m has failed at 2.00 s, and nothing was served from then on."
+    assert said in first_line(dead("failed_ns", 2e9))
+    assert "Storage m served nothing from 2.10 s on." in first_line(dead("since_ns", 2.1e9))
+    assert "ストレージmは2.00 sに故障" in first_line(dead("failed_ns", 2e9), lang="ja")
+
+
+def test_runs_of_a_cell_are_told_together_and_cells_by_their_name() -> None:
+    times = dead("failed_ns", 2e9), dead("failed_ns", 2.5e9, repetition=1)
+    assert "at 2.00–2.50 s, and nothing" in first_line(*times)
+    results = results_with(dead("failed_ns", 2e9))
+    (cell,) = results["cells"]
+    results["cells"] = [cell | {"levels": {"depth": str(depth)}} for depth in range(1, 6)]
+    results["axes"] = [{"name": "depth", "varies": "across", "levels": [*"12345"]}]
+    line = terminal_summary(ReportInputs(results))[0]
+    assert line.count("Storage m has failed") == 3 and line.endswith("; and so did 2 more.")
+    assert "from then on (" in line and "depth 1)" in line
+
+
+def test_the_terminal_says_why_an_event_did_not_happen() -> None:
+    results = results_with()
+    event = {"kind": "missed", "event": "needless", "storage": "m", "why": WHY}
+    stretch = {"repetition": 0, "from_ns": 0, "to_ns": 1, "happened": [event], "streams": []}
+    (cell,) = results["cells"]
+    verdict = {"level": "warning", "reasons": ["commands failed", REASON]}
+    results |= {"verdict": verdict, "cells": [cell | {"timeline": [stretch], "verdict": verdict}]}
+    lines = terminal_doubts(ReportInputs(results))
+    assert lines[1:] == ["  commands failed", f"  `needless` did not happen: {WHY}"]
+    japanese = terminal_doubts(ReportInputs(results), "ja")
+    assert japanese[-1].startswith("  「needless」は起きなかった：")
