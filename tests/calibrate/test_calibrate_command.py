@@ -1,8 +1,10 @@
 """`tameshi calibrate` as its user meets it: a file, fio's results, a study's, bad input."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import fio_json
@@ -202,3 +204,57 @@ def test_a_foreign_file_is_left_alone(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert (tmp_path / "mine").read_text() == "dear to me"
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--destroy", "SERIAL"),
+        ("--time", "5 min"),
+        ("--repetitions", "3"),
+        ("--quick",),
+        ("--keep",),
+        ("--fresh",),
+    ],
+)
+def test_options_of_measuring_are_refused_with_results(tmp_path: Path, words: tuple) -> None:
+    (tmp_path / "fio.out").write_text(json.dumps(fio_json.drive()))
+    done = tameshi("calibrate", "fio.out", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    told = " ".join(done.stderr.split())
+    assert f"{words[0]}: this is for measuring" in told and "results in fio.out" in told, told
+    assert [path.name for path in tmp_path.iterdir()] == ["fio.out"]
+
+
+def test_the_last_of_several_states_of_a_run_is_fitted_and_the_basis_says_so(
+    tmp_path: Path,
+) -> None:
+    states = []
+    for passed in (1, 2):
+        document = fio_json.drive()
+        for job in document["jobs"]:
+            job["elapsed"] = passed
+        states.append(json.dumps(document | {"timestamp_ms": 1e12 + 1000 * passed}))
+    (tmp_path / "fio.out").write_text("\n".join(states))
+    words = ("calibrate", "fio.out", "--model", "volume", "--out", "out")
+    done = tameshi(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    basis = json.loads((tmp_path / "out" / "fit.json").read_text())["basis"]
+    assert "the last of 2 states of the run" in basis
+
+
+def test_an_interrupted_calibration_says_what_fits_what_was_measured(tmp_path: Path) -> None:
+    words = ("calibrate", ".", "--quick", "--repetitions", "1", "--time", "60 s")
+    words = (*words, "--size", "16 MiB", "--out", "my out")
+    command = [sys.executable, "-m", "tameshi", *words]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not any(tmp_path.glob("my out/runs/*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert "`tameshi calibrate 'my out'` fits what was measured" in told
+    assert "the report holds" not in told

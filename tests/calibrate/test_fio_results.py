@@ -146,18 +146,35 @@ def test_figures_that_break_littles_law_are_left_out_and_told_in_both_languages(
     assert Text("ja").said(reason) != reason
 
 
-def test_syncs_are_as_frequent_as_fio_counted_them_and_keep_littles_law():
+@pytest.mark.parametrize("counted_as", ["fsync", "fdatasync"])
+def test_syncs_are_as_frequent_as_fio_counted_them_and_keep_littles_law(counted_as):
     every, us = 8, 400.0
     rate = 1e6 / (20 + us / every)
     document = results(job("randwrite", 1, rate, fdatasync=str(every)))
     write = document["jobs"][0]["write"]
     write |= {"lat_ns": latencies(20), "clat_ns": latencies(20)}
-    synced = {"total_ios": write["total_ios"] // every, "lat_ns": latencies(us)}
+    count = write["total_ios"] // every
+    operations = count if counted_as == "fsync" else 0
+    synced = {"total_ios": operations, "lat_ns": latencies(us) | {"N": count}}
     (cell,) = read_fio(FILE, changed(document, ("jobs", 0, "sync"), synced)).cells
     assert cell.operations["sync"].rate == pytest.approx(rate / every, rel=1e-3)
     assert cell.outstanding == pytest.approx(1.0, rel=1e-3)
-    (unknown,) = read_fio(FILE, document).cells
-    assert unknown.distrust == ""
+
+
+@pytest.mark.parametrize("told", [None, {"total_ios": 0, "lat_ns": {"N": 0, "mean": 0.0}}])
+@pytest.mark.parametrize(
+    ("asked", "used"),
+    [({"fsync": "1"}, False), ({"fdatasync": "8"}, False), ({"sync": "dsync"}, True)],
+)
+def test_a_job_whose_syncs_are_not_told_is_left_out_by_name(asked, used, told):
+    durable = job("randwrite", 1, 2e3, **asked) | ({"sync": told} if told else {})
+    found = read_fio(FILE, results(job("randread", 1, 1e4), durable))
+    assert len(found.cells) == 1 + used
+    if not used:
+        (line,) = found.left_out
+        name, _, reason = line.partition(": ")
+        assert name == "randwrite-4k-1" and "fio tells of no sync" in reason
+        assert Text("ja").said(reason) != reason
 
 
 @pytest.mark.parametrize(

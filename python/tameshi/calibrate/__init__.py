@@ -1,8 +1,8 @@
 """Profiles from measurements: a real disk or results become a device profile, and how well it fits.
 
-`design` is the measuring study, `recorded` and `fio_results` read what was measured into `cells`,
-`models` holds what can be fitted, `simulate` and `fit` fit it, `profile` writes it down, `command`
-puts them together. `docs/calibrate.md` is the page for users.
+`design` is the measuring study; `documents` finds results, which `recorded` and `fio_results` read
+into `cells`; `models` holds what can be fitted, `simulate` and `fit` fit it, `profile` writes it
+down, `command` puts them together. `docs/calibrate.md` is the page for users.
 """
 
 from tameshi.calibrate.command import (
@@ -10,11 +10,11 @@ from tameshi.calibrate.command import (
     Asked,
     Calibrated,
     calibrate,
-    is_results,
     measure,
     measuring,
     plain_name,
 )
+from tameshi.calibrate.documents import is_results
 
 __all__ = [
     "MODELS",

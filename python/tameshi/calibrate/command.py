@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,9 @@ from tameshi import _core, guard, store
 from tameshi.bindings import Bindings
 from tameshi.calibrate import design
 from tameshi.calibrate.cells import KINDS, Cell, Figures, with_held_out
-from tameshi.calibrate.fio_results import is_fio, read_fio
+from tameshi.calibrate.documents import documents_of, is_results
+from tameshi.calibrate.fio_results import read_fio
+from tameshi.calibrate.fio_runs import is_fio, last_state
 from tameshi.calibrate.fit import Fitted, error_of, fit_all
 from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
@@ -27,7 +28,7 @@ from tameshi.conduct import Conducted, Prepared, conduct, prepare, remove_target
 from tameshi.errors import BadInput
 from tameshi.report import fit_markdown, fit_page
 from tameshi.spec_types import World
-from tameshi.study import StudyFile, read_text
+from tameshi.study import StudyFile
 
 FIT_VERSION = 1
 """Form of fit.json; history: 1, the first."""
@@ -65,13 +66,6 @@ class Calibrated:
     document: Mapping[str, Any]
     profile: Path
     report: Path
-
-
-def is_results(path: Path) -> bool:
-    """Whether a path names results rather than a target: JSON, or a folder of `tameshi run`."""
-    if path.is_dir():
-        return (path / "results.json").exists() or (path / "summary.json").exists()
-    return path.suffix == ".json"
 
 
 def measuring(asked: Asked) -> Prepared:
@@ -139,10 +133,13 @@ def _read(asked: Asked) -> Recorded:
     if not is_results(path):
         return read_recorded(asked.out)
     if not path.is_dir():
-        document = _json_of(path)
-        if is_fio(document):
-            return read_fio(path, document, asked.size_bytes)
-        if not isinstance(document, dict) or "cells" not in document:
+        documents = documents_of(path)
+        if all(is_fio(document) for document in documents):
+            recorded = read_fio(path, last_state(path, documents), asked.size_bytes)
+            environment = {**recorded.environment, "states": len(documents)}
+            return replace(recorded, environment=environment)
+        document = documents[0]
+        if len(documents) > 1 or not isinstance(document, dict) or "cells" not in document:
             accepted = ["results.json of `tameshi run`", "fio --output-format=json"]
             raise BadInput("this holds no results", where=str(path), accepted=accepted)
     recorded = read_recorded(path)
@@ -154,15 +151,6 @@ def trusted(recorded: Recorded) -> Recorded:
     doubted = [f"{cell.name}: {cell.distrust}" for cell in recorded.cells if cell.distrust]
     cells = [cell for cell in recorded.cells if not cell.distrust]
     return replace(recorded, cells=cells, left_out=[*recorded.left_out, *doubted])
-
-
-def _json_of(path: Path) -> Any:
-    """A JSON file's value; fio prints notes before it."""
-    text = read_text(path, "results.json of `tameshi run`, or fio's JSON")
-    try:
-        return json.loads(text[max(text.find("{"), 0) :])
-    except (ValueError, RecursionError) as error:
-        raise BadInput("this is not JSON", where=str(path), found=str(error)) from None
 
 
 def _with_roles(recorded: Recorded, asked: Asked) -> list[Cell]:
@@ -180,6 +168,8 @@ def basis_of(asked: Asked, recorded: Recorded, cells: Sequence[Cell]) -> str:
     environment = recorded.environment
     if "fio" in environment:
         facts.append(f"results of {environment['fio']}")
+    if (states := environment.get("states", 1)) > 1:
+        facts.append(f"the last of {states} states of the run that the file holds")
     if environment.get("kernel"):
         facts.append(f"Linux {environment['kernel']}")
     for target in environment.get("targets", {}).values():

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from tameshi import _core
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
 from tameshi.calibrate.fio_devices import refuse_several
 from tameshi.calibrate.fio_figures import Place, count_of, figures_of, mean_of, quantiles_of
+from tameshi.calibrate.fio_sections import Section, sections_of
 from tameshi.calibrate.fio_sizes import sized
 from tameshi.calibrate.recorded import COMMIT, Recorded, unusable
 from tameshi.compat import fio
@@ -22,30 +22,26 @@ from tameshi.errors import BadInput, listed
 from tameshi.study import StudyFile, plan
 
 OF_THE_RUN = {"numjobs", "filename", "directory", "write_bw_log", "write_lat_log"}
-OPTION = re.compile(r"[A-Za-z0-9_-]+")
 NO_LATENCIES = "no latencies were recorded"
-
-
-def is_fio(document: Any) -> bool:
-    """Whether a JSON document is fio's."""
-    return isinstance(document, dict) and "fio version" in document and "jobs" in document
+NO_SYNCS = "writes were to be made durable, and fio tells of no sync"
 
 
 def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None = None) -> Recorded:
     """The cells of fio's results, of a device or file of that size where it is known.
 
-    Raises `BadInput` for what fio can't have written, for jobs of several devices, and where the
-    size is needed and not known.
+    Raises `BadInput` for what fio can't have written, for jobs of several devices, where the size
+    is needed and not known, and where jobs ran at once and it is not told which.
     """
     found = Recorded([], {"fio": document["fio version"]}, capacity=device_bytes)
     whole = Place(str(path), "", "", document)
-    groups = list(_groups(whole))
-    refuse_several(whole, ((name, options) for name, options, _ in groups))
-    for name, options, jobs in groups:
-        failed = _failure(jobs)
-        made = failed or _cell(path, name, sized(jobs[0], options, device_bytes), jobs)
+    sections = sections_of(whole)
+    refuse_several(whole, ((section.name, section.options) for section in sections))
+    for section in sections:
+        jobs = [job for clones in section.rounds for job in clones]
+        options = sized(jobs[0], section.options, device_bytes)
+        made = section.at_once or _failure(jobs) or _cell(path, replace(section, options=options))
         if isinstance(made, str):
-            found.left_out.append(f"{name}: {made}")
+            found.left_out.append(f"{section.name}: {made}")
         else:
             found.cells.append(made)
     if not found.cells:
@@ -54,43 +50,15 @@ def read_fio(path: Path, document: Mapping[str, Any], device_bytes: int | None =
     return found
 
 
-def _groups(whole: Place) -> Iterator[tuple[str, dict[str, Any], list[Place]]]:
-    """Jobs that are clones of one another, with a name of their own and what was asked of them."""
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    of_all = whole.table["jobs"]
-    if not isinstance(of_all, list) or not all(isinstance(job, dict) for job in of_all):
-        raise whole.bad("jobs", "this is no list of jobs", "a list of tables, as fio writes it")
-    for job in of_all:
-        key = (str(job.get("jobname")), json.dumps(job.get("job options"), sort_keys=True))
-        groups.setdefault(key, []).append(job)
-    shared = whole.inside("global options")
-    taken: set[str] = set()
-    for (name, _), jobs in groups.items():
-        unique = name if name not in taken else f"{name} ({len(taken) + 1})"
-        taken.add(unique)
-        places = [Place(whole.file, unique, "", job) for job in jobs]
-        own = places[0].inside("job options")
-        if own is None:
-            message = "what was asked of the job is not told, as old versions of fio leave it"
-            raise places[0].bad("job options", message, "a table of the job's options")
-        asked = {key: _option(of, key) for of in (shared, own) if of for key in of.table}
-        yield unique, asked, places
-
-
-def _option(of: Place, key: str) -> str:
-    """An option's value as a line of a job file can have it."""
-    value = of.table[key]
-    plain = isinstance(value, str | int | float) and len(str(value).splitlines()) < 2
-    if not plain or not OPTION.fullmatch(key):
-        raise of.bad(key, "this is no option of a job", "KEY and VALUE as a job file has them")
-    return str(value)
-
-
-def _cell(path: Path, name: str, options: Mapping[str, str], jobs: Sequence[Place]) -> Cell | str:
-    """A cell, or why there is none."""
-    operations = _operations(jobs)
-    if isinstance(operations, str):
-        return operations
+def _cell(path: Path, section: Section) -> Cell | str:
+    """A cell, or why there is none; of a section that ran several times the mean."""
+    rounds: list[dict[str, Figures]] = []
+    for jobs in section.rounds:
+        operations = _operations(jobs)
+        if isinstance(operations, str):
+            return operations
+        rounds.append(operations)
+    options = section.options
     try:
         stream, size = _asked(path, options)
         clones = values.integer(fio.Setting("numjobs", options.get("numjobs", "1"), str(path)), 1)
@@ -98,10 +66,16 @@ def _cell(path: Path, name: str, options: Mapping[str, str], jobs: Sequence[Plac
         return _refusal(error)
     if isinstance(stream, str):
         return stream
-    shown = len(jobs) if len(jobs) > 1 else 1
-    if shown not in (1, clones):
-        return f"{shown} of {clones} clones are told"
-    return Cell(name, {**stream, "jobs": clones}, size, operations)
+    for jobs in section.rounds:
+        if len(jobs) > clones:
+            return f"{len(jobs)} jobs of this name ran at once, and numjobs is {clones}"
+        if 1 < len(jobs) < clones:
+            return f"{len(jobs)} of {clones} clones are told"
+    found = _averaged(rounds)
+    # Of O_DSYNC, a word and no table, the writes themselves take the time.
+    if isinstance(stream.get("sync"), dict) and "write" in found and SYNC not in found:
+        return NO_SYNCS
+    return Cell(section.name, {**stream, "jobs": clones}, size, found)
 
 
 def _refusal(error: BadInput) -> str:
@@ -156,11 +130,16 @@ def _operations(jobs: Sequence[Place]) -> dict[str, Figures] | str:
 
 
 def _synced(job: Place, write: Figures | None) -> dict[str, Figures]:
-    """Syncs after writes, and the two together; none where no sync was counted."""
+    """Syncs after writes, and the two together; none where no sync was counted.
+
+    fio 3 counts `fsync` and `fdatasync` with their latencies, and `fsync` alone as operations.
+    """
     syncs, writes = job.inside("sync"), job.inside("write")
-    count = syncs.number("total_ios", 0.0) if syncs else 0.0
-    told = syncs.inside("lat_ns") if syncs and count else None
-    if not told or not writes or not write:
+    told = syncs.inside("lat_ns") if syncs else None
+    if not syncs or not told or not writes or not write:
+        return {}
+    count = syncs.number("total_ios", 0.0) or told.number("N", 0.0)
+    if not count:
         return {}
     told.above_zero("mean")
     rate, mean = write.rate * count / count_of(writes), mean_of(told)
@@ -174,8 +153,18 @@ def _summed(each: Sequence[Figures]) -> Figures:
         return each[0]
     rate = sum(figures.rate for figures in each)
     mean = sum(figures.mean_ns * figures.rate for figures in each) / rate
-    shares = [share for share, _ in each[0].quantiles]
-    points = [
-        (share, sum((f.quantile(share) or 0.0) * f.rate for f in each) / rate) for share in shares
-    ]
+    points = []
+    for share, _ in each[0].quantiles:
+        at = [(value, of.rate) for of in each if (value := of.quantile(share)) is not None]
+        if len(at) == len(each):
+            points.append((share, sum(value * weight for value, weight in at) / rate))
     return Figures(rate, mean, points)
+
+
+def _averaged(rounds: Sequence[Mapping[str, Figures]]) -> Mapping[str, Figures]:
+    """The mean of what a section did each time that it ran."""
+    if len(rounds) == 1:
+        return rounds[0]
+    kinds = [kind for kind in rounds[0] if all(kind in each for each in rounds)]
+    sums = {kind: _summed([each[kind] for each in rounds]) for kind in kinds}
+    return {kind: replace(of, rate=of.rate / len(rounds)) for kind, of in sums.items()}

@@ -13,9 +13,12 @@ from tameshi import calibrate
 from tameshi.commands.conducting import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
+from tameshi.errors import BadInput
 from tameshi.options import size_of, time_of
 from tameshi.report import fit_markdown, fit_terminal
 
+MEASURING = ("time", "repetitions", "destroy", "quick", "keep", "fresh")
+"""Options that results have no use for."""
 app = typer.Typer(add_completion=False)
 
 SizeOption = Annotated[
@@ -30,6 +33,7 @@ SizeOption = Annotated[
 
 @app.command()
 def calibrate_command(
+    context: typer.Context,
     what: Annotated[
         Path,
         typer.Argument(
@@ -83,12 +87,10 @@ def calibrate_command(
         keep=keep,
         fresh=fresh,
     )
-    if not calibrate.is_results(what):
-        prepared = calibrate.measuring(asked)
-        announce(prepared)
-        reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
-        measured = calibrate.measure(prepared, asked, ERR, reproduce)
-        end(interrupted=measured.interrupted, complete=measured.complete)
+    if calibrate.is_results(what):
+        _refuse_measuring_options(context, what)
+    else:
+        _measure(asked)
     done = calibrate.calibrate(asked, ERR)
     if form == "md":
         typer.echo(fit_markdown(done.document, lang), nl=False)
@@ -96,3 +98,26 @@ def calibrate_command(
         OUT.print(fit_terminal(done.document, lang))
     ERR.print(f"Profile: {done.profile.resolve()}", markup=False, soft_wrap=True)
     ERR.print(f"Report: {done.report.resolve()}", markup=False, soft_wrap=True)
+
+
+def _refuse_measuring_options(context: typer.Context, what: Path) -> None:
+    """Raise `BadInput` for an option that was given and that results have no use for."""
+    for option in MEASURING:
+        source = context.get_parameter_source(option)
+        if source is not None and source.name == "COMMANDLINE":
+            raise BadInput(
+                "this is for measuring, and nothing is measured where there are results",
+                where=f"--{option}",
+                found=f"results in {what}",
+                accepted=["--out", "--name", "--model", "--size", "--format", "--lang"],
+            )
+
+
+def _measure(asked: calibrate.Asked) -> None:
+    """Measures the target; ends the command where that is not complete."""
+    prepared = calibrate.measuring(asked)
+    announce(prepared)
+    reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
+    measured = calibrate.measure(prepared, asked, ERR, reproduce)
+    holds = f"`{shlex.join(['tameshi', 'calibrate', str(asked.out)])}` fits what was measured"
+    end(interrupted=measured.interrupted, complete=measured.complete, holds=holds)

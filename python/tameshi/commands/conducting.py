@@ -27,10 +27,13 @@ def announce(prepared: Prepared) -> None:
             OUT.print(line, markup=False, soft_wrap=True)
 
 
-def end(*, interrupted: bool, complete: bool) -> None:
-    """The exit status of a study that is not complete."""
+def end(
+    *, interrupted: bool, complete: bool, holds: str = "the report holds what was done"
+) -> None:
+    """The exit status of a study that is not complete; `holds` says what is left of its work."""
     if interrupted:
-        ERR.print("Interrupted: the report holds what was done; the same command resumes.")
+        told = f"Interrupted: {holds}; the same command resumes."
+        ERR.print(told, markup=False, soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
     if not complete:
         raise typer.Exit(1)

@@ -54,7 +54,8 @@ def predictions_command(
         own = out / study.name
         done = conduct(prepared, own, ERR, jobs=os.cpu_count() or 1, reproduce=[])
         # What a part of its runs would predict is no prediction of the study.
-        end(interrupted=done.interrupted, complete=done.complete)
+        holds = f"{own} holds what was simulated"
+        end(interrupted=done.interrupted, complete=done.complete, holds=holds)
         found = done.results["published"]
         made = predictions.predictions(study.name, found, done.runs)
         calibrated[study.name] = predictions.calibrations(study.name, found, done.runs)

@@ -1538,6 +1538,15 @@ SAID = {
     "no latencies were recorded": "レイテンシの記録なし",
     "it shows no read and no write": "読み取りも書き込みもなし",
     "{shown} of {clones} clones are told": "{clones}個の複製のうち{shown}個しか記録がない",
+    "{shown} jobs of this name ran at once, and numjobs is {clones}": (
+        "この名前のジョブが{shown}個同時に動作したが、numjobsは{clones}"
+    ),
+    "writes were to be made durable, and fio tells of no sync": (
+        "書き込みの永続化を求めたが、fioの結果に同期の記録なし"
+    ),
+    "several streams may have run at once: it shares its group with {names}": (
+        "複数のストリームが同時に動作した可能性：{names}と同じグループ"
+    ),
     "several streams ran at once": "複数のストリームが同時に動作",
     "an open loop has the rate it was given": "オープンループのレートは指定されたもの",
     "it went through the page cache": "ページキャッシュを経由",

@@ -1,0 +1,67 @@
+"""Whether several documents of fio in one file are of one run, whose states they tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from tameshi.calibrate.fio_figures import number_of
+from tameshi.errors import BadInput
+
+JOBS = ("jobs", "client_stats")
+"""Where fio lists jobs: its own, and those of `fio --client`."""
+ROUNDING_S = 1.0
+"""fio rounds the time that has passed up to whole seconds."""
+
+
+def is_fio(document: Any) -> bool:
+    """Whether a JSON document is fio's."""
+    known = isinstance(document, dict) and "fio version" in document
+    return known and any(key in document for key in JOBS)
+
+
+def last_state(path: Path, documents: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The last of the states of one run, which `--status-interval` has fio write; it holds all.
+
+    Raises `BadInput` where the documents are of several runs.
+    """
+    for at, (earlier, later) in enumerate(pairwise(documents), 2):
+        if not _are_one_run(earlier, later):
+            raise BadInput(
+                "this holds results of several runs of fio",
+                where=str(path),
+                found=f"document {at} of {len(documents)} continues no run that was told before it",
+                accepted=["results of one run; those of others belong into files of their own"],
+            )
+    return documents[-1]
+
+
+def _are_one_run(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
+    """Whether both began at the same time, tell of the same jobs, and no count falls."""
+    begins = [_begin_s(document) for document in (earlier, later)]
+    if begins[0] is None or begins[1] is None or abs(begins[0] - begins[1]) > ROUNDING_S:
+        return False
+    before, after = list(_jobs(earlier)), list(_jobs(later))
+    known = [[job.get("jobname") for job in jobs] for jobs in (before, after)]
+    counts = [[_count(job) for job in jobs] for jobs in (before, after)]
+    return known[0] == known[1] and all(b <= a for b, a in zip(*counts, strict=True))
+
+
+def _begin_s(document: Mapping[str, Any]) -> float | None:
+    """When a run began: when the document was written, less the time that had passed."""
+    written_ms = number_of(document.get("timestamp_ms"))
+    passed = [s for job in _jobs(document) if (s := number_of(job.get("elapsed"))) is not None]
+    return written_ms / 1000 - max(passed) if written_ms is not None and passed else None
+
+
+def _jobs(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    listed = document.get("jobs")
+    yield from (job for job in listed if isinstance(job, dict)) if isinstance(listed, list) else ()
+
+
+def _count(job: Mapping[str, Any]) -> float:
+    """Reads and writes of a job."""
+    sides = [side for kind in ("read", "write") if isinstance(side := job.get(kind), dict)]
+    return sum(number_of(side.get("total_ios")) or 0.0 for side in sides)

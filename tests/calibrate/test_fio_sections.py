@@ -1,0 +1,95 @@
+"""What ran at the same time is no cell; what ran again is one; jobs of one server are read."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fio_json import job, results
+
+from tameshi.calibrate.fio_results import read_fio
+from tameshi.errors import BadInput
+from tameshi.report.text import Text
+
+FILE = Path("fio.json")
+
+
+def timed(of: dict[str, Any], group: int, runtime_ms: int = 1000, elapsed: int = 9):
+    """A job in a group, and how long it and all of fio's run took."""
+    kinds = {kind: of[kind] | {"runtime": runtime_ms} for kind in ("read", "write")}
+    return of | kinds | {"groupid": group, "elapsed": elapsed}
+
+
+def test_sections_of_one_group_ran_at_once_and_are_left_out_by_name():
+    jobs = [timed(job("randread", depth, depth * 1e4), 0) for depth in (1, 2)]
+    alone = timed(job("randread", 4, 4e4), 1)
+    found = read_fio(FILE, results(*jobs, alone))
+    assert [cell.name for cell in found.cells] == ["randread-4k-4"]
+    reason = "several streams may have run at once: it shares its group with"
+    assert found.left_out == [
+        f"randread-4k-1: {reason} randread-4k-2",
+        f"randread-4k-2: {reason} randread-4k-1",
+    ]
+    said = Text("ja").said(found.left_out[0].partition(": ")[2])
+    assert "randread-4k-2" in said and "several" not in said
+
+
+def test_clones_of_one_section_are_one_cell():
+    clone = timed(job("randread", 1, 1e4, numjobs="2"), 0)
+    (cell,) = read_fio(FILE, results(clone, clone)).cells
+    assert cell.depth == 2
+    assert cell.rate == pytest.approx(2e4)
+
+
+@pytest.mark.parametrize(("elapsed", "refused"), [(3, False), (2, True)])
+def test_groups_that_took_longer_than_all_of_fio_ran_at_once_and_are_refused(elapsed, refused):
+    jobs = [timed(job("randread", d, d * 1e4), d, 1001, elapsed) for d in (1, 2)]
+    jobs += [timed(job("randread", 4, 4e4, numjobs="2"), 4, 990, elapsed)] * 2
+    document = results(*jobs)
+    if not refused:
+        assert len(read_fio(FILE, document).cells) == 3
+        return
+    with pytest.raises(BadInput, match="ran at once") as told:
+        read_fio(FILE, document)
+    assert told.value.key == "jobs.elapsed"
+    assert told.value.found == "3.0 s of 3 groups in 2 s"
+
+
+def test_a_section_that_ran_again_is_one_cell_with_the_mean_of_both():
+    jobs = [timed(job("randread", 2, rate), at) for at, rate in enumerate((1e4, 3e4))]
+    (cell,) = read_fio(FILE, results(*jobs)).cells
+    assert cell.rate == pytest.approx(2e4)
+    assert cell.outstanding == pytest.approx(2.0, rel=0.01)
+    assert cell.operations["read"].quantile(0.5) == pytest.approx(1e5, rel=0.01)
+
+
+def test_sections_that_are_alike_and_ran_at_once_are_left_out_in_plain_words():
+    alike = timed(job("randread", 1, 1e4), 0)
+    found = read_fio(FILE, results(alike, alike, timed(job("randread", 4, 4e4), 1)))
+    (line,) = found.left_out
+    assert line == "randread-4k-1: 2 jobs of this name ran at once, and numjobs is 1"
+    assert Text("ja").said(line.partition(": ")[2]) not in line
+
+
+def of_clients(*hosts: str) -> dict[str, Any]:
+    """As `fio --client` writes it: with the sum of all jobs at the end."""
+    jobs = [
+        timed(job("randread", depth, depth * 1e4), at) | {"hostname": host, "port": 8765}
+        for at, (depth, host) in enumerate(zip((1, 2, 4), hosts, strict=True))
+    ]
+    total = {key: value for key, value in jobs[0].items() if key != "job options"}
+    document = results() | {"client_stats": [*jobs, total | {"jobname": "All clients"}]}
+    del document["jobs"]
+    return document
+
+
+def test_jobs_of_one_server_are_read_as_those_of_fio_alone():
+    found = read_fio(FILE, of_clients("a", "a", "a"))
+    assert [cell.depth for cell in found.cells] == [1, 2, 4]
+    assert not found.left_out
+
+
+def test_jobs_of_several_servers_are_refused_and_the_servers_are_named():
+    with pytest.raises(BadInput, match="several servers") as told:
+        read_fio(FILE, of_clients("a", "b", "a"))
+    assert told.value.key == "client_stats"
+    assert told.value.found == "a:8765, b:8765"
