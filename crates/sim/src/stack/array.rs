@@ -276,7 +276,7 @@ impl Array {
     /// A drive dies, or with `None` everything does; whether it was alive.
     pub(crate) fn fail(&mut self, drive: Option<u32>, now: Nanos) -> bool {
         let Some(drive) = drive else {
-            return (0..self.members.count()).fold(false, |lived, member| self.fail_member(member, None, now) || lived);
+            return (0..self.members.count()).filter(|&member| self.fail_member(member, None, now)).count() > 0;
         };
         let member = drive / self.drives;
         let Some(device) = self.members.device_mut(member).filter(|device| device.is_composite()) else {
