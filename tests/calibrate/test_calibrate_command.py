@@ -11,6 +11,7 @@ import fio_json
 import pytest
 
 from tameshi import _core
+from tameshi.calibrate.command import _summary
 
 STUDY = """
 title = "A cloud's volume"
@@ -258,3 +259,18 @@ def test_an_interrupted_calibration_says_what_fits_what_was_measured(tmp_path: P
     assert process.returncode == 130, told
     assert "`tameshi calibrate 'my out'` fits what was measured" in told
     assert "the report holds" not in told
+
+
+def test_what_the_measurement_leaves_open_is_counted_apart_from_what_misses() -> None:
+    def row(low: float, high: float, simulated: float) -> dict:
+        measured = {"rate": 100.0, "low": low, "high": high, "p50": None}
+        figures = {"rate": simulated, "p50": None}
+        error = simulated / 100 - 1
+        return {"held_out": True, "measured": measured, "simulated": figures, "error": error}
+
+    known, open_ = (95.0, 105.0), (80.0, 125.0)
+    rows = [row(*known, 104), row(*known, 117), row(*open_, 135), row(*open_, 139)]
+    once = {**row(1, 2, 100), "measured": {"rate": 100.0, "p50": None}}
+    summary = _summary([*rows, once, {**rows[0], "held_out": False}], held_out=True)
+    counted = ("cells", "within_10", "repeated", "known_to_10", "within_10_of_interval")
+    assert [summary[key] for key in counted] == [5, 2, 4, 2, 2]

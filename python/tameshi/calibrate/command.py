@@ -241,12 +241,14 @@ def _latencies(figures: Mapping[str, Figures]) -> dict[str, float | None]:
 
 
 def _summary(rows: Sequence[Mapping[str, Any]], held_out: bool) -> dict[str, Any]:
-    errors = [abs(row["error"]) for row in rows if row["held_out"] == held_out]
+    rows = [row for row in rows if row["held_out"] == held_out]
+    errors = [abs(row["error"]) for row in rows]
     medians = [
         abs(row["simulated"]["p50"] / row["measured"]["p50"] - 1)
         for row in rows
-        if row["held_out"] == held_out and row["measured"]["p50"] and row["simulated"]["p50"]
+        if row["measured"]["p50"] and row["simulated"]["p50"]
     ]
+    repeated = [row for row in rows if "low" in row["measured"]]
     return {
         "cells": len(errors),
         "within_10": len([error for error in errors if error <= 0.1]),
@@ -254,7 +256,22 @@ def _summary(rows: Sequence[Mapping[str, Any]], held_out: bool) -> dict[str, Any
         "worst_error": max(errors, default=None),
         "median_error_p50": median(medians) if medians else None,
         "within_10_p50": len([error for error in medians if error <= 0.1]),
+        "repeated": len(repeated),
+        "known_to_10": len([row for row in repeated if _is_known(row["measured"])]),
+        "within_10_of_interval": len([row for row in repeated if _is_near(row)]),
     }
+
+
+def _is_known(measured: Mapping[str, float], share: float = 0.1) -> bool:
+    """Whether the 95 % interval of a rate reaches no further than so far from it."""
+    rate, low, high = measured["rate"], measured["low"], measured["high"]
+    return low >= rate * (1 - share) and high <= rate * (1 + share)
+
+
+def _is_near(row: Mapping[str, Any], share: float = 0.1) -> bool:
+    """Whether some rate within what the measurement leaves open is so near to the simulated one."""
+    measured, simulated = row["measured"], row["simulated"]["rate"]
+    return measured["low"] * (1 - share) <= simulated <= measured["high"] * (1 + share)
 
 
 def _write(asked: Asked, best: Fitted, document: Mapping[str, Any], basis: str) -> Calibrated:

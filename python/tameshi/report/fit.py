@@ -71,6 +71,9 @@ def answer(document: Document, text: Text) -> list[str]:
                     within_p50=summary["within_10_p50"],
                 )
             )
+        if role == "held_out" and summary["repeated"]:
+            keys = ("repeated", "known_to_10", "within_10_of_interval")
+            lines.append(text("fit.answer.open", **{key: summary[key] for key in keys}))
     return lines
 
 

@@ -386,6 +386,14 @@ TEXT: dict[str, tuple[str, str]] = {
         "適合に用いなかったセル: {cells}中{within}のレートが10 %以内、誤差の中央値{median}、"
         "最大{worst}。レイテンシの中央値は{cells}中{within_p50}が10 %以内。",
     ),
+    "fit.answer.open": (
+        "What the measurement leaves open: it tells {known_to_10} of {repeated} held-out rates to "
+        "10 % (95 % interval); {within_10_of_interval} of {repeated} are simulated within 10 % of "
+        "their interval.",
+        "実測の不確かさ: 適合に用いなかったレート{repeated}個のうち、95 %信頼区間が±10 %以内に"
+        "収まるものは{known_to_10}個。シミュレーションが信頼区間から10 %以内のものは"
+        "{within_10_of_interval}個。",
+    ),
     "fit.cells": ("Cell by cell", "セルごとの結果"),
     "fit.cell": ("Cell", "セル"),
     "fit.rate": ("Operations per second", "毎秒の操作数"),
