@@ -38,25 +38,27 @@ impl Flash {
         next < end && !(edges && self.join_edges(number, now))
     }
 
+    /// Mapping units that a write begins or ends within and that have no place in the buffer yet.
+    fn edges(&self, Slot { done, next, end, .. }: &Slot) -> [Option<u64>; 2] {
+        let (begin, left) = (done.command.offset_bytes, *next..*end);
+        let within = |byte: u64| {
+            let unit = self.times.unit_of(byte);
+            (!byte.is_multiple_of(self.times.unit_bytes) && left.contains(&unit)).then_some(unit)
+        };
+        let (first, last) = (within(begin), within(begin + u64::from(done.command.length_bytes)));
+        [first, last.filter(|_| last != first)]
+    }
+
     /// Parts of mapping units take their places where the buffer holds these; whether that is all of the write.
     #[cold]
     fn join_edges(&mut self, number: u32, now: Nanos) -> bool {
-        let Slot { done, next, end, durable, .. } = &self.slots[number as usize];
-        let (begin, unit_bytes) = (done.command.offset_bytes, self.times.unit_bytes);
-        let (mut left, behind) = (*next..*end, begin + u64::from(done.command.length_bytes));
+        let slot = &self.slots[number as usize];
         // What waits for its own program has a place of its own.
-        if !durable {
-            let (first, last) = (self.times.unit_of(begin), self.times.unit_of(behind));
-            if !begin.is_multiple_of(unit_bytes) && left.start == first && self.is_held(first, now) {
-                left.start += 1;
-            }
-            if !behind.is_multiple_of(unit_bytes) && left.end > left.start.max(last) && self.is_held(last, now) {
-                left.end -= 1;
-            }
-        }
+        let edges = if slot.durable { [None; 2] } else { self.edges(slot) };
+        let [first, last] = edges.map(|edge| u64::from(edge.is_some_and(|unit| self.is_held(unit, now))));
         let slot = &mut self.slots[number as usize];
-        (slot.next, slot.end) = (left.start, left.end);
-        left.is_empty()
+        (slot.next, slot.end) = (slot.next + first, slot.end - last);
+        slot.next == slot.end
     }
 
     /// Whether the buffer holds a mapping unit of the host's whose program has not begun before `now`.
@@ -82,12 +84,9 @@ impl Flash {
         if self.join_edges(number, now) {
             return;
         }
-        let Slot { done, next, end, ready, .. } = &self.slots[number as usize];
-        let (begin, ready, unit_bytes) = (done.command.offset_bytes, now.max(*ready), self.times.unit_bytes);
-        let (units, behind) = (*next..*end, begin + u64::from(done.command.length_bytes));
-        let within = |byte: u64| Some(self.times.unit_of(byte)).filter(|_| !byte.is_multiple_of(unit_bytes));
-        let (first, last) = (within(begin), within(behind));
-        for unit in first.into_iter().chain(last.filter(|_| last != first)).filter(|unit| units.contains(unit)) {
+        let slot = &self.slots[number as usize];
+        let (edges, ready) = (self.edges(slot), now.max(slot.ready));
+        for unit in edges.into_iter().flatten() {
             self.fetch(self.route(unit), false, now, ready);
         }
     }
