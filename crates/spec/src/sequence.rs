@@ -56,14 +56,27 @@ fn replaces_a_living_one(run: &RunSpec, named: Named<'_>, of: &Member) -> Option
         let left = event.failover.as_ref().and_then(|failover| failover.storage.as_deref());
         failed.or(left).is_some_and(|other| is_one(run, storage, other))
     };
-    let mut kills = events(run).filter(|(_, _, event)| may_kill(event));
-    let first = kills.next();
-    if first.into_iter().chain(kills).any(|kill| !is_before(run, named, kill)) {
-        return None;
+    let restores = |event: &Event| {
+        let replaced = event.replace.as_ref().filter(|other| other.member == Some(member));
+        replaced.and_then(|other| other.storage.as_deref()).is_some_and(|other| is_one(run, storage, other))
+    };
+    let mut kills = events(run).filter(|(_, _, event)| may_kill(event)).peekable();
+    let first = kills.peek().copied();
+    let mut restored = None;
+    for kill in kills.filter(|&kill| !is_before(run, named, kill)) {
+        let between =
+            |&other: &Named<'_>| restores(other.2) && is_before(run, kill, other) && is_before(run, other, named);
+        restored = Some(events(run).find(between)?);
     }
-    let (key, found) = match first {
-        Some((_, later, event)) => (["at", ""], format!("event `{later}` fails it at {}, after that", when(event))),
-        None => (["replace", "member"], "no event that fails it".into()),
+    let (key, found) = match (restored, first) {
+        (Some((_, other, event)), _) => (
+            ["replace", "member"],
+            format!("event `{other}` replaces it at {}, and none fails it in between", when(event)),
+        ),
+        (None, Some((_, later, event))) => {
+            (["at", ""], format!("event `{later}` fails it at {}, after that", when(event)))
+        }
+        (None, None) => (["replace", "member"], "no event that fails it".into()),
     };
     Some(Never {
         key,
