@@ -232,11 +232,10 @@ impl<'a> Phase<'a> {
             let first = wake.min(due).min(host).min(engine);
             if event <= first.min(boundary) && event < self.end {
                 self.enter(world, event.max(world.now));
-                if world.now == boundary {
-                    // What the event begins belongs to the interval after it.
-                    world.write_usage_up_to_now(writer)?;
-                }
+                // What dies or comes with the event is no part of how busy it was before, or after.
+                world.write_usage_up_to_now(writer)?;
                 world.stage(writer)?;
+                world.note_usage();
             } else if first > boundary {
                 self.enter(world, boundary);
                 self.tally();

@@ -369,13 +369,16 @@ impl Array {
         if self.alone && member == 0 {
             return Err(format!("member {drive} is gone with its machine: another pair is not modelled"));
         }
-        if let Some(device) = self.members.device_mut(member) {
-            if !device.is_composite() {
-                return Err(format!("member {drive} is alive: only a dead one can be replaced"));
+        match self.members.device_mut(member) {
+            // It has lost its data, and no command has found out yet.
+            Some(device) if device.is_composite() && device.is_broken() => _ = self.fail_member(member, None, now),
+            Some(device) if device.is_composite() => {
+                let replaced = device.replace(drive % self.drives, now);
+                self.members.look(member as usize);
+                return replaced;
             }
-            let replaced = device.replace(drive % self.drives, now);
-            self.members.look(member as usize);
-            return replaced;
+            Some(_) => return Err(format!("member {drive} is alive: only a dead one can be replaced")),
+            None => {}
         }
         if self.is_broken() {
             return Err(format!("nothing holds what was on member {drive}: the array has lost its data"));

@@ -51,6 +51,18 @@ fn reads() -> StreamSpec {
 }
 
 #[test]
+fn how_busy_a_storage_was_does_not_depend_on_the_interval_in_which_a_member_dies() {
+    let shares = [SECOND / 100, SECOND / 4, SECOND, 3 * SECOND].map(|interval| {
+        let mut spec = spec_of(mirror(), reads(), for_time(3 * SECOND));
+        spec.interval = Time(interval);
+        let left = run(&with(spec, &[fail(3 * SECOND / 2, Some(1))]));
+        assert_eq!(left.sum("capacity.media_ns"), 3 * SECOND, "one disk's time, the busiest one's");
+        left.sum("busy.media_ns") as f64 / left.sum("capacity.media_ns") as f64
+    });
+    assert!(shares.iter().all(|share| (0.995..=1.0).contains(share)), "{shares:?}");
+}
+
+#[test]
 fn a_mirror_loses_half_its_reads_with_a_member_and_gets_them_back_after_the_rebuild() {
     let spec = spec_of(mirror(), reads(), for_time(9 * SECOND));
     let left = run(&with(spec, &[fail(2 * SECOND, Some(1)), replace(4 * SECOND, 1)]));

@@ -281,6 +281,37 @@ fn only_what_died_can_be_replaced() {
 }
 
 #[test]
+fn a_mirror_of_stripes_rebuilds_a_dead_half_that_no_command_has_touched() {
+    let striped = || raid0(2, small(8 << 20));
+    for (name, node) in [
+        ("raid1", raid1(2, striped(), ReadBalance::Nearest)),
+        ("replica", replica(striped(), 20_000, 1_000_000_000, Acknowledge::Both)),
+    ] {
+        let mut device = watched(&with_rebuild(node, 50_000_000, 1_000_000, RebuildManner::Competing)).expect("one");
+        assert!(device.fail(Some(3), 0));
+        assert_eq!(device.replace(3, 10), Ok(()), "{name}: the other half holds all of it");
+        let mut done = vec![];
+        let rebuilt = loop {
+            let now = device.next_wake().expect("the rebuild goes on");
+            device.advance(now, &mut done);
+            if let Some(rebuilt) = device.take_rebuilt() {
+                break rebuilt;
+            }
+        };
+        assert_eq!(rebuilt.bytes, 16 << 20, "{name}");
+        assert!(device.fail(Some(0), rebuilt.at) && !device.is_broken(), "{name}: what was rebuilt serves alone");
+    }
+}
+
+#[test]
+fn a_stripe_that_has_lost_a_member_names_the_one_that_was_to_be_replaced() {
+    let mut device = watched(&raid0(2, raid1(2, plain(), ReadBalance::Nearest))).expect("a device");
+    assert!(device.fail(Some(2), 0) && device.fail(Some(3), 0));
+    let why = device.replace(3, 1).expect_err("nothing holds it");
+    assert!(why.contains("member 3"), "{why}");
+}
+
+#[test]
 fn nothing_is_rebuilt_in_an_array_that_has_lost_its_data() {
     let mut device = watched(&raid1(2, plain(), ReadBalance::Nearest)).expect("a device");
     device.fail(Some(0), 0);
