@@ -235,7 +235,7 @@ impl<'a> Phase<'a> {
                 // What dies or comes with the event is no part of how busy it was before, or after.
                 world.write_usage_up_to_now(writer)?;
                 world.stage(writer)?;
-                world.note_usage();
+                world.note_parts();
             } else if first > boundary {
                 self.enter(world, boundary);
                 self.tally();

@@ -158,6 +158,13 @@ impl World {
         }
     }
 
+    /// Other parts are there from now on: how busy those will have been is counted anew, while what was done goes on.
+    pub(crate) fn note_parts(&mut self) {
+        for place in 0..self.used.len() {
+            self.used[place].1.usage = self.usage(place).usage;
+        }
+    }
+
     /// What that which stands at a place of `used` has done until now: a device, or behind them the host.
     fn usage(&self, place: usize) -> Used {
         let mut usage = Usage::default();
