@@ -14,6 +14,8 @@ from tameshi.paths import PROFILES, STUDIES
 FIGURE = re.compile(r"\bS\d-\d{4}\b")
 KINDS = ("engines", "hosts")
 IN_STUDIES = (
+    ("drive-spec-table", "storage.disk.size", "S0-0006"),
+    ("drive-spec-table", "storage.array.size", "S0-0008"),
     ("mysql-disk-or-flash", "engine.mysql.redo_log", "S2-0025, S2-0041"),
     (
         "flash-card-review-applications",
