@@ -271,7 +271,7 @@ fn visits(run: &RunSpec) -> impl Iterator<Item = (&PhaseSpec, u64)> {
 }
 
 /// Nanoseconds that a run takes by its phases' limits.
-fn time_at_most(run: &RunSpec) -> Option<u64> {
+pub(crate) fn time_at_most(run: &RunSpec) -> Option<u64> {
     visits(run).map(|(phase, times)| Some(phase.until.time_at_most(phase.ramp)?.0 * times)).sum()
 }
 
