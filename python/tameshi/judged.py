@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tameshi import _core
@@ -78,7 +78,7 @@ def _dead(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator
     own = next((w for w in run.outcome["windows"] if w["phase"] == index), None)
     if len(part.spans) > 1 or own is None:
         return
-    streams = run.spec.phases[index].streams
+    streams, drives = run.spec.phases[index].streams, shared_drives(run)
     for name in dict.fromkeys(stream.storage for stream in streams):
         at = run.spec.repetition, index
         windows = [frames.window(*at, s.name, part) for s in streams if s.storage == name]
@@ -86,16 +86,17 @@ def _dead(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator
         if silent_ns is None:
             continue
         since_ns = part.spans[0][1] - silent_ns
-        fails = (event["t_ns"] for event in frames.events if _is_failure(event, name))
+        together = {name, *(other for other in drives if drives[other] == drives.get(name))}
+        fails = (event["t_ns"] for event in frames.events if _is_failure(event, together))
         interval_ns = _core.nanoseconds(run.spec.interval)
         near = [t_ns for t_ns in fails if abs(t_ns - since_ns) <= interval_ns]
         figure, at_ns = ("failed_ns", max(near)) if near else ("since_ns", since_ns)
         yield Finding("dead", name, {figure: float(at_ns - own["visits"][0][0])})
 
 
-def _is_failure(event: Mapping[str, Any], storage: str) -> bool:
-    """Whether an event is that a member of a storage, or all of it, failed."""
-    return event["kind"] == "fail" and event["storage"] == storage and not event.get("survived")
+def _is_failure(event: Mapping[str, Any], storages: Collection[str]) -> bool:
+    """Whether an event is that a member of one of the storages, or all of it, failed."""
+    return event["kind"] == "fail" and event["storage"] in storages and not event.get("survived")
 
 
 def _missed(frames: Frames, run: SealedRun, index: int) -> Iterator[Finding]:

@@ -167,6 +167,7 @@ def _cell(
         "world": cell.world,
         "phase": cell.phase,
         "levels": dict(cell.levels),
+        **({} if cell.spec.streams or cell.spec.programs else {"pause": True}),
         "runs": {status: statuses.count(status) for status in ("complete", "partial", "failed")},
         "verdict": worst([*verdicts, warning] if flagged else verdicts),
         "flags": [flag.as_json() for flag in flagged],

@@ -461,3 +461,21 @@ def test_a_phase_without_figures_stands_in_the_answer_and_the_others_have_their_
             "In b all 1,600 commands failed; in idle nothing was completed; at 2.00 s d fails as a "
             "whole."
         )
+
+
+def test_a_pause_is_not_said_to_be_without_figures_whatever_happens_in_it() -> None:
+    replaced = {"kind": "replace", "storage": "d", "member": 1}
+    stretch = {"repetition": 0, "from_ns": 0, "to_ns": 1e9, "happened": [replaced]}
+    missed = {"code": "missed", "subject": "late", "figures": {}}
+    load = first_look.load("read", "w", 100.0, 1e6, 4096)
+    idle = first_look.cell("simulated", "idle", {}, [])
+    idle |= {"pause": True, "timeline": [stretch], "findings": [missed]}
+
+    def said(*cells: dict[str, Any]) -> str:
+        view = read_results(first_look.results() | {"axes": [], "cells": [*cells]})
+        return " ".join(line.clauses[0].sentence for line in answers(view, Text("en")))
+
+    works = first_look.cell("simulated", "a", {}, load)
+    assert said(works) == said(works, idle)
+    assert "in idle nothing was completed" in said(works, idle | {"pause": False}).lower()
+    assert "In idle nothing was completed" in said(idle), "nothing else has figures"

@@ -23,7 +23,7 @@ CASES = [
     ),
     (
         "event",
-        lambda t: t + '[event.cut]\nat = "1 s"\nfailover = {}\n',
+        lambda t: t + '[event.cut]\nat = "100 ms"\nfailover = {}\n',
         [],
         "event.cut: `failover` befalls a database, and no phase runs a program on one",
     ),

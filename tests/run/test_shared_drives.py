@@ -53,3 +53,18 @@ def test_what_a_drive_does_for_its_functions_is_told_once_under_its_name(
     shown = tameshi("report", out, "--format", "md").stdout
     rows = [line for line in shown.splitlines() if line.startswith("| card |")]
     assert len([row for row in rows if "3.20 TB" in row]) == 2
+
+
+def test_functions_of_one_drive_fail_together_at_the_time_of_the_event(
+    study, tmp_path: Path
+) -> None:
+    text = STUDY.partition("[phase.both]")[0].replace('read = "0 %"', "")
+    text += '[phase.p]\nworkload = ["stream.reads", "stream.writes"]\nuntil = { time = "60 ms" }\n'
+    text += '[event.dies]\nat = "33 ms"\nphase = "p"\nfail = { storage = "a" }\n'
+    text += '[run]\ninterval = "10 ms"\n'
+    out = tmp_path / "out"
+    done = tameshi("run", study(text), "--out", out)
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    dead = {f["subject"]: f["figures"] for f in cell["findings"] if f["code"] == "dead"}
+    assert dead == {name: {"failed_ns": 33_000_000.0} for name in ("a", "b")}

@@ -360,6 +360,7 @@ fn all_phases(spec: &RunSpec, world: &mut World, writer: &mut Writer) -> Result<
         let mut phase = begin(spec, step, world);
         let (ended_by, done) = phase.run(spec, world, writer)?;
         if ended_by == EndedBy::Stopped {
+            world.staging.close();
             phase.drain(world, writer)?;
             return Ok(false);
         }
@@ -379,6 +380,9 @@ fn all_phases(spec: &RunSpec, world: &mut World, writer: &mut Writer) -> Result<
         if goes_on && !stopped && world.engine.is_none() {
             phase.hand_over(world, writer)?;
             continue;
+        }
+        if stopped || next.is_none() {
+            world.staging.close();
         }
         // Transactions under way come to their end before others begin, and a long queue before a short one.
         phase.drain(world, writer)?;

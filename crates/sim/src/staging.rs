@@ -169,6 +169,11 @@ impl Staging {
         Ok(())
     }
 
+    /// The last phase has ended: nothing happens any more while what is outstanding completes.
+    pub(crate) fn close(&mut self) {
+        self.next = Nanos::MAX;
+    }
+
     /// Records what never came to happen.
     pub(crate) fn end(&self, now: Nanos, writer: &mut Writer) -> Result<(), SimError> {
         for waiting in &self.waiting {

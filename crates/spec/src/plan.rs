@@ -10,7 +10,7 @@ use crate::happenings::Stage;
 use crate::phases::expand;
 use crate::programs;
 use crate::resolve::{Profiles, resolve_database, resolve_engine, resolve_host, resolve_storages, unsupported};
-use crate::run::{PhaseSpec, RUN_SPEC_VERSION, RunSpec, World};
+use crate::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, World};
 use crate::search::{self, CellRates};
 use crate::sequence;
 use crate::study::{Answer, Method, Phase, Published, Search, Study, Varies, Window};
@@ -19,6 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::random::derived_seed;
 use tameshi_base::{InputError, InputErrorKind, Time};
+use tameshi_workload::StreamSpec;
 
 /// What the planner is asked.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -271,7 +272,7 @@ fn visits(run: &RunSpec) -> impl Iterator<Item = (&PhaseSpec, u64)> {
 }
 
 /// Nanoseconds that a run takes by its phases' limits.
-fn time_at_most(run: &RunSpec) -> Option<u64> {
+pub(crate) fn time_at_most(run: &RunSpec) -> Option<u64> {
     visits(run).map(|(phase, times)| Some(phase.until.time_at_most(phase.ramp)?.0 * times)).sum()
 }
 
@@ -280,39 +281,34 @@ fn written_at_most(run: &RunSpec) -> Option<u64> {
     visits(run).map(|(phase, times)| Some(written_in_phase(phase)? * times)).sum()
 }
 
-/// Bytes that a phase writes at most: its amount, or what open-loop streams ask for in its time.
+/// Bytes that a phase writes at most: of each stream its amount, or what it asks for in open loop in the phase's time.
 fn written_in_phase(phase: &PhaseSpec) -> Option<u64> {
     if !phase.programs.is_empty() {
         return None;
     }
     let time = phase.until.time_at_most(phase.ramp);
-    let by_time = phase.streams.iter().map(|stream| {
-        let of = &stream.stream;
-        let written_ppm = u128::from(of.written().0);
-        if written_ppm == 0 {
-            return Some(0);
-        }
+    let by_time = |of: &StreamSpec| {
         let requests = u128::from(of.arrivals.requests_within(time?.0, of.duty)?);
+        let written_ppm = u128::from(of.written().0);
         Some((requests * u128::from(of.mean_start_bytes()) * written_ppm).div_ceil(1_000_000) as u64)
-    });
-    let writes = phase.streams.iter().any(|stream| stream.stream.written().0 > 0);
-    let by_amount = phase.until.amount.filter(|_| writes).map(|_| {
-        let of = |stream: &crate::run::PhaseStream| {
-            let per_job = phase.budget_bytes_per_job(&stream.stream).unwrap_or(0);
-            let of_job = match (stream.stream.is_mixed(), stream.stream.longest().0) {
-                _ if stream.stream.written().0 == 0 => 0,
-                (false, _) => per_job.next_multiple_of(stream.stream.mean_start_bytes()),
-                // The last request may begin one byte before the budget's end.
-                (true, longest) => per_job - 1 + longest,
-            };
-            of_job * u64::from(stream.stream.jobs)
+    };
+    let by_amount = |of: &StreamSpec| {
+        let per_job = phase.budget_bytes_per_job(of)?;
+        // Of a tree an amount is what its journal takes.
+        let times = of.lsm.map_or(1, |tree| 1 + u64::from(tree.levels));
+        let of_job = if of.is_mixed() {
+            // The last request may begin one byte before the budget's end.
+            per_job - 1 + of.longest().0
+        } else {
+            per_job.next_multiple_of(of.mean_start_bytes() / times)
         };
-        phase.streams.iter().map(of).sum::<u64>()
-    });
-    match (by_time.sum::<Option<u64>>(), by_amount) {
-        (Some(time), Some(amount)) => Some(time.min(amount)),
-        (time, amount) => time.or(amount),
-    }
+        Some(of_job * times * u64::from(of.jobs))
+    };
+    let of_stream = |stream: &PhaseStream| match &stream.stream {
+        of if of.written().0 == 0 => Some(0),
+        of => by_time(of).into_iter().chain(by_amount(of)).min(),
+    };
+    phase.streams.iter().map(of_stream).sum()
 }
 
 fn storage_bytes(runs: &[RunSpec]) -> IndexMap<String, u64> {

@@ -1,13 +1,16 @@
-//! Whether events can come about one after another: only what has died is replaced, and what is dead doesn't die again.
+//! Whether events can come about: nothing happens behind the run's end, only what has died is replaced, and what is dead
+//! doesn't die again.
 //!
 //! What follows from times alone is refused, and only where no run of the study could do it: phases may end early, and at other levels
 //! of an axis an event may stand at another time.
 
 use crate::document::{Source, Table};
 use crate::node::Node;
-use crate::run::{PhaseSpec, RunSpec};
+use crate::plan;
+use crate::run::{PhaseSpec, RoundsSpec, RunSpec, World};
 use crate::study::{Event, Failure, Member};
-use tameshi_base::{InputError, InputErrorKind};
+use tameshi_base::{InputError, InputErrorKind, Time};
+use tameshi_workload::Arrivals;
 
 /// Why an event never happens: where that is written, a sentence, what is there and what it takes.
 struct Never {
@@ -41,11 +44,50 @@ pub(crate) fn may_happen(source: Source<'_>, cells: &[(&Table<'_>, &RunSpec)]) -
 fn never(run: &RunSpec, name: &str) -> Option<Never> {
     let (place, name, event) = run.events.get_full(name)?;
     let named = (place, name.as_str(), event);
+    if let Some(never) = is_behind_the_end(run, event) {
+        return Some(never);
+    }
     match (&event.replace, &event.fail) {
         (Some(member), _) => replaces_a_living_one(run, named, member),
         (_, Some(failure)) => fails_a_dead_one(run, named, failure),
         _ => None,
     }
+}
+
+/// Of events of the run; those of a phase are held against its own time.
+fn is_behind_the_end(run: &RunSpec, event: &Event) -> Option<Never> {
+    let end = Time(plan::time_at_most(run)?);
+    (event.phase.is_none() && event.at >= end && has_no_pauses(run)).then(|| Never {
+        key: ["at", ""],
+        message: format!("the run is over after {end}, before this event"),
+        found: event.at.to_string(),
+        accepted: format!("less than {end}"),
+    })
+}
+
+/// Whether each phase begins at the end of the one before, whatever the run does. A real machine takes its time in between;
+/// the simulated one lets transactions come to their end there, and what is outstanding where the next phase may have less.
+fn has_no_pauses(run: &RunSpec) -> bool {
+    let visits = (0..run.phases.len()).flat_map(|index| {
+        let ends = |rounds: &&RoundsSpec| rounds.most() > 1 && rounds.range().end == index + 1;
+        let again = run.rounds.iter().find(ends).map_or(0..0, RoundsSpec::range);
+        std::iter::once(index).chain(again).map(|index| &run.phases[index])
+    });
+    let visits: Vec<&PhaseSpec> = visits.collect();
+    if visits.len() == 1 {
+        return true;
+    }
+    let is_simple = |phase: &&PhaseSpec| {
+        phase.programs.is_empty() && phase.streams.iter().all(|of| of.stream.arrivals == Arrivals::Closed)
+    };
+    let never_less_on = |storage: &String| {
+        let outstanding = |phase: &&PhaseSpec| -> u64 {
+            let there = phase.streams.iter().filter(|of| of.storage == *storage);
+            there.map(|of| u64::from(of.stream.jobs) * u64::from(of.stream.most_outstanding())).sum()
+        };
+        visits.iter().map(outstanding).filter(|&most| most > 0).is_sorted()
+    };
+    run.world == World::Simulated && visits.iter().all(is_simple) && run.storage.keys().all(never_less_on)
 }
 
 fn replaces_a_living_one(run: &RunSpec, named: Named<'_>, of: &Member) -> Option<Never> {

@@ -13,12 +13,13 @@ from tameshi.report.text import Text, format_value
 def phases(view: View, world: str) -> dict[str, list[Mapping[str, Any]]]:
     """By phase, the cells whose runs ended without a single figure.
 
-    A pause in which nothing happens is no news beside what has figures.
+    A pause is no news beside what has figures, whatever happens in it.
     """
     found: dict[str, list[Mapping[str, Any]]] = {}
     for cell in view.cells:
         ended = any(cell.get("runs", {}).get(state) for state in ("complete", "partial"))
-        news = cell.get("findings") or cell.get("timeline") or not view.points
+        happened = cell.get("findings") or cell.get("timeline")
+        news = (happened and not cell.get("pause")) or not view.points
         if cell["world"] == world and ended and news and not cell.get("estimates"):
             found.setdefault(cell["phase"], []).append(cell)
     return found

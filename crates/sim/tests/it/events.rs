@@ -99,6 +99,17 @@ fn without_events_a_run_is_what_it_was() {
 }
 
 #[test]
+fn nothing_happens_once_the_last_phase_has_ended() {
+    let spec = spec_of(mirror(), reads(), for_time(2 * SECOND));
+    let clean = run(&spec).digest;
+    let late = run(&with(spec.clone(), &[fail(2 * SECOND, None), fail(2 * SECOND + 50_000, Some(0))]));
+    assert_eq!((late.events("fail"), late.events("missed").len()), (vec![], 2), "{}", late.events);
+    assert_eq!(late.digest, clean, "what is outstanding completes");
+    let last = run(&with(spec, &[fail(2 * SECOND - 1, None)]));
+    assert_eq!(last.events("fail"), [2 * SECOND - 1]);
+}
+
+#[test]
 fn commands_that_fail_are_counted_and_in_no_rate() {
     let left = run(&with(spec_of(mirror(), reads(), for_time(2 * SECOND)), &[fail(SECOND, None)]));
     let (failed, served) = (left.sum("load.failed"), left.sum("read.count"));

@@ -18,7 +18,7 @@ fn events_resolve_to_their_storage_and_member() {
     let text = with(
         "[event.dies]\nat = \"100 ms\"\nphase = \"p\"\nfail = { member = 1 }\n\
          [event.new]\nat = \"200 ms\"\nreplace = { storage = \"disk\", member = 1 }\n\
-         [event.dark]\nat = \"2 s\"\npower_cut = {}\n",
+         [event.dark]\nat = \"300 ms\"\npower_cut = {}\n",
     );
     let run = &planned(&text).expect("plans").runs[0];
     assert!(run.unsupported.is_empty(), "{:?}", run.unsupported);
@@ -123,6 +123,58 @@ fn what_may_come_about_in_some_run_is_planned() {
     ] {
         planned(&with_events(events)).expect("plans");
     }
+}
+
+const OF_THE_RUN: &str = "fail = { member = 1 }";
+const TWO_PHASES: &str = "[phase.before]\nworkload = [\"stream.s\"]\nuntil = { time = \"2 s\" }\n[phase.p]";
+
+#[test]
+fn an_event_of_the_run_at_its_end_or_behind_it_is_refused() {
+    let two = |text: String| text.replace("[phase.p]", TWO_PHASES);
+    let rounds = "[rounds.r]\nphases = [\"p\"]\ntimes = 3\n";
+    for (name, text) in [
+        ("event_at_the_end_of_the_run", with_events(&[("1 s", OF_THE_RUN)])),
+        ("event_behind_the_end_of_the_run", with_events(&[("2 s", OF_THE_RUN)])),
+        ("event_behind_a_phase_that_may_end_early", {
+            with_events(&[("1 s", OF_THE_RUN)]).replace("time = \"1 s\"", "time = \"1 s\", amount = \"1 MiB\"")
+        }),
+        ("event_behind_two_phases", two(with_events(&[("3 s", OF_THE_RUN)]))),
+        ("event_behind_all_rounds", with_events(&[("3 s", OF_THE_RUN)]) + rounds),
+    ] {
+        let error = planned(&text).expect_err(name);
+        assert_eq!(error.kind, InputErrorKind::Conflict, "{name}: {error}");
+        check_golden(name, &error.to_string());
+    }
+    let killed = "[event.e]\nat = \"1 s\"\nkill = {}\n";
+    let text = with(killed).replace("[workload.stream.s]", PROGRAM).replace("stream.s", "key_update");
+    planned_in(&text, World::Measured, &profiles()).expect_err("one phase lasts its time in every world");
+    planned_in(&text.replacen("\"1 s\"\nkill", "\"999 ms\"\nkill", 1), World::Measured, &profiles()).expect("it may");
+}
+
+#[test]
+fn an_event_of_the_run_may_come_where_the_end_is_not_certain() {
+    let two = |text: String| text.replace("[phase.p]", TWO_PHASES);
+    planned(&with_events(&[("999 ms", OF_THE_RUN)])).expect("just before the end");
+    planned(&two(with_events(&[("2999 ms", OF_THE_RUN)]))).expect("in the second phase");
+    let without_time = two(with_events(&[("9 s", OF_THE_RUN)])).replacen("time = \"2 s\"", "amount = \"1 MiB\"", 1);
+    planned(&without_time).expect("nobody knows how long the first phase takes");
+    let deep = "[workload.stream.deep]\nqueue_depth = 8\n[workload.stream.s]";
+    let shallow = two(with_events(&[("9 s", OF_THE_RUN)])).replace("[workload.stream.s]", deep);
+    planned(&shallow.replacen("[\"stream.s\"]", "[\"stream.deep\"]", 1)).expect("a long queue drains in between");
+    let arriving = "[workload.stream.s]\narrivals = { constant = { rate = \"10 /s\" } }";
+    planned(&two(with_events(&[("9 s", OF_THE_RUN)])).replace("[workload.stream.s]", arriving))
+        .expect("and so may this");
+    let levels = "[axis.late]\nset = \"event.e0.at\"\nlevels = [\"5 ms\", \"9 s\"]\n";
+    planned(&(with_events(&[("1 ms", OF_THE_RUN)]) + levels)).expect("it happens at one level");
+    let rounds = "[rounds.r]\nphases = [\"before\", \"p\"]\ntimes = 2\n";
+    let grows = two(with_events(&[("9 s", OF_THE_RUN)])) + rounds;
+    planned(&grows).expect_err("equal depths");
+    let grows = grows.replace("[workload.stream.s]", deep).replacen(
+        "phase.p]\nworkload = [\"stream.s\"]",
+        "phase.p]\nworkload = [\"stream.deep\"]",
+        1,
+    );
+    planned(&grows).expect("the second round has less outstanding than the first ends with");
 }
 
 #[test]

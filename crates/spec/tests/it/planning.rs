@@ -116,6 +116,31 @@ fn bytes_written_are_bounded_by_amount_or_by_rate_and_else_unknown() {
 }
 
 #[test]
+fn bytes_written_are_bounded_by_a_stream_s_own_amount() {
+    let bound = |text: &str| planned(text).expect("plans").bytes_written_at_most;
+    let own = "[workload.stream.s]\nread = \"0 %\"\njobs = 3\namount = \"10 MiB\"";
+    let writes = SMALL.replacen("[workload.stream.s]", own, 1);
+    assert_eq!(bound(&writes), Some(2562 * 4096), "each of three jobs rounds its share up to whole blocks");
+    assert_eq!(bound(&writes.replace("\"0 %\"", "\"100 %\"")), Some(0));
+    let beside = |other: &str| {
+        let both = format!("[workload.stream.other]\n{other}\n[workload.stream.s]");
+        writes.replacen("[workload.stream.s]", &both, 1).replace("[\"stream.s\"]", "[\"stream.s\", \"stream.other\"]")
+    };
+    assert_eq!(bound(&beside("")), Some(2562 * 4096), "who only reads adds nothing");
+    assert_eq!(bound(&beside("read = \"0 %\"")), None, "who writes without end does");
+    let rate = beside("read = \"0 %\"\narrivals = { constant = { rate = \"100 /s\" } }");
+    assert_eq!(bound(&rate), Some((2562 + 100) * 4096), "each by what bounds it");
+    let of_phase = beside("read = \"0 %\"").replacen("time = \"1 s\"", "time = \"1 s\", amount = \"1 MiB\"", 1);
+    assert_eq!(bound(&of_phase), Some((2562 + 256) * 4096), "the phase's amount is for those without their own");
+    let tree = "read = \"0 %\"\npattern = \"sequential\"\nsync = { group_commit = { committers = 4 } }\n\
+                lsm = { memtable = \"1 MiB\", journal = \"1 MiB\", fan_out = 4, levels = 2, block_size = \"64 KiB\", queue_depth = 4 }";
+    let tree = bound(&writes.replacen("read = \"0 %\"", tree, 1));
+    assert_eq!(tree, Some(3 * 2562 * 4096), "a tree's journal, and once more for each level");
+    let for_a_time = of_phase.replacen("read = \"0 %\"", "read = \"0 %\"\nduration = \"500 ms\"", 1);
+    assert_eq!(bound(&for_a_time), None, "and not for those that end by their time");
+}
+
+#[test]
 fn through_the_page_cache_any_length_goes() {
     let stream = "[workload.stream.s]\naccess = \"buffered\"\nblock_size = \"2300 B\"";
     let plan = planned(&SMALL.replacen("[workload.stream.s]", stream, 1)).expect("plans");
