@@ -270,8 +270,8 @@ def _is_known(measured: Mapping[str, float], share: float = 0.1) -> bool:
 
 def _is_near(row: Mapping[str, Any], share: float = 0.1) -> bool:
     """Whether some rate within what the measurement leaves open is so near to the simulated one."""
-    measured, simulated = row["measured"], row["simulated"]["rate"]
-    return measured["low"] * (1 - share) <= simulated <= measured["high"] * (1 + share)
+    low, high = row["measured"]["low"] * (1 - share), row["measured"]["high"] * (1 + share)
+    return bool(low <= row["simulated"]["rate"] <= high)
 
 
 def _write(asked: Asked, best: Fitted, document: Mapping[str, Any], basis: str) -> Calibrated:
