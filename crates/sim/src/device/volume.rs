@@ -10,6 +10,7 @@
 use super::barrier::Barrier;
 use super::flash::Pace;
 use super::{Breakdown, DeviceCompletion};
+use crate::chance::Chance;
 use crate::fault::Loss;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -84,9 +85,8 @@ struct Standstill {
 }
 
 impl Standstill {
-    fn new(profile: &profile::Stalls) -> Self {
+    fn new(profile: &profile::Stalls, mut random: Random) -> Self {
         let (every, lasting) = (profile.every.value.0 as f64, Draws::new(&profile.lasting.value));
-        let mut random = Random::named(0, "volume/stalls");
         Self { next: random.exponential(every) as Nanos, every, lasting, random }
     }
 
@@ -132,7 +132,7 @@ pub struct Volume {
 
 impl Volume {
     /// A volume at rest.
-    pub fn new(profile: &VolumeProfile) -> Self {
+    pub fn new(profile: &VolumeProfile, chance: &Chance) -> Self {
         let limit = profile.limit.as_ref().map(|limit| Limit {
             command: Pace::per_second(limit.command_rate.value).time(1),
             bytes: Pace::per_second(limit.byte_rate.value),
@@ -146,8 +146,8 @@ impl Volume {
             parallel: profile.parallel.value,
             rounds: profile.rounds.as_ref().is_some_and(|rounds| rounds.value),
             limit,
-            stalls: profile.stalls.as_ref().map(Standstill::new),
-            random: Random::named(0, "volume"),
+            stalls: profile.stalls.as_ref().map(|stalls| Standstill::new(stalls, chance.of("stalls"))),
+            random: chance.of("latencies"),
             waiting: VecDeque::new(),
             held: 0,
             round_at: None,

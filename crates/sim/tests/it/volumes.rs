@@ -1,10 +1,13 @@
 //! A volume does what its profile says: latencies, parallelism, rounds, limits and stalls, against arithmetic.
 
 use crate::support::*;
-use tameshi_base::units::Time;
-use tameshi_base::{CommandKind, Nanos};
-use tameshi_sim::{Device, DeviceCompletion};
+use tameshi_base::units::{Size, Time};
+use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_sim::{Chance, Device, DeviceCompletion, stack};
 use tameshi_spec::profile;
+use tameshi_spec::run::{PhaseStream, StorageSpec};
+use tameshi_spec::study::ReadBalance;
+use tameshi_workload::StreamSpec;
 
 /// Commands per second over the second half of what was done.
 fn rate(done: &[DeviceCompletion]) -> f64 {
@@ -176,4 +179,36 @@ fn a_forced_write_and_a_flush_take_the_flushs_time() {
     let [write, flush] = [&done[0], &done[1]].map(latency);
     assert!((1_109_096..=2_109_096).contains(&write), "{write}");
     assert!((1_000_000..=2_000_000).contains(&flush), "{flush}");
+}
+
+#[test]
+fn another_seed_draws_other_latencies_and_stalls() {
+    let latencies = |device: &profile::Device, seed| {
+        let mut spec = spec(device.clone(), StreamSpec::default(), for_time(SECOND));
+        spec.seed = seed;
+        run(&spec).sum("read.latency_sum")
+    };
+    for device in [volume(), with_stalls(constant(400))] {
+        assert_eq!(latencies(&device, 1), latencies(&device, 1));
+        assert_ne!(latencies(&device, 1), latencies(&device, 2));
+    }
+}
+
+#[test]
+fn two_storages_and_two_members_do_not_draw_alike() {
+    let mut spec = spec(volume(), StreamSpec::default(), for_time(SECOND));
+    let model = spec.storage["disk"].model.clone();
+    spec.storage.insert("other".into(), StorageSpec { size: Size(1 << 30), scale: 1, sparse: false, model });
+    let stream = spec.phases[0].streams[0].stream.clone();
+    spec.phases[0].streams.push(PhaseStream { name: "second".into(), storage: "other".into(), stream });
+    let left = run(&spec);
+    let sums = left.series.iter().filter(|row| row.3 == "read.latency_sum").map(|row| row.4).collect::<Vec<_>>();
+    assert_eq!(sums.len(), 2);
+    assert_ne!(sums[0], sums[1]);
+    // A write waits for the greater of two latencies from 300 to 500 us: 433 and a third in the mean.
+    let mirror = stack::placed(&raid1(2, leaf(volume()), ReadBalance::default()), &Chance::new(1, "disk"));
+    let write = |id| Command { kind: CommandKind::Write, ..random_4k("writes")(id) };
+    let done = closed_loop_on(mirror.expect("a device"), 1, 20_000, write);
+    let mean = done.iter().map(latency).sum::<Nanos>() as f64 / done.len() as f64;
+    assert_close(mean, 433_333.0 + 9_096.0, 0.005, "the greater of two");
 }
