@@ -3072,7 +3072,7 @@ class VolumeProfile(BaseModel):
     limit: Annotated[
         VolumeLimit | None,
         Field(
-            description='Rates that all commands together never exceed, as a provider sets them; absent: none.'
+            description='Rates that all commands together come to in the long run at most, as a provider sets them; absent: none.'
         ),
     ] = None
     stalls: Annotated[

@@ -4,6 +4,7 @@
 //! on the order of a hash: the same spec gives the same digest on any machine, alone or beside others.
 
 pub mod agenda;
+mod chance;
 mod check;
 pub mod device;
 mod digest;
@@ -19,6 +20,7 @@ mod seats;
 pub mod stack;
 mod staging;
 
+pub use chance::Chance;
 pub use check::unsupported;
 pub use device::{Breakdown, Device, DeviceCompletion};
 pub use run::{SimError, execute};

@@ -1,5 +1,6 @@
 //! One run in virtual time: its devices, its phases in order, its digest.
 
+use crate::chance::Chance;
 use crate::check;
 use crate::device::{Device, DeviceCompletion};
 use crate::digest::Digest;
@@ -330,13 +331,14 @@ fn devices(spec: &RunSpec) -> Result<Vec<Device>, String> {
         .map(|storage| places[storage].0)
         .collect();
     let mut devices: Vec<Device> = Vec::new();
-    for (storage, (device, _)) in spec.storage.values().zip(places) {
+    for ((name, storage), (device, _)) in spec.storage.iter().zip(places) {
         let Some(node) = &storage.model else { continue };
+        let chance = Chance::new(spec.seed, name);
         match (devices.get_mut(device), node) {
             (Some(shared), Node::Partition { function, .. }) => shared.grant(function),
             (Some(_), _) => {}
-            (None, _) if befallen.contains(&device) => devices.push(stack::watched(node)?),
-            (None, _) => devices.push(stack::node(node)?),
+            (None, _) if befallen.contains(&device) => devices.push(stack::watched(node, &chance)?),
+            (None, _) => devices.push(stack::placed(node, &chance)?),
         }
     }
     Ok(devices)

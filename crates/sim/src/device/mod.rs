@@ -22,6 +22,7 @@ pub use null::Null;
 pub use volume::Volume;
 pub use xpoint::XPoint;
 
+use crate::chance::Chance;
 use crate::stack::{self, Array, Cache, Linked, Shared};
 use tameshi_base::{Command, Nanos};
 use tameshi_record::{Usage, Wear};
@@ -129,6 +130,14 @@ impl Device {
     /// # Errors
     /// A sentence that names the value no such device can have.
     pub fn new(profile: &profile::Device) -> Result<Self, String> {
+        Self::placed(profile, &Chance::default())
+    }
+
+    /// The same with the chance of its place in a run.
+    ///
+    /// # Errors
+    /// A sentence that names the value no such device can have.
+    pub fn placed(profile: &profile::Device, chance: &Chance) -> Result<Self, String> {
         Ok(match profile {
             profile::Device::Null(_) => Self::Null(Box::default()),
             profile::Device::Hdd(profile) => {
@@ -140,7 +149,7 @@ impl Device {
             }
             profile::Device::Flash(profile) => Self::Flash(Box::new(Flash::new(profile)?)),
             profile::Device::XPoint(profile) => Self::XPoint(Box::new(XPoint::new(profile))),
-            profile::Device::Volume(profile) => Self::Volume(Box::new(Volume::new(profile))),
+            profile::Device::Volume(profile) => Self::Volume(Box::new(Volume::new(profile, chance))),
         })
     }
 

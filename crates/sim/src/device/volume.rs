@@ -10,12 +10,13 @@
 use super::barrier::Barrier;
 use super::flash::Pace;
 use super::{Breakdown, DeviceCompletion};
+use crate::chance::Chance;
 use crate::fault::Loss;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_record::{Resource, Usage};
-use tameshi_spec::profile::{self, LatencyPoint, VolumeProfile, VolumeService};
+use tameshi_spec::profile::{self, LatencyPoint, VolumeLimit, VolumeProfile, VolumeService};
 
 /// A distribution of times by points of its cumulative function.
 #[derive(Debug)]
@@ -57,20 +58,85 @@ impl Service {
     }
 }
 
-/// Rates that all commands share: when each lets the next one through.
+/// Stretches of time in which something works, one after the other, and how long they are together.
+#[derive(Debug, Default)]
+struct Work {
+    all: Nanos,
+    /// Those that had not ended when last looked at; between them it waits.
+    ahead: VecDeque<(Nanos, Nanos)>,
+}
+
+impl Work {
+    fn add(&mut self, from: Nanos, to: Nanos) {
+        self.all += to - from;
+        match self.ahead.back_mut() {
+            Some((_, end)) if *end == from => *end = to,
+            _ => self.ahead.push_back((from, to)),
+        }
+    }
+
+    /// What has ended by `now` is looked at no more.
+    #[inline]
+    fn pass(&mut self, now: Nanos) {
+        while self.ahead.pop_front_if(|&mut (_, end)| end <= now).is_some() {}
+    }
+
+    /// How long it has worked by `now`.
+    fn until(&self, now: Nanos) -> Nanos {
+        self.all - self.ahead.iter().map(|&(from, to)| to.saturating_sub(from.max(now))).sum::<Nanos>()
+    }
+
+    /// What would be done after `now` will not be.
+    fn end(&mut self, now: Nanos) {
+        self.all = self.until(now);
+        self.ahead.clear();
+    }
+}
+
+/// How much of its rate the limit that the other one holds back can make up for later. QEMU, which stands behind many a
+/// provider's volumes, lets through as much at once where no burst is set (`util/throttle.c`: a tenth of a second's).
+const CATCH_UP: Nanos = 100_000_000;
+
+/// Rates that all commands share, those of commands and of bytes: each has a clock, which a command puts forward by what it
+/// takes of that rate, and goes through when no clock is ahead of the time.
+///
+/// So mixed lengths come to the rate that binds in the long run, and over any time to no more of either than its rate gives
+/// and `CATCH_UP` of it. Nothing is saved up while nobody waits: a volume at rest has no credit.
 #[derive(Debug)]
 struct Limit {
     command: Nanos,
     bytes: Pace,
     free: [Nanos; 2],
+    /// While a command that came would have to wait: as long as the busier limit takes.
+    used: Work,
 }
 
 impl Limit {
+    fn new(profile: &VolumeLimit) -> Self {
+        Self {
+            command: Pace::per_second(profile.command_rate.value).time(1),
+            bytes: Pace::per_second(profile.byte_rate.value),
+            free: [0; 2],
+            used: Work::default(),
+        }
+    }
+
     /// When a command of so many bytes that could begin at `now` may.
     fn admit(&mut self, now: Nanos, bytes: u64) -> Nanos {
-        let at = now.max(self.free[0]).max(self.free[1]);
-        self.free = [at + self.command, at + self.bytes.time(bytes)];
+        let [commands, carried] = self.free;
+        let last = commands.max(carried);
+        let at = now.max(last);
+        // From `last` to `at` nobody waited: that puts both clocks forward.
+        let rested = |free: Nanos| (free + (at - last)).max(at.saturating_sub(CATCH_UP));
+        self.free = [rested(commands) + self.command, rested(carried) + self.bytes.time(bytes)];
+        self.used.add(at, self.free[0].max(self.free[1]));
         at
+    }
+
+    /// What was let through after `now` is forgotten, and takes nothing of the rates.
+    fn forget(&mut self, now: Nanos) {
+        self.free = self.free.map(|free| free.min(now));
+        self.used.end(now);
     }
 }
 
@@ -84,9 +150,8 @@ struct Standstill {
 }
 
 impl Standstill {
-    fn new(profile: &profile::Stalls) -> Self {
+    fn new(profile: &profile::Stalls, mut random: Random) -> Self {
         let (every, lasting) = (profile.every.value.0 as f64, Draws::new(&profile.lasting.value));
-        let mut random = Random::named(0, "volume/stalls");
         Self { next: random.exponential(every) as Nanos, every, lasting, random }
     }
 
@@ -126,18 +191,13 @@ pub struct Volume {
     events: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
     scheduled: u64,
     barrier: Barrier,
-    /// Time that the processor has worked and that limits were used up, what lies ahead included.
-    busy: [Nanos; 2],
+    /// What the processor works, stalls included.
+    work: Work,
 }
 
 impl Volume {
     /// A volume at rest.
-    pub fn new(profile: &VolumeProfile) -> Self {
-        let limit = profile.limit.as_ref().map(|limit| Limit {
-            command: Pace::per_second(limit.command_rate.value).time(1),
-            bytes: Pace::per_second(limit.byte_rate.value),
-            free: [0; 2],
-        });
+    pub fn new(profile: &VolumeProfile, chance: &Chance) -> Self {
         Self {
             services: [&profile.read, &profile.write].map(Service::new),
             flush: Draws::new(&profile.flush.value),
@@ -145,9 +205,9 @@ impl Volume {
             flushed: false,
             parallel: profile.parallel.value,
             rounds: profile.rounds.as_ref().is_some_and(|rounds| rounds.value),
-            limit,
-            stalls: profile.stalls.as_ref().map(Standstill::new),
-            random: Random::named(0, "volume"),
+            limit: profile.limit.as_ref().map(Limit::new),
+            stalls: profile.stalls.as_ref().map(|stalls| Standstill::new(stalls, chance.of("stalls"))),
+            random: chance.of("latencies"),
             waiting: VecDeque::new(),
             held: 0,
             round_at: None,
@@ -157,16 +217,14 @@ impl Volume {
             events: BinaryHeap::with_capacity(1024),
             scheduled: 0,
             barrier: Barrier::default(),
-            busy: [0; 2],
+            work: Work::default(),
         }
     }
 
     pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        let [processor, limits] = self.busy;
-        usage.add(Resource::Controller, 1, processor.saturating_sub(self.processor.saturating_sub(now)));
+        usage.add(Resource::Controller, 1, self.work.until(now));
         if let Some(limit) = &self.limit {
-            let ahead = limit.free[0].max(limit.free[1]).saturating_sub(now);
-            usage.add(Resource::Allowance, 1, limits.saturating_sub(ahead));
+            usage.add(Resource::Allowance, 1, limit.used.until(now));
         }
     }
 
@@ -178,6 +236,10 @@ impl Volume {
         self.free_slots.clear();
         self.barrier = Barrier::default();
         (self.held, self.round_at, self.processor) = (0, None, now);
+        self.work.end(now);
+        if let Some(limit) = &mut self.limit {
+            limit.forget(now);
+        }
         Loss::default()
     }
 
@@ -241,8 +303,17 @@ impl Volume {
         }
     }
 
+    #[inline]
+    fn pass(&mut self, now: Nanos) {
+        self.work.pass(now);
+        if let Some(limit) = &mut self.limit {
+            limit.used.pass(now);
+        }
+    }
+
     /// Takes a command: its turn on the processor, then its latency.
     fn begin(&mut self, command: Command, submitted: Nanos, epoch: u64, now: Nanos) {
+        self.pass(now);
         let kind = usize::from(command.kind != CommandKind::Read);
         let latency = self.services[kind].latency.draw(&mut self.random);
         let mut breakdown = Breakdown { media: latency, ..Breakdown::default() };
@@ -254,6 +325,7 @@ impl Volume {
     /// pass beside one another.
     fn begin_round(&mut self, now: Nanos) {
         self.round_at = None;
+        self.pass(now);
         let Some((first, ..)) = self.waiting.front() else { return };
         let kind = usize::from(first.kind != CommandKind::Read);
         let alone = if self.waiting.len() == 1 || self.parallel == 1 { self.services[kind].alone } else { 0 };
@@ -281,7 +353,6 @@ impl Volume {
         let mut ready = now;
         if let Some(limit) = self.limit.as_mut().filter(|_| command.kind != CommandKind::Flush) {
             ready = limit.admit(now, bytes);
-            self.busy[1] += limit.free[0].max(limit.free[1]) - ready;
         }
         let turn = ready.max(self.processor);
         self.worked(turn, turn + breakdown.controller + breakdown.link)
@@ -304,7 +375,7 @@ impl Volume {
     /// The processor works from one time to another, stalls not counted: when it has done so.
     fn worked(&mut self, from: Nanos, to: Nanos) -> Nanos {
         let end = self.stalls.as_mut().map_or(to, |stalls| stalls.delayed(from, to));
-        self.busy[0] += end - from;
+        self.work.add(from, end);
         self.processor = end;
         end
     }

@@ -7,7 +7,7 @@ use super::layout::{Choice, Layout, Planned};
 use super::linked::Linked;
 use super::members::{Members, Owner, Piece};
 use super::order::{Next, ORDERED, Order};
-use super::rebuild::{Rebuilding, Step, as_new};
+use super::rebuild::{Rebuilding, Spares, Step};
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
 use crate::fault::{ERROR_AFTER, Loss, Rebuilt};
@@ -16,7 +16,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Heat, Usage, Wear};
 use tameshi_spec::profile;
-use tameshi_spec::run::{Function, Link, Node, Rebuild};
+use tameshi_spec::run::{Function, Link, Rebuild};
 use tameshi_workload::Priority;
 
 /// A command under way.
@@ -46,8 +46,8 @@ pub struct Array {
     /// Operations that end without a member: when, in which order, which.
     timed: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
     sequence: u64,
-    /// What each member is, for the one that replaces it, and how many drives that is.
-    member: Node,
+    /// What replaces a member; how large a member is, and how many drives.
+    spares: Spares,
     member_bytes: u64,
     drives: u32,
     settings: Rebuild,
@@ -69,18 +69,18 @@ pub struct Array {
 }
 
 impl Array {
-    /// An array of `devices`, each of which is a `member`.
-    pub(super) fn new(layout: Layout, devices: Vec<Device>, member: &Node, settings: Rebuild) -> Self {
+    /// An array of `devices`, each of which is what its spares are.
+    pub(super) fn new(layout: Layout, devices: Vec<Device>, spares: Spares, settings: Rebuild) -> Self {
         Self {
             layout,
-            members: Members::new(devices, matches!(member.drive().1, profile::Device::Hdd(_))),
+            members: Members::new(devices, matches!(spares.member.drive().1, profile::Device::Hdd(_))),
             ops: Slab::default(),
             order: Order::default(),
             timed: BinaryHeap::new(),
             sequence: 0,
-            member: member.clone(),
-            member_bytes: member.capacity().0,
-            drives: member.drives(),
+            member_bytes: spares.member.capacity().0,
+            drives: spares.member.drives(),
+            spares,
             settings,
             first_suffices: false,
             link: None,
@@ -383,7 +383,7 @@ impl Array {
         if self.is_broken() {
             return Err(format!("nothing holds what was on member {drive}: the array has lost its data"));
         }
-        let (link, new) = (self.link.filter(|_| member > 0), super::node(&as_new(&self.member))?);
+        let (link, new) = (self.link.filter(|_| member > 0), self.spares.take()?);
         let device = if let Some(link) = link { Linked::over(&link, new)? } else { new };
         self.members.replace(member, device, now);
         self.waiting.push_back(member);

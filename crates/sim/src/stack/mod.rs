@@ -20,8 +20,10 @@ pub use cache::Cache;
 pub use linked::Linked;
 pub use shared::Shared;
 
+use crate::chance::Chance;
 use crate::device::Device;
 use layout::{Choice, Layout};
+use rebuild::Spares;
 use tameshi_spec::profile::HddProfile;
 use tameshi_spec::run::{Node, Rebuild};
 use tameshi_spec::study::{Acknowledge, CacheKind};
@@ -31,12 +33,20 @@ use tameshi_spec::study::{Acknowledge, CacheKind};
 /// # Errors
 /// A sentence that names the value no such device can have.
 pub fn node(node: &Node) -> Result<Device, String> {
+    placed(node, &Chance::default())
+}
+
+/// The same with the chance of its place in a run.
+///
+/// # Errors
+/// A sentence that names the value no such device can have.
+pub fn placed(node: &Node, chance: &Chance) -> Result<Device, String> {
     let array = |layout, members: u32, of: &Node, rebuild: Rebuild| -> Result<Device, String> {
-        let devices = (0..members).map(|_| self::node(of)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Device::Array(Box::new(Array::new(layout, devices, of, rebuild))))
+        let devices = (0..members).map(|member| placed(of, &chance.within(member))).collect::<Result<Vec<_>, _>>()?;
+        Ok(Device::Array(Box::new(Array::new(layout, devices, Spares::new(of, chance), rebuild))))
     };
     match node {
-        Node::Device { device, .. } => Device::new(device),
+        Node::Device { device, .. } => Device::placed(device, chance),
         Node::Raid0 { members, of, chunk } => {
             array(Layout::Stripe { chunk: chunk.0 }, *members, of, Rebuild::default())
         }
@@ -49,15 +59,16 @@ pub fn node(node: &Node) -> Result<Device, String> {
         }
         Node::Raid5 { members, of, chunk, rebuild } => array(Layout::Parity { chunk: chunk.0 }, *members, of, *rebuild),
         Node::Replica { of, link, acknowledge } => {
-            let sides = vec![self::node(of)?, Linked::over(link, self::node(of)?)?];
-            let array = Array::new(Layout::Mirror { read: Choice::First }, sides, of, Rebuild::default());
+            let [near, far] = [0, 1].map(|side| placed(of, &chance.within(side)));
+            let (layout, sides) = (Layout::Mirror { read: Choice::First }, vec![near?, Linked::over(link, far?)?]);
+            let array = Array::new(layout, sides, Spares::new(of, chance), Rebuild::default());
             Ok(Device::Array(Box::new(array.across(*link, *acknowledge == Acknowledge::Local))))
         }
         Node::Partition { of, function } => {
-            let shared = Shared::new(self::node(of)?, function, node.capacity().0);
+            let shared = Shared::new(placed(of, chance)?, function, node.capacity().0);
             Ok(Device::Shared(Box::new(shared)))
         }
-        Node::OverProvisioned { of, .. } => self::node(of),
+        Node::OverProvisioned { of, .. } => placed(of, chance),
         Node::Cache { of, cache } => {
             let settings = cache::Settings {
                 memory_bytes: cache.memory.0,
@@ -69,7 +80,7 @@ pub fn node(node: &Node) -> Result<Device, String> {
                 capacity_bytes: of.capacity().0,
                 row_bytes: row_bytes(of),
             };
-            Ok(Device::Cache(Box::new(Cache::new(settings, self::node(of)?))))
+            Ok(Device::Cache(Box::new(Cache::new(settings, placed(of, chance)?))))
         }
     }
 }
@@ -93,13 +104,13 @@ fn row_bytes(node: &Node) -> Option<u64> {
 ///
 /// # Errors
 /// A sentence that names the value no such device can have.
-pub fn watched(of: &Node) -> Result<Device, String> {
-    let device = node(of)?;
+pub fn watched(of: &Node, chance: &Chance) -> Result<Device, String> {
+    let device = placed(of, chance)?;
     if matches!(device, Device::Array(_)) {
         return Ok(device);
     }
     let whole = Layout::Stripe { chunk: 1 << 62 };
-    Ok(Device::Array(Box::new(Array::new(whole, vec![device], of, Rebuild::default()))))
+    Ok(Device::Array(Box::new(Array::new(whole, vec![device], Spares::new(of, chance), Rebuild::default()))))
 }
 
 /// The volatile write cache of a hard disk, if its profile has one: half of it may hold what is not on the medium. A

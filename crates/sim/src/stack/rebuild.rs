@@ -5,6 +5,8 @@
 //! way at once. Beside other work, a rebuild that is faster than its least rate lets its step end before it starts the next
 //! (`competing`), or sleeps for half a second at a time (`yielding`).
 
+use crate::chance::Chance;
+use crate::device::Device;
 use tameshi_base::Nanos;
 use tameshi_spec::profile::{self, Written};
 use tameshi_spec::run::{Node, Rebuild};
@@ -113,12 +115,56 @@ pub(super) fn time_of(bytes: u64, bytes_per_second: u64) -> Nanos {
     (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(bytes_per_second.max(1))) as Nanos
 }
 
+/// New members for an array.
+#[derive(Debug)]
+pub(super) struct Spares {
+    /// What each member is.
+    pub(super) member: Node,
+    chance: Chance,
+    taken: u32,
+}
+
+impl Spares {
+    pub(super) fn new(member: &Node, chance: &Chance) -> Self {
+        Self { member: member.clone(), chance: chance.within("spare"), taken: 0 }
+    }
+
+    /// The next one, which draws as none before it.
+    pub(super) fn take(&mut self) -> Result<Device, String> {
+        self.taken += 1;
+        super::placed(&as_new(&self.member), &self.chance.within(self.taken))
+    }
+}
+
 /// A member as it comes from the shop: nothing was ever written to it.
-pub(super) fn as_new(member: &Node) -> Node {
+fn as_new(member: &Node) -> Node {
     let mut member = member.clone();
     if let profile::Device::Flash(flash) = member.drive_mut() {
         (flash.simulated.written, flash.simulated.dead_channels) = (Written::Never, 0);
         flash.simulated.worn_percent = None;
     }
     member
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tameshi_base::{Command, CommandKind};
+
+    #[test]
+    fn a_new_member_draws_neither_as_the_old_one_nor_as_another_new_one() {
+        let profile = include_str!("../../../../profiles/devices/cloud-volume-1tb.toml");
+        let device = toml::from_str::<profile::DeviceProfile>(profile).expect("a profile").device;
+        let (node, chance) = (Node::Device { profile: "test".into(), device }, Chance::new(1, "disk"));
+        let latency = |mut device: Device| {
+            let (mut done, kind) = (vec![], CommandKind::Read);
+            device.submit(0, &Command { id: 0, kind, offset_bytes: 0, length_bytes: 4096, fua: false, stream: 0 });
+            device.advance(Nanos::MAX / 2, &mut done);
+            done[0].at
+        };
+        let old = latency(super::super::placed(&node, &chance.within(0)).expect("a device"));
+        let mut spares = Spares::new(&node, &chance);
+        let [first, second] = [(); 2].map(|()| latency(spares.take().expect("a device")));
+        assert!(old != first && old != second && first != second, "{old}, {first}, {second}");
+    }
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use tameshi_base::units::{Share, Time};
 use tameshi_base::{CommandKind, Nanos};
 use tameshi_sim::fault::Rebuilt;
-use tameshi_sim::stack::watched;
 use tameshi_sim::{Device, DeviceCompletion};
 use tameshi_spec::profile::{CleaningPolicy, FlashProfile, Simulated, Written};
 use tameshi_spec::run::RunSpec;

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use tameshi_base::units::{Rate, Share};
 use tameshi_base::{Command, CommandKind, Nanos, Random};
 use tameshi_sim::fault::Rebuilt;
-use tameshi_sim::stack::watched;
 use tameshi_sim::{Breakdown, Device, DeviceCompletion};
 use tameshi_spec::profile::{self, HostLink, Written};
 use tameshi_spec::run::Node;

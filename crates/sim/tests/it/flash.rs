@@ -2,12 +2,11 @@
 
 use crate::support::{
     SECOND, assert_close, closed_loop_on, command, flash, flash_drive, for_amount, leaf, raid1, raid5, run, sourced,
-    spec, unprotected, with_map_writes,
+    spec, unprotected, watched, with_map_writes,
 };
 use std::collections::BTreeMap;
 use tameshi_base::units::{Size, Time};
 use tameshi_base::{Command, CommandKind, Random, Share};
-use tameshi_sim::stack::watched;
 use tameshi_sim::{Device, DeviceCompletion};
 use tameshi_spec::profile::{self, CleaningPolicy, FlashProfile, Power, ReadRetry, Simulated, Written};
 use tameshi_spec::run::Node;

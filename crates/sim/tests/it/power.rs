@@ -4,7 +4,6 @@ use crate::support::*;
 use tameshi_base::units::{Share, Size, Time};
 use tameshi_base::{CommandKind, Nanos};
 use tameshi_sim::Device;
-use tameshi_sim::stack::watched;
 use tameshi_spec::profile::{self, Drawn, FlashProfile, Power, Simulated, Written};
 use tameshi_spec::run::Node;
 use tameshi_spec::study::ReadBalance;

@@ -7,7 +7,6 @@ use tameshi_base::units::{Size, Time};
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_sim::Device;
 use tameshi_sim::fault::Loss;
-use tameshi_sim::stack::watched;
 use tameshi_spec::profile::FlashProfile;
 use tameshi_spec::study::{CacheKind, ReadBalance, RebuildManner};
 

@@ -6,7 +6,6 @@ use crate::support::*;
 use tameshi_base::CommandKind;
 use tameshi_base::units::{Share, Temperature, Time};
 use tameshi_sim::Device;
-use tameshi_sim::stack::watched;
 use tameshi_spec::profile::{FlashProfile, Power, Simulated, Thermal, Written};
 use tameshi_spec::study::ReadBalance;
 use tameshi_workload::StreamSpec;

@@ -1,10 +1,14 @@
 //! A volume does what its profile says: latencies, parallelism, rounds, limits and stalls, against arithmetic.
 
 use crate::support::*;
-use tameshi_base::units::Time;
-use tameshi_base::{CommandKind, Nanos};
-use tameshi_sim::{Device, DeviceCompletion};
+use tameshi_base::units::{Rate, Size, Time};
+use tameshi_base::{Command, CommandKind, Nanos, Random};
+use tameshi_record::{Resource, Usage};
+use tameshi_sim::{Chance, Device, DeviceCompletion, stack};
 use tameshi_spec::profile;
+use tameshi_spec::run::{PhaseStream, StorageSpec};
+use tameshi_spec::study::{Event, Member, ReadBalance};
+use tameshi_workload::StreamSpec;
 
 /// Commands per second over the second half of what was done.
 fn rate(done: &[DeviceCompletion]) -> f64 {
@@ -176,4 +180,193 @@ fn a_forced_write_and_a_flush_take_the_flushs_time() {
     let [write, flush] = [&done[0], &done[1]].map(latency);
     assert!((1_109_096..=2_109_096).contains(&write), "{write}");
     assert!((1_000_000..=2_000_000).contains(&flush), "{flush}");
+}
+
+/// A volume of 16 000 commands and 1 GB per second; what serves it takes so long for a command, and a tenth of a second for 1 GB.
+fn limited(latency_us: u64, service: Nanos) -> profile::Device {
+    let mut device = with_limit(constant(latency_us), 16_000, 1_000_000_000);
+    if let profile::Device::Volume(volume) = &mut device {
+        volume.parallel.value = 2_048;
+        for each in [&mut volume.read, &mut volume.write] {
+            (each.command_time, each.transfer_rate) = (sourced(Time(service)), sourced(Rate(10_000 * SECOND)));
+        }
+    }
+    device
+}
+
+/// Commands and bytes per second of a closed loop of lengths.
+fn rates(depth: u64, length: impl FnMut(u64) -> u32) -> [f64; 2] {
+    let mut length = length;
+    let ask = |id| command(id, CommandKind::Read, 0, length(id));
+    let done = closed_loop(&limited(500, 0), depth, 100_000, ask);
+    let half = &done[done.len() / 2..];
+    let bytes: u64 = half[1..].iter().map(|d| u64::from(d.command.length_bytes)).sum();
+    [rate(&done), bytes as f64 * 1e9 / (half[half.len() - 1].at - half[0].at) as f64]
+}
+
+#[test]
+fn mixed_lengths_come_to_the_limit_that_binds_however_they_alternate() {
+    const SMALL: u32 = 4 << 10;
+    const LARGE: u32 = 256 << 10;
+    let mixed = |percent: u64| {
+        let mut random = Random::named(1, "lengths");
+        rates(256, move |_| if random.below(100) < percent { LARGE } else { SMALL })
+    };
+    assert_close(mixed(20)[0], 16_000.0, 0.002, "commands run out first");
+    assert_close(mixed(50)[1], 1e9, 0.002, "bytes run out first");
+    // A log beside a scan: 400 small ones, then 100 large ones, would take 26 ms of bytes and 31 of commands.
+    let in_turns = rates(256, |id| if id % 500 < 400 { SMALL } else { LARGE });
+    assert_close(in_turns[0], 16_000.0, 0.002, "in turns");
+    assert_close(rates(256, |_| SMALL)[0], 16_000.0, 1e-6, "small ones alone");
+    assert_close(rates(256, |_| LARGE)[1], 1e9, 1e-4, "large ones alone");
+    assert_close(rates(64, |_| 1 << 20)[1], 1e9, 1e-4, "larger ones alone");
+}
+
+#[test]
+fn no_stretch_of_time_sees_more_than_its_rate_and_a_tenth_of_a_second_of_it() {
+    let mut random = Random::named(2, "lengths");
+    let (mut left, mut length) = (0, 4096);
+    let ask = |id| {
+        if left == 0 {
+            (left, length) = (1 + random.below(4_000), [4 << 10, 64 << 10, 1 << 20][random.below(3) as usize]);
+        }
+        left -= 1;
+        command(id, CommandKind::Read, 0, length)
+    };
+    // With one latency, no time of service to speak of and in order: what is let through ends so much later.
+    let done = closed_loop(&limited(500, 0), 256, 60_000, ask);
+    type Amount = fn(&DeviceCompletion) -> u64;
+    let amounts: [(f64, Amount); 2] = [(16_000.0, |_| 1), (1e9, |d| u64::from(d.command.length_bytes))];
+    for (rate, amount) in amounts {
+        let (mut so_far, mut least, mut most) = (0.0, f64::MAX, 0.0f64);
+        for d in &done {
+            let due = (d.at - d.breakdown.link) as f64 * rate / 1e9;
+            least = least.min(so_far - due);
+            most = most.max(so_far - due - least);
+            so_far += amount(d) as f64;
+        }
+        assert!((0.09..=0.1001).contains(&(most / rate)), "{} s of {rate}", most / rate);
+    }
+}
+
+#[test]
+fn a_volume_at_rest_has_no_credit_and_lets_one_command_through_at_once() {
+    for length in [4 << 10, 256 << 10] {
+        let spaced = if length == 4 << 10 { 62_500 } else { 262_144 };
+        let mut device = Device::new(&limited(500, 0)).expect("a device");
+        for begin in [0, SECOND, 10 * SECOND] {
+            let mut done = vec![];
+            (0..100).for_each(|id| device.submit(begin, &command(id, CommandKind::Read, 0, length)));
+            device.advance(begin + SECOND / 2, &mut done);
+            let first = begin + 500_000 + u64::from(length) / 10;
+            assert!(done[0].at.abs_diff(first) < 100, "the first does not wait");
+            assert!((0..100).all(|id| done[id].at.abs_diff(first + id as u64 * spaced) < 100), "each {spaced} ns");
+        }
+    }
+}
+
+/// How long of each resource was used up to `now`.
+fn used(device: &Device, now: Nanos) -> [Nanos; 2] {
+    let mut usage = Usage::default();
+    device.usage(now, &mut usage);
+    [Resource::Controller, Resource::Allowance].map(|resource| usage.of(resource).1)
+}
+
+#[test]
+fn a_processor_that_the_limit_holds_back_rests_between_commands() {
+    // 87.5 ms of allowance, in which the processor works for 20.409 us of each 62.5.
+    let (work, spaced) = (20_409, 62_500);
+    for every in [MS, 10 * MS, 37 * MS, 99 * MS] {
+        let mut device = Device::new(&limited(500, 20_000)).expect("a device");
+        let mut next = every;
+        for burst in 0..10u64 {
+            (0..1_400).for_each(|id| device.submit(burst * 100 * MS, &command(id, CommandKind::Read, 0, 4096)));
+            while next < (burst + 1) * 100 * MS {
+                device.advance(next, &mut vec![]);
+                let within = next - burst * 100 * MS;
+                let (whole, part) = ((within / spaced).min(1_400), (within % spaced).min(work));
+                let part = if whole < 1_400 { part } else { 0 };
+                let expected =
+                    [(burst * 1_400 + whole) * work + part, burst * 1_400 * spaced + within.min(1_400 * spaced)];
+                assert_eq!(used(&device, next), expected, "at {next}");
+                next += every;
+            }
+            device.advance((burst + 1) * 100 * MS, &mut vec![]);
+        }
+    }
+}
+
+#[test]
+fn what_was_used_never_falls_and_is_never_more_than_the_time() {
+    let limit = || limited(50, 3_000);
+    let kinds = [limit(), with_stalls(limit()), in_rounds(limit(), 7), with_stalls(in_rounds(limit(), 64))];
+    for (kind, device) in kinds.iter().enumerate() {
+        let mut device = Device::new(device).expect("a device");
+        let (mut random, mut now, mut before) = (Random::named(4, "gaps"), 0, [0; 2]);
+        for id in 0..4_000 {
+            let later = now + random.below(if id % 100 == 0 { 20 * MS } else { MS / 10 });
+            device.advance(later, &mut vec![]);
+            let after = used(&device, later);
+            for (after, before) in after.iter().zip(before) {
+                assert!(
+                    (before..=before + later - now).contains(after),
+                    "{kind}: {before} to {after}, {now} to {later}"
+                );
+            }
+            (before, now) = (after, later);
+            device.submit(now, &command(id, CommandKind::Write, 0, 4096 << random.below(5)));
+        }
+        assert!(before.iter().all(|&used| used > SECOND / 100), "{kind}: {before:?}");
+    }
+}
+
+#[test]
+fn a_power_cut_takes_back_the_allowance_of_what_it_forgets() {
+    // 64 of 4 MiB are let through in 268 ms; whose request failed asks anew 10 ms later.
+    let stream = StreamSpec { block_size: Size(4 << 20), queue_depth: 64, ..StreamSpec::default() };
+    let mut spec = spec(limited(500, 5_000), stream, for_time(SECOND));
+    spec.interval = Time(100 * MS);
+    let cut = Some(Member { storage: Some("disk".into()), member: None });
+    spec.events.insert("cut".into(), Event { at: Time(500 * MS), power_cut: cut, ..Event::default() });
+    let left = run(&spec);
+    let each = |metric: &str| {
+        let of = left.series.iter().filter(|row| row.3 == metric && row.0 > 500 * MS);
+        of.map(|row| row.4 as f64).collect::<Vec<_>>()
+    };
+    assert_eq!(left.events("power_cut"), [500 * MS]);
+    assert_eq!(each("read.bytes").len(), 5);
+    each("read.bytes").iter().for_each(|&bytes| assert_close(bytes, 1e8, 0.12, "bytes of an interval"));
+    each("busy.allowance_ns").iter().for_each(|&busy| assert_close(busy, 1e8, 0.101, "of its time"));
+}
+
+#[test]
+fn another_seed_draws_other_latencies_and_stalls() {
+    let latencies = |device: &profile::Device, seed| {
+        let mut spec = spec(device.clone(), StreamSpec::default(), for_time(SECOND));
+        spec.seed = seed;
+        run(&spec).sum("read.latency_sum")
+    };
+    for device in [volume(), with_stalls(constant(400))] {
+        assert_eq!(latencies(&device, 1), latencies(&device, 1));
+        assert_ne!(latencies(&device, 1), latencies(&device, 2));
+    }
+}
+
+#[test]
+fn two_storages_and_two_members_do_not_draw_alike() {
+    let mut spec = spec(volume(), StreamSpec::default(), for_time(SECOND));
+    let model = spec.storage["disk"].model.clone();
+    spec.storage.insert("other".into(), StorageSpec { size: Size(1 << 30), scale: 1, sparse: false, model });
+    let stream = spec.phases[0].streams[0].stream.clone();
+    spec.phases[0].streams.push(PhaseStream { name: "second".into(), storage: "other".into(), stream });
+    let left = run(&spec);
+    let sums = left.series.iter().filter(|row| row.3 == "read.latency_sum").map(|row| row.4).collect::<Vec<_>>();
+    assert_eq!(sums.len(), 2);
+    assert_ne!(sums[0], sums[1]);
+    // A write waits for the greater of two latencies from 300 to 500 us: 433 and a third in the mean.
+    let mirror = stack::placed(&raid1(2, leaf(volume()), ReadBalance::default()), &Chance::new(1, "disk"));
+    let write = |id| Command { kind: CommandKind::Write, ..random_4k("writes")(id) };
+    let done = closed_loop_on(mirror.expect("a device"), 1, 20_000, write);
+    let mean = done.iter().map(latency).sum::<Nanos>() as f64 / done.len() as f64;
+    assert_close(mean, 433_333.0 + 9_096.0, 0.005, "the greater of two");
 }

@@ -27,7 +27,7 @@ pub struct VolumeProfile {
     /// Time that the processor is busy longer with the first write after a flush; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_flush: Option<Sourced<Time>>,
-    /// Rates that all commands together never exceed, as a provider sets them; absent: none.
+    /// Rates that all commands together come to in the long run at most, as a provider sets them; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<VolumeLimit>,
     /// Times in which nothing moves; absent: none.
