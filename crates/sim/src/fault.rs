@@ -203,7 +203,7 @@ impl Device {
         match self {
             Self::Array(array) => array.lose_power(now),
             Self::Linked(linked) => {
-                linked.forget();
+                linked.forget(now);
                 linked.inner_mut().lose_power(now)
             }
             Self::Shared(shared) => {

@@ -83,10 +83,11 @@ impl XPoint {
     pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
         let ahead = |until: &[Nanos]| until.iter().map(|until| until.saturating_sub(now)).sum::<Nanos>();
         let [media, controller] = self.busy;
-        usage.add(Resource::Media, self.channels.len() as u64, media - ahead(&self.channels));
+        // What will be asked of channels and link begins behind the electronics' time, which is no work of theirs.
+        usage.add(Resource::Media, self.channels.len() as u64, media.saturating_sub(ahead(&self.channels)));
         let ways = if self.half_duplex { 1 } else { 2 };
         for (crossed, until) in self.crossed.iter().zip(&self.link).take(ways) {
-            usage.add(Resource::Link, 1, crossed - ahead(&[*until]));
+            usage.add(Resource::Link, 1, crossed.saturating_sub(ahead(&[*until])));
         }
         usage.add(Resource::Controller, 1, controller - ahead(&[self.next_turn]));
     }

@@ -148,15 +148,21 @@ impl Linked {
     /// Its user is beside it from `now` on: there is no link any more, and what was on the way back crosses none.
     pub(super) fn is_near(&mut self, now: Nanos) {
         (self.there, self.back, self.bytes_per_second) = (0, 0, u64::MAX);
+        self.is_free(now);
+        self.homebound.iter_mut().for_each(|done| done.at = now);
+    }
+
+    /// What was still to cross does not.
+    fn is_free(&mut self, now: Nanos) {
         for (crossed, free) in self.crossed.iter_mut().zip(&mut self.free) {
             *crossed -= free.saturating_sub(now);
             *free = now.min(*free);
         }
-        self.homebound.iter_mut().for_each(|done| done.at = now);
     }
 
-    /// Everything on its way is forgotten.
-    pub(crate) fn forget(&mut self) {
+    /// Everything on its way at `now` is forgotten.
+    pub(crate) fn forget(&mut self, now: Nanos) {
+        self.is_free(now);
         self.crossings.clear();
         self.outbound.clear();
         self.homebound.clear();

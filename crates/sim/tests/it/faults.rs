@@ -337,6 +337,25 @@ fn a_power_cut_fails_what_is_under_way_and_the_storage_goes_on() {
     }
 }
 
+#[test]
+fn after_a_power_cut_a_link_is_free_of_what_was_to_cross_it() {
+    // 64 MiB over 10 MB/s: six seconds that nobody asks for any more.
+    let node = replica(plain(), 20_000, 10_000_000, Acknowledge::Both);
+    let mut device = watched(&node).expect("a device");
+    (0..64).for_each(|id| device.submit(0, &command(id, CommandKind::Write, id << 20, 1 << 20)));
+    device.cut_power(SECOND / 2);
+    let (mut done, now) = (vec![], SECOND);
+    while let Some(at) = device.next_wake().filter(|&at| at < now) {
+        device.advance(at, &mut done);
+    }
+    device.submit(now, &command(64, CommandKind::Write, 0, 4096));
+    while done.iter().all(|done: &DeviceCompletion| done.command.id != 64) {
+        device.advance(device.next_wake().expect("it completes"), &mut done);
+    }
+    let latency = done.last().expect("one").at - now;
+    assert!(latency < SECOND / 20, "{latency} ns");
+}
+
 /// Writes so many blocks apart, flushing after the first `flushed`; what a cut then loses.
 fn lost(node: &Node, flushed: u64, after: u64) -> (u64, u64) {
     let mut device = watched(node).expect("a device");

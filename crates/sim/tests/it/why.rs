@@ -2,6 +2,7 @@
 
 use crate::support::*;
 use tameshi_base::units::{Rate, Share, Size, Time};
+use tameshi_spec::profile;
 use tameshi_spec::run::{Node, RunSpec};
 use tameshi_spec::study::CacheKind;
 use tameshi_workload::{Arrivals, StreamSpec, Sync};
@@ -60,6 +61,15 @@ fn a_disk_is_busy_for_as_long_as_its_arm_serves() {
     let full = run(&full);
     assert_close(busy(&full), 1.0, 0.001, "a full queue keeps the arm busy");
     assert!(full.series.iter().all(|row| row.3 != "busy.media_ns" || row.4 <= row.1), "never busier than time is long");
+}
+
+#[test]
+fn intervals_shorter_than_a_command_are_told() {
+    let mut spec = spec(profile::Device::XPoint(xpoint()), StreamSpec::default(), for_time(100_000));
+    spec.interval = Time(1000);
+    let left = run(&spec);
+    assert_eq!(left.sum("capacity.link_ns"), 100_000);
+    assert!(left.sum("busy.media_ns") > 0 && left.sum("read.count") > 0);
 }
 
 #[test]
