@@ -1,12 +1,13 @@
 //! The loop of one job: issue what is due, wait for the first completion, take all that completed.
 
 use crate::arena::{Arena, Content};
-use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::clock::Clock;
 use crate::error::BlockError;
 use crate::files::FileOperation;
+use crate::message::Ending;
 use crate::recorder::{Batch, Recorder, Used};
 use crate::relay::{Handover, Next};
+use crate::request::{Kind, Queue, Reaped, Request};
 use crate::target::Payload;
 use crate::verify::Verifier;
 use std::collections::VecDeque;
@@ -19,8 +20,6 @@ use tameshi_workload::{Completion, Failing, FileCall, Job, StreamSpec, Sync};
 /// In open loop, a thread that waits for an arrival sleeps until this long before it and then polls: a sleep ends too
 /// late by up to some tens of microseconds. Closed loop never polls.
 pub const SPIN_NS: Nanos = 50_000;
-/// An open-loop request that is issued later than this after its intended start counts as late.
-pub const LATE_NS: Nanos = 50_000;
 /// Longest sleep: how soon a stop is seen.
 const SLICE: Nanos = 50_000_000;
 /// Longest sleep between two phases: how soon the next one's begin is seen where nothing completes meanwhile.
@@ -88,13 +87,6 @@ impl Frame {
             None | Some(Sync::Fsync { .. } | Sync::Dsync | Sync::Fua) => Kind::SyncAll,
         }
     }
-}
-
-/// When and why a job ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ending {
-    pub(crate) at: Nanos,
-    pub(crate) by: EndedBy,
 }
 
 /// A request in flight.

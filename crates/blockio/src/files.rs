@@ -1,7 +1,6 @@
 //! Calls on files where other streams read and write: room in a file, its length, and the files of a directory.
 
 use crate::error::BlockError;
-use crate::portable::HOLE;
 use crate::target::Target;
 use std::ffi::CStr;
 use std::io::{self, Write};
@@ -12,6 +11,9 @@ use tameshi_base::{CommandKind, Random};
 use tameshi_record::{Control, Progress, RunStatus};
 use tameshi_spec::run::{PhaseStream, RunSpec};
 use tameshi_workload::FileCall;
+
+/// A file keeps its length; the range reads as zeros and gives its space back.
+pub(crate) const HOLE: libc::c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
 
 /// What one request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

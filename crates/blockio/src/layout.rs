@@ -1,11 +1,12 @@
 //! Writing a whole payload once, so that no read meets a hole.
 
 use crate::arena::Arena;
-use crate::backend::{Backend, Chosen, Kind, Queue, Reaped, Request};
+use crate::backend::{Backend, Chosen};
 use crate::clock::{Clock, Monotonic};
 use crate::driver::DRAIN_LIMIT;
 use crate::error::BlockError;
 use crate::portable::Pool;
+use crate::request::{Kind, Queue, Reaped, Request};
 use crate::target::Target;
 use crate::uring::{Serving, Uring};
 use tameshi_base::Nanos;

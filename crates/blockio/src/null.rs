@@ -1,6 +1,6 @@
 //! Requests that reach nothing: each completes with the next wait. What is left is the generator's own cost.
 
-use crate::backend::{Queue, Reaped, Request};
+use crate::request::{Queue, Reaped, Request};
 use std::io;
 use std::time::Duration;
 use tameshi_base::Nanos;

@@ -1,8 +1,8 @@
 //! Requests by plain calls: in place at depth one, else a thread per request that may be outstanding.
 
-use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::clock;
-use crate::files::Donor;
+use crate::files::{Donor, HOLE};
+use crate::request::{Kind, Queue, Reaped, Request};
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -12,8 +12,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tameshi_base::Nanos;
 
-/// A file keeps its length; the range reads as zeros and gives its space back.
-pub(crate) const HOLE: libc::c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
 /// _IO(0x12, 119)
 const BLKDISCARD: libc::Ioctl = 0x1277;
 

@@ -1,14 +1,15 @@
 //! One job's interval statistics on their way to the thread that writes the record.
 
-use crate::driver::LATE_NS;
-use crate::worker::Message;
+use crate::message::Message;
 use std::sync::mpsc::{Receiver, Sender};
 use tameshi_base::Nanos;
-use tameshi_record::interval::OPERATION_COUNT;
 use tameshi_record::ledger::{SUBMITTED_KINDS, batch_class, depth_class};
+use tameshi_record::operation::OPERATION_COUNT;
 use tameshi_record::{Clock as Boundaries, IntervalStats, Part, Slow, ThreadUsage};
 use tameshi_workload::{Arrivals, Completion, Issue, OPERATIONS, Operation, StreamSpec};
 
+/// An open-loop request that is issued later than this after its intended start counts as late.
+pub const LATE_NS: Nanos = 50_000;
 /// Latencies up to this need no more memory once a job runs.
 const EXPECTED_LATENCY: Nanos = 1_000_000_000;
 /// Statistics that a job has in hand: one that fills, one at the writer, one to spare.

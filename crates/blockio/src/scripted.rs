@@ -1,14 +1,14 @@
 //! Tests of the driver in scripted time: a queue whose completions come when, and in the order that, a test says.
 
 use crate::arena::{Arena, Content};
-use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::clock::Clock;
-use crate::driver::{Driver, Ending, Frame, Over};
+use crate::driver::{Driver, Frame, Over};
 use crate::error::BlockError;
+use crate::message::{Ending, Message};
 use crate::recorder::{Recorder, Used};
 use crate::relay::{Handover, Next};
+use crate::request::{Kind, Queue, Reaped, Request};
 use crate::target::Payload;
-use crate::worker::Message;
 use std::cell::{Cell, RefCell};
 use std::io;
 use std::rc::Rc;

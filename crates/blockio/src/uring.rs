@@ -1,9 +1,9 @@
 //! Requests by io_uring: batched submission, registered file and buffers where the kernel takes them.
 
 use crate::arena::{Arena, BLOCK};
-use crate::backend::{Kind, Queue, Reaped, Request};
 use crate::clock;
-use crate::portable::HOLE;
+use crate::files::HOLE;
+use crate::request::{Kind, Queue, Reaped, Request};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring, Probe, opcode};

@@ -4,7 +4,7 @@
 //! write, and a checksum (XXH3-64) over the whole block. The journal knows which writes each block may hold; what is
 //! read while a write to it is under way may be old, new, or both in part.
 
-use crate::backend::{Kind, Request};
+use crate::request::{Kind, Request};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,15 +2,17 @@
 
 use crate::affinity;
 use crate::arena::{Arena, Content};
-use crate::backend::{Chosen, Queue};
+use crate::backend::Chosen;
 use crate::clock::{self, Clock, Monotonic};
-use crate::driver::{Driver, Ending, Frame, SPIN_NS};
+use crate::driver::{Driver, Frame, SPIN_NS};
 use crate::error::BlockError;
 use crate::files::Donor;
+use crate::message::Message;
 use crate::null::Null;
 use crate::portable::{Inline, Pool};
 use crate::recorder::Recorder;
 use crate::relay::{Order, Orders};
+use crate::request::Queue;
 use crate::uring::{Serving, Uring};
 use crate::verify::{Ground, Tally, Verifier};
 use std::io;
@@ -22,22 +24,6 @@ use std::sync::mpsc::{Receiver, Sender};
 use tameshi_base::Nanos;
 use tameshi_record::{Clock as Boundaries, IntervalStats, Rounds};
 use tameshi_workload::{Job, Pacer, Placement, StreamSpec};
-
-/// What a thread of the load tells the thread that writes the record.
-pub(crate) enum Message {
-    /// Ready to begin; what its queue makes use of.
-    Ready { worker: usize, features: Vec<String> },
-    /// An interval is over.
-    Interval { worker: usize, stats: Box<IntervalStats> },
-    /// Its part of a phase is over; requests may be in flight.
-    Closed { worker: usize, ending: Ending },
-    /// Since `at` nothing of the first so many phases that it had a part in is in flight.
-    Drained { worker: usize, phases: u32, at: Nanos },
-    /// Something failed; `Ended` follows when nothing is in flight any more, or never will be settled.
-    Failed(BlockError),
-    /// The thread is about to end.
-    Ended { worker: usize },
-}
 
 /// What a thread has for the whole run.
 pub(crate) struct Post {

@@ -1,14 +1,11 @@
 //! Statistics of one job over one interval, filled in the hot loop without an allocation.
 
 use crate::ledger::Ledger;
+use crate::operation::OPERATION_COUNT;
 use crate::tally::Tally;
 use std::fmt;
 use tameshi_base::Nanos;
 
-/// Number of operations that are told apart: `tameshi_workload::OPERATIONS` in that order, then a program's transaction.
-pub const OPERATION_COUNT: usize = 6;
-/// Their words in tags and metrics.
-pub const OPERATION_WORDS: [&str; OPERATION_COUNT] = ["read", "write", "sync", "commit", "trim", "transaction"];
 /// Number of parts that a latency is made of.
 pub const PART_COUNT: usize = 7;
 /// Their words in metrics: waiting for other requests, the host, the link, the controller, the medium, waiting for

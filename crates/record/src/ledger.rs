@@ -1,7 +1,7 @@
 //! What is told once per phase and stream rather than per interval: the slowest operations, how full the queue was, and
 //! what the generator's threads used.
 
-use crate::interval::OPERATION_WORDS;
+use crate::operation::OPERATION_WORDS;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tameshi_base::Nanos;

@@ -10,6 +10,7 @@ pub mod journal;
 pub mod ledger;
 mod merge;
 pub mod metrics;
+pub mod operation;
 pub mod outage;
 mod share;
 mod tally;

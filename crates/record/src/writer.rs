@@ -3,10 +3,11 @@
 //! Each call ends in a flush to the kernel, so that a kill loses at most the interval that is being filled.
 
 use crate::control::{Control, Progress, StreamProgress};
-use crate::interval::{IntervalStats, OPERATION_WORDS, PART_WORDS, Part};
+use crate::interval::{IntervalStats, PART_WORDS, Part};
 use crate::journal::Journal;
 use crate::ledger::{Ledger, Slow};
 use crate::merge::Merger;
+use crate::operation::OPERATION_WORDS;
 use crate::tally::Tally;
 use crate::usage::Usage;
 use hdrhistogram::serialization::V2DeflateSerializer;

@@ -1,7 +1,6 @@
 //! What of a run the simulated world can't do, said before it starts.
 
 use crate::device::Flash;
-use tameshi_base::Size;
 use tameshi_spec::profile;
 use tameshi_spec::run::{Node, PhaseSpec, PhaseStream, RunSpec, StorageSpec};
 use tameshi_workload::Arrivals;
@@ -137,14 +136,6 @@ pub(crate) fn no_end(phase: &str, stream: &str, storage: &str) -> String {
     format!(
         "phase.{phase}.until: stream `{stream}` keeps storage `{storage}` busy without virtual time going on, for the \
          storage completes at once; give the phase an `amount`, or the stream an open-loop rate or a think time"
-    )
-}
-
-/// What is wrong where a data set outgrows its storage: what it was when it was loaded, with the log, and is now.
-pub(crate) fn no_space(storage: &str, size: Size, (loaded, grown): (Size, Size)) -> String {
-    format!(
-        "storage.{storage}.size: log and data set grow from {loaded} to {grown}, and the storage has {size}: a real \
-         server would find no space left; make the storage larger, or the run shorter"
     )
 }
 

@@ -3,7 +3,7 @@
 use super::change_buffer::Way;
 use super::counters::{Count, Told, Why};
 use super::locks::Asked;
-use super::plan::{Op, Plan};
+use super::plan::{Op, Plan, Visit};
 use super::pool::Found;
 use super::pool_mutex::Computing;
 use super::stage::{After, End, Stage};
@@ -53,7 +53,7 @@ pub(super) struct Seat {
     pub(super) undo: Vec<super::tpcc::Undo>,
     pub(super) noted: Noted,
     /// Pages that its transaction has gone through to the rows it changed, for those who purge.
-    pub(super) changed: Vec<super::purge::Visit>,
+    pub(super) changed: Vec<Visit>,
 }
 
 impl Seat {

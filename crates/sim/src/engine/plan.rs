@@ -24,6 +24,13 @@ pub(super) enum Op {
     Scan(u32, u32, u16),
 }
 
+/// A page that purging is to look at, and whether a row on it is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Visit {
+    pub(super) page: u32,
+    pub(super) changes: bool,
+}
+
 /// The steps of a statement, and what it costs besides.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {

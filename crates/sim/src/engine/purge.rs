@@ -12,7 +12,7 @@
 
 use super::client::Seat;
 use super::counters::Count;
-use super::plan::Op;
+use super::plan::{Op, Visit};
 use super::pool::Found;
 use super::{Engine, FIRST_PURGER, Purpose, REQUEST};
 use std::collections::VecDeque;
@@ -25,13 +25,6 @@ const PIECE: Nanos = 200_000;
 const MOST: usize = 1 << 20;
 /// Transactions of a batch at most (innodb_purge_batch_size).
 const BATCH: usize = 127;
-
-/// A page to look at, and whether a row on it is changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Visit {
-    page: u32,
-    changes: bool,
-}
 
 /// Threads that purge.
 #[derive(Debug, Default)]

@@ -1,7 +1,6 @@
 //! Room for what grows: where a data set outgrows its storage a real server finds no space left, and the run ends.
 
 use super::Engine;
-use crate::check;
 use tameshi_base::Size;
 
 /// The storage of a data set, and what becomes of the room on it.
@@ -50,6 +49,14 @@ impl Engine {
         let pages = u64::from(layout.next) + u64::from(layout.is_full) + space.foreseen;
         let bytes = |pages| Size(self.settings.bytes_up_to(pages).next_multiple_of(1 << 20));
         (pages > u64::from(layout.room))
-            .then(|| check::no_space(&space.storage, space.size, (bytes(u64::from(space.loaded)), bytes(pages))))
+            .then(|| no_space(&space.storage, space.size, (bytes(u64::from(space.loaded)), bytes(pages))))
     }
+}
+
+/// What is wrong where a data set outgrows its storage: what it was when it was loaded, with the log, and is now.
+fn no_space(storage: &str, size: Size, (loaded, grown): (Size, Size)) -> String {
+    format!(
+        "storage.{storage}.size: log and data set grow from {loaded} to {grown}, and the storage has {size}: a real \
+         server would find no space left; make the storage larger, or the run shorter"
+    )
 }

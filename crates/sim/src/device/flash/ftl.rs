@@ -4,6 +4,7 @@
 //! always goes to the open block of a frontier; a block is reclaimed by moving what is still valid in it and erasing it.
 
 mod cache;
+pub(super) mod frontier;
 mod renewal;
 mod tidy;
 
@@ -12,6 +13,7 @@ use super::victims::{OPEN, Victims};
 use crate::near::{on_large_pages, prefetch};
 use cache::Cache;
 pub use cache::CacheShape;
+pub use frontier::Frontier;
 use renewal::Renewal;
 use std::collections::VecDeque;
 use tameshi_base::Random;
@@ -22,30 +24,6 @@ const MOVES_TOGETHER: u32 = 16;
 
 /// Stands for "nowhere" in the map and for "nothing valid" in its inverse: memory that was never touched is zero.
 const NONE: u32 = 0;
-
-/// Which open block is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Frontier {
-    /// What the host writes; where hot data are told from cold ones, the hot.
-    Host,
-    /// What is moved out of blocks being reclaimed; where hot data are told from cold ones, the cold.
-    Relocated,
-    /// Cold data that the host writes.
-    Cold,
-    /// What is moved and was hot when it was written.
-    Warm,
-    /// What the host writes into the cache.
-    Cached,
-}
-
-impl Frontier {
-    /// How many there are.
-    pub const COUNT: usize = 5;
-    /// Those of the host's data.
-    pub const OF_HOST: [Self; 3] = [Self::Host, Self::Cold, Self::Cached];
-    /// Those of what is moved.
-    pub const OF_RELOCATED: [Self; 2] = [Self::Relocated, Self::Warm];
-}
 
 /// An open block.
 #[derive(Clone, Copy, Debug, Default)]
@@ -211,7 +189,7 @@ impl Ftl {
             units_per_block: shape.units_per_block,
             usable_units: shape.units_per_block,
             divide: Divide::by(shape.units_per_block),
-            victims: Victims::new(&shape, random),
+            victims: Victims::new(shape.policy, (shape.blocks, shape.units_per_block), random),
             free: (0..shape.blocks).collect(),
             open: [Open::default(); Frontier::COUNT],
             separate: shape.separate,

@@ -5,7 +5,7 @@
 //! after that. The classes are those of dynamic data clustering (Chiang, Lee and Chang, Software: Practice and Experience
 //! 1999); ages are known by block, not by unit, which costs no memory for each unit.
 
-use super::ftl::Frontier;
+use super::ftl::frontier::Frontier;
 
 /// What is known of each block.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 //! Which block is reclaimed next.
 
-use super::ftl::Shape;
 use std::collections::VecDeque;
 use tameshi_base::Random;
 use tameshi_spec::profile::CleaningPolicy;
@@ -28,8 +27,7 @@ pub(super) struct Victims {
 }
 
 impl Victims {
-    pub(super) fn new(shape: &Shape, random: Random) -> Self {
-        let Shape { policy, blocks, units_per_block, .. } = *shape;
+    pub(super) fn new(policy: CleaningPolicy, (blocks, units_per_block): (u32, u32), random: Random) -> Self {
         let closed_at = vec![0; if policy == CleaningPolicy::CostBenefit { blocks as usize } else { 0 }];
         let closed = VecDeque::with_capacity(if policy == CleaningPolicy::Fifo { blocks as usize } else { 0 });
         Self { counts: vec![OPEN; blocks as usize], policy, units_per_block, closed_at, closed, turn: 0, random }
