@@ -38,6 +38,8 @@ UNITS = {
 """Units of the lists in those of our metrics: per second, bytes per second, ns, shares."""
 QUANTILE = 1.645
 """Of the normal distribution: bounds of a 90 % interval."""
+REPEATED = 1.04
+"""So far apart are published figures of one and the same experiment, at the most."""
 HIT_RATIO = "server.hit_ratio"
 PAIRED: Mapping[str, Callable[[float, float], float]] = {
     "more_than": lambda one, other: one - other,
@@ -69,6 +71,9 @@ class Uncertainty:
     because: str
     relative_to: Mapping[str, str] = field(default_factory=dict)
     """By figure, a known one of the same kind: ours is taken in proportion to it."""
+    at_least: Mapping[str, str | float] = field(default_factory=dict)
+    at_most: Mapping[str, str | float] = field(default_factory=dict)
+    """By figure, what it can't go beyond: a known figure of the same unit, or a number in it."""
 
 
 @functools.cache
@@ -96,8 +101,8 @@ def uncertainties() -> Mapping[str, Uncertainty]:
     found: dict[str, Uncertainty] = {}
     for of in told["class"].values():
         share = float(of["parameters"].removesuffix("%")) / 100
-        relative = of.get("relative_to", {})
-        one = Uncertainty(of["comparable"], share, of["because"], relative)
+        relative, least, most = (of.get(key, {}) for key in ("relative_to", "at_least", "at_most"))
+        one = Uncertainty(of["comparable"], share, of["because"], relative, least, most)
         found |= {figure: one for figure in of["figures"]}
     return found
 
@@ -125,8 +130,26 @@ def published(study: Summary, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         if of and row["predicted"] is not None and row["published"] is None:
             width = QUANTILE * math.hypot(calibration_error(of.comparable, off), of.parameters)
             bounds = around(row["predicted"], width, share=row["metric"] == HIT_RATIO)
-            row |= {"low": min(bounds), "high": max(bounds), "because": of.because}
+            low, high = within(row["id"], row["predicted"], sorted(bounds), of)
+            row |= {"low": low, "high": high, "because": of.because}
     return rows
+
+
+def within(
+    figure: str, predicted: float, bounds: Sequence[float], of: Uncertainty
+) -> tuple[float, float]:
+    """The bounds of a figure, no further than what it can't go beyond, which is known so well."""
+    low, high = bounds
+    least, most = (_known(limits.get(figure)) for limits in (of.at_least, of.at_most))
+    if least is not None:
+        low = min(max(low, least / REPEATED), predicted)
+    if most is not None:
+        high = max(min(high, most * REPEATED), predicted)
+    return low, high
+
+
+def _known(limit: str | float | None) -> float | None:
+    return listed()[limit].value if isinstance(limit, str) else limit
 
 
 def around(predicted: float, width: float, *, share: bool) -> tuple[float, float]:

@@ -158,6 +158,26 @@ def test_an_interval_adds_the_error_of_comparable_figures_to_what_parameters_lea
     assert asked["because"] == "why"
 
 
+@pytest.mark.parametrize(
+    ("limit", "low", "high"),
+    [
+        ({"at_most": {"asked": "known"}}, None, 40_000),
+        ({"at_most": {"asked": 42_000}}, None, 42_000 * published.REPEATED),
+        ({"at_least": {"asked": 39_000}}, 39_000 / published.REPEATED, None),
+        ({"at_most": {"other": 42_000}}, None, None),
+    ],
+)
+def test_no_interval_goes_beyond_what_its_figure_cannot(ours, monkeypatch, limit, low, high):
+    kinds = {"asked": Uncertainty([], 0.1, "why", **limit)}
+    monkeypatch.setattr(published, "uncertainties", lambda: kinds)
+    _, row = ours(
+        {"id": "known", "cell": {"drives": "one", "jobs": "2"}},
+        {"id": "asked", "cell": {"drives": "two", "jobs": "4"}},
+    )
+    assert row["low"] == pytest.approx(low or 40_000 * math.exp(-0.1645))
+    assert row["high"] == pytest.approx(high or 40_000 * math.exp(0.1645))
+
+
 def test_a_figure_relative_to_a_known_one_is_that_one_times_our_proportion(ours, monkeypatch):
     kinds = {"asked": Uncertainty([], 0.1, "why", {"asked": "known"})}
     monkeypatch.setattr(published, "uncertainties", lambda: kinds)
@@ -176,4 +196,8 @@ def test_every_figure_to_be_predicted_is_of_one_class_at_most_and_compared_with_
     for figure, of in seen.items():
         assert lists[figure].value is None, figure
         assert all(lists[other].value is not None for other in of.comparable), figure
+        for limits in (of.at_least, of.at_most):
+            assert limits.keys() <= {f for f in seen if seen[f] is of}
+            known = [lists[limit] for limit in limits.values() if isinstance(limit, str)]
+            assert all(limit.value is not None for limit in known), figure
         assert 0 < of.parameters <= 1

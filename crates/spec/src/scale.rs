@@ -111,9 +111,6 @@ fn age(
         error.accepted = vec![format!("0 to {MOST_WORN}")];
         return Err(error);
     }
-    if aged.worn_percent.is_some() && flash.read_retry.is_none() {
-        return conflict("worn_percent", "the drive's profile has no `read_retry`: wear would change nothing");
-    }
     flash.simulated.worn_percent = aged.worn_percent;
     if let Some(dead) = aged.dead_channels.filter(|&dead| dead > 0) {
         if flash.controller.parity_channels.value == 0 {

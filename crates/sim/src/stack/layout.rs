@@ -219,25 +219,57 @@ impl Rows<'_> {
         self.members.holds(member, slice.row * self.chunk + slice.to)
     }
 
-    /// Bytes `a..b` of a row's data.
+    /// Bytes `a..b` of a row's data; what a lost chunk is made of is read once, also where it is asked for itself.
     fn read(&mut self, row: u64, a: u64, b: u64) -> Planned {
-        for index in a / self.chunk..=(b - 1) / self.chunk {
-            let from = a.max(index * self.chunk) - index * self.chunk;
-            let to = b.min((index + 1) * self.chunk) - index * self.chunk;
-            let slice = Slice { row, from, to, first: index, last: index };
-            let member = self.data_member(row, index);
+        let (before, chunk) = (self.pieces.len(), self.chunk);
+        let slices = (a / chunk..=(b - 1) / chunk).map(|index| {
+            let (from, to) = (a.max(index * chunk) - index * chunk, b.min((index + 1) * chunk) - index * chunk);
+            Slice { row, from, to, first: index, last: index }
+        });
+        let mut lost = false;
+        for slice in slices.clone() {
+            let member = self.data_member(row, slice.first);
             if self.holds(member, slice) {
                 self.push(member, CommandKind::Read, slice);
-                continue;
+            } else {
+                lost = true;
             }
-            for other in (0..self.members.count()).filter(|&other| other != member) {
-                if !self.holds(other, slice) {
-                    return Planned::Broken;
-                }
-                self.push(other, CommandKind::Read, slice);
+        }
+        if !lost {
+            return Planned::Whole;
+        }
+        for slice in slices {
+            let member = self.data_member(row, slice.first);
+            if !self.holds(member, slice) && !self.read_others(member, slice, before) {
+                return Planned::Broken;
             }
         }
         Planned::Whole
+    }
+
+    /// Reads a slice of every member but one, as far as no piece behind the first `before` does so already; false where one of them
+    /// doesn't hold it.
+    fn read_others(&mut self, lost: u32, slice: Slice, before: usize) -> bool {
+        for other in (0..self.members.count()).filter(|&other| other != lost) {
+            if !self.holds(other, slice) {
+                return false;
+            }
+            let (from, to) = (slice.row * self.chunk + slice.from, slice.row * self.chunk + slice.to);
+            let asked = self.pieces[before..].iter_mut().find(|piece| {
+                piece.member == other
+                    && piece.offset_bytes <= to
+                    && from <= piece.offset_bytes + u64::from(piece.length_bytes)
+            });
+            match asked {
+                Some(piece) => {
+                    let end = to.max(piece.offset_bytes + u64::from(piece.length_bytes));
+                    piece.offset_bytes = piece.offset_bytes.min(from);
+                    piece.length_bytes = (end - piece.offset_bytes) as u32;
+                }
+                None => self.push(other, CommandKind::Read, slice),
+            }
+        }
+        true
     }
 
     /// The same, written: cut into slices in which each chunk is written or left alone.
@@ -415,6 +447,8 @@ mod tests {
             let mut layout = layouts(4)[1];
             let read = planned(&mut layout, CommandKind::Read, from, units, 0, &of);
             prop_assert!(read.iter().all(|piece| piece.member != gone));
+            let read = places(&read);
+            prop_assert_eq!(read.iter().collect::<BTreeSet<_>>().len(), read.len(), "nothing is read twice");
             for stage in 0..2 {
                 let written = planned(&mut layout, CommandKind::Write, from, units, stage, &of);
                 prop_assert!(written.iter().all(|piece| piece.member != gone));
@@ -423,6 +457,18 @@ mod tests {
             let row = 4 * UNIT as u32 * (count - 1);
             let command = Command { id: 0, kind: CommandKind::Read, offset_bytes: 0, length_bytes: row, fua: false, stream: 0 };
             prop_assert_eq!(layout.plan(&command, 0, &of, &mut vec![]), Planned::Broken);
+        }
+    }
+
+    #[test]
+    fn a_whole_row_without_one_member_is_each_other_members_chunk_once() {
+        for gone in 0..4 {
+            let mut of = members(4);
+            of.fail(gone, &mut vec![], 0);
+            for row in 0..4 {
+                let read = planned(&mut layouts(4)[1], CommandKind::Read, row * 12, 12, 0, &of);
+                assert_eq!((read.len(), places(&read).len()), (3, 12), "{read:?}");
+            }
         }
     }
 
