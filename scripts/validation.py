@@ -18,6 +18,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tameshi.predictions import MET_PERCENT, exceptions
 from tameshi.validation_page import lettered
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,11 +26,12 @@ FOLDER = ROOT / "docs" / "validation"
 PAGE, ANSWERS, HELD = "drives.md", "known-answers.csv", "calibration-tests.csv"
 ANSWER, FIGURE = "known answer", "calibration"
 """What the tests print before the fields of a line, which are parted by tabs."""
+ADDED = {ANSWERS: (), HELD: ("deviation_percent", "reason")}
+"""What is put to them."""
 COLUMNS = {
     ANSWERS: ("test", "what", "expected", "found", "tolerance"),
     HELD: ("id", "published", "ours"),
 }
-MET_PERCENT = 5.0
 IT = "crates/sim/tests/it"
 PROMISES = (
     (
@@ -152,11 +154,19 @@ def keep(name: str, new: Sequence[Row]) -> None:
     known = {row[first] for row in new}
     rows = [row for row in read(FOLDER / name) if row[first] not in known] if known else []
     rows = sorted([*rows, *new], key=lambda row: (row[first], row[COLUMNS[name][1]]))
+    rows = [{**row, **deviation(row)} for row in rows] if name == HELD else rows
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS[name], lineterminator="\n")
+    writer = csv.DictWriter(text, (*COLUMNS[name], *ADDED[name]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     (FOLDER / name).write_text(text.getvalue(), encoding="utf-8")
+
+
+def deviation(row: Row) -> Row:
+    """How far off a figure is, and the reason where that is too far: as in calibration.csv."""
+    off = 100 * (float(row["ours"]) / float(row["published"]) - 1)
+    reason = exceptions().get(row["id"], "") if abs(off) > MET_PERCENT else ""
+    return {"deviation_percent": f"{off:+.1f}", "reason": reason}
 
 
 def read(path: Path) -> list[Row]:
@@ -185,7 +195,7 @@ def published() -> Iterable[str]:
     listed = {row["id"]: row for row in read(ROOT / "published" / "calibration.csv")}
     ours = figures()
     groups = tomllib.loads((ROOT / "published" / "exceptions.toml").read_text())["group"]
-    reasons = {of: group["because"] for group in groups.values() for of in group["figures"]}
+    reasons = exceptions()
     met = [row for row in ours if abs(float(row["off"])) <= MET_PERCENT]
     missed = [row for row in ours if row not in met]
     yield PUBLISHED_HEAD
