@@ -203,14 +203,10 @@ def _watched(elsewhere: set[str], bindings: Bindings) -> dict[str, Path]:
 
 
 def _models(plan: Plan) -> dict[str, Any]:
-    """What stands for each storage name."""
-    models: dict[str, str] = {}
-    for run in plan.runs:
-        for name, storage in run.storage.items():
-            node = storage.model_dump(exclude_none=True, by_alias=True).get("model")
-            if node:
-                models[name] = _stack(node)
-    return {"model": ", ".join(dict.fromkeys(models.values()))}
+    """What stands for the storages, in any cell."""
+    storages = (storage for run in plan.runs for storage in run.storage.values())
+    nodes = (of.model_dump(exclude_none=True, by_alias=True).get("model") for of in storages)
+    return {"model": ", ".join(dict.fromkeys(_stack(node) for node in nodes if node))}
 
 
 def _stack(node: Mapping[str, Any]) -> str:

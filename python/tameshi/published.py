@@ -175,6 +175,7 @@ def _row(study: Summary, figure: Published, cells: Sequence[Cell]) -> dict[str, 
         "id": figure.id,
         "cell": _levels(figure.cell),
         "metric": figure.metric,
+        "derived": _kind_of(figure),
         "window": figure.window,
         "unit": line.unit if line else None,
         "published": line.value if line else None,
@@ -191,6 +192,12 @@ def _levels(cell: Mapping[str, Any]) -> dict[str, str]:
 
 def _only(value: float | None) -> Found:
     return {"value": value, "low": None, "high": None}
+
+
+def _kind_of(figure: Published) -> str | None:
+    """How cells make the figure; None where it is a cell's metric."""
+    of = figure.model_dump(mode="json", by_alias=True)["derived"]
+    return str(next(iter(of))) if isinstance(of, Mapping) else of
 
 
 def _derived(study: Summary, figure: Published, cells: Sequence[Cell]) -> Found:

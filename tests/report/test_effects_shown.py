@@ -238,6 +238,14 @@ def test_streams_of_their_own_are_not_added_up() -> None:
     )
 
 
+def test_a_level_with_phases_of_its_own_is_not_judged_by_those_that_it_shares() -> None:
+    """Channels that die in a phase of their own were told to make 1.00 × of what others do."""
+    cells = [mixed({"channels": level}, write=[100.0]) for level in ("all", "fewer", "dying")]
+    cells.append({**mixed({"channels": "dying"}, write=[40.0]), "phase": "failing"})
+    said = first(view(cells, {}, channels=["all", "fewer", "dying"]))
+    assert "fewer" in said and "dying" not in said
+
+
 def test_levels_that_run_unlike_programs_are_not_compared() -> None:
     def running(program: str, drive: str, metric: str, value: float) -> dict[str, Any]:
         levels = {"program": program, "drive": drive}

@@ -320,6 +320,25 @@ def test_a_published_figure_tells_its_phase_and_which_operation_it_is_of() -> No
     assert [str(c) for c in table.rows[0].cells[:2]] == ["burst, a, queue 4", "read IOPS"]
 
 
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_what_several_cells_make_is_no_metric_of_one(lang: str) -> None:
+    kinds = ["most", "ramp_included", "more_than", "ratio_to", "gain_over"]
+    kinds += ["same_up_to", "apart_from"]
+    entry = {"id": "S1-1", "metric": "read.iops", "unit": "IOPS", "predicted": 11.0}
+    found = {"published": [{**entry, "derived": kind} for kind in [None, *kinds]]}
+    table = standing.published(read_results(found), Text(lang))
+    assert table is not None
+    told = [str(row.cells[1]) for row in table.rows]
+    assert len(set(told)) == len(told) and all("IOPS" in each for each in told)
+
+
+def test_a_number_of_threads_is_told_as_a_level() -> None:
+    entry = {"id": "S4-1", "metric": "read.iops", "derived": "same_up_to", "unit": "threads"}
+    bounds = {"predicted": 16.0, "low": 7.6, "high": 33.6}
+    table = standing.published(read_results({"published": [{**entry, **bounds}]}), TEXT)
+    assert table is not None and str(table.rows[0].cells[3]) == "16.0 (7.6–33.6)"
+
+
 @pytest.mark.parametrize(
     ("metric", "unit", "predicted", "told"),
     [

@@ -1,5 +1,7 @@
 """Simulated studies through the command line: results, determinism, resume."""
 
+import json
+
 import pytest
 from command import SMALL, digests, outcomes, results, tameshi
 
@@ -80,3 +82,21 @@ def test_defined_windows_get_estimates_of_their_own(study, tmp_path):
     assert tameshi("run", study(text), "--out", tmp_path / "out").returncode == 0
     windows = {e["window"] for c in results(tmp_path / "out")["cells"] for e in c["estimates"]}
     assert windows == {"p", "late"}
+
+
+def test_every_cells_drive_is_named_as_what_is_modelled(study, tmp_path):
+    """The last cell's alone was: "model of raid0 of 4", of one, two and four drives."""
+    of_drives = """
+    title = "t"
+    question = "q?"
+    axis.drives = { set = "storage.d.raid0.members", levels = [1, 2] }
+    storage.d = { raid0 = { members = 1, of = { device = "null" } } }
+    workload.stream.s = {}
+    phase.p = { workload = ["stream.s"], until = { amount = "1 MiB" } }
+    """
+    out = tmp_path / "out"
+    done = tameshi("run", study(of_drives), "--out", out)
+    assert done.returncode == 0, done.stderr
+    for run in (out / "runs").iterdir():
+        told = json.loads((run / "environment.json").read_text(encoding="utf-8"))
+        assert told["model"] == "raid0 of 1 null, raid0 of 2 null"

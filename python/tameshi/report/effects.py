@@ -219,7 +219,8 @@ def work_effects(view: View, world: str) -> list[Effect]:
     """What each axis across runs does to operations of storages, over all phases; what phases do.
 
     Numbers from end to end; of many names the one that does most and the one that does least. That
-    more is done where more arrives is no finding.
+    more is done where more arrives is no finding. Nor is what a level does to phases that it has in
+    common with others, where it has some of its own, which are what it is about.
     """
     rates = _work(view, world)
     found = []
@@ -239,7 +240,8 @@ def work_effects(view: View, world: str) -> list[Effect]:
                 for lv in (there[0], level)
             }
             pairs = _paired(keyed[level], keyed[there[0]])
-            if pairs:
+            first, other = ({phase for phase, *_ in keyed[lv]} for lv in (there[0], level))
+            if pairs and other <= first:
                 here.append(_effect("", axis.name, there[0], level, pairs))
         here.sort(key=lambda effect: effect.ratio)
         found += here if len(here) <= FEW_LEVELS else [here[-1], here[0]]

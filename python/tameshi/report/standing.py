@@ -119,7 +119,7 @@ def published(view: View, text: Text) -> Table | None:
         unknown = Shown(text("cell.unknown"))
         cells = (
             Shown(place or text("cell.none")),
-            Shown(f"{moved}{text.measure(measure)}"),
+            Shown(_of_cells(text, entry.get("derived"), f"{moved}{text.measure(measure)}")),
             Shown(format_value(kind, known)) if known is not None else unknown,
             replace(text.shown(kind, ours, low, high, 0), note="") if ours is not None else unknown,
             Shown(format_value("ratio", ours / known)) if known and ours is not None else unknown,
@@ -134,6 +134,11 @@ def published(view: View, text: Text) -> Table | None:
     bounded = any(cell.interval for row in rows for cell in row.cells)
     note = text("note.published") if bounded else ""
     return Table("published", text("table.published"), columns, tuple(rows), note)
+
+
+def _of_cells(text: Text, derived: object, metric: str) -> str:
+    """A published figure's metric, or what of several cells' it is."""
+    return text(f"published.{derived}", metric=metric) if derived else metric
 
 
 def method(view: View, text: Text) -> Table | None:

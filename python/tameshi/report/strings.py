@@ -753,8 +753,23 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "table.published": ("Published figures and ours", "公表値と今回の値"),
     "note.published": (
-        "In parentheses: how far ours may be off (90 %), where the published figure is not known.",
-        "括弧内は、公表値が不明な場合の今回の値の誤差の範囲（90 %）。",
+        "In parentheses: where the published figure is not known, how far ours may be off (90 %);"
+        " where it is, what chance leaves open of ours (95 %).",
+        "括弧内は、公表値が不明な場合は今回の値の誤差の範囲（90 %）、既知の場合は今回の値の"
+        "偶然による幅（95 %）。",
+    ),
+    "published.most": ("{metric}, the largest of them", "{metric}（その最大値）"),
+    "published.ramp_included": ("{metric}, ramp included", "{metric}（立ち上がりを含む）"),
+    "published.more_than": ("{metric}, by how much more", "{metric}（比較先との差）"),
+    "published.ratio_to": ("{metric}, ratio to another cell", "{metric}（別のセルとの比）"),
+    "published.gain_over": ("{metric}, gain over another cell", "{metric}（別のセルからの増加率）"),
+    "published.same_up_to": (
+        "up to where {metric} is the same whatever the other axis",
+        "他の軸によらず{metric}が変わらない上限",
+    ),
+    "published.apart_from": (
+        "from where on {metric} differs by the other axis",
+        "他の軸によって{metric}が変わり始める値",
     ),
     "table.published.quick": (
         "Published figures, and ours of a study reduced by --quick: not comparable",
