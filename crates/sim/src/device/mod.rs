@@ -11,6 +11,7 @@
 
 mod barrier;
 pub mod flash;
+mod full;
 mod hdd;
 mod null;
 mod volume;

@@ -9,6 +9,7 @@
 
 use super::barrier::Barrier;
 use super::flash::Pace;
+use super::full::Full;
 use super::{Breakdown, DeviceCompletion};
 use crate::chance::Chance;
 use crate::fault::Loss;
@@ -181,6 +182,7 @@ pub struct Volume {
     random: Random,
     /// What waits, since when, and its epoch among flushes.
     waiting: VecDeque<(Command, Nanos, u64)>,
+    full: Full,
     held: u32,
     /// When the next round begins, if something waits for it.
     round_at: Option<Nanos>,
@@ -209,6 +211,7 @@ impl Volume {
             stalls: profile.stalls.as_ref().map(|stalls| Standstill::new(stalls, chance.of("stalls"))),
             random: chance.of("latencies"),
             waiting: VecDeque::new(),
+            full: Full::default(),
             held: 0,
             round_at: None,
             processor: 0,
@@ -226,11 +229,13 @@ impl Volume {
         if let Some(limit) = &self.limit {
             usage.add(Resource::Allowance, 1, limit.used.until(now));
         }
+        self.full.usage(u64::from(self.parallel), now, usage);
     }
 
     /// Power fails: what is under way is forgotten.
     pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
         self.waiting.clear();
+        self.full.holds_back(false, now);
         self.events.clear();
         self.slots.clear();
         self.free_slots.clear();
@@ -256,7 +261,9 @@ impl Volume {
             return;
         }
         self.waiting.push_back((*command, now, epoch));
-        if self.rounds && self.held == 0 {
+        if !self.rounds {
+            self.full.holds_back(true, now);
+        } else if self.held == 0 {
             self.round_at.get_or_insert(now);
         }
     }
@@ -300,6 +307,7 @@ impl Volume {
             }
         } else if let Some((command, submitted, epoch)) = self.waiting.pop_front() {
             self.begin(command, submitted, epoch, at);
+            self.full.holds_back(!self.waiting.is_empty(), at);
         }
     }
 
@@ -342,6 +350,8 @@ impl Volume {
             latest = latest.max(at);
             self.schedule(command, submitted, epoch, at, breakdown);
         }
+        // What came while the last round went on waits for its end; only what this one has no place for is held back by that.
+        self.full.holds_back(!self.waiting.is_empty(), now);
     }
 
     /// A command's turn on the processor, not before `now` and as the limits permit: when it ends.

@@ -7,6 +7,7 @@
 
 use super::barrier::Barrier;
 use super::flash::Pace;
+use super::full::Full;
 use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
 use crate::power::Drawing;
@@ -42,6 +43,7 @@ pub struct XPoint {
     next_turn: Nanos,
     held: u32,
     host: VecDeque<(Command, Nanos, u64)>,
+    full: Full,
     slots: Vec<Slot>,
     free_slots: Vec<u32>,
     /// When each slot's command is half done, and when it completes.
@@ -70,6 +72,7 @@ impl XPoint {
             next_turn: 0,
             held: 0,
             host: VecDeque::new(),
+            full: Full::default(),
             slots: Vec::new(),
             free_slots: Vec::new(),
             events: Agenda::new(),
@@ -90,6 +93,7 @@ impl XPoint {
             usage.add(Resource::Link, 1, crossed.saturating_sub(ahead(&[*until])));
         }
         usage.add(Resource::Controller, 1, controller - ahead(&[self.next_turn]));
+        self.full.usage(u64::from(self.depth), now, usage);
     }
 
     /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.
@@ -109,6 +113,7 @@ impl XPoint {
             self.begin(*command, now, epoch, now);
         } else {
             self.host.push_back((*command, now, epoch));
+            self.full.holds_back(true, now);
         }
     }
 
@@ -142,6 +147,7 @@ impl XPoint {
             self.held -= 1;
             if let Some((command, submitted, epoch)) = self.host.pop_front() {
                 self.begin(command, submitted, epoch, at);
+                self.full.holds_back(!self.host.is_empty(), at);
             }
         }
     }

@@ -111,3 +111,38 @@ fn the_places_of_a_shared_drive_are_taken_for_as_long_as_commands_are_in_it() {
         assert_close(left.sum("busy.places_ns") as f64 / 8e9, expected, 0.01, "of all places");
     }
 }
+
+#[test]
+fn a_drive_that_is_full_while_others_wait_is_told_by_its_places() {
+    let (mut flash_of_4, mut xpoint_of_4, mut volume_of_4) = (flash_drive(256 << 20), xpoint(), volume());
+    flash_of_4.controller.queue_depth = sourced(4);
+    xpoint_of_4.queue_depth = sourced(4);
+    if let profile::Device::Volume(volume) = &mut volume_of_4 {
+        volume.parallel = sourced(4);
+    }
+    let drives = [hdd(with_depth(disk(), 4)), flash(flash_of_4), profile::Device::XPoint(xpoint_of_4), volume_of_4];
+    for drive in drives {
+        let with = |queue_depth| {
+            let left =
+                run(&spec(drive.clone(), StreamSpec { queue_depth, ..StreamSpec::default() }, for_time(SECOND / 2)));
+            assert_eq!(left.sum("capacity.places_ns"), 2 * SECOND, "{drive:?}");
+            left.sum("busy.places_ns")
+        };
+        assert_eq!(with(5), 2 * SECOND, "one waits all the time: {drive:?}");
+        assert_eq!(with(4), 0, "it holds nobody back: {drive:?}");
+    }
+}
+
+#[test]
+fn a_volume_that_works_in_rounds_is_full_where_a_round_leaves_something() {
+    let mut drive = volume();
+    if let profile::Device::Volume(volume) = &mut drive {
+        (volume.parallel, volume.rounds) = (sourced(4), Some(sourced(true)));
+    }
+    let with = |queue_depth| {
+        let left = run(&spec(drive.clone(), StreamSpec { queue_depth, ..StreamSpec::default() }, for_time(SECOND)));
+        left.sum("busy.places_ns")
+    };
+    assert_eq!(with(4), 0);
+    assert!(with(9) > 39 * SECOND / 10);
+}
