@@ -21,7 +21,7 @@ RESOURCES = (
 """What requests share, in the order of the record."""
 CORES, LOCK = "cores", "lock"
 HELD = ("places", "flush_turn")
-"""What a request has until all is done that is behind it: taken up behind whatever else is saturated."""
+"""What a request has until all behind it is done: taken up whatever else is saturated."""
 OPERATIONS = ("read", "write", "sync", "trim")
 """Operations whose latencies have parts; a commit is two of them."""
 SATURATED = 0.9

@@ -15,6 +15,7 @@ mod full;
 mod hdd;
 mod null;
 mod volume;
+pub(crate) mod work;
 mod xpoint;
 
 pub use flash::Flash;

@@ -10,6 +10,7 @@
 use super::barrier::Barrier;
 use super::flash::Pace;
 use super::full::Full;
+use super::work::Work;
 use super::{Breakdown, DeviceCompletion};
 use crate::chance::Chance;
 use crate::fault::Loss;
@@ -56,41 +57,6 @@ impl Service {
             bytes: Pace::per_second(profile.transfer_rate.value),
             alone: profile.alone.as_ref().map_or(0, |time| time.value.0),
         }
-    }
-}
-
-/// Stretches of time in which something works, one after the other, and how long they are together.
-#[derive(Debug, Default)]
-struct Work {
-    all: Nanos,
-    /// Those that had not ended when last looked at; between them it waits.
-    ahead: VecDeque<(Nanos, Nanos)>,
-}
-
-impl Work {
-    fn add(&mut self, from: Nanos, to: Nanos) {
-        self.all += to - from;
-        match self.ahead.back_mut() {
-            Some((_, end)) if *end == from => *end = to,
-            _ => self.ahead.push_back((from, to)),
-        }
-    }
-
-    /// What has ended by `now` is looked at no more.
-    #[inline]
-    fn pass(&mut self, now: Nanos) {
-        while self.ahead.pop_front_if(|&mut (_, end)| end <= now).is_some() {}
-    }
-
-    /// How long it has worked by `now`.
-    fn until(&self, now: Nanos) -> Nanos {
-        self.all - self.ahead.iter().map(|&(from, to)| to.saturating_sub(from.max(now))).sum::<Nanos>()
-    }
-
-    /// What would be done after `now` will not be.
-    fn end(&mut self, now: Nanos) {
-        self.all = self.until(now);
-        self.ahead.clear();
     }
 }
 

@@ -352,7 +352,7 @@ fn the_turn_of_an_arrays_flushes_is_taken_while_one_has_it() {
         let left = syncing(raid1(2, flushing(), ReadBalance::default()), jobs, Some(60 * US));
         assert_eq!(left.sum("capacity.flush_turn_ns"), SECOND);
         let share = left.sum("busy.flush_turn_ns") as f64 / SECOND as f64;
-        assert_close(share, 1.0, 0.001, "of its time");
+        assert!((0.999..=1.0).contains(&share), "{jobs} jobs: {share}");
     }
     let beside = syncing(raid1(2, flushing(), ReadBalance::default()), 50, None);
     assert_eq!(beside.sum("capacity.flush_turn_ns"), 0, "where none takes turns there is none");
