@@ -129,3 +129,13 @@ def test_where_requests_wait_and_nothing_is_saturated_the_busiest_resource_is_na
 
 def test_little_is_not_nothing() -> None:
     assert (percent(0.0), percent(0.001), percent(0.996)) == ("0 %", "<1 %", "100 %")
+
+
+def test_a_full_drive_is_told_by_its_queue_depth() -> None:
+    full = limit("saturated", part="queue", resource="places", busy=1.0)
+    assert said(full, Text("en")) == (
+        "queue depth of the drive in disk, full 100 % of the time (of the latency 80 % is waiting)"
+    )
+    assert "キュー深度" in said(full, Text("ja"))
+    turn = limit("saturated", part="queue", resource="flush_turn")
+    assert said(turn, Text("en")).startswith("turn of flushes of disk, 97 % busy")

@@ -72,11 +72,13 @@ def test_the_busiest_resource_is_the_limit_from_ninety_percent_on() -> None:
     assert (below["kind"], below["resource"], below["busy"]) == ("waiting", "media", 0.89)
 
 
-def test_a_drive_s_places_are_the_limit_where_they_are_full_and_nothing_else_is() -> None:
+def test_what_is_held_is_the_limit_where_it_is_taken_up_and_nothing_else_is() -> None:
     for shares, kind, resource in [
         ({"link": 0.82, "places": 1.0}, "saturated", "places"),
         ({"media": 0.92, "places": 1.0}, "saturated", "media"),
         ({"link": 0.3, "places": 0.8}, "waiting", "link"),
+        ({"media": 0.5, "flush_turn": 0.97}, "saturated", "flush_turn"),
+        ({"media": 0.95, "flush_turn": 1.0}, "saturated", "media"),
     ]:
         found = bottleneck([told(queue=90, media=10)], used(**shares))
         assert found is not None

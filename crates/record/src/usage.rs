@@ -43,8 +43,11 @@ resources! {
     Interrupts = "interrupts",
     /// What a provider lets through to a volume, in commands and bytes.
     Allowance = "allowance",
-    /// Places for the commands that a drive takes of all queues together: each is taken from a command's turn to its end.
+    /// Places for the commands that a drive takes: of all queues together each is taken from a command's turn to its end, of a
+    /// drive with one queue all are while commands wait for one.
     Places = "places",
+    /// The turn of an array's flushes, where the kernel passes on one at a time: from when it has it to the members' end.
+    FlushTurn = "flush_turn",
 }
 
 /// So many of a resource that share their work, and how long they have worked together since a run's begin: the dies of a drive,

@@ -173,7 +173,7 @@ impl World {
             (Some(device), host) => {
                 device.usage(self.now, &mut usage);
                 if let Some(host) = host {
-                    host.lock_usage(place, self.now, &mut usage);
+                    host.storage_usage(place, self.now, &mut usage);
                 }
             }
             (None, Some(host)) => host.usage(self.now, &mut usage),

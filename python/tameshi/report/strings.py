@@ -1175,10 +1175,16 @@ TEXT: dict[str, tuple[str, str]] = {
     "resource.thermal": ("thermal limit", "温度制限"),
     "resource.interrupts": ("interrupts", "割り込み"),
     "resource.allowance": ("limit of the provider", "提供者の制限"),
-    "resource.places": ("places in the queue", "キューの枠"),
+    "resource.places": ("queue depth of the drive", "ドライブのキュー深度"),
+    "resource.flush_turn": ("turn of flushes", "フラッシュの順番"),
     "limit.saturated": (
         "{resource} of {subject}, {busy} busy (of the latency {share} is {part})",
         "{subject}の{resource}（稼働率{busy}、レイテンシの{share}は{part}）",
+    ),
+    "limit.saturated_places": (
+        "queue depth of the drive in {subject}, full {busy} of the time "
+        "(of the latency {share} is {part})",
+        "{subject}のドライブのキュー深度（時間の{busy}は満杯、レイテンシの{share}は{part}）",
     ),
     "limit.saturated_host": (
         "{resource} of the host, {busy} busy (of the latency {share} is {part})",

@@ -123,6 +123,8 @@ def said(limit: Mapping[str, Any] | None, text: Text) -> str:
         "busy": percent(limit["busy"]) if limit.get("busy") is not None else "",
     }
     kind = "waiting_on" if limit["kind"] == "waiting" and resource else limit["kind"]
+    if kind == "saturated" and resource == "places":
+        kind = "saturated_places"
     on_host = subject == "host" and kind != "latency"
     return text(f"limit.{kind}{'_host' if on_host else ''}", **fields)
 

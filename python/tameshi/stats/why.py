@@ -16,12 +16,12 @@ PARTS = ("queue", "host", "link", "controller", "media", "gc", "rebuild")
 """What a latency is made of, in the order of the record."""
 RESOURCES = (
     *("media", "channels", "controller", "link", "cores", "lock", "hypervisor", "power"),
-    *("threads", "port", "thermal", "interrupts", "allowance", "places"),
+    *("threads", "port", "thermal", "interrupts", "allowance", "places", "flush_turn"),
 )
 """What requests share, in the order of the record."""
 CORES, LOCK = "cores", "lock"
-PLACES = "places"
-"""What a drive takes at once: it is full behind whatever else is saturated."""
+HELD = ("places", "flush_turn")
+"""What a request has until all behind it is done: taken up whatever else is saturated."""
 OPERATIONS = ("read", "write", "sync", "trim")
 """Operations whose latencies have parts; a commit is two of them."""
 SATURATED = 0.9
@@ -104,20 +104,20 @@ def bottleneck(
 def busiest(resources: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The busiest resource.
 
-    A drive's places are it only where these are full and no other is, and processors only where no
-    lock is: they spin on it.
+    What is held is it only where it is taken up and nothing behind it is, and processors only where
+    no lock is: they spin on it.
     """
 
     def most(of: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
         return max(of, key=lambda each: float(each["share"]), default=None)
 
-    working = most(each for each in resources if each["resource"] != PLACES)
+    working = most(each for each in resources if each["resource"] not in HELD)
     if working is not None and working["share"] >= SATURATED:
         lock = most(each for each in resources if each["resource"] == LOCK)
         spun_on = working["resource"] == CORES and lock and lock["share"] >= SATURATED
         return lock if spun_on else working
     full = most(
-        each for each in resources if each["resource"] == PLACES and each["share"] >= SATURATED
+        each for each in resources if each["resource"] in HELD and each["share"] >= SATURATED
     )
     return full or working
 

@@ -11,9 +11,11 @@
 
 mod barrier;
 pub mod flash;
+mod full;
 mod hdd;
 mod null;
 mod volume;
+pub(crate) mod work;
 mod xpoint;
 
 pub use flash::Flash;

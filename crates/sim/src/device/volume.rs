@@ -9,6 +9,8 @@
 
 use super::barrier::Barrier;
 use super::flash::Pace;
+use super::full::Full;
+use super::work::Work;
 use super::{Breakdown, DeviceCompletion};
 use crate::chance::Chance;
 use crate::fault::Loss;
@@ -55,41 +57,6 @@ impl Service {
             bytes: Pace::per_second(profile.transfer_rate.value),
             alone: profile.alone.as_ref().map_or(0, |time| time.value.0),
         }
-    }
-}
-
-/// Stretches of time in which something works, one after the other, and how long they are together.
-#[derive(Debug, Default)]
-struct Work {
-    all: Nanos,
-    /// Those that had not ended when last looked at; between them it waits.
-    ahead: VecDeque<(Nanos, Nanos)>,
-}
-
-impl Work {
-    fn add(&mut self, from: Nanos, to: Nanos) {
-        self.all += to - from;
-        match self.ahead.back_mut() {
-            Some((_, end)) if *end == from => *end = to,
-            _ => self.ahead.push_back((from, to)),
-        }
-    }
-
-    /// What has ended by `now` is looked at no more.
-    #[inline]
-    fn pass(&mut self, now: Nanos) {
-        while self.ahead.pop_front_if(|&mut (_, end)| end <= now).is_some() {}
-    }
-
-    /// How long it has worked by `now`.
-    fn until(&self, now: Nanos) -> Nanos {
-        self.all - self.ahead.iter().map(|&(from, to)| to.saturating_sub(from.max(now))).sum::<Nanos>()
-    }
-
-    /// What would be done after `now` will not be.
-    fn end(&mut self, now: Nanos) {
-        self.all = self.until(now);
-        self.ahead.clear();
     }
 }
 
@@ -181,6 +148,7 @@ pub struct Volume {
     random: Random,
     /// What waits, since when, and its epoch among flushes.
     waiting: VecDeque<(Command, Nanos, u64)>,
+    full: Full,
     held: u32,
     /// When the next round begins, if something waits for it.
     round_at: Option<Nanos>,
@@ -209,6 +177,7 @@ impl Volume {
             stalls: profile.stalls.as_ref().map(|stalls| Standstill::new(stalls, chance.of("stalls"))),
             random: chance.of("latencies"),
             waiting: VecDeque::new(),
+            full: Full::default(),
             held: 0,
             round_at: None,
             processor: 0,
@@ -226,11 +195,13 @@ impl Volume {
         if let Some(limit) = &self.limit {
             usage.add(Resource::Allowance, 1, limit.used.until(now));
         }
+        self.full.usage(u64::from(self.parallel), now, usage);
     }
 
     /// Power fails: what is under way is forgotten.
     pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
         self.waiting.clear();
+        self.full.holds_back(false, now);
         self.events.clear();
         self.slots.clear();
         self.free_slots.clear();
@@ -256,7 +227,9 @@ impl Volume {
             return;
         }
         self.waiting.push_back((*command, now, epoch));
-        if self.rounds && self.held == 0 {
+        if !self.rounds {
+            self.full.holds_back(true, now);
+        } else if self.held == 0 {
             self.round_at.get_or_insert(now);
         }
     }
@@ -300,6 +273,7 @@ impl Volume {
             }
         } else if let Some((command, submitted, epoch)) = self.waiting.pop_front() {
             self.begin(command, submitted, epoch, at);
+            self.full.holds_back(!self.waiting.is_empty(), at);
         }
     }
 
@@ -342,6 +316,8 @@ impl Volume {
             latest = latest.max(at);
             self.schedule(command, submitted, epoch, at, breakdown);
         }
+        // What came while the last round went on waits for its end; only what this one has no place for is held back by that.
+        self.full.holds_back(!self.waiting.is_empty(), now);
     }
 
     /// A command's turn on the processor, not before `now` and as the limits permit: when it ends.

@@ -7,6 +7,8 @@
 
 use super::barrier::Barrier;
 use super::flash::Pace;
+use super::full::Full;
+use super::work::Work;
 use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
 use crate::power::Drawing;
@@ -42,15 +44,16 @@ pub struct XPoint {
     next_turn: Nanos,
     held: u32,
     host: VecDeque<(Command, Nanos, u64)>,
+    full: Full,
     slots: Vec<Slot>,
     free_slots: Vec<u32>,
     /// When each slot's command is half done, and when it completes.
     events: Agenda,
     barrier: Barrier,
-    /// Time of all accesses, transfers and turns so far, those ahead included.
-    busy: [Nanos; 2],
-    /// How long each way of the link has worked and will have when what was begun is over.
-    crossed: [Nanos; 2],
+    /// What each channel, each way of the link and the controller have done and will have.
+    accesses: Vec<Work>,
+    transfers: [Work; 2],
+    turns: Work,
     drawing: Option<Drawing>,
 }
 
@@ -70,26 +73,25 @@ impl XPoint {
             next_turn: 0,
             held: 0,
             host: VecDeque::new(),
+            full: Full::default(),
             slots: Vec::new(),
             free_slots: Vec::new(),
             events: Agenda::new(),
             barrier: Barrier::default(),
-            busy: [0; 2],
-            crossed: [0; 2],
+            accesses: vec![Work::default(); profile.channels.value as usize],
+            transfers: Default::default(),
+            turns: Work::default(),
             drawing: profile.power.as_ref().map(Drawing::new),
         }
     }
 
     pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        let ahead = |until: &[Nanos]| until.iter().map(|until| until.saturating_sub(now)).sum::<Nanos>();
-        let [media, controller] = self.busy;
-        // What will be asked of channels and link begins behind the electronics' time, which is no work of theirs.
-        usage.add(Resource::Media, self.channels.len() as u64, media.saturating_sub(ahead(&self.channels)));
+        let media = self.accesses.iter().map(|work| work.until(now)).sum();
+        usage.add(Resource::Media, self.channels.len() as u64, media);
         let ways = if self.half_duplex { 1 } else { 2 };
-        for (crossed, until) in self.crossed.iter().zip(&self.link).take(ways) {
-            usage.add(Resource::Link, 1, crossed.saturating_sub(ahead(&[*until])));
-        }
-        usage.add(Resource::Controller, 1, controller - ahead(&[self.next_turn]));
+        self.transfers.iter().take(ways).for_each(|way| usage.add(Resource::Link, 1, way.until(now)));
+        usage.add(Resource::Controller, 1, self.turns.until(now));
+        self.full.usage(u64::from(self.depth), now, usage);
     }
 
     /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.
@@ -109,6 +111,7 @@ impl XPoint {
             self.begin(*command, now, epoch, now);
         } else {
             self.host.push_back((*command, now, epoch));
+            self.full.holds_back(true, now);
         }
     }
 
@@ -142,6 +145,7 @@ impl XPoint {
             self.held -= 1;
             if let Some((command, submitted, epoch)) = self.host.pop_front() {
                 self.begin(command, submitted, epoch, at);
+                self.full.holds_back(!self.host.is_empty(), at);
             }
         }
     }
@@ -151,16 +155,17 @@ impl XPoint {
         self.held += 1;
         let turn = now.max(self.next_turn);
         self.next_turn = turn + self.turn;
-        self.busy[1] += self.turn;
+        self.turns.pass(now);
+        self.turns.add(turn, self.next_turn);
         let mut breakdown = Breakdown { queue: turn - submitted, ..Breakdown::default() };
         let at = match command.kind {
             CommandKind::Read => {
                 breakdown.controller = self.overhead[0];
-                self.access(0, &command, turn + self.overhead[0], &mut breakdown)
+                self.access(0, &command, (now, turn + self.overhead[0]), &mut breakdown)
             }
             CommandKind::Write => {
                 breakdown.controller = self.overhead[1];
-                self.cross(1, &command, turn + self.overhead[1], &mut breakdown)
+                self.cross(1, &command, (now, turn + self.overhead[1]), &mut breakdown)
             }
             CommandKind::Trim | CommandKind::Flush => {
                 breakdown.controller = self.overhead[1];
@@ -186,8 +191,8 @@ impl XPoint {
     fn go_on(&mut self, number: u32, now: Nanos) {
         let DeviceCompletion { command, mut breakdown, .. } = self.slots[number as usize].done;
         let at = match command.kind {
-            CommandKind::Read => self.cross(0, &command, now, &mut breakdown),
-            _ => self.access(1, &command, now, &mut breakdown),
+            CommandKind::Read => self.cross(0, &command, (now, now), &mut breakdown),
+            _ => self.access(1, &command, (now, now), &mut breakdown),
         };
         let done = &mut self.slots[number as usize].done;
         (done.at, done.breakdown) = (at, breakdown);
@@ -195,7 +200,13 @@ impl XPoint {
     }
 
     /// A command's access units on their channels, from `ready` on: when the last is over.
-    fn access(&mut self, kind: usize, command: &Command, ready: Nanos, breakdown: &mut Breakdown) -> Nanos {
+    fn access(
+        &mut self,
+        kind: usize,
+        command: &Command,
+        (now, ready): (Nanos, Nanos),
+        breakdown: &mut Breakdown,
+    ) -> Nanos {
         let time = self.access[kind];
         let first = command.offset_bytes / self.unit_bytes;
         let end = (command.offset_bytes + u64::from(command.length_bytes)).div_ceil(self.unit_bytes);
@@ -203,9 +214,11 @@ impl XPoint {
         let mut last = ready;
         let mut own = 0;
         for unit in first..end {
-            let channel = &mut self.channels[(unit % count) as usize];
+            let number = (unit % count) as usize;
+            let (channel, work) = (&mut self.channels[number], &mut self.accesses[number]);
             *channel = ready.max(*channel) + time;
-            self.busy[0] += time;
+            work.pass(now);
+            work.add(*channel - time, *channel);
             (last, own) = (last.max(*channel), time);
         }
         breakdown.media += own;
@@ -214,13 +227,20 @@ impl XPoint {
     }
 
     /// A command's data cross the link from `from` on, behind what came before: when they are over.
-    fn cross(&mut self, direction: usize, command: &Command, from: Nanos, breakdown: &mut Breakdown) -> Nanos {
+    fn cross(
+        &mut self,
+        direction: usize,
+        command: &Command,
+        (now, from): (Nanos, Nanos),
+        breakdown: &mut Breakdown,
+    ) -> Nanos {
         let time = self.pace[direction].time(u64::from(command.length_bytes));
         let way = if self.half_duplex { 0 } else { direction };
         let link = &mut self.link[way];
         let at = from.max(*link) + time;
         *link = at;
-        self.crossed[way] += time;
+        self.transfers[way].pass(now);
+        self.transfers[way].add(at - time, at);
         breakdown.link += time;
         breakdown.queue += at - from - time;
         at

@@ -2,13 +2,16 @@
 
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
+use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::HostModel;
 use tameshi_spec::run::{Node, RunSpec};
 
 /// An array's flushes.
 #[derive(Clone, Debug, Default)]
 struct Turns {
-    is_taken: bool,
+    /// Since when one flush after the other has it; `None` while nobody has.
+    since: Option<Nanos>,
+    taken_ns: Nanos,
     waiting: VecDeque<u32>,
 }
 
@@ -44,9 +47,10 @@ impl Flushes {
     /// be told.
     pub(super) fn comes(&mut self, now: Nanos, device: usize, request: u32) -> bool {
         let Some(turns) = self.arrays[device].as_mut().filter(|_| self.time > 0) else { return false };
-        if std::mem::replace(&mut turns.is_taken, true) {
+        if turns.since.is_some() {
             turns.waiting.push_back(request);
         } else {
+            turns.since = Some(now);
             self.begun.push_back((now + self.time, request));
         }
         true
@@ -57,8 +61,15 @@ impl Flushes {
         let Some(turns) = self.arrays[device].as_mut().filter(|_| self.time > 0) else { return };
         match turns.waiting.pop_front() {
             Some(next) => self.begun.push_back((now + self.time, next)),
-            None => turns.is_taken = false,
+            None => turns.taken_ns += turns.since.take().map_or(0, |since| now - since),
         }
+    }
+
+    /// Adds how long the turn of a device was taken up to `now`, where flushes take turns.
+    pub(super) fn usage(&self, device: usize, now: Nanos, usage: &mut Usage) {
+        let Some(turns) = self.arrays[device].as_ref().filter(|_| self.time > 0) else { return };
+        let so_far = turns.since.map_or(0, |since| now.saturating_sub(since));
+        usage.add(Resource::FlushTurn, 1, turns.taken_ns + so_far);
     }
 
     /// When the members may next be told of a flush; [`Nanos::MAX`] when there is none.

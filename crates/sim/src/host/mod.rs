@@ -270,12 +270,13 @@ impl Host {
         [self.computed_ns.min(busy), busy.saturating_sub(self.computed_ns)]
     }
 
-    /// Adds how long a storage's lock was held up to `now`.
-    pub(crate) fn lock_usage(&self, storage: usize, now: Nanos, usage: &mut Usage) {
+    /// Adds how long a storage's lock was held, and the turn of its flushes taken, up to `now`.
+    pub(crate) fn storage_usage(&self, storage: usize, now: Nanos, usage: &mut Usage) {
         if self.spec.model.lock.is_some() {
             let lock = self.locks[storage];
             usage.add(Resource::Lock, 1, lock.held_ns - lock.free.saturating_sub(now).min(lock.held_ns));
         }
+        self.flushes.usage(storage, now, usage);
     }
 
     #[inline]

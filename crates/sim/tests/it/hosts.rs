@@ -345,6 +345,19 @@ fn syncing(node: Node, jobs: u32, array_flush: Option<Nanos>) -> Left {
     run(&on(model, spec_of(node, stream, for_time(SECOND))))
 }
 
+#[test]
+fn the_turn_of_an_arrays_flushes_is_taken_while_one_has_it() {
+    // Writes take nothing here: whoever has synced syncs again at once.
+    for jobs in [1, 50] {
+        let left = syncing(raid1(2, flushing(), ReadBalance::default()), jobs, Some(60 * US));
+        assert_eq!(left.sum("capacity.flush_turn_ns"), SECOND);
+        let share = left.sum("busy.flush_turn_ns") as f64 / SECOND as f64;
+        assert!((0.999..=1.0).contains(&share), "{jobs} jobs: {share}");
+    }
+    let beside = syncing(raid1(2, flushing(), ReadBalance::default()), 50, None);
+    assert_eq!(beside.sum("capacity.flush_turn_ns"), 0, "where none takes turns there is none");
+}
+
 fn arrays() -> [Node; 4] {
     let mirror = raid1(2, flushing(), ReadBalance::default());
     [raid0(3, flushing()), mirror, raid10(4, flushing()), raid5(4, flushing())]

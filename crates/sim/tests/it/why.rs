@@ -111,3 +111,81 @@ fn the_places_of_a_shared_drive_are_taken_for_as_long_as_commands_are_in_it() {
         assert_close(left.sum("busy.places_ns") as f64 / 8e9, expected, 0.01, "of all places");
     }
 }
+
+#[test]
+fn a_drive_that_is_full_while_others_wait_is_told_by_its_places() {
+    let (mut flash_of_4, mut xpoint_of_4, mut volume_of_4) = (flash_drive(256 << 20), xpoint(), volume());
+    flash_of_4.controller.queue_depth = sourced(4);
+    xpoint_of_4.queue_depth = sourced(4);
+    if let profile::Device::Volume(volume) = &mut volume_of_4 {
+        volume.parallel = sourced(4);
+    }
+    let drives = [hdd(with_depth(disk(), 4)), flash(flash_of_4), profile::Device::XPoint(xpoint_of_4), volume_of_4];
+    for drive in drives {
+        let with = |queue_depth| {
+            let left =
+                run(&spec(drive.clone(), StreamSpec { queue_depth, ..StreamSpec::default() }, for_time(SECOND / 2)));
+            assert_eq!(left.sum("capacity.places_ns"), 2 * SECOND, "{drive:?}");
+            left.sum("busy.places_ns")
+        };
+        assert_eq!(with(5), 2 * SECOND, "one waits all the time: {drive:?}");
+        assert_eq!(with(4), 0, "it holds nobody back: {drive:?}");
+    }
+}
+
+#[test]
+fn a_volume_that_works_in_rounds_is_full_where_a_round_leaves_something() {
+    let mut drive = volume();
+    if let profile::Device::Volume(volume) = &mut drive {
+        (volume.parallel, volume.rounds) = (sourced(4), Some(sourced(true)));
+    }
+    let with = |queue_depth| {
+        let left = run(&spec(drive.clone(), StreamSpec { queue_depth, ..StreamSpec::default() }, for_time(SECOND)));
+        left.sum("busy.places_ns")
+    };
+    assert_eq!(with(4), 0);
+    assert!(with(9) > 39 * SECOND / 10);
+}
+
+/// Sums of a metric of the storage, from interval to interval.
+fn so_far(left: &Left, metric: &str) -> Vec<u64> {
+    let rows = left.series.iter().filter(|row| row.3 == metric);
+    rows.scan(0, |all, row| {
+        *all += row.4;
+        Some(*all)
+    })
+    .collect()
+}
+
+#[test]
+fn what_was_done_by_a_time_does_not_depend_on_the_length_of_intervals() {
+    // At half load and less, channels, link and port wait between what they do.
+    let arrivals = |rate| Arrivals::Poisson { rate: Rate(rate) };
+    let mut node = cached(leaf(null()), 16 << 20, CacheKind::BatteryBacked);
+    if let Node::Cache { cache, .. } = &mut node {
+        cache.rate = Some(Size(40_960_000));
+    }
+    let stream = |rate| StreamSpec {
+        arrivals: arrivals(rate),
+        queue_depth: 64,
+        span: Some(Size(1 << 20)),
+        read: Share(500_000),
+        ..StreamSpec::default()
+    };
+    let of_xpoint = spec(profile::Device::XPoint(xpoint()), stream(200_000_000), for_time(2 * MS));
+    let of_cache = spec_of(node, stream(5_000_000), for_time(20 * MS));
+    let resources = ["media", "link", "controller"].map(|resource| (&of_xpoint, resource, 1000));
+    for (spec, resource, short) in resources.into_iter().chain([(&of_cache, "port", 10_000)]) {
+        let metric = format!("busy.{resource}_ns");
+        let with = |interval| so_far(&run(&RunSpec { interval: Time(interval), ..spec.clone() }), &metric);
+        let (fine, coarse) = (with(short), with(10 * short));
+        let every_tenth: Vec<u64> = fine.iter().skip(9).step_by(10).copied().collect();
+        if resource == "link" {
+            // Of two ways each interval has the busier one.
+            assert!(every_tenth.iter().zip(&coarse).all(|(fine, coarse)| fine >= coarse));
+        } else {
+            assert_eq!(every_tenth, coarse, "{resource}");
+        }
+        assert!(coarse.last().is_some_and(|&all| all > 0));
+    }
+}

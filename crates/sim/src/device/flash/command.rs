@@ -127,8 +127,20 @@ impl Flash {
         if self.held < self.times.depth && self.barrier.lets_begin(epoch) {
             self.begin(command, now, epoch, now);
         } else {
-            self.host.push_back((*command, now, epoch));
+            self.wait_in_host(now, command, epoch);
         }
+    }
+
+    /// A command waits: the drive is full, or a flush holds it back.
+    #[cold]
+    fn wait_in_host(&mut self, now: Nanos, command: &Command, epoch: u64) {
+        self.host.push_back((*command, now, epoch));
+        self.note_whether_full(now);
+    }
+
+    /// Whether commands wait because the drive is full may have changed.
+    pub(super) fn note_whether_full(&mut self, now: Nanos) {
+        self.full.holds_back(self.held >= self.times.depth && !self.host.is_empty(), now);
     }
 
     #[cold]
@@ -357,6 +369,7 @@ impl Flash {
         completions.push(*self.leave(number, at));
         if !self.host.is_empty() {
             self.take_from_host(at);
+            self.note_whether_full(at);
         }
     }
 

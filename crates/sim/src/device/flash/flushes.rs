@@ -77,6 +77,7 @@ impl Flash {
             failed: false,
         });
         while self.held < self.times.depth && self.take_from_host(at) {}
+        self.note_whether_full(at);
     }
 
     /// Data were programmed, or trimmed, that the map on the flash does not know of.

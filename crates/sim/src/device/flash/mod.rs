@@ -31,6 +31,7 @@ mod wear;
 mod writes;
 
 use super::barrier::Barrier;
+use super::full::Full;
 use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
 use crate::fault::Rebuilt;
@@ -79,6 +80,7 @@ pub struct Flash {
     for_buffer: VecDeque<u32>,
     /// Waiting in the host: command, submission, epoch.
     host: VecDeque<(Command, Nanos, u64)>,
+    full: Full,
     held: u32,
     slots: Vec<Slot>,
     free_slots: Vec<u32>,
@@ -264,6 +266,7 @@ impl Flash {
             buffer_free: profile.buffer.size.value.0 / profile.mapping_unit.value.0,
             for_buffer: VecDeque::new(),
             host: VecDeque::new(),
+            full: Full::default(),
             held: 0,
             slots: Vec::new(),
             free_slots: Vec::new(),
@@ -469,6 +472,7 @@ impl Flash {
             supply.usage(now, usage);
         }
         usage.add(Resource::Controller, self.controllers.len() as u64, controller - turns);
+        self.full.usage(u64::from(self.times.depth), now, usage);
     }
 
     /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.

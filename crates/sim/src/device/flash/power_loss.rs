@@ -134,6 +134,7 @@ impl Flash {
         (self.held, self.buffer_free) = (0, self.times.buffer_units);
         self.for_buffer.clear();
         self.host.clear();
+        self.note_whether_full(now);
         self.slots.clear();
         self.free_slots.clear();
         self.events = Agenda::new();

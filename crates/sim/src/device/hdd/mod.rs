@@ -13,6 +13,7 @@ mod queue;
 mod read_ahead;
 
 use super::barrier::Barrier;
+use super::full::Full;
 use super::{Breakdown, DeviceCompletion};
 use crate::fault::Loss;
 use crate::power::Drawing;
@@ -35,6 +36,7 @@ pub struct Hdd {
     held: usize,
     /// Waiting in the host: command, submission, epoch.
     host: VecDeque<(Command, Nanos, u64)>,
+    full: Full,
     queue: Queue,
     /// When the arm, which is free, has something new to choose from.
     choice_at: Option<Nanos>,
@@ -68,6 +70,7 @@ impl Hdd {
             depth,
             held: 0,
             host: VecDeque::new(),
+            full: Full::default(),
             choice_at: None,
             service: None,
             busy_ns: 0,
@@ -85,6 +88,7 @@ impl Hdd {
             self.busy_ns -= end.saturating_sub(now);
         }
         self.host.clear();
+        self.full.holds_back(false, now);
         self.queue.clear();
         self.barrier = Barrier::default();
         (self.held, self.choice_at, self.read_ahead) = (0, None, None);
@@ -101,6 +105,7 @@ impl Hdd {
             self.admit(*command, now, epoch, now);
         } else {
             self.host.push_back((*command, now, epoch));
+            self.full.holds_back(true, now);
         }
     }
 
@@ -212,6 +217,7 @@ impl Hdd {
         self.held -= 1;
         if let Some((command, submitted, epoch)) = self.host.pop_front() {
             self.admit(command, submitted, epoch, now);
+            self.full.holds_back(!self.host.is_empty(), now);
         }
     }
 
@@ -263,6 +269,7 @@ impl Hdd {
     pub(super) fn usage(&self, now: Nanos, usage: &mut Usage) {
         let ahead = self.service.as_ref().map_or(0, |(_, _, end)| end.saturating_sub(now));
         usage.add(Resource::Media, 1, self.busy_ns - ahead);
+        self.full.usage(self.depth as u64, now, usage);
     }
 
     /// Nanojoules drawn from time zero to `now`; `None` where the profile does not say.

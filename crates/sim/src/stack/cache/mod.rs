@@ -16,6 +16,7 @@ mod table;
 use super::order::{Next, ORDERED, Order};
 use super::rebuild::time_of;
 use super::slab::Slab;
+use crate::device::work::Work;
 use crate::device::{Breakdown, Device, DeviceCompletion};
 use crate::fault::Loss;
 use std::cmp::Reverse;
@@ -96,8 +97,8 @@ pub struct Cache {
     reads: u32,
     batch: Vec<u64>,
     free_at: Nanos,
-    /// Time that bytes have passed, or will until then.
-    crossing_ns: Nanos,
+    /// What bytes take to pass, or will.
+    crossing: Work,
     writers: u64,
     generation: u64,
     /// A flush that drains, and the blocks it still waits for.
@@ -123,7 +124,7 @@ impl Cache {
             reads: 0,
             batch: Vec::with_capacity(BATCH),
             free_at: 0,
-            crossing_ns: 0,
+            crossing: Work::default(),
             writers: 0,
             generation: 0,
             draining: None,
@@ -138,8 +139,7 @@ impl Cache {
     /// How busy the way to the host was, where its rate is limited, and what stands behind the cache.
     pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
         if self.settings.bytes_per_second.is_some() {
-            let ahead = self.free_at.saturating_sub(now);
-            usage.add(Resource::Port, 1, self.crossing_ns.saturating_sub(ahead));
+            usage.add(Resource::Port, 1, self.crossing.until(now));
         }
         self.device.usage(now, usage);
     }
@@ -205,7 +205,9 @@ impl Cache {
             let crossing = time_of(u64::from(op.command.length_bytes), rate);
             (op.path.queue, op.path.link) = (op.path.queue + begin - from, op.path.link + crossing);
             at = begin + crossing;
-            (self.free_at, self.crossing_ns) = (at, self.crossing_ns + crossing);
+            self.free_at = at;
+            self.crossing.pass(op.since);
+            self.crossing.add(begin, at);
         }
         (op.since, op.then) = (at, Then::Complete);
         self.sequence += 1;
@@ -544,6 +546,7 @@ impl Cache {
         self.waiting.clear();
         self.batch.clear();
         (self.backs, self.reads, self.draining, self.free_at) = (0, 0, None, now);
+        self.crossing.end(now);
         if !self.volatile() {
             self.write_back(now);
         }
