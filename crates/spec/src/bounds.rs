@@ -3,7 +3,7 @@
 
 use crate::axes::AxisTable;
 use crate::check::bad;
-use crate::document::{Source, Table};
+use crate::document::{Source, Table, has_key};
 use crate::run::PhaseSpec;
 use crate::study::{Study, Varies};
 use tameshi_base::{InputError, InputErrorKind, Time};
@@ -69,11 +69,18 @@ pub(crate) fn values(source: Source<'_>, table: &Table<'_>, study: &Study) -> Ch
     Ok(())
 }
 
-/// No phase has more intervals than can be kept.
+/// No phase has more intervals than can be kept, and none is shorter than the one that is asked for.
 pub(crate) fn intervals(source: Source<'_>, table: &Table<'_>, study: &Study, phases: &[PhaseSpec]) -> Checked {
     let (path, interval) = (["run", "interval"], study.run.interval);
+    let asked_for = has_key(table, &path);
     for phase in phases {
         let Some(time) = phase.until.time else { continue };
+        let counted = Time(time.0.saturating_sub(phase.ramp.0));
+        if asked_for && interval > counted && counted.0 > 0 {
+            let behind = if phase.ramp.0 > 0 { " behind its ramp" } else { "" };
+            let message = format!("phase `{}` has no whole interval: it lasts {counted}{behind}", phase.name);
+            return Err(bad(source, table, &path, message, &format!("{counted} or less")));
+        }
         if time.0 / interval.0 > MOST_INTERVALS {
             let message = format!("phase `{}` of {time} would have {} intervals", phase.name, time.0 / interval.0);
             let least = Time(time.0.div_ceil(MOST_INTERVALS).next_multiple_of(LEAST_INTERVAL.0));
@@ -95,6 +102,12 @@ pub(crate) fn windows(source: Source<'_>, table: &Table<'_>, study: &Study, phas
         let from = window.from;
         if window.to.is_some_and(|to| to <= from) {
             return conflict(name, "to", "the window ends before it begins".into(), format!("more than {from}"));
+        }
+        let (interval, length) = (study.run.interval, window.to.map(|to| Time(to.0 - from.0)));
+        if let Some(length) = length.filter(|&length| length < interval) {
+            let message = format!("no interval of {interval} (`run.interval`) fits into this window of {length}");
+            let accepted = format!("{} or more, or a `run.interval` of {length} or less", Time(from.0 + interval.0));
+            return conflict(name, "to", message, accepted);
         }
         let of = phases.iter().filter(|phase| window.phase.as_ref().is_none_or(|named| *named == phase.name));
         // Where one ends by something else than time, nobody knows.
