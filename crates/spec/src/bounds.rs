@@ -3,7 +3,7 @@
 
 use crate::axes::AxisTable;
 use crate::check::bad;
-use crate::document::{Source, Table, has_key};
+use crate::document::{Source, Table};
 use crate::run::PhaseSpec;
 use crate::study::{Study, Varies};
 use tameshi_base::{InputError, InputErrorKind, Time};
@@ -69,18 +69,11 @@ pub(crate) fn values(source: Source<'_>, table: &Table<'_>, study: &Study) -> Ch
     Ok(())
 }
 
-/// No phase has more intervals than can be kept, and none is shorter than the one that is asked for.
+/// No phase has more intervals than can be kept.
 pub(crate) fn intervals(source: Source<'_>, table: &Table<'_>, study: &Study, phases: &[PhaseSpec]) -> Checked {
     let (path, interval) = (["run", "interval"], study.run.interval);
-    let asked_for = has_key(table, &path);
     for phase in phases {
         let Some(time) = phase.until.time else { continue };
-        let counted = Time(time.0.saturating_sub(phase.ramp.0));
-        if asked_for && interval > counted && counted.0 > 0 {
-            let behind = if phase.ramp.0 > 0 { " behind its ramp" } else { "" };
-            let message = format!("phase `{}` has no whole interval: it lasts {counted}{behind}", phase.name);
-            return Err(bad(source, table, &path, message, &format!("{counted} or less")));
-        }
         if time.0 / interval.0 > MOST_INTERVALS {
             let message = format!("phase `{}` of {time} would have {} intervals", phase.name, time.0 / interval.0);
             let least = Time(time.0.div_ceil(MOST_INTERVALS).next_multiple_of(LEAST_INTERVAL.0));

@@ -54,7 +54,7 @@ def _figure(found: Found, text: Text) -> Shown:
     if rate is None:
         return Shown(text("cell.none"))
     told = format_value("rate", rate)
-    if key:
+    if low is None or high is None:
         return Shown(text(f"cell.limit{key}", rate=told))
     note = text("note.no_interval") if found.get("confidence") is None else ""
     return Shown(told, format_interval("rate", rate, low, high), note)

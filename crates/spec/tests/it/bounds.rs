@@ -34,17 +34,6 @@ fn an_interval_that_is_too_short_to_be_kept_is_refused() {
 }
 
 #[test]
-fn an_interval_longer_than_what_counts_of_a_phase_is_refused() {
-    refused("interval_longer_than_a_phase", "[run]\ninterval = \"1 min\"", BadValue);
-    let ramped = SMALL.replace("[phase.p]", "[phase.p]\nramp = \"600 ms\"");
-    let error = planned(&format!("{ramped}[run]\ninterval = \"500 ms\"\n")).expect_err("more than what is left");
-    check_golden("interval_longer_than_a_phase_behind_its_ramp", &error.to_string());
-    planned(&format!("{ramped}[run]\ninterval = \"400 ms\"\n")).expect("one interval");
-    // The default cuts a short phase's only interval off at its end: nobody asked for more.
-    planned(&SMALL.replace("1 s", "300 ms")).expect("one interval");
-}
-
-#[test]
 fn a_window_in_which_nothing_lies_is_refused() {
     refused("window_shorter_than_an_interval", "[window.w]\nfrom = \"200 ms\"\nto = \"500 ms\"", Conflict);
     let finer = "[window.w]\nfrom = \"200 ms\"\nto = \"500 ms\"\n[run]\ninterval = \"100 ms\"\n";
