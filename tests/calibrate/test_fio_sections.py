@@ -93,3 +93,15 @@ def test_jobs_of_several_servers_are_refused_and_the_servers_are_named():
         read_fio(FILE, of_clients("a", "b", "a"))
     assert told.value.key == "client_stats"
     assert told.value.found == "a:8765, b:8765"
+
+
+def test_sections_that_group_reporting_tells_as_one_are_left_out_by_name():
+    """fio 3.33 has one entry for two clones and another section, with the other's options."""
+    whole = timed(job("randread", 1, 3e4, group_reporting="1"), 0)
+    clones = timed(job("randread", 2, 4e4, group_reporting="1", numjobs="2"), 1)
+    whole["job_runtime"], clones["job_runtime"] = 3010, 2005
+    found = read_fio(FILE, results(whole, clones))
+    assert [cell.name for cell in found.cells] == ["randread-4k-2"]
+    assert found.left_out == [
+        "randread-4k-1: group_reporting tells 3 jobs as this one, and numjobs is 1"
+    ]

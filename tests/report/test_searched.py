@@ -9,7 +9,7 @@ import pytest
 from tameshi.report import ReportInputs, markdown, terminal_summary
 from tameshi.report.points import read_results
 from tameshi.report.strings import LANGUAGES
-from tameshi.report.summary import answers
+from tameshi.report.summary import answers, overview
 from tameshi.report.text import Text
 
 RATES = {"1000": 3e4, "9000": 9e4, "9500": 2e5}
@@ -104,3 +104,22 @@ def test_of_many_searches_the_greatest_and_the_least_limit_are_told() -> None:
     assert first.startswith("Reads · d8 bears 8.00 k requests a second (7.20–8.80)")
     assert "; reads · d1 bears 1.00 k" in first
     assert first.endswith("the other 6 lie between.")
+
+
+def test_key_figures_tell_what_was_searched_for_and_no_peak_that_breaks_the_limit() -> None:
+    def told(lang: str = "en", **more: Any) -> list[tuple[str, str, str]]:
+        table = overview(read_results(searched({**SEARCH, **more})), Text(lang))
+        return [(row.head, row.cells[0].value, row.cells[0].interval) for row in table.rows]
+
+    first, *others = told()
+    assert first == (
+        "reads: highest rate with read latency p99 below 100 µs",
+        "9.10 k",
+        "9.00–9.50",
+    )
+    assert others and not any("peak" in head.lower() for head, *_ in others)
+    assert not any(value.startswith("12.0 k") for _, value, _ in others), "it breaks the limit"
+    assert told(high=None, value=9000.0)[0][1] == "at least 9.00 k"
+    assert told(low=None, value=None, high=1000.0)[0][1] == "less than 1.00 k"
+    assert told("ja")[0][0].endswith("最大要求率")
+    assert any("peak" in head for head, *_ in told(limit_ns=None)), "nothing was searched for"

@@ -1,5 +1,6 @@
 """Measured studies on real files, through the command line."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -172,11 +173,14 @@ def test_a_full_disk_fails_its_run_and_the_others_go_on(study, tmp_path, small_d
 
     def fill() -> None:
         while not done.is_set():
-            if target.exists():
-                with (small_disk / "rest").open("wb") as rest:
-                    free = shutil.disk_usage(small_disk).free
+            if not target.exists():
+                continue
+            with (small_disk / "rest").open("wb") as rest:
+                free = shutil.disk_usage(small_disk).free
+                # The target grows meanwhile: what was free a moment ago may be taken.
+                with contextlib.suppress(OSError):
                     os.posix_fallocate(rest.fileno(), 0, max(free - (1 << 20), 1))
-                return
+                    return
 
     filler = threading.Thread(target=fill)
     filler.start()

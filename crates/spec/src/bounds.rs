@@ -96,6 +96,12 @@ pub(crate) fn windows(source: Source<'_>, table: &Table<'_>, study: &Study, phas
         if window.to.is_some_and(|to| to <= from) {
             return conflict(name, "to", "the window ends before it begins".into(), format!("more than {from}"));
         }
+        let (interval, length) = (study.run.interval, window.to.map(|to| Time(to.0 - from.0)));
+        if let Some(length) = length.filter(|&length| length < interval) {
+            let message = format!("no interval of {interval} (`run.interval`) fits into this window of {length}");
+            let accepted = format!("{} or more, or a `run.interval` of {length} or less", Time(from.0 + interval.0));
+            return conflict(name, "to", message, accepted);
+        }
         let of = phases.iter().filter(|phase| window.phase.as_ref().is_none_or(|named| *named == phase.name));
         // Where one ends by something else than time, nobody knows.
         let ends: Option<Vec<Time>> = of.map(|phase| phase.until.time).collect();

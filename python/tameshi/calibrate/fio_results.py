@@ -13,7 +13,7 @@ from tameshi import _core
 from tameshi.calibrate.cells import KINDS, SYNC, Cell, Figures
 from tameshi.calibrate.fio_devices import refuse_several
 from tameshi.calibrate.fio_figures import Place, count_of, figures_of, mean_of, quantiles_of
-from tameshi.calibrate.fio_sections import Section, sections_of
+from tameshi.calibrate.fio_sections import Section, in_one_entry, sections_of
 from tameshi.calibrate.fio_sizes import sized
 from tameshi.calibrate.recorded import COMMIT, Recorded, unusable
 from tameshi.compat import fio
@@ -71,6 +71,8 @@ def _cell(path: Path, section: Section) -> Cell | str:
             return f"{len(jobs)} jobs of this name ran at once, and numjobs is {clones}"
         if 1 < len(jobs) < clones:
             return f"{len(jobs)} of {clones} clones are told"
+        if len(jobs) == 1 and (count := in_one_entry(jobs[0], options)) > clones:
+            return f"group_reporting tells {count} jobs as this one, and numjobs is {clones}"
     found = _averaged(rounds)
     # Of O_DSYNC, a word and no table, the writes themselves take the time.
     if isinstance(stream.get("sync"), dict) and "write" in found and SYNC not in found:

@@ -119,6 +119,18 @@ def _refuse_untold(
         )
 
 
+def in_one_entry(job: Place, options: Mapping[str, str]) -> int:
+    """How many jobs an entry of `group_reporting` is of, at least one.
+
+    fio tells all sections of a group as one then, with the options of the last, and how long they
+    ran as a sum.
+    """
+    longest_ms = _time_ms(job)
+    if "group_reporting" not in options or not longest_ms:
+        return 1
+    return max(round(job.number("job_runtime", 0.0) / longest_ms), 1)
+
+
 def _time_ms(job: Place) -> float:
     """How long a job read or wrote."""
     sides = [side for kind in ("read", "write") if (side := job.inside(kind))]

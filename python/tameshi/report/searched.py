@@ -1,4 +1,4 @@
-"""What a search for the highest rate under a limit has found, as sentences of the answer."""
+"""What a search for the highest rate under a limit has found, as sentences and key figures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tameshi.report.points import Point, View, freeze, level_words
-from tameshi.report.text import Text, format_interval, format_value
+from tameshi.report.text import Shown, Text, format_interval, format_value
 
 Found = Mapping[str, Any]
 
@@ -29,6 +29,35 @@ def told(view: View, text: Text, world: str, most: int) -> list[str]:
     ranked = sorted(here, key=lambda found: float(found["value"] or found["high"] or 0.0))
     others = text("item.others", count=str(len(here) - 2))
     return [_said(ranked[-1], text), _said(ranked[0], text), others]
+
+
+def figures(view: View, text: Text) -> list[tuple[str, dict[str, Shown]]]:
+    """The key figures of the searches: what each is of, and by world the rate that it found."""
+    rows: dict[str, dict[str, Shown]] = {}
+    for found in limited(view):
+        operation, _, measure = str(found["metric"]).partition(".")
+        head = text(
+            "row.limit",
+            name=text.names((found["stream"], *level_words(freeze(found["levels"])))),
+            operation=text.name(operation),
+            measure=text.measure(measure),
+            limit=format_value("latency", found["limit_ns"]),
+        )
+        rows.setdefault(head, {})[found["world"]] = _figure(found, text)
+    return list(rows.items())
+
+
+def _figure(found: Found, text: Text) -> Shown:
+    """The rate, or the side on which runs bound it."""
+    value, low, high = (found.get(key) for key in ("value", "low", "high"))
+    key, rate = _key_and_rate(value, low, high)
+    if rate is None:
+        return Shown(text("cell.none"))
+    told = format_value("rate", rate)
+    if low is None or high is None:
+        return Shown(text(f"cell.limit{key}", rate=told))
+    note = text("note.no_interval") if found.get("confidence") is None else ""
+    return Shown(told, format_interval("rate", rate, low, high), note)
 
 
 def _said(found: Found, text: Text) -> str:

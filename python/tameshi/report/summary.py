@@ -480,14 +480,14 @@ def _shown_ratio(view: View, text: Text, top: Point, bottom: Point) -> Shown:
 
 
 def overview(view: View, text: Text) -> Table:
-    """The key figures: one row a quantity, one column a world, and their ratio for two worlds."""
+    """The key figures: one row a quantity, a column a world, a ratio for two; a search's first."""
     pairs = _most_told(companies(view))
     two = len(view.worlds) == 2
-    rows: list[Row] = []
+    rows: list[Row] = _searched_rows(view, text, two)
     for phase in view.phases:
         axis = view.sweep_axis(phase)
         facts = sweep_facts(view, phase, axis) if axis else plain_facts(view, phase)
-        rows += [_fact_row(view, text, fact, axis, two) for fact in facts]
+        rows += [_fact_row(view, text, fact, axis, two) for fact in _within_limit(view, facts)]
         rows += [_company_row(view, text, pair, two) for pair in pairs if pair.second == phase]
     columns = [Column(text("column.quantity")), *(Column(text.world(w)) for w in view.worlds)]
     if two:
@@ -496,6 +496,12 @@ def overview(view: View, text: Text) -> Table:
     bare = not any(cell.interval for row in rows for cell in row.cells)
     caption = text("table.overview_bare" if bare else "table.overview")
     return estimates_table("overview", caption, columns, rows)
+
+
+def _searched_rows(view: View, text: Text, two: bool) -> list[Row]:
+    none, found = Shown(text("cell.none")), searched.figures(view, text)
+    rows = [(head, [by_world.get(w, none) for w in view.worlds]) for head, by_world in found]
+    return [Row(head, (*cells, *[none] * two)) for head, cells in rows]
 
 
 def _fact_row(view: View, text: Text, fact: Fact, axis: Axis | None, two: bool) -> Row:

@@ -35,6 +35,9 @@ fn an_interval_that_is_too_short_to_be_kept_is_refused() {
 
 #[test]
 fn a_window_in_which_nothing_lies_is_refused() {
+    refused("window_shorter_than_an_interval", "[window.w]\nfrom = \"200 ms\"\nto = \"500 ms\"", Conflict);
+    let finer = "[window.w]\nfrom = \"200 ms\"\nto = \"500 ms\"\n[run]\ninterval = \"100 ms\"\n";
+    planned(&format!("{SMALL}{finer}")).expect("three intervals");
     refused("window_that_ends_before_it_begins", "[window.w]\nfrom = \"500 ms\"\nto = \"200 ms\"", Conflict);
     refused("window_after_its_phase", "[window.w]\nphase = \"p\"\nfrom = \"1 s\"", Conflict);
     refused("window_after_every_phase", "[window.w]\nfrom = \"9 s\"", Conflict);
