@@ -179,6 +179,8 @@ def test_what_is_no_result_is_refused_and_leaves_nothing(tmp_path: Path) -> None
         assert message in done.stderr, done.stderr
     for words, message in {
         ("absent.json",): "cannot be read",
+        ("absent",): "there is nothing here",
+        ("absent/results",): "there is nothing here",
         (".", "--time", "3 s"): "can't be measured in so short a time",
         (".", "--time", "soon"): "--time",
         (".", "--model", "tape"): "there is no such choice",

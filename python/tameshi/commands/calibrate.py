@@ -89,6 +89,9 @@ def calibrate_command(
     )
     if calibrate.is_results(what):
         _refuse_measuring_options(context, what)
+    elif not what.exists() and not asked.out.exists():
+        # A mistyped name of results would begin to measure.
+        raise BadInput("there is nothing here", where=str(what), accepted=list(TARGETS))
     else:
         _measure(asked)
     done = calibrate.calibrate(asked, ERR)
@@ -98,6 +101,13 @@ def calibrate_command(
         OUT.print(fit_terminal(done.document, lang))
     ERR.print(f"Profile: {done.profile.resolve()}", markup=False, soft_wrap=True)
     ERR.print(f"Report: {done.report.resolve()}", markup=False, soft_wrap=True)
+
+
+TARGETS = (
+    "a directory, which gets a file of Tameshi's own",
+    "a file or a whole drive, with --destroy",
+    "a folder or results.json of `tameshi run`, or fio's JSON",
+)
 
 
 def _refuse_measuring_options(context: typer.Context, what: Path) -> None:
