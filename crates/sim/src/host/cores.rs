@@ -50,6 +50,8 @@ pub(super) struct Core {
     end: Nanos,
     /// What a job's thread itself works until then, without waiting for a lock.
     own_ns: Nanos,
+    /// How long interrupts have kept it from that.
+    held_ns: Nanos,
     slice_end: Nanos,
 }
 
@@ -86,6 +88,7 @@ impl Cores {
                     request: NONE,
                     end: 0,
                     own_ns: 0,
+                    held_ns: 0,
                     slice_end: 0,
                 })
                 .collect(),
@@ -167,7 +170,7 @@ impl Cores {
     pub(super) fn work(&mut self, core: usize, request: u32, (begin, end): (Nanos, Nanos), own_ns: Nanos) {
         let at = &mut self.all[core];
         let own_ns = if self.threads[at.thread as usize].of_job { own_ns } else { 0 };
-        (at.request, at.end, at.own_ns) = (request, end, own_ns);
+        (at.request, at.end, at.own_ns, at.held_ns) = (request, end, own_ns, 0);
         (self.busy_ns, self.jobs_ns) = (self.busy_ns + (end - begin), self.jobs_ns + own_ns);
         self.ends.set(core, Some(end));
     }
@@ -177,11 +180,30 @@ impl Cores {
         let at = &mut self.all[core];
         if at.request != NONE {
             at.end += by;
+            at.held_ns += by;
             self.ends.set(core, Some(at.end));
             if self.threads[at.thread as usize].of_job {
                 self.jobs_ns += by;
             }
         }
+    }
+
+    /// Where interrupts keep a thread from its request for a whole time slice, it goes on with it on an idle processor: a
+    /// scheduler takes a running task off a processor whose capacity interrupts use up (Linux: `check_cpu_capacity`).
+    pub(super) fn escape(&mut self, core: usize, now: Nanos, interrupts: &Station, slice: Nanos) {
+        let Core { request, end, own_ns, held_ns, .. } = self.all[core];
+        if request == NONE || held_ns < slice {
+            return;
+        }
+        let Some(other) = self.idle_core(core) else { return };
+        let left = end.saturating_sub(interrupts.free_at(core).max(now));
+        self.all[core].request = NONE;
+        let thread = self.move_off(core);
+        self.place(other, thread, now + slice);
+        let end = now.max(interrupts.free_at(other)) + left;
+        let at = &mut self.all[other];
+        (at.request, at.end, at.own_ns, at.held_ns) = (request, end, own_ns, 0);
+        self.ends.set(other, Some(end));
     }
 
     /// The processor that is first, and the request that it has worked for.

@@ -387,6 +387,7 @@ impl Host {
         self.interrupts.serve(core, now, cost, request);
         self.flights[request as usize].host_ns += cost;
         self.cores.push_back_end(core, cost);
+        self.cores.escape(core, now, &self.interrupts, self.machine.time_slice);
     }
 
     /// A thread has one more thing to do.

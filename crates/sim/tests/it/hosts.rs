@@ -4,6 +4,7 @@ use crate::engine::{KEYS, MYSQL_57, model, round_costs, run as run_database, spe
 use crate::support::*;
 use tameshi_base::Nanos;
 use tameshi_base::units::{Rate, Share, Time};
+use tameshi_record::histograms::{Windows, summarise};
 use tameshi_spec::profile::{
     self, AccessPath, Contention, HostModel, Hypervisor, Interrupt, Lock, Placement, Submission,
 };
@@ -496,6 +497,18 @@ fn many_jobs_on_a_fast_device_all_complete_and_all_have_their_turn() {
         let left = run(&on(model, spec(null(), stream, for_amount(u64::from(jobs) * 400 * 4096))));
         assert_eq!(left.sum("read.count"), u64::from(jobs) * 400);
     }
+}
+
+#[test]
+fn interrupts_that_fill_a_processor_do_not_keep_its_thread_for_ever() {
+    let mut model = host(8, US);
+    model.interrupt = Interrupt { cost: time(4 * US), placement: sourced(Placement::OneCore) };
+    let stream = StreamSpec { jobs: 12, ..StreamSpec::default() };
+    let left = run(&on(model, spec(null(), stream, for_amount(12 * 4000 * 4096))));
+    assert_eq!(left.sum("read.count"), 12 * 4000);
+    let all = summarise(&left.histograms, &Windows::new()).expect("a log");
+    let longest = all.values().map(|of| of.max).max().expect("there were reads");
+    assert!(longest > MS && longest < 10 * MS, "a time slice of 4 ms and its turn: {longest}");
 }
 
 #[test]
