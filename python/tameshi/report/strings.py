@@ -294,27 +294,33 @@ TEXT: dict[str, tuple[str, str]] = {
         "{storage}のメンバー{member}のリビルド完了：{bytes}、{time}（全容量ではその{scale}倍）",
     ),
     "timeline.rebuilt_channel": (
-        "member {member} of {storage} has moved what lay across channel {channel}: {bytes} in "
+        "member {member} of {storage} has moved what reclaiming had left across channel "
+        "{channel}: {bytes} in "
         "{time}",
         "{storage}のメンバー{member}でチャネル{channel}のリビルド完了：{bytes}、{time}",
     ),
     "timeline.rebuilt_channel_scaled": (
-        "member {member} of {storage} has moved what lay across channel {channel}: {bytes} in "
+        "member {member} of {storage} has moved what reclaiming had left across channel "
+        "{channel}: {bytes} in "
         "{time}; a whole drive takes {scale} times as long",
         "{storage}のメンバー{member}でチャネル{channel}のリビルド完了：{bytes}、{time}（全容量では"
         "その{scale}倍）",
     ),
     "timeline.power_cut": (
-        "power cut at {storage}: {outstanding} commands under way fail, {torn} of them torn; "
+        "power cut at {storage}, back at once (no start-up is simulated): {outstanding} commands "
+        "under way fail, {torn} of them torn; "
         "{writes} acknowledged writes lost ({bytes})",
-        "{storage}の電源断：実行中の{outstanding}コマンドが失敗（うち{torn}件は書きかけ）、"
+        "{storage}の電源断（直後に復帰、起動時間は含まない）："
+        "実行中の{outstanding}コマンドが失敗（うち{torn}件は書きかけ）、"
         "応答済みの書き込み{writes}件（{bytes}）を喪失",
     ),
     "timeline.power_cut_carried": (
-        "power cut at {storage}: {outstanding} commands under way fail, {torn} of them torn; "
+        "power cut at {storage}, back at once (no start-up is simulated): {outstanding} commands "
+        "under way fail, {torn} of them torn; "
         "writing the buffer to the flash needs {flush}, the capacitor holds {hold_up}; {writes} "
         "acknowledged writes lost ({bytes})",
-        "{storage}の電源断：実行中の{outstanding}コマンドが失敗（うち{torn}件は書きかけ）。"
+        "{storage}の電源断（直後に復帰、起動時間は含まない）："
+        "実行中の{outstanding}コマンドが失敗（うち{torn}件は書きかけ）。"
         "バッファの書き出しに{flush}、キャパシタの保持は{hold_up}。"
         "応答済みの書き込み{writes}件（{bytes}）を喪失",
     ),
