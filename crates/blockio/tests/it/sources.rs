@@ -45,7 +45,9 @@ fn nothing_is_opened_made_cut_or_removed_by_path() {
 #[test]
 fn a_hole_never_changes_a_files_length() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let text = std::fs::read_to_string(folder.join("portable.rs")).expect("a source");
+    let sources = std::fs::read_dir(folder).expect("the sources");
+    let texts = sources.map(|entry| std::fs::read_to_string(entry.expect("a source").path()).expect("a source"));
+    let text: String = texts.collect();
     let mode = "libc::c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;";
-    assert_eq!((text.matches(mode).count(), text.matches("FALLOC_FL_").count()), (1, 2));
+    assert_eq!((text.matches(mode).count(), text.matches("PUNCH_HOLE").count()), (1, 1), "in any of them");
 }
