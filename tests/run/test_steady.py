@@ -98,7 +98,7 @@ OVERLOADED_FIRST = (
     .replace(
         "[phase.p]",
         'arrivals = { ramp = { shape = "steps", points = ['
-        '{ at = "0 s", rate = "600 /s" }, { at = "600 ms", rate = "60 /s" }] } }\n[phase.p]',
+        '{ at = "0 s", rate = "2000 /s" }, { at = "600 ms", rate = "60 /s" }] } }\n[phase.p]',
     )
     .replace("max_rounds = 6", "max_rounds = 12")
 )
