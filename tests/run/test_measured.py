@@ -192,7 +192,8 @@ def test_a_full_disk_fails_its_run_and_the_others_go_on(study, tmp_path, small_d
     assert run.returncode == 1, run.stderr
     found = {c["levels"]["place"]: c for c in results(out)["cells"]}
     assert found["one"]["runs"] == {"complete": 0, "partial": 0, "failed": 1}
-    assert "No space left" in found["one"]["verdict"]["reasons"][0]
+    # A write that is cut short says it in its own words.
+    assert "no space left" in found["one"]["verdict"]["reasons"][0].lower()
     assert found["one"]["estimates"] == []
     assert found["two"]["runs"]["complete"] == 1
 
