@@ -4,7 +4,7 @@ use crate::support::*;
 use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_spec::profile;
 use tameshi_spec::run::{Node, RunSpec};
-use tameshi_spec::study::CacheKind;
+use tameshi_spec::study::{Acknowledge, CacheKind};
 use tameshi_workload::{Arrivals, StreamSpec, Sync};
 
 const PARTS: [&str; 7] = ["queue", "host", "link", "controller", "media", "gc", "rebuild"];
@@ -145,6 +145,20 @@ fn a_volume_that_works_in_rounds_is_full_where_a_round_leaves_something() {
     };
     assert_eq!(with(4), 0);
     assert!(with(9) > 39 * SECOND / 10);
+}
+
+#[test]
+fn a_link_that_no_request_waits_for_is_none_that_could_be_its_limit() {
+    let share = |acknowledge, sync| {
+        let node = replica(leaf(profile::Device::XPoint(xpoint())), 10_000, 50_000_000, acknowledge);
+        let stream = StreamSpec { queue_depth: 4, read: Share(0), sync, ..StreamSpec::default() };
+        let left = run(&spec_of(node, stream, for_time(SECOND / 10)));
+        left.sum("busy.link_ns") as f64 / left.sum("capacity.link_ns") as f64
+    };
+    assert!(share(Acknowledge::Local, None) < 0.9, "what is told is the near side's");
+    assert!(share(Acknowledge::Both, None) > 0.95);
+    let sync = Some(Sync::Fdatasync { every: 100 });
+    assert!(share(Acknowledge::Local, sync) > 0.95, "a sync waits for what has not crossed yet");
 }
 
 /// Sums of a metric of the storage, from interval to interval.
