@@ -46,6 +46,28 @@ fn a_lone_request_never_waits_and_a_late_start_is_waiting() {
 }
 
 #[test]
+fn a_lone_read_in_many_pieces_waits_for_none_of_them_and_beside_others_it_does() {
+    let waits = |drive: &profile::FlashProfile, block: u64, queue_depth| {
+        let mut drive = drive.clone();
+        drive.simulated.written = profile::Written::Once;
+        let stream = StreamSpec { block_size: Size(block), queue_depth, ..StreamSpec::default() };
+        let left = run(&spec(flash(drive), stream, for_time(SECOND / 20)));
+        assert!(left.sum("time.media_ns_sum") > 0);
+        assert_eq!(parts(&left), latencies(&left));
+        left.sum("time.queue_ns_sum")
+    };
+    let drive = flash_drive(256 << 20);
+    let mut slow_inside = drive.clone();
+    slow_inside.controller.transfer_rate = Some(sourced(Rate(1000 * SECOND)));
+    for drive in [drive, slow_inside] {
+        for block in [4 << 10, 16 << 10, 256 << 10, 1 << 20] {
+            assert_eq!(waits(&drive, block, 1), 0, "{block} bytes");
+            assert!(waits(&drive, block, 8) > 0, "{block} bytes beside others");
+        }
+    }
+}
+
+#[test]
 fn a_disk_is_busy_for_as_long_as_its_arm_serves() {
     let stream = StreamSpec { think_time: Time(3 * MS), ..StreamSpec::default() };
     let mut spec = spec(hdd(disk()), stream, for_time(7 * SECOND));
