@@ -109,3 +109,20 @@ def test_flash_is_readable_up_to_its_endurance_and_what_repeated_reads_add() -> 
         assert found == told
         assert found.is_readable == readable
     assert worn({"device": {"profile": "p", "device": {"hdd": {}}}}) is None
+
+
+def test_a_rebuild_wears_the_flash_in_a_phase_that_writes_nothing_itself() -> None:
+    run = window(400, 200, 1e9)
+    rebuilt = WindowData(SECOND, run.lengths_ns, {**run.counters, "rebuild.bytes": [400, 0]}, {})
+    found = endurance("storage.d", [rebuilt], is_written=False)
+    assert found is not None
+    assert found["write_amplification"] == 1.5
+    assert found["life_years"] == pytest.approx(1e9 / (600 * SECONDS_PER_YEAR), rel=1e-5)
+    moved = window(0, 200, 1e9)
+    by_itself = WindowData(
+        SECOND, run.lengths_ns, {**moved.counters, "rebuild.bytes": [200, 0]}, {}
+    )
+    found = endurance("storage.d", [by_itself], is_written=False)
+    assert found is not None
+    assert found["write_amplification"] is None
+    assert found["life_years"] == pytest.approx(1e9 / (200 * SECONDS_PER_YEAR), rel=1e-5)

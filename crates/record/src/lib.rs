@@ -24,6 +24,6 @@ pub use interval::{Clock, IntervalStats, Lateness, OpStats, Part, Rounds, Spent}
 pub use ledger::{Ledger, Slow, Submission, ThreadUsage};
 pub use share::Share;
 pub use tally::Tally;
-pub use usage::{Resource, Usage};
+pub use usage::{Resource, Usage, Waits};
 pub use wear::Wear;
 pub use writer::{EndedBy, RecordError, RunStatus, Writer};

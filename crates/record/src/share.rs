@@ -72,6 +72,10 @@ impl Usage {
         let mut after = self.clone();
         for (mine, (begin, end)) in after.0.iter_mut().zip(begin.0.iter().zip(&end.0)) {
             mine.busy_ns += share.of(end.busy_ns.saturating_sub(begin.busy_ns));
+            if let (Some(mine), Some((begin, end))) = (&mut mine.waits, begin.waits.zip(end.waits)) {
+                mine.so_far += share.of(end.so_far.saturating_sub(begin.so_far));
+                mine.now = end.now;
+            }
         }
         after
     }

@@ -57,6 +57,32 @@ pub(crate) struct Part {
     resource: Resource,
     servers: u64,
     pub(crate) busy_ns: Nanos,
+    /// `None` where requests wait for all that it does.
+    pub(crate) waits: Option<Waits>,
+}
+
+/// Who waits for what works on without them, as the far side of a mirror that acknowledges when the near one is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// How often somebody began to wait for it, since a run's begin.
+    pub so_far: u64,
+    /// Whether somebody waits for it now.
+    pub now: bool,
+}
+
+impl Waits {
+    /// Both must be waited for.
+    fn and(self, other: Self) -> Self {
+        Self { so_far: self.so_far.min(other.so_far), now: self.now && other.now }
+    }
+}
+
+impl Part {
+    /// Whether anybody waited for it since `before`.
+    fn is_waited_for(&self, before: &Self) -> bool {
+        let nobody = |(now, before): (Waits, Waits)| now.so_far == before.so_far && !before.now;
+        !self.waits.zip(before.waits).is_some_and(nobody)
+    }
 }
 
 /// What of each resource there is, and how long it has worked since a run's begin.
@@ -66,7 +92,16 @@ pub struct Usage(pub(crate) Vec<Part>);
 impl Usage {
     /// `servers` more of a resource, which have worked `busy_ns` together up to now, and for nobody else.
     pub fn add(&mut self, resource: Resource, servers: u64, busy_ns: Nanos) {
-        self.0.push(Part { resource, servers, busy_ns });
+        self.0.push(Part { resource, servers, busy_ns, waits: None });
+    }
+
+    /// What `added` adds has been waited for no more than `waits` tell.
+    pub fn aside(&mut self, waits: Waits, added: impl FnOnce(&mut Self)) {
+        let before = self.0.len();
+        added(self);
+        for part in &mut self.0[before..] {
+            part.waits = Some(part.waits.map_or(waits, |of| of.and(waits)));
+        }
     }
 
     /// How many of a resource there are, and how long they have worked together.
@@ -79,21 +114,26 @@ impl Usage {
     }
 
     /// Word, time worked since `before` and time there was, of each resource that exists, over an interval: of its busiest part,
-    /// for what is behind that one waits for it, however idle the others are. What drives may draw is told of all together, and so
-    /// is what has other parts than before.
+    /// for what is behind that one waits for it, however idle the others are; a part that nobody waited for is none. What drives may
+    /// draw is told of all together, and so is what has other parts than before.
     pub(crate) fn since(&self, before: &Self, length_ns: Nanos) -> impl Iterator<Item = (&'static str, Nanos, Nanos)> {
         RESOURCES.iter().filter_map(move |&(resource, word)| {
             let (servers, busy) = self.of(resource);
             let all = (busy.saturating_sub(before.of(resource).1), servers);
             let is_shared = matches!(resource, Resource::Power | Resource::Thermal);
-            let parts = self.parts(resource).zip(before.parts(resource));
-            let each = parts.map(|(now, before)| (now.busy_ns.saturating_sub(before.busy_ns), now.servers));
+            let parts = || self.parts(resource).zip(before.parts(resource));
+            let alike = self.parts(resource).count() == before.parts(resource).count();
+            let one_counts = alike && !is_shared;
+            if one_counts && !parts().any(|(now, before)| now.is_waited_for(before)) {
+                return None;
+            }
+            let each = parts().filter(|(now, before)| now.is_waited_for(before));
+            let each = each.map(|(now, before)| (now.busy_ns.saturating_sub(before.busy_ns), now.servers));
             let busiest = each.filter(|(_, servers)| *servers > 0).max_by(|one, other| {
                 let share = |(busy, servers): &(Nanos, u64)| (u128::from(*busy) << 32) / u128::from(*servers);
                 share(one).cmp(&share(other))
             });
-            let alike = self.parts(resource).count() == before.parts(resource).count();
-            let (worked, servers) = busiest.filter(|_| alike && !is_shared).unwrap_or(all);
+            let (worked, servers) = busiest.filter(|_| one_counts).unwrap_or(all);
             let there_was = servers.saturating_mul(length_ns);
             // What is counted ahead of its time, as a program that makes room for a read, may fall into the interval before.
             (servers > 0).then(|| (word, worked.min(there_was), there_was))
@@ -118,6 +158,27 @@ mod tests {
         let rows: Vec<_> = after.since(&before, 70).collect();
         assert_eq!(rows, [("media", 50, 70), ("link", 0, 70), ("power", 10, 140)]);
         assert_eq!(after.of(Resource::Media), (3, 200));
+    }
+
+    #[test]
+    fn a_part_that_nobody_waited_for_is_not_told_however_busy() {
+        let told = |before: Waits, after: Waits| {
+            let usage = |busy: u64, waits| {
+                let mut usage = Usage::default();
+                usage.add(Resource::Media, 1, busy / 2);
+                usage.aside(waits, |usage| {
+                    usage.add(Resource::Media, 1, busy);
+                    usage.add(Resource::Link, 1, busy);
+                });
+                usage
+            };
+            usage(60, after).since(&usage(0, before), 70).collect::<Vec<_>>()
+        };
+        let waits = |so_far, now| Waits { so_far, now };
+        assert_eq!(told(waits(3, false), waits(3, false)), [("media", 30, 70)]);
+        for (before, after) in [(waits(3, true), waits(3, false)), (waits(3, false), waits(4, true))] {
+            assert_eq!(told(before, after), [("media", 60, 70), ("link", 60, 70)]);
+        }
     }
 
     #[test]

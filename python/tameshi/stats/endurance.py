@@ -60,8 +60,9 @@ def endurance(
     of the intervals. `life_years` is how long the programs that are left last at this rate, on the
     whole drive; `life_years_retried` how long with what repeated reads add, None where the profile
     doesn't say that they add something (`retried`). What drives end of an earlier phase's writes is
-    no rate of this one's: where nothing `is_written`, there are neither lives nor amplification.
-    None where no flash is.
+    no rate of this one's: where nothing `is_written` and nothing is rebuilt, there are neither
+    lives nor amplification; and no amplification where nothing comes from outside of the drives,
+    as of a channel that a drive rebuilds by itself. None where no flash is.
     """
     physical = _mean(runs, "flash.physical_bytes")
     if not physical:
@@ -69,6 +70,7 @@ def endurance(
     parts = {part: sum(_total(run, f"flash.{part}_bytes") for run in runs) for part in COUNTED}
     programmed = sum(parts.values())
     written = sum(_total(run, "flash.written_bytes") for run in runs)
+    is_written = is_written or any(_total(run, "rebuild.bytes") for run in runs)
     seconds = sum(run.length_ns for run in runs) / 1e9
     mapped = _mean(runs, "flash.mapped_bytes")
     erased = _mean(runs, "flash.erased_bytes")

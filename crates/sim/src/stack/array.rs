@@ -499,8 +499,7 @@ impl Array {
 
     /// What the members use.
     pub(crate) fn usage(&self, now: Nanos, usage: &mut Usage) {
-        let devices = (0..self.members.count()).filter_map(|member| self.members.device(member));
-        devices.for_each(|device| device.usage(now, usage));
+        self.members.usage(now, self.link.is_some() && self.first_suffices, usage);
     }
 
     /// Nanojoules that the members, those included that have died, have drawn from time zero to `now`.

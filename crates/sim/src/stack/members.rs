@@ -3,6 +3,7 @@
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
 use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_record::{Usage, Waits};
 
 /// What of a long command is one turn of a die: a page of flash, sensed or programmed once.
 const PAGE_BYTES: u64 = 16 << 10;
@@ -48,6 +49,8 @@ struct Member {
     filled: u64,
     /// Commands of users outstanding.
     outstanding: u32,
+    /// How many of them so far somebody waited for.
+    waited_for: u64,
     /// Where its last command ended.
     last_end: u64,
     /// Whether it has an arm.
@@ -122,6 +125,7 @@ impl Members {
             wake: Nanos::MAX,
             filled: u64::MAX,
             outstanding: 0,
+            waited_for: 0,
             last_end: 0,
             has_arm,
             asked: [0; 2],
@@ -179,6 +183,21 @@ impl Members {
         self.members.iter().map(|member| member.drawn_nj(now)).sum()
     }
 
+    /// What all use; what is `beside` the first one has been waited for only by commands that were not acknowledged without it.
+    pub(super) fn usage(&self, now: Nanos, beside: bool, usage: &mut Usage) {
+        for (member, of) in (0..).zip(&self.members) {
+            let Some(device) = &of.device else { continue };
+            if beside && member > 0 {
+                let now_waits = |part: &Part| part.member == member && matches!(part.owner, Owner::Op(_));
+                let is_waited_for = self.parts.iter().any(|(_, part)| now_waits(part));
+                let waits = Waits { so_far: of.waited_for, now: is_waited_for };
+                usage.aside(waits, |usage| device.usage(now, usage));
+            } else {
+                device.usage(now, usage);
+            }
+        }
+    }
+
     /// So much of the member holds what it should.
     pub(super) fn set_filled(&mut self, member: u32, bytes: u64) {
         self.members[member as usize].filled = bytes;
@@ -225,6 +244,7 @@ impl Members {
         } else {
             member.asked[0] += asked;
             member.outstanding += 1;
+            member.waited_for += u64::from(owner != Owner::Nobody);
             self.busy += 1;
             self.activity += 1;
         }

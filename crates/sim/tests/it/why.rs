@@ -4,7 +4,7 @@ use crate::support::*;
 use tameshi_base::units::{Rate, Share, Size, Time};
 use tameshi_spec::profile;
 use tameshi_spec::run::{Node, RunSpec};
-use tameshi_spec::study::CacheKind;
+use tameshi_spec::study::{Acknowledge, CacheKind};
 use tameshi_workload::{Arrivals, StreamSpec, Sync};
 
 const PARTS: [&str; 7] = ["queue", "host", "link", "controller", "media", "gc", "rebuild"];
@@ -43,6 +43,28 @@ fn a_lone_request_never_waits_and_a_late_start_is_waiting() {
     let arrivals = Arrivals::Constant { rate: Rate(1_000_000) };
     let late = run(&spec(hdd(disk()), StreamSpec { arrivals, ..StreamSpec::default() }, for_time(5 * SECOND)));
     assert!(late.sum("time.queue_ns_sum") > late.sum("load.slip_ns_sum") / 2, "slip is part of it");
+}
+
+#[test]
+fn a_lone_read_in_many_pieces_waits_for_none_of_them_and_beside_others_it_does() {
+    let waits = |drive: &profile::FlashProfile, block: u64, queue_depth| {
+        let mut drive = drive.clone();
+        drive.simulated.written = profile::Written::Once;
+        let stream = StreamSpec { block_size: Size(block), queue_depth, ..StreamSpec::default() };
+        let left = run(&spec(flash(drive), stream, for_time(SECOND / 20)));
+        assert!(left.sum("time.media_ns_sum") > 0);
+        assert_eq!(parts(&left), latencies(&left));
+        left.sum("time.queue_ns_sum")
+    };
+    let drive = flash_drive(256 << 20);
+    let mut slow_inside = drive.clone();
+    slow_inside.controller.transfer_rate = Some(sourced(Rate(1000 * SECOND)));
+    for drive in [drive, slow_inside] {
+        for block in [4 << 10, 16 << 10, 256 << 10, 1 << 20] {
+            assert_eq!(waits(&drive, block, 1), 0, "{block} bytes");
+            assert!(waits(&drive, block, 8) > 0, "{block} bytes beside others");
+        }
+    }
 }
 
 #[test]
@@ -145,6 +167,20 @@ fn a_volume_that_works_in_rounds_is_full_where_a_round_leaves_something() {
     };
     assert_eq!(with(4), 0);
     assert!(with(9) > 39 * SECOND / 10);
+}
+
+#[test]
+fn a_link_that_no_request_waits_for_is_none_that_could_be_its_limit() {
+    let share = |acknowledge, sync| {
+        let node = replica(leaf(profile::Device::XPoint(xpoint())), 10_000, 50_000_000, acknowledge);
+        let stream = StreamSpec { queue_depth: 4, read: Share(0), sync, ..StreamSpec::default() };
+        let left = run(&spec_of(node, stream, for_time(SECOND / 10)));
+        left.sum("busy.link_ns") as f64 / left.sum("capacity.link_ns") as f64
+    };
+    assert!(share(Acknowledge::Local, None) < 0.9, "what is told is the near side's");
+    assert!(share(Acknowledge::Both, None) > 0.95);
+    let sync = Some(Sync::Fdatasync { every: 100 });
+    assert!(share(Acknowledge::Local, sync) > 0.95, "a sync waits for what has not crossed yet");
 }
 
 /// Sums of a metric of the storage, from interval to interval.

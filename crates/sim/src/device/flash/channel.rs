@@ -171,14 +171,20 @@ impl Flash {
 
     /// Reads a mapping unit of a dead die: what the other dies of its stripe hold gives it.
     #[cold]
-    pub(super) fn reconstruct(&mut self, number: usize, physical: u32, now: Nanos, ready: Nanos) -> Fetched {
+    pub(super) fn reconstruct<const SEVERAL: bool>(
+        &mut self,
+        number: usize,
+        physical: u32,
+        now: Nanos,
+        ready: Nanos,
+    ) -> Fetched {
         let (unit, _) = self.layout.program_unit(physical);
         let mut last = Fetched::at(ready);
         for position in 0..self.parts(number, unit) {
             let Some((die, sensed, page)) = self.in_stripe(number, unit, position) else { continue };
             let asked =
                 Asked { unit: sensed, part: physical, inside: false, page, repeats: self.repeats(number, physical) };
-            let fetched = self.bring(die, asked, now, ready);
+            let fetched = self.bring::<SEVERAL>(die, asked, now, ready);
             if fetched.at > last.at {
                 last = fetched;
             }

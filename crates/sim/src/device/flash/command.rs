@@ -61,10 +61,12 @@ pub(super) struct Asked {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fetched {
     pub(super) at: Nanos,
-    queue: Nanos,
-    garbage_collection: Nanos,
-    rebuild: Nanos,
-    media: Nanos,
+    pub(super) queue: Nanos,
+    pub(super) garbage_collection: Nanos,
+    pub(super) rebuild: Nanos,
+    pub(super) media: Nanos,
+    /// What of the medium's time went into other pieces of the same read.
+    pub(super) behind_own: Nanos,
 }
 
 impl Fetched {
@@ -80,7 +82,7 @@ impl Fetched {
         let media = at - from - sensed.queue - sensed.garbage_collection - on_bus;
         let (queue, reclaiming) = ((from - ready) + sensed.queue + on_bus, sensed.garbage_collection);
         let (garbage_collection, rebuild) = if sensed.rebuild { (0, reclaiming) } else { (reclaiming, 0) };
-        Self { at, queue, garbage_collection, rebuild, media }
+        Self { at, queue, garbage_collection, rebuild, media, behind_own: 0 }
     }
 
     /// Where the time of a read goes that waited so long for its turn, takes the electronics `controller`, and whose last data are
@@ -239,7 +241,7 @@ impl Flash {
     }
 
     /// `bytes` that are there at `from`, `own` after the drive began with them, cross the link; when they are over, and the
-    /// time of the transfer alone.
+    /// time of the transfer alone, moved by the electronics where these are slower.
     #[inline]
     pub(super) fn cross(
         &mut self,
@@ -252,15 +254,17 @@ impl Flash {
         let link = &mut self.link[if self.times.half_duplex { 0 } else { direction }];
         let mut at = carry(link, time, now, (from, own));
         let (mut until, mut begun) = (*link, *link - time);
+        let mut alone = time;
         if let Some(pace) = self.times.transfer {
             let moving = pace.time(bytes);
             self.moved = now.max(self.moved) + moving;
             (until, begun) = (until.max(self.moved), begun.min(self.moved - moving));
             at = at.max(self.moved + own);
+            alone = alone.max(moving);
         }
         self.busy[1] += until.saturating_sub(begun.max(self.crossed));
         self.crossed = self.crossed.max(until);
-        (at, time)
+        (at, alone)
     }
 
     /// The mapping units that a command touches.
@@ -278,24 +282,30 @@ impl Flash {
         let turn = self.turn(place.0, now, self.times.read_turn);
         let ready = turn + self.times.read_overhead;
         let inside = units.start * self.times.unit_bytes != command.offset_bytes;
-        let mut last = if units.is_empty() { Fetched::at(ready) } else { self.fetch(place, inside, now, ready) };
-        let mut from = last.at;
+        let (last, from, own);
         if units.start + 1 < units.end {
-            last = self.fetch_more(units.start + 1..units.end, last, now, ready);
+            last = self.fetch_several(units, inside, now, ready);
             // Data cross the link as they come: once the last are there, one mapping unit is left to cross.
             let crossed = self.times.link[0].time(bytes.saturating_sub(self.times.unit_bytes));
             from = last.at.saturating_sub(crossed).max(ready);
+            own = (self.times.read_overhead + last.media - last.behind_own).min(from - now);
+        } else {
+            last = if units.is_empty() { Fetched::at(ready) } else { self.fetch::<false>(place, inside, now, ready) };
+            from = last.at;
+            own = (self.times.read_overhead + last.media).min(from - now);
         }
-        let own = (self.times.read_overhead + last.media).min(from - now);
         let crossed = self.cross(0, bytes, now, (from, own));
         self.slots[number as usize].done.breakdown = last.told(turn - submitted, self.times.read_overhead, crossed);
         self.schedule(crossed.0, number);
     }
 
-    /// Fetches what else a read asks for; what was there last.
-    fn fetch_more(&mut self, units: Range<u64>, mut last: Fetched, now: Nanos, ready: Nanos) -> Fetched {
-        for unit in units {
-            let fetched = self.fetch(self.route(unit), false, now, ready);
+    /// Fetches the mapping units of a read that asks for several; what was there last.
+    #[inline(never)]
+    fn fetch_several(&mut self, units: Range<u64>, inside: bool, now: Nanos, ready: Nanos) -> Fetched {
+        self.pieces.begin();
+        let mut last = Fetched::default();
+        for unit in units.clone() {
+            let fetched = self.fetch::<true>(self.route(unit), inside && unit == units.start, now, ready);
             if fetched.at > last.at {
                 last = fetched;
             }
@@ -304,8 +314,15 @@ impl Flash {
     }
 
     /// Senses one mapping unit of a controller, if it is on a die, and brings it there; of what begins `inside` of the unit, the rest.
+    /// It may be one of `SEVERAL` of a read.
     #[inline(always)]
-    pub(super) fn fetch(&mut self, (number, logical): (usize, u32), inside: bool, now: Nanos, ready: Nanos) -> Fetched {
+    pub(super) fn fetch<const SEVERAL: bool>(
+        &mut self,
+        (number, logical): (usize, u32),
+        inside: bool,
+        now: Nanos,
+        ready: Nanos,
+    ) -> Fetched {
         let controller = &self.controllers[number];
         let nothing = Fetched::at(ready);
         let Some(physical) = controller.ftl.lookup(logical) else { return nothing };
@@ -316,15 +333,15 @@ impl Flash {
             return nothing;
         }
         if self.dies[die as usize].dead {
-            return self.reconstruct(number, physical, now, ready);
+            return self.reconstruct::<SEVERAL>(number, physical, now, ready);
         }
         let repeats = self.repeats(number, physical);
-        self.bring(die, Asked { unit: program_unit, part: physical, inside, page, repeats }, now, ready)
+        self.bring::<SEVERAL>(die, Asked { unit: program_unit, part: physical, inside, page, repeats }, now, ready)
     }
 
     /// Senses on a die, and brings what is asked for to the controller.
     #[inline(always)]
-    pub(super) fn bring(&mut self, die: u32, asked: Asked, now: Nanos, ready: Nanos) -> Fetched {
+    pub(super) fn bring<const SEVERAL: bool>(&mut self, die: u32, asked: Asked, now: Nanos, ready: Nanos) -> Fetched {
         let of = &mut self.dies[die as usize];
         let time = self.times.read[usize::from(asked.page)] + Nanos::from(asked.repeats) * self.times.repeat;
         let (mut from, mut waits) = (ready, false);
@@ -344,8 +361,14 @@ impl Flash {
         let transfer = self.times.unit_transfer;
         self.busy[3] += transfer;
         let own = (self.times.read_overhead + time).min(sensed.at - now);
-        let at = carry(&mut self.channels[self.layout.channel_of(die)], transfer, now, (sensed.at, own));
-        Fetched::brought((ready, from), &sensed, (at, transfer))
+        let channel = self.layout.channel_of(die);
+        let at = carry(&mut self.channels[channel], transfer, now, (sensed.at, own));
+        let mut fetched = Fetched::brought((ready, from), &sensed, (at, transfer));
+        if SEVERAL {
+            let on_bus = (at - sensed.at - transfer, transfer);
+            self.pieces.count((die as usize, channel), (from, &sensed), on_bus, &mut fetched);
+        }
+        fetched
     }
 
     fn trim(&mut self, number: u32, command: &Command, submitted: Nanos, now: Nanos) {

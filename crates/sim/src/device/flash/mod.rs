@@ -23,6 +23,7 @@ mod heat;
 mod hot;
 mod idle;
 mod layout;
+mod pieces;
 mod power_loss;
 mod reclaim;
 mod supply;
@@ -44,6 +45,7 @@ use ftl::{Frontier, Ftl, Work};
 use idle::Idle;
 use layout::Layout;
 pub(super) use layout::Pace;
+use pieces::Pieces;
 use std::collections::VecDeque;
 use supply::{CACHE_PROGRAM, ERASE, PROGRAM, SENSE, Supply};
 use tameshi_base::{Command, Nanos, Random};
@@ -69,6 +71,7 @@ pub struct Flash {
     dies: Vec<Die>,
     /// When each channel has done all it was asked so far.
     channels: Vec<Nanos>,
+    pieces: Pieces,
     /// Towards the host and towards the drive; only the first is used where data go one way at a time.
     link: [Nanos; 2],
     /// When the electronics have moved, and the link has carried, either way, all they were asked so far.
@@ -260,6 +263,7 @@ impl Flash {
             controllers: (0..controllers).map(of_number).collect::<Result<_, String>>()?,
             dies: (0..dies * controllers).map(|_| Die::new()).collect(),
             channels: vec![0; (layout.channels * controllers) as usize],
+            pieces: Pieces::new((dies * controllers) as usize, (layout.channels * controllers) as usize),
             link: [0; 2],
             moved: 0,
             crossed: 0,

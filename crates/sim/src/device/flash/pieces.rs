@@ -1,0 +1,97 @@
+//! What the pieces of one read wait for each other, on a die or a channel: the medium works on the read meanwhile, and waits for
+//! nobody else.
+
+use super::command::Fetched;
+use super::die::Sensed;
+use tameshi_base::Nanos;
+
+/// Where the time of a read's last piece on a die went until the page registers held it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Way {
+    read: u64,
+    at: Nanos,
+    queue: Nanos,
+    garbage_collection: Nanos,
+    rebuild: Nanos,
+}
+
+/// The pieces of the present read so far.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    /// Its number, of reads with several pieces: what stands at a die or a channel with another one is of an earlier read.
+    read: u64,
+    dies: Vec<Way>,
+    /// Time that a channel takes to bring them.
+    channels: Vec<(u64, Nanos)>,
+}
+
+impl Pieces {
+    pub(super) fn new(dies: usize, channels: usize) -> Self {
+        Self { read: 0, dies: vec![Way::default(); dies], channels: vec![(0, 0); channels] }
+    }
+
+    /// A read with several pieces begins.
+    pub(super) fn begin(&mut self) {
+        self.read += 1;
+    }
+
+    /// A piece was asked of a die `from` then on, which sensed it, and brought over a channel in `transfer` after waiting there for
+    /// `on_bus`: what it waited for others of its read is told as what these took.
+    pub(super) fn count(
+        &mut self,
+        (die, channel): (usize, usize),
+        (from, sensed): (Nanos, &Sensed),
+        (on_bus, transfer): (Nanos, Nanos),
+        fetched: &mut Fetched,
+    ) {
+        let before = self.dies[die];
+        let behind = if before.read == self.read { before.at.saturating_sub(from) } else { 0 };
+        let queue = before.queue.min(behind);
+        let garbage_collection = before.garbage_collection.min(behind - queue);
+        let rebuild = before.rebuild.min(behind - queue - garbage_collection);
+        fetched.garbage_collection += garbage_collection;
+        fetched.rebuild += rebuild;
+        self.dies[die] = Way {
+            read: self.read,
+            at: sensed.at,
+            queue: sensed.queue - behind + queue,
+            garbage_collection: fetched.garbage_collection,
+            rebuild: fetched.rebuild,
+        };
+        let (read, carried) = &mut self.channels[channel];
+        if *read != self.read {
+            (*read, *carried) = (self.read, 0);
+        }
+        let on_bus = on_bus.min(*carried);
+        *carried += transfer;
+        let behind_own = behind - queue - garbage_collection - rebuild + on_bus;
+        fetched.queue -= behind - queue + on_bus;
+        fetched.media += behind_own;
+        fetched.behind_own = behind_own;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_wait_for_others_as_long_as_the_first_of_them_did() {
+        let mut pieces = Pieces::new(2, 1);
+        // Asked for at 100; sensing takes 50, the way over the channel 10.
+        let mut told = |die: usize, begins: bool, (at, queue, on_bus): (Nanos, Nanos, Nanos)| {
+            if begins {
+                pieces.begin();
+            }
+            let sensed = Sensed { at, queue, ..Sensed::default() };
+            let mut fetched = Fetched { queue: queue + on_bus, media: 60, ..Fetched::at(at + on_bus + 10) };
+            pieces.count((die, 0), (100, &sensed), (on_bus, 10), &mut fetched);
+            assert_eq!(100 + fetched.queue + fetched.media, fetched.at);
+            (fetched.queue, fetched.behind_own)
+        };
+        assert_eq!(told(0, true, (170, 20, 0)), (20, 0), "others kept the die for 20");
+        assert_eq!(told(0, false, (220, 70, 0)), (20, 50), "and what follows there waits no longer for them");
+        assert_eq!(told(1, false, (150, 0, 35)), (15, 20), "two have come over the channel before");
+        assert_eq!(told(0, true, (270, 120, 0)), (120, 0), "those of an earlier read are others");
+    }
+}
