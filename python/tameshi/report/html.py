@@ -25,6 +25,7 @@ from tameshi.report import (
     interference,
     limits,
     modelled,
+    offers,
     power,
     slowest,
     standing,
@@ -119,6 +120,7 @@ def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
     return {
         "answers": answers(view, text),
         "asked": with_models(asked.tables(view, text), text),
+        "offers": offers.table(view, text),
         "overview": with_models([overview(view, text)], text)[0],
         "matrices": with_models(matrices(view, text), text),
         "database": with_models(database.tables(view, text), text),

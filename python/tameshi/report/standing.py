@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tameshi.published import UNITS
+from tameshi.published import REPEATED, UNITS
 from tameshi.report.points import View, freeze, kind_of, unique
 from tameshi.report.summary import Column, Row, Table, cell_name, level_name
 from tameshi.report.text import Shown, Text, format_value
@@ -122,7 +122,7 @@ def published(view: View, text: Text) -> Table | None:
             Shown(_of_cells(text, entry.get("derived"), f"{moved}{text.measure(measure)}")),
             Shown(format_value(kind, known)) if known is not None else unknown,
             replace(text.shown(kind, ours, low, high, 0), note="") if ours is not None else unknown,
-            Shown(format_value("ratio", ours / known)) if known and ours is not None else unknown,
+            _compared(view, entry, text) or unknown,
         )
         rows.append(Row(str(entry["id"]), cells))
     keys = ("id", "cell", "metric", "published", "ours", "ours_to_published")
@@ -134,6 +134,23 @@ def published(view: View, text: Text) -> Table | None:
     bounded = any(cell.interval for row in rows for cell in row.cells)
     note = text("note.published") if bounded else ""
     return Table("published", text("table.published"), columns, tuple(rows), note)
+
+
+def _compared(view: View, entry: Mapping[str, Any], text: Text) -> Shown | None:
+    """Ours by what is published; within a range that is published no number says more."""
+    ours, known = entry.get("predicted"), entry.get("published")
+    if ours is None or not known:
+        return None
+    same = ("cell", "phase", "metric", "window", "derived", "unit")
+    alike = [
+        each["published"]
+        for each in view.published
+        if each.get("published") and all(each.get(key) == entry.get(key) for key in same)
+    ]
+    low, high = min(alike), max(alike)
+    if high > REPEATED * low and low <= ours <= high:
+        return Shown(text("cell.within"))
+    return Shown(format_value("ratio", ours / known))
 
 
 def _of_cells(text: Text, derived: object, metric: str) -> str:

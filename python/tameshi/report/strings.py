@@ -689,6 +689,23 @@ TEXT: dict[str, tuple[str, str]] = {
         "予備領域は容量に対する割合（実効はガベージコレクションから見た値で、移動がなければ「–」、公称は設計値）。"
         "書き換え回数は最大のブロックの値。寿命はこの書き込み速度を続けた場合のドライブ全体の値。",
     ),
+    "table.offers": (
+        "What each storage offers, and what that draws",
+        "各ストレージの性能と消費電力",
+    ),
+    "note.offers": (
+        "Published figures stand beside ours; of a range both ends. Power of all drives of the "
+        "storage together. Where a part of a storage is used, all but its power is of that part.",
+        "公表値を併記し、範囲で公表されたものは両端を示します。"
+        "電力はストレージの全ドライブの合計です。"
+        "ストレージの一部だけを使う場合、電力以外はその部分の値です。",
+    ),
+    "note.offers.power": (
+        "Power of all drives of the storage together. Where a part of a storage is used, all but "
+        "its power is of that part.",
+        "電力はストレージの全ドライブの合計です。"
+        "ストレージの一部だけを使う場合、電力以外はその部分の値です。",
+    ),
     "table.power": (
         "{phase}: capacity, mean power of the drives, and what a watt brings",
         "{phase}：容量、ドライブの平均電力と1 Wあたりの性能",
@@ -850,6 +867,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "cell.limit_always": ("at least {rate}", "{rate}以上"),
     "cell.limit_never": ("less than {rate}", "{rate}未満"),
     "cell.none": ("–", "–"),
+    "cell.part": ("{part} of {whole}", "{whole}のうち{part}"),
+    "cell.within": ("within it", "範囲内"),
     "cell.unknown": ("not known", "不明"),
     "cell.all": ("all {count}", "全{count}件"),
     "cell.some": ("{count} of {total}", "{total}件中{count}件"),
