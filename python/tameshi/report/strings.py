@@ -462,6 +462,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.dead": ("Out of service", "サービス停止"),
     "answer.limit": ("Load under the limit", "上限内の負荷"),
     "answer.silent": ("Without figures", "数値のないフェーズ"),
+    "answer.cut": ("Power loss", "電源断"),
+    "answer.retry": ("Read retry", "リードリトライ"),
     "answer.throughput": ("Throughput", "スループット"),
     "answer.commit": ("Commit", "コミット"),
     "answer.company": ("Beside other work", "他の処理との同居"),
@@ -476,6 +478,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "sentence.limit": ("{items}.", "{items}。"),
     "sentence.dead": ("{items}.", "{items}。"),
     "sentence.silent": ("{items}.", "{items}。"),
+    "sentence.cut": ("{items}.", "{items}。"),
+    "sentence.retry": ("{items}.", "{items}。"),
     "sentence.throughput": ("{items}.", "{items}。"),
     "sentence.commit": ("{items}.", "{items}。"),
     "sentence.company": ("{items}.", "{items}。"),
@@ -522,6 +526,32 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "item.dead_in": (" ({name})", "（{name}）"),
     "item.dead_more": ("and so did {count} more", "他に{count}件"),
+    "item.cut": (
+        "writing the buffer of {storage} to the flash takes {time}",
+        "{storage}のバッファをフラッシュに書くには{time}かかる",
+    ),
+    "item.cut_saved": (
+        "a capacitor that holds {time} loses nothing that was acknowledged",
+        "{time}保つコンデンサーなら、完了を返した書き込みは失われない",
+    ),
+    "item.cut_lost": (
+        "one that holds {time} loses up to {writes} acknowledged writes ({bytes}; {name})",
+        "{time}しか保たないと、完了を返した書き込みが最大{writes}件失われる（{bytes}、{name}）",
+    ),
+    "item.retry": (
+        "{name}: flash lasts {life_years_retried} with it and {life_years} without, {ratio}",
+        "{name}：フラッシュはリードリトライありで{life_years_retried}、"
+        "なしで{life_years}もつ（{ratio}）",
+    ),
+    "item.retry_alone": (
+        "where flash is worn out without it, it lasts {most} ({most_in})",
+        "なしでは寿命が尽きたフラッシュは、さらに{most}もつ（{most_in}）",
+    ),
+    "item.retry_range": (
+        "where flash is worn out without it, it lasts from {least} ({least_in}) "
+        "to {most} ({most_in})",
+        "なしでは寿命が尽きたフラッシュは、さらに{least}（{least_in}）から{most}（{most_in}）もつ",
+    ),
     "item.silent": ("in {phase} nothing was completed", "「{phase}」で完了したものはない"),
     "item.silent_failed": (
         "in {phase} all {count} commands failed",
