@@ -9,7 +9,6 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -99,17 +98,9 @@ def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
     return {
         "id": figure.id,
         "title": text.phrase(figure.title),
-        "hint": " ".join(_hints(figure, text)),
+        "hint": " ".join(filter(None, map(text.phrase, figure.hints))),
         "plot": draw(figure, text),
     }
-
-
-def _hints(figure: Figure, text: Text) -> Iterator[str]:
-    """How a figure is read."""
-    yield text.phrase(figure.hint)
-    yield from map(text.phrase, figure.notes)
-    if figure.modelled:
-        yield text("hint.model")
 
 
 def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:

@@ -928,13 +928,13 @@ TEXT: dict[str, tuple[str, str]] = {
     "figure.bars_p99": ("Latency p99", "レイテンシp99"),
     "figure.bars_mean": ("Mean latency", "平均レイテンシ"),
     "hint.sweep": (
-        "Both axes are logarithmic. Whiskers: 95 % intervals.",
-        "両軸とも対数。ひげは95 %区間。",
+        "Both axes are logarithmic.",
+        "両軸とも対数。",
     ),
-    "hint.sweep_linear": ("Whiskers: 95 % intervals.", "ひげは95 %区間。"),
+    "hint.whiskers": ("Whiskers: 95 % intervals.", "ひげは95 %区間。"),
     "hint.latency": (
-        "p50 solid, p99 dotted; both axes are logarithmic. Whiskers: 95 % intervals.",
-        "実線はp50、点線はp99。両軸とも対数。ひげは95 %区間。",
+        "p50 solid, p99 dotted; both axes are logarithmic.",
+        "実線はp50、点線はp99。両軸とも対数。",
     ),
     "hint.percentiles": (
         "The first run of each cell. Further right is rarer: each step is one more nine. Both axes "
@@ -970,14 +970,13 @@ TEXT: dict[str, tuple[str, str]] = {
         "The cells, and how far the model may be off",
         "各セルの値とモデルの誤差の範囲",
     ),
-    "hint.modelled": (
+    "hint.whiskers_modelled": (
         "Whiskers: 95 % intervals of chance within the runs.",
         "ひげは実行内の偶然による95 %区間。",
     ),
-    "hint.bars": ("Whiskers: 95 % intervals.", "ひげは95 %区間。"),
     "hint.dots": (
-        "Logarithmic axis, so points and not bars. Whiskers: 95 % intervals.",
-        "対数軸のため、棒ではなく点で表示。ひげは95 %区間。",
+        "Logarithmic axis, so points and not bars.",
+        "対数軸のため、棒ではなく点で表示。",
     ),
     "axis.none": ("", ""),
     "axis.name": ("{name}", "{name}"),
