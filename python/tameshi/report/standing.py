@@ -328,6 +328,6 @@ def _incomplete(cell: dict[str, Any], text: Text) -> list[str]:
         for state in ("failed", "partial")
         if runs.get(state)
     ]
-    if not cell.get("estimates"):
+    if not cell.get("estimates") and not cell.get("pause"):
         lines.append(text("caveat.empty", cell=name))
     return lines

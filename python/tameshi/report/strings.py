@@ -1732,6 +1732,9 @@ SAID = {
     "commands failed, they count in no rate and no latency: {subject}": (
         "失敗したコマンドがあり、頻度にもレイテンシにも含まれない：{subject}"
     ),
+    "nothing was completed, so that there are no figures: {subject}": (
+        "完了したものがなく、数値がない：{subject}"
+    ),
     "the storage stopped serving before the end, and a mean over an outage is no rate: {subject}": (
         "ストレージが終了前に停止（停止を含む平均はレートではない）：{subject}"
     ),
