@@ -196,7 +196,12 @@ def _document(
         "basis": basis,
         "model": best.model.kind,
         "considered": [
-            {"model": fit.model.name, "score": round(fit.score, 2), "error": round(fit.error, 4)}
+            {
+                "model": fit.model.name,
+                "score": round(fit.score, 2),
+                "penalty": round(fit.penalty, 2),
+                "error": round(fit.error, 4),
+            }
             for fit in fits
         ],
         "parameters": [

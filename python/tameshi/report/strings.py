@@ -392,6 +392,16 @@ TEXT: dict[str, tuple[str, str]] = {
         "適合に用いなかったセル: {cells}中{within}のレートが10 %以内、誤差の中央値{median}、"
         "最大{worst}。レイテンシの中央値は{cells}中{within_p50}が10 %以内。",
     ),
+    "fit.answer.nearer": (
+        "{model} is chosen by its score, although {model_other} comes nearer to the rates (error "
+        "{error_other} against {error}): rates and median latencies together, each by how surely "
+        "it was measured, are {misfit} off against {misfit_other}, and parameters add {penalty} "
+        "against {penalty_other}, which makes {score} against {score_other}.",
+        "レートの誤差は{model_other}の方が小さい（{error}に対し{error_other}）が、"
+        "スコアにより{model}を選択: レートとレイテンシの中央値を実測の確かさで重み付けした残差は"
+        "{misfit_other}に対し{misfit}、パラメーター数による罰則は{penalty_other}に対し{penalty}、"
+        "合計は{score_other}に対し{score}。",
+    ),
     "fit.answer.open": (
         "What the measurement leaves open: it tells {known_to_10} of {repeated} held-out rates to "
         "10 % (95 % interval); {within_10_of_interval} of {repeated} are simulated within 10 % of "
