@@ -1363,13 +1363,13 @@ TEXT: dict[str, tuple[str, str]] = {
         "レイテンシの起点は、開ループでは予定時刻、閉ループでは発行時刻です。",
     ),
     "caveat.scale": (
-        "{phase} ran on flash drives with 1/{scale} of their capacity. On the drive that was tried"
-        " at 1/{shown} and more of it, rates, means and medians stay within {most} % of the whole"
+        "Flash drives ran with a part of their capacity: {scales}. On the drive that was tried at"
+        " 1/{shown} and more of it, rates, means and medians stay within {most} % of the whole"
         " drive's; of writes that saturate it p99 and p99.9 came out up to 8 % and 21 % too short"
         " (docs/validation/capacity-scale.md). Maxima and standard deviations do not scale, are"
         " marked in the tables, and hold for a whole drive only where a study runs it at scale 1"
         " (studies/flash-card-tails.toml).",
-        "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。1/{shown}までの縮小を検証したドライブでは、"
+        "フラッシュの容量を縮小して実行しました：{scales}。1/{shown}までの縮小を検証したドライブでは、"
         "速度・平均・中央値は全容量の場合から"
         "{most} %以内でした。飽和した書き込みではp99とp99.9が最大8 %・21 %短く出ました"
         "（docs/validation/capacity-scale.md）。"
@@ -1377,14 +1377,15 @@ TEXT: dict[str, tuple[str, str]] = {
         "スケール1の試験でのみ得られます（studies/flash-card-tails.toml）。",
     ),
     "caveat.scale_beyond": (
-        "{phase} ran on flash drives with 1/{scale} of their capacity. Results were held against a"
+        "Flash drives ran with a part of their capacity: {scales}. Results were held against a"
         " whole drive's down to 1/{shown} only (docs/validation/capacity-scale.md): how far rates,"
-        " means and medians are off at 1/{scale} is not known, and tails, maxima and standard"
+        " means and medians are off beyond that is not known, and tails, maxima and standard"
         " deviations are not those of a whole drive.",
-        "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。全容量との比較は1/{shown}までしか"
-        "行っていない（docs/validation/capacity-scale.md）ため、1/{scale}での速度・平均・中央値の"
+        "フラッシュの容量を縮小して実行しました：{scales}。全容量との比較は1/{shown}までしか"
+        "行っていない（docs/validation/capacity-scale.md）ため、速度・平均・中央値の"
         "誤差は不明です。パーセンタイルの裾、最大値、標準偏差も全容量の値ではありません。",
     ),
+    "caveat.scale_of": ("1/{scale} ({names})", "1/{scale}（{names}）"),
     "caveat.outside": (
         "The model was not validated for {phase} in this range.",
         "この範囲の「{phase}」について、モデルは検証されていません。",
