@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from tameshi import _core
@@ -10,8 +10,9 @@ from tameshi.frames import Frames, Stretch, sampled
 from tameshi.spec_types import PhaseSpec, RunSpec, StreamSpec
 from tameshi.stats import programs
 from tameshi.stats.behind import BEHIND, fallen_behind
-from tameshi.stats.dead import dead_for
+from tameshi.stats.dead import dead_for, is_without_figures
 from tameshi.stats.endurance import Worn, worn
+from tameshi.stats.estimates import WindowData
 from tameshi.stats.offered import Loaded
 from tameshi.stats.overwritten import is_fresh_flash, share_covered, share_used
 from tameshi.stats.timeline import MISSED
@@ -42,6 +43,7 @@ def judged_in(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list
     }
     return [
         *findings(phase, windows, frames.samples.iter_rows(), part.spans),
+        *_empty(run, index, list(windows.values())),
         *_dead(frames, run, index, part),
         *_missed(frames, run, index),
         *_worn_out(run, index),
@@ -68,6 +70,14 @@ def phase_of(event: Mapping[str, Any], run: SealedRun, otherwise: int) -> int:
     if event["kind"] in STAGED and begun:
         return max(begun)[1]
     return int(event.get("phase", otherwise))
+
+
+def _empty(run: SealedRun, index: int, windows: Sequence[WindowData]) -> Iterator[Finding]:
+    """Streams of a phase that asked for something and got nothing: it is too short, or stands."""
+    phase = run.spec.phases[index]
+    if not phase.programs and is_without_figures(windows):
+        for stream in phase.streams:
+            yield Finding("nothing", stream.name, {})
 
 
 def _dead(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator[Finding]:

@@ -174,6 +174,7 @@ def _row(study: Summary, figure: Published, cells: Sequence[Cell]) -> dict[str, 
     return {
         "id": figure.id,
         "cell": _levels(figure.cell),
+        "phase": figure.phase,
         "metric": figure.metric,
         "derived": _kind_of(figure),
         "window": figure.window,

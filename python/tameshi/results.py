@@ -41,7 +41,7 @@ from tameshi.stats.estimates import (
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
 from tameshi.stats.offered import bounded, is_offered, offered
-from tameshi.stats.power import power, usable_bytes
+from tameshi.stats.power import held, power
 from tameshi.store import SealedRun, worst
 
 SIMULATED = World.simulated.value
@@ -385,11 +385,11 @@ def _facts_on(parts: Sequence[tuple[SealedRun, Stretch]], cell: Cell, subject: s
 
 def _capacity(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> dict[str, int]:
     """The usable capacity of a simulated storage, and of a drive that functions share, whole."""
-    model = model_of(parts[0][0], subject.removeprefix(STORAGE))
-    partition = (model or {}).get("partition")
-    if partition and partition["function"].get("drive"):
+    run, name = parts[0][0], subject.removeprefix(STORAGE)
+    model = model_of(run, name)
+    if (partition := (model or {}).get("partition")) and partition["function"].get("drive"):
         model = partition["of"]
-    return {"capacity_bytes": usable_bytes(model)} if model else {}
+    return held(model, run.spec.storage.get(name)) if model else {}
 
 
 def _is_retried(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> bool:

@@ -198,7 +198,8 @@ def test_too_few_cells_are_refused_with_how_many_would_do(tmp_path: Path) -> Non
     done = tameshi("calibrate", "few.json", cwd=tmp_path)
     assert done.returncode == 2
     told = " ".join(done.stderr.split())
-    assert "Found: 1 cells" in told and "Accepted: 3 cells or more" in told, told
+    assert "Found: 1 cell" in told and "1 cells" not in told, told
+    assert "Accepted: 3 cells or more" in told, told
 
 
 def test_a_foreign_file_is_left_alone(tmp_path: Path) -> None:

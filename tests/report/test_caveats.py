@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import first_look
 import pytest
 
@@ -27,3 +29,28 @@ def test_maxima_are_counted_apart_and_each_method_is_told_once(lang: str) -> Non
     assert not any(text("caveat.no_interval", count=n, total=total) in said for n in range(9))
     (method,) = [line for line in said if "95 %" in line]
     assert method.count(text.said(OVER_RUNS_PLAIN)) == 1
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_capacity_scales_are_told_once_with_the_levels_that_they_are_of(lang: str) -> None:
+    def cell(phase: str, drive: str, scale: int) -> dict[str, Any]:
+        estimate = {"metric": "read.iops", "subject": "s", "window": phase, "value": 1.0}
+        return {
+            "world": "simulated",
+            "phase": phase,
+            "levels": {"drive": drive},
+            "runs": {"complete": 1},
+            "estimates": [{**estimate, "scale": scale}],
+        }
+
+    drives = {"small": 64, "large": 128, "huge": 128, "vast": 1024}
+    axes = [{"name": "drive", "varies": "across", "levels": list(drives)}]
+    cells = [cell(phase, *drive) for drive in drives.items() for phase in ("one", "two")]
+    text = Text(lang)
+    said = caveats(read_results({"axes": axes, "cells": cells}), {}, text)
+    told = [line for line in said if "capacity-scale.md" in line]
+    assert len(told) == 2
+    for scale, names in ((64, ["small"]), (128, ["large", "huge"])):
+        names_told = text("list.short").join(names)
+        assert text("caveat.scale_of", scale=scale, names=names_told) in told[0]
+    assert text("caveat.scale_of", scale=1024, names="vast") in told[1]

@@ -17,7 +17,7 @@ from tameshi.report.draw import (
     linear_ticks,
     log_ticks,
 )
-from tameshi.report.figures import Figure, Scale, figures
+from tameshi.report.figures import Figure, Scale, Series, figures
 from tameshi.report.points import read_results
 from tameshi.report.text import Phrase, Text, format_tick
 
@@ -250,3 +250,19 @@ def test_a_plot_over_time_of_one_cell_of_several_names_it() -> None:
     (figure,) = [f for f in figures(view, series=[entry]) if f.id == "series-0"]
     assert figure.panels[0].name == ("measured", "random_read", "depth", "16")
     assert figure.hint == Phrase("hint.series_cell", {"all": "36"})
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a_plot_speaks_of_whiskers_only_where_a_point_has_some(lang: str) -> None:
+    text = Text(lang)
+    with_some = [f for f in all_figures().values() if f.whiskers]
+    assert {f.kind for f in with_some} == {"line", "bar", "dot"}
+    for figure in with_some:
+        assert text("hint.whiskers") in map(text.phrase, figure.hints)
+        bare = [replace(p, series=tuple(map(without_interval, p.series))) for p in figure.panels]
+        hints = replace(figure, panels=tuple(bare)).hints
+        assert text("hint.whiskers") not in map(text.phrase, hints)
+
+
+def without_interval(series: Series) -> Series:
+    return replace(series, low=(None,) * len(series.x), high=(None,) * len(series.x))

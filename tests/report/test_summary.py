@@ -261,7 +261,7 @@ def test_scale_and_range_are_told(change: dict[str, Any]) -> None:
     found = first_look.results(("simulated",))
     found["cells"][0]["estimates"][0] |= change
     told = " ".join(standing.caveats(read_results(found), {}, TEXT))
-    assert ("1/128 of their capacity" in told) or ("not validated for sweep" in told)
+    assert ("part of their capacity: 1/128" in told) or ("not validated for sweep" in told)
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])

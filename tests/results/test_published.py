@@ -201,3 +201,12 @@ def test_every_figure_to_be_predicted_is_of_one_class_at_most_and_compared_with_
             known = [lists[limit] for limit in limits.values() if isinstance(limit, str)]
             assert all(limit.value is not None for limit in known), figure
         assert 0 < of.parameters <= 1
+
+
+def test_ends_of_one_band_that_are_predicted_alike_say_why() -> None:
+    known = published.uncertainties()
+    ends = [known[figure] for figure in ("S1-0145", "S1-0146")]
+    assert all("predicted alike" in of.because for of in ends)
+    # The mean of the same cell is a figure of its own.
+    assert "predicted alike" not in known["S1-0174"].because
+    assert known["S1-0174"].parameters == ends[0].parameters == ends[1].parameters

@@ -139,3 +139,9 @@ def test_the_phase_stands_in_plain_lines_too(console, monkeypatch):
     now[0] += 10
     plain.run("simulated #1", "run", filling())
     assert "fill, 240.00 GB of 960.00 GB, 30 min of it left" in text(console)
+
+
+def test_one_run_is_told_as_one(console):
+    plain = for_console(console)
+    plain.begin(1, 0, 1_000_000_000)
+    assert text(console).splitlines() == ["1 run to make"]

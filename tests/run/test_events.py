@@ -103,3 +103,37 @@ def test_a_mirror_that_lost_all_its_members_is_told_before_its_rate(tmp_path: Pa
     said = " ".join(done.stdout.split())
     assert "Storage array has failed at 2.00 s, and nothing was served from then on." in said
     assert "a mean over an outage is no rate: array" in said
+
+
+SHORT = """
+title = "A phase shorter than a read"
+question = "What does it say?"
+[storage.disk]
+device = "sas-15k-300gb"
+[workload.stream.reads]
+[phase]
+short = { workload = ["stream.reads"], until.time = "1 us" }
+rest = { workload = [], until.time = "10 ms" }
+long = { workload = ["stream.reads"], until.time = "500 ms" }
+[run]
+interval = "1 ms"
+"""
+
+
+def test_a_phase_in_which_nothing_was_completed_is_a_warning_and_a_pause_is_none(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "s.toml").write_text(SHORT)
+    out = tmp_path / "out"
+    done = tameshi("run", str(tmp_path / "s.toml"), "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    told = results(out)
+    assert told["verdict"]["level"] == "warning"
+    assert {cell["phase"]: cell["verdict"]["level"] for cell in told["cells"]} == {
+        "short": "warning",
+        "rest": "valid",
+        "long": "valid",
+    }
+    page = tameshi("report", str(out), "--format", "md").stdout
+    assert "nothing was completed, so that there are no figures: reads" in page
+    assert page.count("No result: ") == 1

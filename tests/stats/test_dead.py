@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tameshi.stats.dead import dead_for
+from tameshi.stats.dead import dead_for, is_without_figures
 from tameshi.stats.estimates import WindowData
 
 SECOND = 1_000_000_000
@@ -34,3 +34,10 @@ def test_what_is_served_to_the_end_never_or_of_nobody_is_not_dead() -> None:
     assert dead_for([stream([0, 0, 0], [5, 5, 5])]) is None, "no figure is a mean over it"
     assert dead_for([stream([9, 9, 0])]) is None, "nothing was asked for any more"
     assert dead_for([stream([9, 9, 0], [50, 1, 1])]) is None, "a single one may fail"
+
+
+def test_a_phase_that_completed_nothing_and_failed_nothing_has_no_figures() -> None:
+    assert is_without_figures([stream([0, 0]), stream([])])
+    assert not is_without_figures([stream([0, 0]), stream([0, 1])])
+    assert not is_without_figures([stream([0, 0], [0, 5])]), "that tells why"
+    assert not is_without_figures([]), "a pause asks for nothing"

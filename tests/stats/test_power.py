@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from tameshi.stats.estimates import WindowData
-from tameshi.stats.power import power, usable_bytes
+from tameshi.stats.power import held, power, usable_bytes
 
 SECOND = 10**9
 
@@ -79,3 +81,15 @@ def test_a_stack_holds_what_its_redundancy_and_spare_leave() -> None:
         ({"partition": {"of": drive, "function": {"functions": 4}}}, 300),
     ]:
         assert usable_bytes(stack) == gigabytes * 10**9, stack
+
+
+def test_what_a_study_uses_of_a_storage_is_told_where_it_is_a_part() -> None:
+    disk = {"device": {"device": {"hdd": {"capacity": {"value": "300 GB"}}}}}
+    whole = {"capacity_bytes": 300 * 10**9}
+    assert held(disk, SimpleNamespace(size="98 GB", scale=None)) == {
+        **whole,
+        "used_bytes": 98 * 10**9,
+    }
+    # A simulated drive's size is of its part.
+    assert held(disk, SimpleNamespace(size="150 GB", scale=2)) == whole
+    assert held(disk, SimpleNamespace()) == whole

@@ -25,7 +25,7 @@ from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
 from tameshi.calibrate.recorded import Recorded, read_recorded
 from tameshi.conduct import Conducted, Prepared, conduct, prepare, remove_targets
-from tameshi.errors import BadInput
+from tameshi.errors import BadInput, counted
 from tameshi.report import fit_markdown, fit_page
 from tameshi.spec_types import World
 from tameshi.study import StudyFile
@@ -74,7 +74,8 @@ def measuring(asked: Asked) -> Prepared:
     least = design.least_budget(cells, asked.repetitions)
     if asked.budget_s < least:
         raise BadInput(
-            f"{cells} cells, {asked.repetitions} times each, can't be measured in so short a time",
+            f"{counted(cells, 'cell')}, {asked.repetitions} times each, can't be measured in so "
+            "short a time",
             where="--time",
             found=f"{asked.budget_s:.0f} s",
             accepted=[f"{math.ceil(least)} s or more", "fewer --repetitions", "--quick"],
@@ -109,7 +110,7 @@ def calibrate(asked: Asked, console: Console) -> Calibrated:
     cells = _with_roles(recorded, asked)
     if len([cell for cell in cells if not cell.held_out]) < FEWEST:
         left_out = "; ".join(["", *recorded.left_out[:SHOWN]])
-        found = f"{len(cells)} cells{left_out}"
+        found = counted(len(cells), "cell") + left_out
         accepted = [f"{FEWEST} cells or more that are not held out"]
         message = "so few cells fit anything"
         raise BadInput(message, where=str(asked.what), found=found, accepted=accepted)
@@ -164,7 +165,7 @@ def _with_roles(recorded: Recorded, asked: Asked) -> list[Cell]:
 def basis_of(asked: Asked, recorded: Recorded, cells: Sequence[Cell]) -> str:
     """On what a profile was fitted, in a sentence's part."""
     count = len([cell for cell in cells if not cell.held_out])
-    facts = [f"{count} cells", date.today().isoformat()]
+    facts = [counted(count, "cell"), date.today().isoformat()]
     environment = recorded.environment
     if "fio" in environment:
         facts.append(f"results of {environment['fio']}")
@@ -195,7 +196,12 @@ def _document(
         "basis": basis,
         "model": best.model.kind,
         "considered": [
-            {"model": fit.model.name, "score": round(fit.score, 2), "error": round(fit.error, 4)}
+            {
+                "model": fit.model.name,
+                "score": round(fit.score, 2),
+                "penalty": round(fit.penalty, 2),
+                "error": round(fit.error, 4),
+            }
             for fit in fits
         ],
         "parameters": [

@@ -58,6 +58,8 @@ class Fitted:
     """Root mean square of the logarithm of simulated over measured rates in fitted cells."""
     figures: Mapping[str, Mapping[str, Figures]]
     simulations: int
+    penalty: float = 0.0
+    """What of the score is for its parameters."""
 
     @property
     def values(self) -> dict[str, float]:
@@ -197,9 +199,10 @@ def _judged(
     errors = [error_of(cell, figures[cell.name]) for cell in cells if not cell.held_out]
     squares = [math.log1p(max(error, -0.99)) ** 2 for error in errors]
     count = len(solved.fun) - len(estimates)
-    score = 2 * solved.cost + len(estimates) * math.log(max(count, 2))
+    penalty = len(estimates) * math.log(max(count, 2))
+    score = 2 * solved.cost + penalty
     rms = math.sqrt(sum(squares) / max(len(squares), 1))
-    return Fitted(model, estimates, float(score), rms, figures, simulations)
+    return Fitted(model, estimates, float(score), rms, figures, simulations, penalty)
 
 
 def error_of(cell: Cell, found: Mapping[str, Figures]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tameshi import _core
 from tameshi.commands.consoles import OUT
+from tameshi.errors import counted
 from tameshi.run.display import volume
 from tameshi.spec_types import Plan, World
 
@@ -49,8 +50,3 @@ def written(world: World, planned: Plan) -> str:
     return (
         f"writes at most {total / 1e9:.2f} GB, {laid_out / 1e9:.2f} GB of it to lay out its targets"
     )
-
-
-def counted(number: int, noun: str) -> str:
-    """A number and its noun."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -115,6 +115,17 @@ class Figure:
     common: bool = True
     notes: tuple[Phrase, ...] = ()
     """What stands behind the hint: what is left out."""
+    whiskers: str = ""
+    """Key of what intervals at its points mean; empty where they are none of chance."""
+
+    @property
+    def hints(self) -> tuple[Phrase, ...]:
+        """How it is read: of whiskers and models only where some value has them."""
+        lows = (low for panel in self.panels for series in panel.series for low in series.low)
+        bounded = self.whiskers and any(low is not None for low in lows)
+        whiskers = (Phrase(self.whiskers),) if bounded else ()
+        model = (Phrase("hint.model"),) if self.modelled else ()
+        return (self.hint, *whiskers, *self.notes, *model)
 
     @property
     def modelled(self) -> bool:
@@ -274,12 +285,13 @@ def _sweep_figure(
     return Figure(
         figure_id,
         title,
-        Phrase(hint if y.log else "hint.sweep_linear"),
+        Phrase(hint if y.log else "axis.none"),
         "line",
         x,
         y,
         panels,
         min(len(panels), max(len({panel.name[0] for panel in panels}), 2)),
+        whiskers="hint.whiskers",
     )
 
 
@@ -575,9 +587,10 @@ def _bar_figure(view: View, name: str, points: list[Point]) -> Figure:
     return Figure(
         f"bars-{name}",
         Phrase(f"figure.bars_{name}"),
-        Phrase("hint.dots" if log else "hint.bars"),
+        Phrase("hint.dots" if log else "axis.none"),
         "dot" if log else "bar",
         Scale(Phrase("axis.none"), "number", categories=tuple(labels[p] for p in places)),
         Scale(Phrase(f"axis.{kind}"), kind, log),
         (Panel((), tuple(series)),),
+        whiskers="hint.whiskers",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -58,6 +58,7 @@ def fit_page(document: Document, lang: str = "en") -> str:
 def answer(document: Document, text: Text) -> list[str]:
     """What was fitted, and how near it comes in cells it was fitted on and in others."""
     lines = [text("fit.model", model=document["considered"][0]["model"], basis=document["basis"])]
+    lines += _nearer(document["considered"], text)
     for role in ("fitted", "held_out"):
         summary = document["summary"][role]
         if summary["cells"]:
@@ -75,6 +76,24 @@ def answer(document: Document, text: Text) -> list[str]:
             keys = ("repeated", "known_to_10", "within_10_of_interval")
             lines.append(text("fit.answer.open", **{key: summary[key] for key in keys}))
     return lines
+
+
+def _nearer(considered: Sequence[Document], text: Text) -> list[str]:
+    """Why a model was not chosen that comes nearer to the rates, of several the nearest."""
+    chosen = considered[0]
+    nearest = min(considered, key=lambda each: float(each["error"]))
+    if "penalty" not in chosen or nearest["error"] >= chosen["error"]:
+        return []
+    told: dict[str, str] = {}
+    for side, each in (("", chosen), ("_other", nearest)):
+        misfit = each["score"] - each["penalty"]
+        told |= {
+            f"model{side}": each["model"],
+            f"error{side}": _percent(each["error"]),
+            **{f"{key}{side}": f"{each[key]:.1f}" for key in ("score", "penalty")},
+            f"misfit{side}": f"{misfit:.1f}",
+        }
+    return [text("fit.answer.nearer", **told)]
 
 
 def tables(document: Document, text: Text) -> Iterator[Table]:

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from tameshi.report import (
     interference,
     limits,
     modelled,
+    offers,
     power,
     slowest,
     standing,
@@ -98,17 +98,9 @@ def _drawn(figure: Figure, text: Text) -> dict[str, Any]:
     return {
         "id": figure.id,
         "title": text.phrase(figure.title),
-        "hint": " ".join(_hints(figure, text)),
+        "hint": " ".join(filter(None, map(text.phrase, figure.hints))),
         "plot": draw(figure, text),
     }
-
-
-def _hints(figure: Figure, text: Text) -> Iterator[str]:
-    """How a figure is read."""
-    yield text.phrase(figure.hint)
-    yield from map(text.phrase, figure.notes)
-    if figure.modelled:
-        yield text("hint.model")
 
 
 def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
@@ -119,6 +111,7 @@ def _content(view: View, inputs: ReportInputs, text: Text) -> dict[str, Any]:
     return {
         "answers": answers(view, text),
         "asked": with_models(asked.tables(view, text), text),
+        "offers": offers.table(view, text),
         "overview": with_models([overview(view, text)], text)[0],
         "matrices": with_models(matrices(view, text), text),
         "database": with_models(database.tables(view, text), text),

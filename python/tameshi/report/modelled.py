@@ -43,13 +43,14 @@ def figures(view: View) -> list[Figure]:
         Figure(
             "modelled",
             Phrase("figure.modelled"),
-            Phrase("hint.modelled"),
+            Phrase("axis.none"),
             "dot",
             Scale(Phrase("axis.none"), "number", categories=tuple(_names(view).values())),
             Scale(Phrase("axis.none"), "number"),
             tuple(panels),
             min(COLUMNS, len(panels)),
             common=False,
+            whiskers="hint.whiskers_modelled",
         )
     ]
 

@@ -15,6 +15,7 @@ from tameshi.report import (
     endurance,
     interference,
     limits,
+    offers,
     power,
     slowest,
     standing,
@@ -64,7 +65,8 @@ def sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str
 
 
 def _sections(view: View, inputs: ReportInputs, text: Text) -> Iterator[tuple[str, list[Table]]]:
-    yield "answer", [overview(view, text)]
+    offered = offers.table(view, text)
+    yield "answer", [*([offered] if offered else []), overview(view, text)]
     yield "asked", asked.tables(view, text)
     yield "database", database.tables(view, text)
     searched = limits.table(view, text)

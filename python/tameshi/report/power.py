@@ -52,11 +52,11 @@ def _row(
     return Row(
         text.names(name),
         (
-            _each(drawn.get("capacity_bytes"), "capacity", text),
+            capacity(drawn, text),
             Shown(format_value("power", drawn["watts"])),
-            _each(drawn["iops_per_watt"], "rate", text),
-            _each(drawn["bandwidth_per_watt"], "bandwidth", text),
-            *(replace(_each(drawn.get(key), HEAT[key], text), mark=mark) for key in warm),
+            each(drawn["iops_per_watt"], "rate", text),
+            each(drawn["bandwidth_per_watt"], "bandwidth", text),
+            *(replace(each(drawn.get(key), HEAT[key], text), mark=mark) for key in warm),
         ),
         group=text.world(cell["world"]) if len({c["world"] for c in view.cells}) > 1 else "",
     )
@@ -83,5 +83,15 @@ def _still_to_go(rise: float, constants: float) -> float:
     return rise * left / ((1 - left) / constants - left)
 
 
-def _each(value: float | None, kind: str, text: Text) -> Shown:
+def capacity(drawn: Mapping[str, Any], text: Text) -> Shown:
+    """What a storage holds, and how much of it the study uses where that is a part."""
+    whole = each(drawn.get("capacity_bytes"), "capacity", text)
+    used = drawn.get("used_bytes")
+    if used is None:
+        return whole
+    return Shown(text("cell.part", part=format_value("capacity", used), whole=whole.value))
+
+
+def each(value: float | None, kind: str, text: Text) -> Shown:
+    """A figure that may be missing."""
     return Shown(text("cell.none") if value is None else format_value(kind, value))

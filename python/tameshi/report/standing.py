@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tameshi.published import UNITS
-from tameshi.report.points import View, freeze, kind_of, unique
+from tameshi.published import REPEATED, UNITS
+from tameshi.report.points import Point, View, freeze, kind_of, level_on, unique
 from tameshi.report.summary import Column, Row, Table, cell_name, level_name
 from tameshi.report.text import Shown, Text, format_value
 from tameshi.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN
@@ -122,7 +122,7 @@ def published(view: View, text: Text) -> Table | None:
             Shown(_of_cells(text, entry.get("derived"), f"{moved}{text.measure(measure)}")),
             Shown(format_value(kind, known)) if known is not None else unknown,
             replace(text.shown(kind, ours, low, high, 0), note="") if ours is not None else unknown,
-            Shown(format_value("ratio", ours / known)) if known and ours is not None else unknown,
+            _compared(view, entry, text) or unknown,
         )
         rows.append(Row(str(entry["id"]), cells))
     keys = ("id", "cell", "metric", "published", "ours", "ours_to_published")
@@ -134,6 +134,23 @@ def published(view: View, text: Text) -> Table | None:
     bounded = any(cell.interval for row in rows for cell in row.cells)
     note = text("note.published") if bounded else ""
     return Table("published", text("table.published"), columns, tuple(rows), note)
+
+
+def _compared(view: View, entry: Mapping[str, Any], text: Text) -> Shown | None:
+    """Ours by what is published; within a range that is published no number says more."""
+    ours, known = entry.get("predicted"), entry.get("published")
+    if ours is None or not known:
+        return None
+    same = ("cell", "phase", "metric", "window", "derived", "unit")
+    alike = [
+        each["published"]
+        for each in view.published
+        if each.get("published") and all(each.get(key) == entry.get(key) for key in same)
+    ]
+    low, high = min(alike), max(alike)
+    if high > REPEATED * low and low <= ours <= high:
+        return Shown(text("cell.within"))
+    return Shown(format_value("ratio", ours / known))
 
 
 def _of_cells(text: Text, derived: object, metric: str) -> str:
@@ -262,13 +279,11 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
         if world in MODELLED:
             model = by_world.get(world, {}).get("model") or text("model.unnamed")
             found.append(text(f"caveat.{world}", model=model))
-    for phase in unique(p.phase for p in view.points if p.outside_model):
-        found.append(text("caveat.outside", phase=text.name(phase)))
-    scales = dict.fromkeys((p.phase, p.scale) for p in view.points if p.scale not in (None, 1))
-    for phase, scale in scales:
-        key = "caveat.scale" if scale <= SHOWN_SCALE else "caveat.scale_beyond"
-        known = {"shown": SHOWN_SCALE, "most": SHOWN_CHANGE}
-        found.append(text(key, phase=text.name(phase), scale=scale, **known))
+    outside = unique(p.phase for p in view.points if p.outside_model)
+    if outside:
+        names = text("list.short").join(map(text.name, outside))
+        found.append(text("caveat.outside", phase=names))
+    found += _scaled(view, text)
     if any(_is_cut_short(event) for cell in view.cells for event in cell.get("database", ())):
         found.append(text("caveat.fast", most=FAST_CHANGE))
     without = [p for p in view.points if p.low is None or p.high is None]
@@ -286,6 +301,39 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
     if any(p.measure.startswith("latency") for p in view.points):
         found.append(text("caveat.latency"))
     return found
+
+
+def _scaled(view: View, text: Text) -> Iterator[str]:
+    """Up to which capacity scale results were held against whole drives: each scale with where."""
+    scaled = [p for p in view.points if p.scale not in (None, 1)]
+    scales = sorted({p.scale or 1 for p in scaled})
+    for key, these in (
+        ("caveat.scale", [scale for scale in scales if scale <= SHOWN_SCALE]),
+        ("caveat.scale_beyond", [scale for scale in scales if scale > SHOWN_SCALE]),
+    ):
+        if these:
+            told = (_of_scale(view, text, scaled, scale) for scale in these)
+            known = {"shown": SHOWN_SCALE, "most": SHOWN_CHANGE}
+            yield text(key, scales=text("list.short").join(told), **known)
+
+
+def _of_scale(view: View, text: Text, scaled: Sequence[Point], scale: float) -> str:
+    """A scale with the levels of the axis that sets it; else with its phases, where not of all."""
+    for axis in view.axes:
+        by_level = {
+            level: {p.scale for p in scaled if level_on(p.levels, axis) == level}
+            for level in axis.levels
+        }
+        here = [level for level, of in by_level.items() if of == {scale}]
+        apart = all(len(of) <= 1 for of in by_level.values())
+        if here and apart and len(here) < len(axis.levels):
+            names = text("list.short").join(level_name(text, axis.name, level) for level in here)
+            return text("caveat.scale_of", scale=f"{scale:g}", names=names)
+    phases = unique(p.phase for p in scaled if p.scale == scale)
+    names = text("list.short").join(map(text.name, phases))
+    if len(phases) == len(view.phases):
+        return f"1/{scale:g}"
+    return text("caveat.scale_of", scale=f"{scale:g}", names=names)
 
 
 def _methods(methods: list[str], text: Text) -> Iterator[str]:
@@ -311,6 +359,6 @@ def _incomplete(cell: dict[str, Any], text: Text) -> list[str]:
         for state in ("failed", "partial")
         if runs.get(state)
     ]
-    if not cell.get("estimates"):
+    if not cell.get("estimates") and not cell.get("pause"):
         lines.append(text("caveat.empty", cell=name))
     return lines

@@ -392,6 +392,16 @@ TEXT: dict[str, tuple[str, str]] = {
         "適合に用いなかったセル: {cells}中{within}のレートが10 %以内、誤差の中央値{median}、"
         "最大{worst}。レイテンシの中央値は{cells}中{within_p50}が10 %以内。",
     ),
+    "fit.answer.nearer": (
+        "{model} is chosen by its score, although {model_other} comes nearer to the rates (error "
+        "{error_other} against {error}): rates and median latencies together, each by how surely "
+        "it was measured, are {misfit} off against {misfit_other}, and parameters add {penalty} "
+        "against {penalty_other}, which makes {score} against {score_other}.",
+        "レートの誤差は{model_other}の方が小さい（{error}に対し{error_other}）が、"
+        "スコアにより{model}を選択: レートとレイテンシの中央値を実測の確かさで重み付けした残差は"
+        "{misfit_other}に対し{misfit}、パラメーター数による罰則は{penalty_other}に対し{penalty}、"
+        "合計は{score_other}に対し{score}。",
+    ),
     "fit.answer.open": (
         "What the measurement leaves open: it tells {known_to_10} of {repeated} held-out rates to "
         "10 % (95 % interval); {within_10_of_interval} of {repeated} are simulated within 10 % of "
@@ -462,6 +472,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "answer.dead": ("Out of service", "サービス停止"),
     "answer.limit": ("Load under the limit", "上限内の負荷"),
     "answer.silent": ("Without figures", "数値のないフェーズ"),
+    "answer.cut": ("Power loss", "電源断"),
+    "answer.retry": ("Read retry", "リードリトライ"),
     "answer.throughput": ("Throughput", "スループット"),
     "answer.commit": ("Commit", "コミット"),
     "answer.company": ("Beside other work", "他の処理との同居"),
@@ -476,6 +488,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "sentence.limit": ("{items}.", "{items}。"),
     "sentence.dead": ("{items}.", "{items}。"),
     "sentence.silent": ("{items}.", "{items}。"),
+    "sentence.cut": ("{items}.", "{items}。"),
+    "sentence.retry": ("{items}.", "{items}。"),
     "sentence.throughput": ("{items}.", "{items}。"),
     "sentence.commit": ("{items}.", "{items}。"),
     "sentence.company": ("{items}.", "{items}。"),
@@ -522,6 +536,32 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "item.dead_in": (" ({name})", "（{name}）"),
     "item.dead_more": ("and so did {count} more", "他に{count}件"),
+    "item.cut": (
+        "writing the buffer of {storage} to the flash takes {time}",
+        "{storage}のバッファをフラッシュに書くには{time}かかる",
+    ),
+    "item.cut_saved": (
+        "a capacitor that holds {time} loses nothing that was acknowledged",
+        "{time}保つコンデンサーなら、完了を返した書き込みは失われない",
+    ),
+    "item.cut_lost": (
+        "one that holds {time} loses up to {writes} acknowledged writes ({bytes}; {name})",
+        "{time}しか保たないと、完了を返した書き込みが最大{writes}件失われる（{bytes}、{name}）",
+    ),
+    "item.retry": (
+        "{name}: flash lasts {life_years_retried} with it and {life_years} without, {ratio}",
+        "{name}：フラッシュはリードリトライありで{life_years_retried}、"
+        "なしで{life_years}もつ（{ratio}）",
+    ),
+    "item.retry_alone": (
+        "where flash is worn out without it, it lasts {most} ({most_in})",
+        "なしでは寿命が尽きたフラッシュは、さらに{most}もつ（{most_in}）",
+    ),
+    "item.retry_range": (
+        "where flash is worn out without it, it lasts from {least} ({least_in}) "
+        "to {most} ({most_in})",
+        "なしでは寿命が尽きたフラッシュは、さらに{least}（{least_in}）から{most}（{most_in}）もつ",
+    ),
     "item.silent": ("in {phase} nothing was completed", "「{phase}」で完了したものはない"),
     "item.silent_failed": (
         "in {phase} all {count} commands failed",
@@ -689,6 +729,23 @@ TEXT: dict[str, tuple[str, str]] = {
         "予備領域は容量に対する割合（実効はガベージコレクションから見た値で、移動がなければ「–」、公称は設計値）。"
         "書き換え回数は最大のブロックの値。寿命はこの書き込み速度を続けた場合のドライブ全体の値。",
     ),
+    "table.offers": (
+        "What each storage offers, and what that draws",
+        "各ストレージの性能と消費電力",
+    ),
+    "note.offers": (
+        "Published figures stand beside ours; of a range both ends. Power of all drives of the "
+        "storage together. Where a part of a storage is used, all but its power is of that part.",
+        "公表値を併記し、範囲で公表されたものは両端を示します。"
+        "電力はストレージの全ドライブの合計です。"
+        "ストレージの一部だけを使う場合、電力以外はその部分の値です。",
+    ),
+    "note.offers.power": (
+        "Power of all drives of the storage together. Where a part of a storage is used, all but "
+        "its power is of that part.",
+        "電力はストレージの全ドライブの合計です。"
+        "ストレージの一部だけを使う場合、電力以外はその部分の値です。",
+    ),
     "table.power": (
         "{phase}: capacity, mean power of the drives, and what a watt brings",
         "{phase}：容量、ドライブの平均電力と1 Wあたりの性能",
@@ -850,6 +907,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "cell.limit_always": ("at least {rate}", "{rate}以上"),
     "cell.limit_never": ("less than {rate}", "{rate}未満"),
     "cell.none": ("–", "–"),
+    "cell.part": ("{part} of {whole}", "{whole}のうち{part}"),
+    "cell.within": ("within it", "範囲内"),
     "cell.unknown": ("not known", "不明"),
     "cell.all": ("all {count}", "全{count}件"),
     "cell.some": ("{count} of {total}", "{total}件中{count}件"),
@@ -879,13 +938,13 @@ TEXT: dict[str, tuple[str, str]] = {
     "figure.bars_p99": ("Latency p99", "レイテンシp99"),
     "figure.bars_mean": ("Mean latency", "平均レイテンシ"),
     "hint.sweep": (
-        "Both axes are logarithmic. Whiskers: 95 % intervals.",
-        "両軸とも対数。ひげは95 %区間。",
+        "Both axes are logarithmic.",
+        "両軸とも対数。",
     ),
-    "hint.sweep_linear": ("Whiskers: 95 % intervals.", "ひげは95 %区間。"),
+    "hint.whiskers": ("Whiskers: 95 % intervals.", "ひげは95 %区間。"),
     "hint.latency": (
-        "p50 solid, p99 dotted; both axes are logarithmic. Whiskers: 95 % intervals.",
-        "実線はp50、点線はp99。両軸とも対数。ひげは95 %区間。",
+        "p50 solid, p99 dotted; both axes are logarithmic.",
+        "実線はp50、点線はp99。両軸とも対数。",
     ),
     "hint.percentiles": (
         "The first run of each cell. Further right is rarer: each step is one more nine. Both axes "
@@ -921,14 +980,13 @@ TEXT: dict[str, tuple[str, str]] = {
         "The cells, and how far the model may be off",
         "各セルの値とモデルの誤差の範囲",
     ),
-    "hint.modelled": (
+    "hint.whiskers_modelled": (
         "Whiskers: 95 % intervals of chance within the runs.",
         "ひげは実行内の偶然による95 %区間。",
     ),
-    "hint.bars": ("Whiskers: 95 % intervals.", "ひげは95 %区間。"),
     "hint.dots": (
-        "Logarithmic axis, so points and not bars. Whiskers: 95 % intervals.",
-        "対数軸のため、棒ではなく点で表示。ひげは95 %区間。",
+        "Logarithmic axis, so points and not bars.",
+        "対数軸のため、棒ではなく点で表示。",
     ),
     "axis.none": ("", ""),
     "axis.name": ("{name}", "{name}"),
@@ -1305,13 +1363,13 @@ TEXT: dict[str, tuple[str, str]] = {
         "レイテンシの起点は、開ループでは予定時刻、閉ループでは発行時刻です。",
     ),
     "caveat.scale": (
-        "{phase} ran on flash drives with 1/{scale} of their capacity. On the drive that was tried"
-        " at 1/{shown} and more of it, rates, means and medians stay within {most} % of the whole"
+        "Flash drives ran with a part of their capacity: {scales}. On the drive that was tried at"
+        " 1/{shown} and more of it, rates, means and medians stay within {most} % of the whole"
         " drive's; of writes that saturate it p99 and p99.9 came out up to 8 % and 21 % too short"
         " (docs/validation/capacity-scale.md). Maxima and standard deviations do not scale, are"
         " marked in the tables, and hold for a whole drive only where a study runs it at scale 1"
         " (studies/flash-card-tails.toml).",
-        "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。1/{shown}までの縮小を検証したドライブでは、"
+        "フラッシュの容量を縮小して実行しました：{scales}。1/{shown}までの縮小を検証したドライブでは、"
         "速度・平均・中央値は全容量の場合から"
         "{most} %以内でした。飽和した書き込みではp99とp99.9が最大8 %・21 %短く出ました"
         "（docs/validation/capacity-scale.md）。"
@@ -1319,14 +1377,15 @@ TEXT: dict[str, tuple[str, str]] = {
         "スケール1の試験でのみ得られます（studies/flash-card-tails.toml）。",
     ),
     "caveat.scale_beyond": (
-        "{phase} ran on flash drives with 1/{scale} of their capacity. Results were held against a"
+        "Flash drives ran with a part of their capacity: {scales}. Results were held against a"
         " whole drive's down to 1/{shown} only (docs/validation/capacity-scale.md): how far rates,"
-        " means and medians are off at 1/{scale} is not known, and tails, maxima and standard"
+        " means and medians are off beyond that is not known, and tails, maxima and standard"
         " deviations are not those of a whole drive.",
-        "「{phase}」は容量を1/{scale}に縮小したフラッシュで実行しました。全容量との比較は1/{shown}までしか"
-        "行っていない（docs/validation/capacity-scale.md）ため、1/{scale}での速度・平均・中央値の"
+        "フラッシュの容量を縮小して実行しました：{scales}。全容量との比較は1/{shown}までしか"
+        "行っていない（docs/validation/capacity-scale.md）ため、速度・平均・中央値の"
         "誤差は不明です。パーセンタイルの裾、最大値、標準偏差も全容量の値ではありません。",
     ),
+    "caveat.scale_of": ("1/{scale} ({names})", "1/{scale}（{names}）"),
     "caveat.outside": (
         "The model was not validated for {phase} in this range.",
         "この範囲の「{phase}」について、モデルは検証されていません。",
@@ -1683,6 +1742,9 @@ SAID = {
     ),
     "commands failed, they count in no rate and no latency: {subject}": (
         "失敗したコマンドがあり、頻度にもレイテンシにも含まれない：{subject}"
+    ),
+    "nothing was completed, so that there are no figures: {subject}": (
+        "完了したものがなく、数値がない：{subject}"
     ),
     "the storage stopped serving before the end, and a mean over an outage is no rate: {subject}": (
         "ストレージが終了前に停止（停止を含む平均はレートではない）：{subject}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tameshi.report import dead, outages, searched, silent
+from tameshi.report import aging, dead, outages, searched, silent
 from tameshi.report.effects import COMMIT, LATENCY, LIFE, Effect, effects, few, work_effects
 from tameshi.report.facts import (
     MEAN,
@@ -96,8 +96,17 @@ def answers(view: View, text: Text) -> list[Answer]:
     found = companies(view)
     pairs = _most_told(found)
     paired = {phase for pair in found for phase in (pair.first, pair.second)}
-    lines = _dead_answer(view, text) + _limit_answer(view, text)
-    lines += _effect_answer(view, text) + _silent_answer(view, text)
+    lines: list[Answer] = []
+    first: dict[str, Callable[[str], Sequence[str]]] = {
+        "dead": lambda world: dead.told(view, text, world, MOST_ITEMS // 2),
+        "limit": lambda world: searched.told(view, text, world, MOST_ITEMS),
+        "effect": lambda world: _effects_told(view, text, world),
+        "cut": lambda world: aging.cuts(view, text, world),
+        "retry": lambda world: aging.retries(view, text, world),
+        "silent": lambda world: silent.told(view, text, world),
+    }
+    for key, told in first.items():
+        lines += _items_answer(view, text, key, told)
     plain: list[Fact] = []
     for phase in view.phases:
         axis = view.sweep_axis(phase)
@@ -114,26 +123,17 @@ def answers(view: View, text: Text) -> list[Answer]:
     return lines[:LINES]
 
 
-def _dead_answer(view: View, text: Text) -> list[Answer]:
-    """Storages that stopped serving, before any figure that is a mean over that."""
+def _items_answer(
+    view: View, text: Text, key: str, told: Callable[[str], Sequence[str]]
+) -> list[Answer]:
+    """A line of what there is to tell of each world; none where there is nothing."""
 
     def say(world: str) -> str:
-        said = dead.told(view, text, world, MOST_ITEMS // 2)
-        return text("sentence.dead", items=text("list.separator").join(said)) if said else ""
+        said = text("list.separator").join(told(world))
+        return text(f"sentence.{key}", items=said[:1].upper() + said[1:]) if said else ""
 
     clauses = _clauses(view, text, say)
-    return [Answer(text("answer.dead"), clauses)] if clauses else []
-
-
-def _limit_answer(view: View, text: Text) -> list[Answer]:
-    """The highest rate under the limit, where a search looked for one."""
-
-    def say(world: str) -> str:
-        said = text("list.separator").join(searched.told(view, text, world, MOST_ITEMS))
-        return text("sentence.limit", items=said[:1].upper() + said[1:]) if said else ""
-
-    clauses = _clauses(view, text, say)
-    return [Answer(text("answer.limit"), clauses)] if clauses else []
+    return [Answer(text(f"answer.{key}"), clauses)] if clauses else []
 
 
 def _within_limit(view: View, facts: Sequence[Fact]) -> list[Fact]:
@@ -152,34 +152,16 @@ def _within_limit(view: View, facts: Sequence[Fact]) -> list[Fact]:
     return [fact for fact in kept if fact.found]
 
 
-def _effect_answer(view: View, text: Text) -> list[Answer]:
+def _effects_told(view: View, text: Text, world: str) -> list[str]:
     """What is lost, how many times the transactions each change brings, how long a service is away.
 
     Outages stand back where there are many: then only the longest by each event.
     """
-
-    def say(world: str) -> str:
-        lost = outages.lost(view, text, world)
-        broken = outages.told(view, text, world, MOST_ITEMS - MOST_ITEMS // 2)
-        most = MOST_ITEMS - len(broken)
-        found = effects(view, world, most) or work_effects(view, world)
-        here = (_effect(view, text, effect) for effect in few(found, most))
-        said = text("list.separator").join([*lost, *here, *broken])
-        return text("sentence.effect", items=said[:1].upper() + said[1:]) if said else ""
-
-    clauses = _clauses(view, text, say)
-    return [Answer(text("answer.effect"), clauses)] if clauses else []
-
-
-def _silent_answer(view: View, text: Text) -> list[Answer]:
-    """Phases that show no figure, and what happened in them."""
-
-    def say(world: str) -> str:
-        said = text("list.separator").join(silent.told(view, text, world))
-        return text("sentence.silent", items=said[:1].upper() + said[1:]) if said else ""
-
-    clauses = _clauses(view, text, say)
-    return [Answer(text("answer.silent"), clauses)] if clauses else []
+    lost = outages.lost(view, text, world)
+    broken = outages.told(view, text, world, MOST_ITEMS - MOST_ITEMS // 2)
+    most = MOST_ITEMS - len(broken)
+    found = effects(view, world, most) or work_effects(view, world)
+    return [*lost, *(_effect(view, text, effect) for effect in few(found, most)), *broken]
 
 
 _EFFECT_KEYS = {"rate": "", LIFE: "_life", LATENCY: "_latency"}

@@ -11,6 +11,8 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from tameshi.errors import counted
+
 PLAIN_SECONDS = 10.0
 MOST_ROWS = 16
 """Streams that the live table shows; of more, the first."""
@@ -110,7 +112,7 @@ class _Common:
         self.remaining = Remaining()
         self.remaining.total_ns = total_ns
         kept = f" ({finished} finished before)" if finished else ""
-        self.say(f"{runs} runs to make{kept}")
+        self.say(f"{counted(runs, 'run')} to make{kept}")
 
     def run(self, run: str, stage: str, progress: Mapping[str, Any]) -> None:
         if stage == "run":

@@ -1,4 +1,4 @@
-"""Does a storage stop serving in the midst of a window, and never again in it?"""
+"""Does a storage stop serving in the midst of a window, or serve nothing in all of it?"""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ def dead_for(streams: Sequence[WindowData]) -> int | None:
     silent_ns = min(_silent_ns(stream) for stream in serving)
     failed = sum(_failed_within(stream, silent_ns) for stream in streams)
     return silent_ns if silent_ns > 0 and failed >= FEWEST_FAILED else None
+
+
+def is_without_figures(streams: Sequence[WindowData]) -> bool:
+    """Whether nothing was completed for any stream of a window, and nothing failed either."""
+    failed = sum(sum(stream.counters.get("load.failed", ())) for stream in streams)
+    return bool(streams) and not failed and not any(sum(_completed(each)) for each in streams)
 
 
 def _completed(stream: WindowData) -> list[float]:

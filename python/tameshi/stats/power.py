@@ -17,6 +17,8 @@ DEGREES = "thermal.millidegrees"
 THROTTLED = "thermal.throttled_ns"
 COULD_BE = "capacity.thermal_ns"
 NANO = 1e9
+MOSTLY = 0.95
+"""A storage of which so much is used is used as a whole."""
 
 
 def power(
@@ -71,6 +73,14 @@ def _heat(runs: Sequence[WindowData]) -> dict[str, Any]:
         "celsius_max": digits(max(degrees for degrees, _ in told)),
         "throttled": digits(throttled / drives),
     }
+
+
+def held(model: Mapping[str, Any], storage: Any) -> dict[str, int]:
+    """What a simulated storage holds, and what of it a study's `size` uses where that is a part."""
+    whole = usable_bytes(model)
+    size, scale = getattr(storage, "size", None), getattr(storage, "scale", None)
+    used = _core.size_bytes(str(getattr(size, "root", size))) * int(scale or 1) if size else whole
+    return {"capacity_bytes": whole, **({"used_bytes": used} if used < MOSTLY * whole else {})}
 
 
 def usable_bytes(model: Mapping[str, Any]) -> int:

@@ -56,6 +56,7 @@ REASONS = {
     "growing": "load arrives faster than it is served, its latencies grow with the length of the "
     "run and are no property of the storage: {subject}",
     "failed": "commands failed, they count in no rate and no latency: {subject}",
+    "nothing": "nothing was completed, so that there are no figures: {subject}",
     "dead": "the storage stopped serving before the end, and a mean over an outage is no rate: "
     "{subject}",
     "waited": "many starts waited for a free slot, more than queue_depth allows: {subject}",
