@@ -165,31 +165,44 @@ def test_fios_own_results_become_a_profile(tmp_path: Path, form: str) -> None:
     assert "# Profile fio: how well it fits" in done.stdout
 
 
-def test_what_is_no_result_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
-    cases = {
-        "broken.json": ("{", "this is not JSON"),
-        "other.json": ("{}", "this holds no results"),
-        "none.json": ('{"fio version": "fio-3.33", "jobs": []}', "no job of this can be fitted"),
-        "alone.json": ('{"schema_version": 1, "cells": []}', "does not tell what was asked for"),
-    }
-    for name, (text, message) in cases.items():
-        (tmp_path / name).write_text(text)
-        done = tameshi("calibrate", name, cwd=tmp_path)
-        assert done.returncode == 2, name
-        assert message in done.stderr, done.stderr
-    for words, message in {
-        ("absent.json",): "cannot be read",
-        ("absent",): "there is nothing here",
-        ("absent/results",): "there is nothing here",
-        (".", "--time", "3 s"): "can't be measured in so short a time",
-        (".", "--time", "soon"): "--time",
-        (".", "--model", "tape"): "there is no such choice",
-        (".", "--size", "0 B"): "this must be above zero",
-    }.items():
-        done = tameshi("calibrate", *words, cwd=tmp_path)
-        assert done.returncode == 2, words
-        assert message in done.stderr, done.stderr
-    assert {path.name for path in tmp_path.iterdir()} == set(cases)
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "this is not JSON"),
+        ("{}", "this holds no results"),
+        ('{"fio version": "fio-3.33", "jobs": []}', "no job of this can be fitted"),
+        ('{"schema_version": 1, "cells": []}', "does not tell what was asked for"),
+    ],
+)
+def test_what_is_no_result_is_refused_and_leaves_nothing(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "found.json").write_text(text)
+    done = tameshi("calibrate", "found.json", cwd=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert message in done.stderr, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["found.json"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("absent.json",), "cannot be read"),
+        (("absent",), "there is nothing here"),
+        (("absent/results",), "there is nothing here"),
+        ((".", "--time", "3 s"), "can't be measured in so short a time"),
+        ((".", "--time", "soon"), "--time"),
+        ((".", "--model", "tape"), "there is no such choice"),
+        ((".", "--size", "0 B"), "this must be above zero"),
+    ],
+)
+def test_what_cannot_be_measured_or_read_is_refused_and_leaves_nothing(
+    tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    done = tameshi("calibrate", *words, cwd=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert message in done.stderr, done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_too_few_cells_are_refused_with_how_many_would_do(tmp_path: Path) -> None:

@@ -142,17 +142,17 @@ def test_a_limit_is_found_where_there_is_one():
     assert found["limit.byte_rate"] == pytest.approx(1e9, rel=0.05)
 
 
-def test_a_disk_that_was_stuck_becomes_a_profile_all_the_same_and_its_error_is_told():
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_disk_that_was_stuck_becomes_a_profile_all_the_same_and_its_error_is_told(name):
     lengths = (4, 16, 64)
     grid = [cell(reads, kib, depth) for reads in (100, 0) for kib in lengths for depth in DEPTHS]
     grid.append(cell(0, 4, 1, **SYNC))
     cells = [slowed(each, 20_000) for each in answered(volume(rounds=False), grid)]
-    for name in VARIANTS:
-        best = fitted(cells, names=(name,))[0]
-        text = profile_text(best, "a test", "these cells", "nothing")
-        read = _core.device_profile("stuck", "stuck.toml", text)["device"]["volume"]
-        assert read["read"]["latency"]["value"][4]["time"] == "200 ms"
-        assert best.error > 0.3
+    best = fitted(cells, names=(name,))[0]
+    text = profile_text(best, "a test", "these cells", "nothing")
+    read = _core.device_profile("stuck", "stuck.toml", text)["device"]["volume"]
+    assert read["read"]["latency"]["value"][4]["time"] == "200 ms"
+    assert best.error > 0.3
 
 
 def test_what_no_cell_tells_is_said():
