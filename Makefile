@@ -20,9 +20,11 @@ demo: setup ## a first study, measured and simulated, with its report
 	$(BIN)/tameshi run studies/first-look.toml --world measured --world simulated \
 	    --on disk=build/first-look --out build/first-look-results --fresh
 
+# Examples are linted, not built for tests: they measure, and take two minutes to optimise.
 test: setup ## every test but the long ones
 	@scripts/debian-packages requirements/debian-test.txt
-	cargo test --workspace --locked --quiet
+	cargo test --workspace --locked --quiet --lib --bins --tests
+	cargo test --workspace --locked --quiet --doc
 	cargo build --quiet --locked -p tameshi-spec --example schemas
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 

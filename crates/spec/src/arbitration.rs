@@ -39,7 +39,7 @@ pub(crate) fn arbitrate(
         (
             "queue_depth",
             written.queue_depth.is_none_or(|depth| (1..=MOST_DEPTH).contains(&depth)),
-            "a drive holds at least one command",
+            "a drive holds from one command to 65,536 at once",
             format!("1 to {MOST_DEPTH}"),
         ),
     ] {

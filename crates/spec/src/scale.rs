@@ -127,6 +127,13 @@ fn age(
         flash.simulated.dead_channels = dead;
     }
     match (&mut flash.buffer.power_loss_protection, aged.hold_up) {
+        (Some(protection), Some(hold_up)) if hold_up > protection.hold_up.value => {
+            let path = ["storage", name, "aged", "hold_up"];
+            let message = "no capacitor holds a drive up for longer than when it was new";
+            let mut error = source.error_at(table, &path, InputErrorKind::BadValue, message);
+            error.accepted = vec![format!("at most {}", protection.hold_up.value)];
+            return Err(error);
+        }
         (Some(protection), Some(hold_up)) => protection.hold_up.value = hold_up,
         (None, Some(_)) => return conflict("hold_up", "the drive has no capacitor that could hold it up"),
         (_, None) => {}

@@ -258,7 +258,7 @@ impl Place<'_, '_> {
             return self.bad(path, "weight", "a function without a share would never be served", "more than \"0 %\"");
         }
         if !(1..=65_536).contains(&queue_depth) {
-            return self.bad(path, "queue_depth", "a drive holds at least one command", "1 to 65536");
+            return self.bad(path, "queue_depth", "a drive holds from one command to 65,536 at once", "1 to 65536");
         }
         let index = self.function_index(path, written)?;
         let function =

@@ -64,7 +64,7 @@ fn machine_limits(host: &HostModel) -> Vec<Limit<'_>> {
     let flush = |time: &Time| or_none(Limit(time.0, vec!["array_flush"], TIME, 2 * US, 1_900 * US));
     limits.extend(host.array_flush.iter().map(|time| flush(&time.value)));
     limits.extend(host.hypervisor.iter().flat_map(|of| {
-        let threads = Limit(u64::from(of.threads.value), vec!["hypervisor", "threads"], COUNT, 1, 1024);
+        let threads = Limit(u64::from(of.threads.value), vec!["hypervisor", "threads"], COUNT, 1, 256);
         [cost(of.request.value, vec!["hypervisor", "request"]), threads]
     }));
     limits.extend(host.driver.iter().flat_map(|(name, driver)| {

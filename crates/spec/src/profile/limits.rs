@@ -41,6 +41,8 @@ const DEEPEST_OF_DISKS: u64 = 4_096;
 const DEEPEST: u64 = 65_536;
 /// Blocks that are drawn to reclaim the best of them: of a thousand it lies within the best thousandth of all.
 const MOST_DRAWN: u32 = 1_000;
+/// Functions (SR-IOV), virtual ones included: drives have dozens to hundreds of them.
+const MOST_FUNCTIONS: u64 = 1_024;
 /// Bytes of a drive of 3D XPoint: a single die has 16 GB, and no drive has had more than some TB.
 const XPOINT: (u64, u64) = (16_000_000_000, 15_000_000_000_000);
 
@@ -208,6 +210,7 @@ fn nand_limits(flash: &FlashProfile) -> Vec<Limit<'static>> {
         retry.map(|retry| Limit(retry.retry_time.value.0, vec!["flash", "read_retry", "retry_time"], TIME, 2 * US, MS));
     let suspend =
         nand.suspend_time.iter().map(|time| or_none(Limit(time.value.0, at("suspend_time"), TIME, 500, 400 * US)));
+    let (least_cycles, most_cycles) = cycles(nand.cell.value.bits());
     let mut limits = vec![
         capacity(flash.capacity.value, "flash", 1 << 20),
         Limit(u64::from(flash.over_provisioning.value.0), vec!["flash", "over_provisioning"], SHARE, 5_000, 1_000_000),
@@ -216,13 +219,23 @@ fn nand_limits(flash: &FlashProfile) -> Vec<Limit<'static>> {
         Limit(u64::from(nand.pages_per_block.value), at("pages_per_block"), COUNT, 16, 8192),
         Limit(u64::from(nand.planes.value), at("planes"), COUNT, 1, 8),
         Limit(nand.erase_time.value.0, at("erase_time"), TIME, 200 * US, 100 * MS),
-        Limit(u64::from(nand.endurance_cycles.value), at("endurance_cycles"), COUNT, 100, 1_000_000),
+        Limit(u64::from(nand.endurance_cycles.value), at("endurance_cycles"), COUNT, least_cycles, most_cycles),
     ];
     let hot = flash.cleaning.separate_hot.iter();
     let hot =
         hot.map(|of| Limit(u64::from(of.value.0), vec!["flash", "cleaning", "separate_hot"], SHARE, 10_000, 1_000_000));
     limits.extend(reads.chain(programs).chain(retries).chain(suspend).chain(hot));
     limits
+}
+
+/// Program and erase cycles that flash with so many bits in a cell may last, generously.
+fn cycles(bits: usize) -> (u64, u64) {
+    match bits {
+        1 => (5_000, 1_000_000),
+        2 => (500, 200_000),
+        3 => (100, 100_000),
+        _ => (50, 30_000),
+    }
 }
 
 fn controller_limits(flash: &FlashProfile) -> Vec<Limit<'static>> {
@@ -258,7 +271,7 @@ fn controller_limits(flash: &FlashProfile) -> Vec<Limit<'static>> {
     limits.extend(atomic.map(|size| Limit(size.value.0, vec!["flash", "atomic_write"], SIZE, 0, 1 << 20)));
     let transfers = controller.transfer_rate.iter();
     limits.extend(transfers.map(|rate| Limit(rate.value.0, at("transfer_rate"), RATE, SLOWEST_LINK, FASTEST_LINK)));
-    limits.extend(controller.functions.iter().map(|functions| count("functions", functions.value, 1, 65_535)));
+    limits.extend(controller.functions.iter().map(|functions| count("functions", functions.value, 1, MOST_FUNCTIONS)));
     limits.extend(protection.flat_map(|protection| {
         let times = [("flush_time", &protection.flush_time, 1), ("hold_up", &protection.hold_up, 10)];
         times.map(|(key, time, least)| {
@@ -346,7 +359,8 @@ fn xpoint_drive(xpoint: &XPointProfile) -> Option<Impossible<'static>> {
         Limit(u64::from(xpoint.queue_depth.value), at("queue_depth"), COUNT, 1, deepest(&xpoint.link)),
     ];
     limits.extend(link_limits("xpoint", &xpoint.link));
-    limits.extend(xpoint.functions.iter().map(|f| Limit(u64::from(f.value), at("functions"), COUNT, 1, 65_535)));
+    limits
+        .extend(xpoint.functions.iter().map(|f| Limit(u64::from(f.value), at("functions"), COUNT, 1, MOST_FUNCTIONS)));
     limits.extend(xpoint.power.iter().flat_map(|power| drawn("xpoint", power)));
     let drawn = || draws_more_idle("xpoint", xpoint.power.as_ref());
     let geometry = || xpoint_conflict(xpoint);

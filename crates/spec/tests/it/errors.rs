@@ -424,6 +424,13 @@ fn an_impossible_flash_drive_is_told_with_the_reason() {
             "write_rate = { value = \"300000000 /s\"",
         ),
         ("flash_that_lasts_for_ever", "endurance_cycles = { value = 3000,", "endurance_cycles = { value = 3000000,"),
+        ("flash_that_lasts_a_day", "endurance_cycles = { value = 3000,", "endurance_cycles = { value = 3,"),
+        ("slc_flash_that_lasts_as_short_as_no_other", "cell = { value = \"mlc\"", "cell = { value = \"slc\""),
+        (
+            "flash_with_functions_in_thousands",
+            "read_overhead = { value = \"5 us\"",
+            "functions = { value = 16000, source = \"test\" }\nread_overhead = { value = \"5 us\"",
+        ),
         ("flash_without_an_erase_time", "erase_time = { value = \"3 ms\", source = \"test\" }\n", ""),
     ] {
         assert!(FLASH.contains(from), "{name}: the profile holds no `{from}`");

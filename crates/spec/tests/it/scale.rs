@@ -117,6 +117,7 @@ fn a_scale_that_leaves_no_page_or_belongs_to_no_flash_is_refused() {
 fn an_age_that_the_drive_can_t_have_is_refused_with_the_reason() {
     for (name, storage) in [
         ("worn_a_thousand_times", "device = \"flash\"\naged = { worn_percent = 100000 }"),
+        ("held_up_for_longer_than_when_new", "device = \"flash\"\naged = { hold_up = \"80 s\" }"),
         ("too_many_dead_channels", "device = \"flash\"\naged = { dead_channels = 99 }"),
         ("age_of_what_is_no_flash", "device = \"null\"\naged = { dead_channels = 1 }"),
     ] {
