@@ -36,7 +36,11 @@ def read_text(path: Path, accepted: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise BadInput("this is no text in UTF-8", where=str(path), found=str(error)) from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        found = f"byte 0x{error.object[error.start]:02x}"
+        message = "this is no text in UTF-8"
+        where = f"{path}:{line}"
+        raise BadInput(message, where=where, found=found, accepted=["UTF-8"]) from None
     except OSError as error:
         message = f"cannot be read: {error.strerror}"
         raise BadInput(message, where=str(path), accepted=[accepted]) from None

@@ -64,6 +64,18 @@ def test_a_missing_study_is_told(tmp_path):
     assert "No such file" in done.stderr
 
 
+def test_a_study_in_another_encoding_is_told_with_its_line(study, tmp_path):
+    path = study()
+    head, rest = path.read_bytes().split(b"\n", 1)
+    path.write_bytes(head + b"\n# \xe4\n" + rest)
+    done = tameshi("run", path, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    told = " ".join(done.stderr.split())
+    assert "small.toml:2: this is no text in UTF-8" in told, told
+    assert "byte 0xe4" in told, told
+    assert not (tmp_path / "out").exists()
+
+
 def test_results_of_somebody_else_are_not_touched(study, tmp_path):
     out = tmp_path / "out"
     out.mkdir()

@@ -51,7 +51,7 @@ fn shared_otherwise(spec: &RunSpec) -> Vec<String> {
         if *known != of {
             sentences.push(format!(
                 "storage.{name}.partition.drive: drive `{drive}` is another one in storage `{other}`; give both the same \
-                 `scale`, `written` and `aged`"
+                 `size`, `scale`, `written` and `aged`"
             ));
         }
     }
