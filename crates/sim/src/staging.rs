@@ -91,7 +91,8 @@ impl Staging {
         }
         let storage = befallen(&event);
         let mut blow = None;
-        let (kind, fields) = if let Some((channel, of)) = event.fail.as_ref().and_then(|of| Some((of.channel?, of))) {
+        let (kind, mut fields) = if let Some((channel, of)) = event.fail.as_ref().and_then(|of| Some((of.channel?, of)))
+        {
             match device.fail_channel(of.member.unwrap_or(0), channel, now) {
                 Ok(lives) => {
                     self.rebuilding += u32::from(lives);
@@ -139,6 +140,10 @@ impl Staging {
             blow = Some(Blow { event: name, how: How::PowerCut, down: 0, loss });
             ("power_cut", fields)
         };
+        let (lost_writes, lost_bytes) = device.take_lost();
+        if lost_writes > 0 {
+            (fields["lost_writes"], fields["lost_bytes"]) = (lost_writes.into(), lost_bytes.into());
+        }
         writer.event(now, kind, fields)?;
         Ok(blow)
     }
