@@ -20,7 +20,9 @@ pub(super) const STEP_BYTES: u64 = 1 << 20;
 pub(super) const STEPS: usize = 3;
 /// How long a yielding rebuild sleeps (md of Linux before 4.x).
 const SLEEP: Nanos = 500_000_000;
-/// Time over which its present rate is taken (`SYNC_MARK_STEP` of md).
+/// Its present rate is taken from a mark so many steps of such a time ago (`SYNC_MARKS` and `SYNC_MARK_STEP` of md): what a sleep
+/// lacks is caught up unless a mark is set right after it, and is then little beside what is copied between such marks.
+const MARKS: usize = 10;
 const MARK: Nanos = 3_000_000_000;
 
 /// A stretch of the member that is being copied.
@@ -50,7 +52,9 @@ pub(super) struct Rebuilding {
     settings: Rebuild,
     /// When the next step may start, as far as time is concerned.
     start_at: Nanos,
+    /// When how much was copied: where the present rate is taken from, and the later marks in their order.
     mark: (Nanos, u64),
+    marks: [(Nanos, u64); MARKS],
     /// The members' count of commands when the last step started.
     activity: u64,
 }
@@ -65,8 +69,8 @@ impl Rebuilding {
         activity: u64,
     ) -> Self {
         let rest = stretches.into();
-        let (steps, mark) = ([None; STEPS], (now, 0));
-        Self { member, since: now, is_whole, rest, copied: 0, steps, settings, start_at: now, mark, activity }
+        let (steps, mark, marks) = ([None; STEPS], (now, 0), [(now, 0); MARKS]);
+        Self { member, since: now, is_whole, rest, copied: 0, steps, settings, start_at: now, mark, marks, activity }
     }
 
     /// What it has not copied.
@@ -84,8 +88,10 @@ impl Rebuilding {
 
     /// A step that starts now, and its place; `None` when the rebuild makes room for others first.
     pub(super) fn start(&mut self, now: Nanos, activity: u64, busy: bool) -> Option<(u8, Step)> {
-        if now - self.mark.0 > MARK {
-            self.mark = (now, self.copied);
+        if now - self.marks[MARKS - 1].0 >= MARK {
+            self.mark = self.marks[0];
+            self.marks.rotate_left(1);
+            self.marks[MARKS - 1] = (now, self.copied);
         }
         let others = busy || activity != self.activity;
         self.activity = activity;
@@ -115,7 +121,7 @@ impl Rebuilding {
         Some((place as u8, step))
     }
 
-    /// Whether the rebuild has gone faster than it must since the last mark.
+    /// Whether the rebuild has gone faster than it must since the mark.
     fn is_faster_than_least(&self, now: Nanos) -> bool {
         let copied = u128::from(self.copied - self.mark.1) * 1_000_000_000;
         copied > u128::from(self.settings.rate_min.0) * u128::from((now - self.mark.0).max(1))
