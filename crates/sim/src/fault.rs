@@ -155,13 +155,24 @@ impl Device {
     }
 
     /// Bytes that replicas lack of what was acknowledged without them; `None` where nothing is.
-    pub(crate) fn behind_bytes(&self) -> Option<u64> {
+    pub fn behind_bytes(&self) -> Option<u64> {
         match self {
             Self::Array(array) => array.behind_bytes(),
             Self::Linked(linked) => linked.inner().behind_bytes(),
             Self::Shared(shared) => shared.inner().behind_bytes(),
             Self::Cache(cache) => cache.inner().behind_bytes(),
             _ => None,
+        }
+    }
+
+    /// Writes and bytes that only the near side of a replica held and that were lost with it; once.
+    pub fn take_lost(&mut self) -> (u64, u64) {
+        match self {
+            Self::Array(array) => array.take_lost(),
+            Self::Linked(linked) => linked.inner_mut().take_lost(),
+            Self::Shared(shared) => shared.inner_mut().take_lost(),
+            Self::Cache(cache) => cache.inner_mut().take_lost(),
+            _ => (0, 0),
         }
     }
 

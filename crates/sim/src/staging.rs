@@ -4,7 +4,7 @@ use crate::device::Device;
 use crate::engine::{Blow, How};
 use crate::fault::Loss;
 use crate::run::SimError;
-use serde_json::json;
+use serde_json::{Value, json};
 use tameshi_base::Nanos;
 use tameshi_record::Writer;
 use tameshi_spec::run::RunSpec;
@@ -139,7 +139,7 @@ impl Staging {
             blow = Some(Blow { event: name, how: How::PowerCut, down: 0, loss });
             ("power_cut", fields)
         };
-        writer.event(now, kind, fields)?;
+        writer.event(now, kind, with_lost(fields, device))?;
         Ok(blow)
     }
 
@@ -183,6 +183,15 @@ impl Staging {
         }
         Ok(())
     }
+}
+
+/// The fields of an event, and what was lost by it with the near side of a replica, if anything.
+fn with_lost(mut fields: Value, device: &mut Device) -> Value {
+    let (writes, bytes) = device.take_lost();
+    if writes > 0 {
+        (fields["lost_writes"], fields["lost_bytes"]) = (writes.into(), bytes.into());
+    }
+    fields
 }
 
 /// The storage that an event befalls; `None` where the simulated world does not stage it.

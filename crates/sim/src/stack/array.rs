@@ -3,6 +3,8 @@
 //! Its breakdown is that of the piece which came last in each stage, so that it still adds up. When a member dies, what
 //! waited for it is planned anew with the members that are left; time lost by that counts as waiting.
 
+mod power;
+
 use super::layout::{Choice, Layout, Planned};
 use super::linked::Linked;
 use super::members::{Members, Owner, Piece};
@@ -10,7 +12,7 @@ use super::order::{Next, ORDERED, Order};
 use super::rebuild::{Rebuilding, Spares, Step};
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
-use crate::fault::{ERROR_AFTER, Loss, Rebuilt};
+use crate::fault::{ERROR_AFTER, Rebuilt};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tameshi_base::{Command, CommandKind, Nanos};
@@ -61,6 +63,8 @@ pub struct Array {
     /// Replaced members whose turn has not come.
     waiting: VecDeque<u32>,
     rebuilt: Option<Rebuilt>,
+    /// Writes and bytes that only a near side held which has died, until they are told.
+    lost: (u64, u64),
     /// Bytes that rebuilds have written.
     rebuilt_bytes: u64,
     /// Reused by each plan and advance.
@@ -88,6 +92,7 @@ impl Array {
             rebuilding: None,
             waiting: VecDeque::new(),
             rebuilt: None,
+            lost: (0, 0),
             rebuilt_bytes: 0,
             pieces: Vec::new(),
             done: Vec::new(),
@@ -283,7 +288,11 @@ impl Array {
             return self.fail_member(member, None, now);
         };
         let lived = device.fail(Some(drive % self.drives), now);
+        let is_near_gone = member == 0 && device.is_broken();
         self.members.look(member as usize);
+        if is_near_gone {
+            self.owed_is_lost(now);
+        }
         lived
     }
 
@@ -311,6 +320,9 @@ impl Array {
             return false;
         }
         let mut owners: Vec<Owner> = owner.into_iter().collect();
+        if member == 0 {
+            self.owed_is_lost(now);
+        }
         self.members.fail(member, &mut owners, now);
         if self.rebuilding.as_ref().is_some_and(|rebuilding| rebuilding.member == member) {
             self.end_rebuild(now);
@@ -397,7 +409,8 @@ impl Array {
         let Some(member) = self.waiting.pop_front() else { return };
         self.members.set_filled(member, 0);
         let activity = self.members.activity;
-        self.rebuilding = Some(Rebuilding::new(member, self.member_bytes, self.settings, now, activity));
+        let whole = vec![(0, self.member_bytes)];
+        self.rebuilding = Some(Rebuilding::new(member, whole, true, self.settings, now, activity));
     }
 
     /// The rebuild is given up or over: the next one begins.
@@ -451,13 +464,17 @@ impl Array {
             self.step_to(place, step, CommandKind::Write, &[member], now);
             return;
         }
-        let (filled, all) = rebuilding.finish(place, now);
-        let since = rebuilding.since;
+        let filled = rebuilding.finish(place, now);
+        let (since, is_whole) = (rebuilding.since, rebuilding.is_whole);
         self.rebuilt_bytes += u64::from(step.length_bytes);
-        self.members.set_filled(member, if all { u64::MAX } else { filled });
-        if all {
-            let (drive, bytes) = (member * self.drives, self.member_bytes);
-            self.rebuilt = Some(Rebuilt { at: now, since, drive, channel: None, bytes });
+        if is_whole {
+            self.members.set_filled(member, filled);
+        }
+        if filled == u64::MAX {
+            if is_whole {
+                let (drive, bytes) = (member * self.drives, self.member_bytes);
+                self.rebuilt = Some(Rebuilt { at: now, since, drive, channel: None, bytes });
+            }
             self.end_rebuild(now);
         }
     }
@@ -510,7 +527,7 @@ impl Array {
     /// Bytes that the far side lacks of what was acknowledged without it; `None` where nothing is.
     pub(crate) fn behind_bytes(&self) -> Option<u64> {
         if self.link.is_some() && self.first_suffices {
-            return Some(self.members.behind(1).1);
+            return Some(self.members.behind(1).1 + self.owed().1);
         }
         let devices = (0..self.members.count()).filter_map(|member| self.members.device(member)?.behind_bytes());
         devices.reduce(|all, more| all + more)
@@ -529,64 +546,6 @@ impl Array {
     pub(crate) fn add_wear(&self, wear: &mut Wear) {
         let devices = (0..self.members.count()).filter_map(|member| self.members.device(member));
         devices.for_each(|device| device.add_wear(wear));
-    }
-
-    /// Power fails under the array: what its members lose.
-    pub(crate) fn lose_power(&mut self, now: Nanos) -> Loss {
-        let mut loss = Loss::default();
-        for member in 0..self.members.count() {
-            if let Some(device) = self.members.device_mut(member) {
-                loss.add(&device.lose_power(now));
-            }
-        }
-        self.members.forget();
-        self.order.clear();
-        self.timed.clear();
-        self.ops.clear();
-        self.waiting.extend(self.rebuilding.take().map(|rebuilding| rebuilding.member));
-        self.begin_rebuild(now);
-        loss
-    }
-
-    /// Power fails, and whoever waits for a command is told that it failed.
-    pub(crate) fn cut_power(&mut self, now: Nanos) -> Loss {
-        let waiting: Vec<Op> = self.ops.iter().map(|(_, op)| *op).collect();
-        let mut loss = self.lose_power(now);
-        loss.outstanding = waiting.len() as u64;
-        self.tell_failed(waiting, now);
-        loss
-    }
-
-    /// The first member is gone with its machine; a machine beside the second one goes on with that alone.
-    pub(crate) fn fail_over(&mut self, now: Nanos) -> Loss {
-        let waiting: Vec<(u32, Op)> = self.ops.iter().map(|(number, op)| (number, *op)).collect();
-        let (lost_writes, lost_bytes) = self.members.behind(1);
-        waiting.iter().for_each(|(number, _)| self.members.disown(Owner::Op(*number), now));
-        self.members.fail(0, &mut Vec::new(), now);
-        if let Some(Device::Linked(far)) = self.members.device_mut(1) {
-            far.is_near(now);
-        }
-        self.members.look(1);
-        (self.link, self.alone) = (None, true);
-        self.order.clear();
-        self.timed.clear();
-        self.ops.clear();
-        let loss = Loss { outstanding: waiting.len() as u64, lost_writes, lost_bytes, ..Loss::default() };
-        self.tell_failed(waiting.into_iter().map(|(_, op)| op).collect(), now);
-        loss
-    }
-
-    fn tell_failed(&mut self, waiting: Vec<Op>, now: Nanos) {
-        for op in waiting {
-            // Flushes need no place in the order any more: everything before them fails with them.
-            let epoch = self.order.enter(op.command.kind);
-            let mut failed = Op { epoch, failed: true, more: false, left: 1, ..op };
-            failed.path.queue += now - op.since;
-            failed.since = now;
-            let number = self.ops.insert(failed);
-            self.sequence += 1;
-            self.timed.push(Reverse((now + ERROR_AFTER, self.sequence, number)));
-        }
     }
 }
 

@@ -36,7 +36,8 @@ pub(super) struct Part {
     /// What commands had asked of the member for how long when it was given, and what it asks itself, as in [`Member`].
     present_before: [Nanos; 2],
     asked: u64,
-    /// Bytes that it writes.
+    /// Where it is written, and how many bytes.
+    offset_bytes: u64,
     written: u32,
 }
 
@@ -238,7 +239,9 @@ impl Members {
         let member = &mut self.members[place];
         let (present_before, asked) = (member.present_at(now), member.weight(piece.length_bytes));
         let written = if piece.kind == CommandKind::Write { piece.length_bytes } else { 0 };
-        let part = self.parts.insert(Part { owner, member: piece.member, present_before, asked, written });
+        let &Piece { member: of_member, offset_bytes, .. } = piece;
+        let part = Part { owner, member: of_member, present_before, asked, offset_bytes, written };
+        let part = self.parts.insert(part);
         if matches!(owner, Owner::Rebuild(_)) {
             member.asked[1] += asked;
         } else {
@@ -326,9 +329,14 @@ impl Members {
 
     /// Writes under way at a member that were acknowledged without it, and their bytes.
     pub(super) fn behind(&self, member: u32) -> (u64, u64) {
+        self.under_way_behind(member).fold((0, 0), |(count, bytes), (_, length)| (count + 1, bytes + length))
+    }
+
+    /// Where they are, and how long each.
+    pub(super) fn under_way_behind(&self, member: u32) -> impl Iterator<Item = (u64, u64)> {
         let of = self.parts.iter().map(|(_, part)| part);
-        let of = of.filter(|part| part.member == member && part.owner == Owner::Nobody && part.written > 0);
-        of.fold((0, 0), |(count, bytes), part| (count + 1, bytes + u64::from(part.written)))
+        let of = of.filter(move |part| part.member == member && part.owner == Owner::Nobody && part.written > 0);
+        of.map(|part| (part.offset_bytes, u64::from(part.written)))
     }
 
     /// What is under way for an owner belongs to nobody any more.

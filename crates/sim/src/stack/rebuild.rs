@@ -1,4 +1,4 @@
-//! Filling a new member from the others, at the rates and with the manners of Linux's md.
+//! Filling a new member from the others, at the rates and with the manners of Linux's md; or what one lacks since power failed.
 //!
 //! A rebuild goes from the member's first byte to its last in steps: read what the others hold, write the new member.
 //! It starts steps no faster than its greatest rate. While nobody else asks for anything, three steps are under
@@ -7,6 +7,7 @@
 
 use crate::chance::Chance;
 use crate::device::Device;
+use std::collections::VecDeque;
 use tameshi_base::Nanos;
 use tameshi_spec::profile::{self, Written};
 use tameshi_spec::run::{Node, Rebuild};
@@ -19,7 +20,9 @@ pub(super) const STEP_BYTES: u64 = 1 << 20;
 pub(super) const STEPS: usize = 3;
 /// How long a yielding rebuild sleeps (md of Linux before 4.x).
 const SLEEP: Nanos = 500_000_000;
-/// Time over which its present rate is taken (`SYNC_MARK_STEP` of md).
+/// Its present rate is taken from a mark so many steps of such a time ago (`SYNC_MARKS` and `SYNC_MARK_STEP` of md): what a sleep
+/// lacks is caught up unless a mark is set right after it, and is then little beside what is copied between such marks.
+const MARKS: usize = 10;
 const MARK: Nanos = 3_000_000_000;
 
 /// A stretch of the member that is being copied.
@@ -39,35 +42,56 @@ pub(super) struct Rebuilding {
     pub(super) member: u32,
     /// When it began.
     pub(super) since: Nanos,
-    end: u64,
-    /// Where the next step begins.
-    position: u64,
+    /// Whether it fills the member from its first byte on; else the member lacks no more than what is left.
+    pub(super) is_whole: bool,
+    /// Where what no step has begun with lies, and how long each stretch is.
+    rest: VecDeque<(u64, u64)>,
+    /// Bytes that steps have begun with.
+    copied: u64,
     pub(super) steps: [Option<Step>; STEPS],
     settings: Rebuild,
     /// When the next step may start, as far as time is concerned.
     start_at: Nanos,
+    /// When how much was copied: where the present rate is taken from, and the later marks in their order.
     mark: (Nanos, u64),
+    marks: [(Nanos, u64); MARKS],
     /// The members' count of commands when the last step started.
     activity: u64,
 }
 
 impl Rebuilding {
-    pub(super) fn new(member: u32, end: u64, settings: Rebuild, now: Nanos, activity: u64) -> Self {
-        let steps = [None; STEPS];
-        Self { member, since: now, end, position: 0, steps, settings, start_at: now, mark: (now, 0), activity }
+    pub(super) fn new(
+        member: u32,
+        stretches: Vec<(u64, u64)>,
+        is_whole: bool,
+        settings: Rebuild,
+        now: Nanos,
+        activity: u64,
+    ) -> Self {
+        let rest = stretches.into();
+        let (steps, mark, marks) = ([None; STEPS], (now, 0), [(now, 0); MARKS]);
+        Self { member, since: now, is_whole, rest, copied: 0, steps, settings, start_at: now, mark, marks, activity }
+    }
+
+    /// What it has not copied.
+    pub(super) fn left(&self) -> impl Iterator<Item = (u64, u64)> {
+        let begun = self.steps.iter().flatten().map(|step| (step.offset_bytes, u64::from(step.length_bytes)));
+        begun.chain(self.rest.iter().copied())
     }
 
     /// When the rebuild wants to start a step; never while it has no room for one.
     #[inline]
     pub(super) fn next_wake(&self) -> Nanos {
-        let room = self.position < self.end && self.steps.iter().any(Option::is_none);
+        let room = !self.rest.is_empty() && self.steps.iter().any(Option::is_none);
         if room { self.start_at } else { Nanos::MAX }
     }
 
     /// A step that starts now, and its place; `None` when the rebuild makes room for others first.
     pub(super) fn start(&mut self, now: Nanos, activity: u64, busy: bool) -> Option<(u8, Step)> {
-        if now - self.mark.0 > MARK {
-            self.mark = (now, self.position);
+        if now - self.marks[MARKS - 1].0 >= MARK {
+            self.mark = self.marks[0];
+            self.marks.rotate_left(1);
+            self.marks[MARKS - 1] = (now, self.copied);
         }
         let others = busy || activity != self.activity;
         self.activity = activity;
@@ -86,27 +110,29 @@ impl Rebuilding {
             }
         }
         let place = self.steps.iter().position(Option::is_none)?;
-        let length = STEP_BYTES.min(self.end - self.position);
-        let step = Step { offset_bytes: self.position, length_bytes: length as u32, left: 0, writes: false };
+        let (offset_bytes, left) = self.rest.front_mut()?;
+        let length = STEP_BYTES.min(*left);
+        let step = Step { offset_bytes: *offset_bytes, length_bytes: length as u32, left: 0, writes: false };
+        (*offset_bytes, *left) = (*offset_bytes + length, *left - length);
+        self.rest.pop_front_if(|(_, left)| *left == 0);
         self.steps[place] = Some(step);
-        self.position += length;
+        self.copied += length;
         self.start_at = now + time_of(length, self.settings.rate.0);
         Some((place as u8, step))
     }
 
-    /// Whether the rebuild has gone faster than it must since the last mark.
+    /// Whether the rebuild has gone faster than it must since the mark.
     fn is_faster_than_least(&self, now: Nanos) -> bool {
-        let copied = u128::from(self.position - self.mark.1) * 1_000_000_000;
+        let copied = u128::from(self.copied - self.mark.1) * 1_000_000_000;
         copied > u128::from(self.settings.rate_min.0) * u128::from((now - self.mark.0).max(1))
     }
 
-    /// A step is over; returns how much of the member is filled from its start, and whether that is all.
-    pub(super) fn finish(&mut self, place: u8, now: Nanos) -> (u64, bool) {
+    /// A step is over; returns where what is left begins, all of it being done at [`u64::MAX`].
+    pub(super) fn finish(&mut self, place: u8, now: Nanos) -> u64 {
         self.steps[usize::from(place)] = None;
         // Time that passed without room for a step is not made up for.
         self.start_at = if self.start_at == Nanos::MAX { now } else { self.start_at.max(now) };
-        let filled = self.steps.iter().flatten().map(|step| step.offset_bytes).min().unwrap_or(self.position);
-        (filled, filled >= self.end)
+        self.left().map(|(offset_bytes, _)| offset_bytes).min().unwrap_or(u64::MAX)
     }
 }
 

@@ -273,6 +273,15 @@ fn a_yielding_rebuild_crawls_beside_other_work_and_a_competing_one_does_not() {
 }
 
 #[test]
+fn a_yielding_rebuild_makes_up_for_what_its_sleeps_lack() {
+    // Twenty times as long as its rate is marked anew, twice as long as the marks reach back.
+    let (bytes, least) = (1_800_000_000, 30_000_000);
+    let node = raid1(2, small(bytes), ReadBalance::ShortestQueue);
+    let (at, _) = rebuild(&with_rebuild(node, 200_000_000, least, RebuildManner::Yielding), true);
+    assert_close(at as f64 / 1e9, bytes as f64 / least as f64, 0.03, "bytes over the least rate");
+}
+
+#[test]
 fn only_what_died_can_be_replaced() {
     let mut device = watched(&raid1(2, plain(), ReadBalance::Nearest)).expect("a device");
     assert!(device.replace(0, 0).is_err());

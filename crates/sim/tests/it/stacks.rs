@@ -357,3 +357,42 @@ fn what_a_link_cannot_carry_is_what_the_far_side_lacks_and_what_it_can_is_soon_t
     assert!(soon.len() == 4 && soon.iter().all(|&bytes| bytes <= 65_536), "{soon:?}");
     assert_eq!(behind(1_000_000_000, Acknowledge::Both), [0; 0], "nothing is acknowledged without it");
 }
+
+#[test]
+fn what_was_under_way_to_the_far_side_when_power_failed_is_sent_once_more_or_lost_with_the_near_one() {
+    const MS: Nanos = 1_000_000;
+    // A write crosses in 4.1 ms: after 10 ms two of ten are there.
+    let cut = || {
+        let node = replica(leaf(null()), 10_000, 1_000_000, Acknowledge::Local);
+        let (mut device, mut done) = (watched(&node).expect("a device"), vec![]);
+        (0..10).for_each(|id| device.submit(0, &command(id, CommandKind::Write, id * 4096, 4096)));
+        while let Some(at) = device.next_wake().filter(|&at| at <= 10 * MS) {
+            device.advance(at, &mut done);
+        }
+        assert_eq!((done.len(), device.behind_bytes()), (10, Some(8 * 4096)));
+        assert_eq!(device.cut_power(10 * MS).lost_writes, 0, "the near side has them");
+        assert_eq!(device.behind_bytes(), Some(8 * 4096), "the far side has not");
+        device
+    };
+    let until = |device: &mut Device, end: Nanos| {
+        while let Some(at) = device.next_wake().filter(|&at| at <= end) {
+            device.advance(at, &mut vec![]);
+        }
+        device.behind_bytes().expect("a replica") / 4096
+    };
+    let mut device = cut();
+    assert_eq!([20, 40, 43].map(|at| until(&mut device, at * MS)), [6, 1, 0], "as fast as the link is");
+    assert_eq!((device.fail(Some(0), 50 * MS), device.take_lost()), (true, (0, 0)), "both had everything");
+
+    let mut device = cut();
+    assert_eq!(until(&mut device, 20 * MS), 6);
+    device.cut_power(20 * MS);
+    assert_eq!(until(&mut device, 30 * MS), 4, "a second cut forgets none of them");
+    device.fail(Some(0), 30 * MS);
+    assert_eq!(
+        (device.take_lost(), device.take_lost()),
+        ((1, 4096), (0, 0)),
+        "three cross the link: the fourth is lost"
+    );
+    assert_eq!(until(&mut device, 60 * MS), 0, "they have arrived, and nobody has what is lost");
+}
