@@ -404,6 +404,17 @@ TEXT: dict[str, tuple[str, str]] = {
         "{misfit_other}に対し{misfit}、パラメーター数による罰則は{penalty_other}に対し{penalty}、"
         "合計は{score_other}に対し{score}。",
     ),
+    "fit.answer.unpredicted": (
+        "Warning: the profile does not predict what it was not fitted on: {far} of {cells} "
+        "held-out rates are off by more than 25 %.",
+        "警告: このプロファイルは適合に用いなかった条件を予測できない。"
+        "適合に用いなかったセル{cells}中{far}のレートで誤差が25 %を超える。",
+    ),
+    "fit.answer.not_tried": (
+        "Not tried, for {cells} fitted cells cannot tell as many parameters: {models}.",
+        "適合に用いたセル{cells}個ではパラメーターを決められず、試さなかったモデル: {models}。",
+    ),
+    "fit.with_parameters": ("{model} ({parameters})", "{model}（{parameters}個）"),
     "fit.answer.open": (
         "What the measurement leaves open: it tells {known_to_10} of {repeated} held-out rates to "
         "10 % (95 % interval); {within_10_of_interval} of {repeated} are simulated within 10 % of "
