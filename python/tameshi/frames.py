@@ -65,6 +65,12 @@ class Intervals:
                 counters[metric] = [0.0 if value is None else value for value in told]
         return [self._lengths[place] for place in order], counters
 
+    def across(self, at: int, since: int, metric: str) -> float:
+        """Sum of a counter over the intervals around `at` that begin no sooner than `since`."""
+        values = self._metrics.get(metric, ())
+        rows = zip(self._ends, self._lengths, values, strict=False)
+        return sum(value or 0.0 for end, length, value in rows if since <= end - length < at < end)
+
 
 class Frames:
     """A run's series by stream and its latencies, read once."""
@@ -93,9 +99,7 @@ class Frames:
         frame = self.by_stream.get(subject)
         if frame is None:
             return WindowData(stretch.length_ns, [], {}, {}, repetition)
-        if subject not in self._tables:
-            self._tables[subject] = Intervals(frame)
-        lengths, counters = self._tables[subject].within(stretch.spans)
+        lengths, counters = self._table(subject, frame).within(stretch.spans)
         prefix = f"{phase}/steady/{subject}/"
         latencies = {
             tag.removeprefix(prefix): value
@@ -104,6 +108,16 @@ class Frames:
         }
         length = stretch.length_ns if stretch.steady else sum(lengths)
         return WindowData(length, lengths, counters, latencies, repetition)
+
+    def across(self, subject: str, at: int, since: int, metric: str) -> float:
+        """What a subject counted in the interval around `at` that begins no sooner than `since`."""
+        frame = self.by_stream.get(subject)
+        return 0.0 if frame is None else self._table(subject, frame).across(at, since, metric)
+
+    def _table(self, subject: str, frame: pl.DataFrame) -> Intervals:
+        if subject not in self._tables:
+            self._tables[subject] = Intervals(frame)
+        return self._tables[subject]
 
     def _sum_up(self, word: str) -> None:
         """A program's transactions of all kinds stand beside what its clients counted in all."""

@@ -15,6 +15,7 @@ from tameshi.stats.endurance import Worn, worn
 from tameshi.stats.estimates import WindowData
 from tameshi.stats.offered import Loaded
 from tameshi.stats.overwritten import is_fresh_flash, share_covered, share_used
+from tameshi.stats.power import held
 from tameshi.stats.timeline import MISSED
 from tameshi.stats.unwritten import least_read_ns, share_met
 from tameshi.stats.validity import (
@@ -272,6 +273,17 @@ def model_of(run: SealedRun, storage: str) -> Mapping[str, Any] | None:
     """The tree of devices of a simulated storage, as plain data."""
     model = getattr(run.spec.storage.get(storage), "model", None)
     return model.model_dump(mode="json", by_alias=True) if model else None
+
+
+def capacity_of(run: SealedRun, name: str) -> dict[str, int]:
+    """What a simulated storage holds, or the drive that its function shares, and what is used."""
+    drives = shared_drives(run)
+    sharing = [each for each, of in drives.items() if of == drives.get(name)] or [name]
+    models = {each: model for each in sharing if (model := model_of(run, each))}
+    if name not in models:
+        return {}
+    whole = models[name]["partition"]["of"] if name in drives else models[name]
+    return held(whole, [(model, run.spec.storage[each]) for each, model in models.items()])
 
 
 def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list[Finding]:

@@ -16,9 +16,9 @@ from tameshi.document_store import arrives, facts_of_store
 from tameshi.frames import Frames, Stretch, program_words, sampled
 from tameshi.judged import (
     arrivals_vary,
+    capacity_of,
     judged_in,
     loaded,
-    model_of,
     phase_of,
     shared_drives,
     wear_of,
@@ -41,7 +41,7 @@ from tameshi.stats.estimates import (
 from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
 from tameshi.stats.offered import bounded, is_offered, offered
-from tameshi.stats.power import held, power
+from tameshi.stats.power import power
 from tameshi.store import SealedRun, worst
 
 SIMULATED = World.simulated.value
@@ -369,7 +369,9 @@ def _why(
             if each
         ],
         "power": [
-            of_drive({**each, **_capacity(parts, each["subject"])}) for each in drawn if each
+            of_drive({**each, **capacity_of(cell.runs[0], each["subject"].removeprefix(STORAGE))})
+            for each in drawn
+            if each
         ],
     }
 
@@ -381,15 +383,6 @@ def _facts_on(parts: Sequence[tuple[SealedRun, Stretch]], cell: Cell, subject: s
     if storage == subject:
         return facts_of(spec, cell.spec)
     return facts_of_store(spec, cell.spec, subject.removeprefix(STORAGE))
-
-
-def _capacity(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> dict[str, int]:
-    """The usable capacity of a simulated storage, and of a drive that functions share, whole."""
-    run, name = parts[0][0], subject.removeprefix(STORAGE)
-    model = model_of(run, name)
-    if (partition := (model or {}).get("partition")) and partition["function"].get("drive"):
-        model = partition["of"]
-    return held(model, run.spec.storage.get(name)) if model else {}
 
 
 def _is_retried(parts: Sequence[tuple[SealedRun, Stretch]], subject: str) -> bool:
@@ -440,7 +433,12 @@ def _timeline(
             for event in told.events
             if event["kind"] != timeline.MISSED or phase_of(event, run, cell.index) == cell.index
         ]
+        names = [s.name for s in cell.spec.streams] + program_words([cell.spec])
+        before = begin
         for first, last, happened in timeline.stretches(events, begin, end):
+            # Outside of the phase's visits, what is around an event is another phase's work.
+            since = before if any(b < first < e for b, e in visits) else first
+            before = first
             during = _real((max(first, b), min(last, e)) for b, e in visits)
             if first < last and not during:
                 continue
@@ -458,8 +456,10 @@ def _timeline(
                     "to_ns": last - begin,
                     "happened": [_scaled(run, event) for event in happened],
                     "streams": [
-                        timeline.service(name, data(name))
-                        for name in [s.name for s in cell.spec.streams] + program_words([cell.spec])
+                        timeline.service(
+                            name, data(name), told.across(name, first, since, timeline.FAILED)
+                        )
+                        for name in names
                     ],
                     "rebuilds": [each for each in rebuilds if each],
                 }

@@ -290,3 +290,4 @@ def test_what_the_measurement_leaves_open_is_counted_apart_from_what_misses() ->
     summary = _summary([*rows, once, {**rows[0], "held_out": False}], held_out=True)
     counted = ("cells", "within_10", "repeated", "known_to_10", "within_10_of_interval")
     assert [summary[key] for key in counted] == [5, 2, 4, 2, 2]
+    assert summary["beyond_25"] == 2

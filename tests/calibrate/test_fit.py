@@ -8,7 +8,7 @@ from known import CAPACITY, DEPTHS, GRID, SYNC, answered, cell, slowed, volume
 
 from tameshi import _core
 from tameshi.calibrate.cells import Cell, Figures
-from tameshi.calibrate.fit import error_of, fit_all
+from tameshi.calibrate.fit import beyond, error_of, fit_all
 from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
 from tameshi.calibrate.volumes import AFTER_FLUSH, ALONE, VARIANTS
@@ -178,6 +178,22 @@ def test_what_is_held_out_moves_no_parameter():
     wrong = [_doubled(each) if each.held_out else each for each in cells]
     names = ("volume in rounds",)
     assert fitted(cells, names=names)[0].values == fitted(wrong, names=names)[0].values
+
+
+def test_a_model_with_as_many_parameters_as_fitted_cells_is_tried_only_where_no_other_is():
+    grid = [cell(reads, 4, depth) for reads in (100, 0) for depth in (1, 4, 16, 64)]
+    cells = answered(volume(rounds=False), grid, 3_000)
+    assert len([each for each in cells if not each.held_out]) == 6
+    slower = f"{IN_ROUNDS}, {ALONE}"
+    models = [m for m in candidates(cells, CAPACITY, "volume") if m.name in ("volume", slower)]
+    assert [len(model.parameters) for model in models] == [4, 6]
+    assert [model.name for model in beyond(cells, models)] == [slower]
+    (best,) = fitted(cells, names=("volume", slower))
+    assert best.model.name == "volume"
+    for each in cells:
+        assert abs(error_of(each, best.figures[each.name])) < 0.1, each.name
+    (alone,) = fitted(cells, names=(slower,))
+    assert alone.model.name == slower
 
 
 def _latencies_times(of: Cell, times: float) -> Cell:

@@ -32,3 +32,28 @@ def test_a_model_that_comes_nearer_and_is_not_chosen_is_told_with_both_scores(la
 
 def test_nothing_is_said_where_the_chosen_model_is_the_nearest() -> None:
     assert len(answer(document(CHOSEN, {**NEARER, "error": 0.2}), Text("en"))) == 1
+
+
+def held_out(cells: int, far: int) -> dict[str, Any]:
+    """A fit's summary of the cells that it was not fitted on."""
+    errors = {"median_error": 0.3, "worst_error": 1.0, "within_10": 0, "within_10_p50": 0}
+    return {"cells": cells, "beyond_25": far, "repeated": 0, **errors}
+
+
+@pytest.mark.parametrize(("lang", "word"), [("en", "Warning: "), ("ja", "警告: ")])
+@pytest.mark.parametrize(("cells", "far", "warns"), [(5, 3, True), (4, 2, False), (0, 0, False)])
+def test_a_profile_that_misses_most_of_what_it_was_not_fitted_on_is_told_with_a_warning(
+    lang: str, word: str, cells: int, far: int, warns: bool
+) -> None:
+    of = document(CHOSEN)
+    of["summary"] = {**of["summary"], "held_out": held_out(cells, far)}
+    said = [line for line in answer(of, Text(lang)) if line.startswith(word)]
+    assert bool(said) == warns
+    assert all(str(far) in line and str(cells) in line and "25 %" in line for line in said)
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_models_that_were_not_tried_are_named_with_their_parameters(lang: str) -> None:
+    not_tried = [{"model": "a volume in rounds", "parameters": 7}, {"model": "f", "parameters": 8}]
+    (_, said) = answer({**document(CHOSEN), "not_tried": not_tried}, Text(lang))
+    assert all(part in said for part in ("a volume in rounds", "7", "8"))

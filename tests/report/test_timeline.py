@@ -1,16 +1,23 @@
 """What happened in a phase and the service between: from events and intervals to the report."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import first_look
+import polars as pl
 import pytest
 
+from tameshi.frames import Frames
 from tameshi.report import markdown
 from tameshi.report.happening import happening
 from tameshi.report.html import render
 from tameshi.report.points import read_results
 from tameshi.report.text import Text
 from tameshi.report.timeline import tables
+from tameshi.results import Cell, _timeline
 from tameshi.stats.estimates import WindowData
 from tameshi.stats.timeline import rebuild, service, stretches
 
@@ -63,6 +70,52 @@ def test_service_is_over_the_whole_intervals_of_a_stretch():
     assert rebuild("storage.a", written) == {"subject": "storage.a", "bandwidth": 7.0}
     assert rebuild("storage.a", data) is None
     assert service("mix", WindowData(SECOND, [], {}, {}))["seconds"] == 0
+
+
+class Sealed:
+    """A run of one second in intervals of 100 ms, in which 16 commands fail around 250 ms."""
+
+    def __init__(self, folder: Path, cuts: list[int]) -> None:
+        self.folder = folder
+        self.outcome = {"windows": [{"phase": 0, "visits": [[0, SECOND]]}]}
+        self.spec = SimpleNamespace(repetition=0, storage={}, phases=[])
+        lines = [json.dumps(event("power_cut", at, storage="d")) for at in cuts]
+        (folder / "events.jsonl").write_text("\n".join(lines) + "\n")
+
+    def series(self) -> pl.DataFrame:
+        fails = {3: 16.0, 7: 5.0}
+        rows = [
+            ("load", place * SECOND // 10, SECOND // 10, "mix", metric, value)
+            for place in range(1, 11)
+            for metric, value in (("load.failed", fails.get(place, 0.0)), ("read.count", 10.0))
+        ]
+        columns = ["source", "t_ns", "dt_ns", "subject", "metric", "value"]
+        return pl.DataFrame(rows, schema=columns, orient="row")
+
+    def latencies(self) -> dict:
+        return {}
+
+
+@pytest.mark.parametrize(
+    ("cuts", "failed"),
+    [
+        ([250], [0, 21]),
+        ([300], [16, 5]),
+        ([200], [0, 21]),
+        ([250, 290], [0, 16, 5]),
+        ([250, 650], [0, 16, 5]),
+        ([150, 250, 950], [0, 0, 21, 0]),
+    ],
+)
+def test_no_failed_command_is_lost_with_the_interval_of_the_event(tmp_path, cuts, failed):
+    run: Any = Sealed(tmp_path, [at * SECOND // 1000 for at in cuts])
+    phase: Any = SimpleNamespace(streams=[SimpleNamespace(name="mix")], programs=())
+    cell = Cell("simulated", "p", {}, 0, phase, [run])
+    told = _timeline(cell, {tmp_path: Frames(run)}, [run])["timeline"]
+    assert [part["streams"][0]["failed"] for part in told] == failed
+    last = told[-1]["streams"][0]
+    # Rates are over whole intervals all the same.
+    assert last["seconds"] == (SECOND - cuts[-1] * 10**6) // 10**8 / 10
 
 
 def stretch(begin: int, happened: list[dict], rate: float | None, failed: int = 0) -> dict:

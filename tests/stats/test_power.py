@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
+import pytest
+
+from tameshi.judged import capacity_of
 from tameshi.stats.estimates import WindowData
 from tameshi.stats.power import held, power, usable_bytes
 
@@ -86,10 +90,48 @@ def test_a_stack_holds_what_its_redundancy_and_spare_leave() -> None:
 def test_what_a_study_uses_of_a_storage_is_told_where_it_is_a_part() -> None:
     disk = {"device": {"device": {"hdd": {"capacity": {"value": "300 GB"}}}}}
     whole = {"capacity_bytes": 300 * 10**9}
-    assert held(disk, SimpleNamespace(size="98 GB", scale=None)) == {
+    assert held(disk, [(disk, SimpleNamespace(size="98 GB", scale=None))]) == {
         **whole,
         "used_bytes": 98 * 10**9,
     }
     # A simulated drive's size is of its part.
-    assert held(disk, SimpleNamespace(size="150 GB", scale=2)) == whole
-    assert held(disk, SimpleNamespace()) == whole
+    assert held(disk, [(disk, SimpleNamespace(size="150 GB", scale=2))]) == whole
+    assert held(disk, [(disk, SimpleNamespace())]) == whole
+
+
+class Model:
+    """A storage's tree of devices, as a run's request holds it."""
+
+    def __init__(self, tree: dict[str, Any]) -> None:
+        self.tree = tree
+        function = tree.get("partition", {}).get("function")
+        self.partition = function and SimpleNamespace(function=SimpleNamespace(**function))
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        return self.tree
+
+
+@pytest.mark.parametrize(
+    ("sizes", "drive", "told"),
+    [
+        ([None] * 4, "card", {}),
+        (["12500 MB"] * 4, "card", {}),
+        ([None] * 2, "card", {"used_bytes": 400 * 10**9}),
+        (["1 GB", None, "2 GB", None], "card", {"used_bytes": (64 + 200 + 128 + 200) * 10**9}),
+        (["1 GB", None], None, {"capacity_bytes": 200 * 10**9, "used_bytes": 64 * 10**9}),
+    ],
+)
+def test_what_is_used_of_a_shared_drive_is_what_all_its_functions_use(sizes, drive, told) -> None:
+    flash = {"capacity": {"value": "800 GB"}, "simulated": {"scale": 64}}
+    function = {"functions": 4, "drive": drive}
+    tree = {"of": {"device": {"device": {"flash": flash}}}, "function": function}
+    alone = {"device": {"device": {"hdd": {"capacity": {"value": "300 GB"}}}}}
+    storages = {
+        f"f{place}": SimpleNamespace(size=size, scale=64, model=Model({"partition": tree}))
+        for place, size in enumerate(sizes)
+    }
+    beside = SimpleNamespace(size="1 GB", scale=None, model=Model(alone))
+    run: Any = SimpleNamespace(spec=SimpleNamespace(storage={**storages, "card": beside}))
+    assert capacity_of(run, "f0") == {"capacity_bytes": 800 * 10**9, **told}
+    assert capacity_of(run, "card") == {"capacity_bytes": 300 * 10**9, "used_bytes": 10**9}
+    assert capacity_of(run, "none") == {}

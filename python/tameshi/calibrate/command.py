@@ -20,7 +20,7 @@ from tameshi.calibrate.cells import KINDS, Cell, Figures, with_held_out
 from tameshi.calibrate.documents import documents_of, is_results
 from tameshi.calibrate.fio_results import read_fio
 from tameshi.calibrate.fio_runs import is_fio, last_state
-from tameshi.calibrate.fit import Fitted, error_of, fit_all
+from tameshi.calibrate.fit import Fitted, beyond, error_of, fit_all
 from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
 from tameshi.calibrate.recorded import Recorded, read_recorded
@@ -37,6 +37,8 @@ USED_BYTES = 1 << 30
 """Of a target, unless said otherwise."""
 SHOWN = 3
 """Cells that were left out, in an error."""
+FAR = 0.25
+"""A rate that is further off is not predicted."""
 FEWEST = 3
 """Cells without which there is nothing to fit."""
 
@@ -125,7 +127,14 @@ def calibrate(asked: Asked, console: Console) -> Calibrated:
 
     fits = fit_all(cells, models, watch)
     basis = basis_of(asked, recorded, cells)
-    document = _document(asked, recorded, cells, fits, basis)
+    tried = {fit.model.name for fit in fits}
+    document = _document(asked, recorded, cells, fits, basis) | {
+        "not_tried": [
+            {"model": model.name, "parameters": len(model.parameters)}
+            for model in beyond(cells, models)
+            if model.name not in tried
+        ]
+    }
     return _write(asked, fits[0], document, basis)
 
 
@@ -258,6 +267,7 @@ def _summary(rows: Sequence[Mapping[str, Any]], held_out: bool) -> dict[str, Any
     return {
         "cells": len(errors),
         "within_10": len([error for error in errors if error <= 0.1]),
+        "beyond_25": len([error for error in errors if error > FAR]),
         "median_error": median(errors) if errors else None,
         "worst_error": max(errors, default=None),
         "median_error_p50": median(medians) if medians else None,

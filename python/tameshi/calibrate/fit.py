@@ -74,18 +74,30 @@ Watch = Callable[[str, int], None]
 def fit_all(cells: Sequence[Cell], models: Sequence[Model], watch: Watch) -> list[Fitted]:
     """Every model fitted to the cells that are not held out; the best first.
 
-    Raises `RunFailed` when none can be simulated.
+    Without those that are `beyond` the cells, unless no other can be fitted. Raises `RunFailed`
+    when none can be simulated.
     """
     found: list[Fitted] = []
     reasons: list[str] = []
-    for model in models:
-        try:
-            found.append(_fit(cells, model, watch))
-        except RunFailed as error:
-            reasons.append(f"{model.name}: {error.message}")
+    left = beyond(cells, models)
+    for group in ([model for model in models if model not in left], left):
+        for model in () if found else group:
+            try:
+                found.append(_fit(cells, model, watch))
+            except RunFailed as error:
+                reasons.append(f"{model.name}: {error.message}")
     if not found:
         raise RunFailed(f"no model can be fitted: {'; '.join(reasons) or 'there is none'}")
     return sorted(found, key=lambda fitted: fitted.score)
+
+
+def beyond(cells: Sequence[Cell], models: Sequence[Model]) -> list[Model]:
+    """Those with as many parameters as there are fitted cells or more: they fit all there is.
+
+    A median latency is hardly a second figure of a cell: at a depth the mean follows from the rate.
+    """
+    count = len([cell for cell in cells if not cell.held_out])
+    return [model for model in models if len(model.parameters) >= count]
 
 
 def _fit(cells: Sequence[Cell], model: Model, watch: Watch) -> Fitted:

@@ -58,7 +58,9 @@ def fit_page(document: Document, lang: str = "en") -> str:
 def answer(document: Document, text: Text) -> list[str]:
     """What was fitted, and how near it comes in cells it was fitted on and in others."""
     lines = [text("fit.model", model=document["considered"][0]["model"], basis=document["basis"])]
+    lines += _unpredicted(document["summary"]["held_out"], text)
     lines += _nearer(document["considered"], text)
+    lines += _not_tried(document, text)
     for role in ("fitted", "held_out"):
         summary = document["summary"][role]
         if summary["cells"]:
@@ -76,6 +78,23 @@ def answer(document: Document, text: Text) -> list[str]:
             keys = ("repeated", "known_to_10", "within_10_of_interval")
             lines.append(text("fit.answer.open", **{key: summary[key] for key in keys}))
     return lines
+
+
+def _unpredicted(summary: Document, text: Text) -> list[str]:
+    """A warning where most of the rates that it was not fitted on are far off."""
+    far, cells = summary.get("beyond_25", 0), summary["cells"]
+    return [text("fit.answer.unpredicted", far=far, cells=cells)] if 2 * far > cells else []
+
+
+def _not_tried(document: Document, text: Text) -> list[str]:
+    """The models that so few cells cannot tell, each with how many parameters it has."""
+    models = [
+        text("fit.with_parameters", model=each["model"], parameters=each["parameters"])
+        for each in document.get("not_tried", ())
+    ]
+    cells = document["summary"]["fitted"]["cells"]
+    listed = text("list.separator").join(models)
+    return [text("fit.answer.not_tried", models=listed, cells=cells)] if models else []
 
 
 def _nearer(considered: Sequence[Document], text: Text) -> list[str]:

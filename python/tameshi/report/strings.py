@@ -261,8 +261,10 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "note.timeline": (
         "Times from the begin of the phase, of the first run. Rates and means over the recorded "
-        "intervals that lie between two events whole.",
-        "時刻はフェーズ開始から（最初の実行）。頻度と平均は出来事の間に完全に収まる記録区間から。",
+        "intervals that lie between two events whole; failed commands also over the interval that "
+        "an event lies in, counted from that event on.",
+        "時刻はフェーズ開始から（最初の実行）。頻度と平均は出来事の間に完全に収まる記録区間から。"
+        "失敗したコマンドは、出来事を含む記録区間の分もその出来事以降に数える。",
     ),
     "timeline.time": ("Time", "時刻"),
     "timeline.happened": ("What happened at its begin", "開始時の出来事"),
@@ -402,6 +404,17 @@ TEXT: dict[str, tuple[str, str]] = {
         "{misfit_other}に対し{misfit}、パラメーター数による罰則は{penalty_other}に対し{penalty}、"
         "合計は{score_other}に対し{score}。",
     ),
+    "fit.answer.unpredicted": (
+        "Warning: the profile does not predict what it was not fitted on: {far} of {cells} "
+        "held-out rates are off by more than 25 %.",
+        "警告: このプロファイルは適合に用いなかった条件を予測できない。"
+        "適合に用いなかったセル{cells}中{far}のレートで誤差が25 %を超える。",
+    ),
+    "fit.answer.not_tried": (
+        "Not tried, for {cells} fitted cells cannot tell as many parameters: {models}.",
+        "適合に用いたセル{cells}個ではパラメーターを決められず、試さなかったモデル: {models}。",
+    ),
+    "fit.with_parameters": ("{model} ({parameters})", "{model}（{parameters}個）"),
     "fit.answer.open": (
         "What the measurement leaves open: it tells {known_to_10} of {repeated} held-out rates to "
         "10 % (95 % interval); {within_10_of_interval} of {repeated} are simulated within 10 % of "

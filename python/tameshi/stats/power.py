@@ -75,12 +75,24 @@ def _heat(runs: Sequence[WindowData]) -> dict[str, Any]:
     }
 
 
-def held(model: Mapping[str, Any], storage: Any) -> dict[str, int]:
-    """What a simulated storage holds, and what of it a study's `size` uses where that is a part."""
+def held(
+    model: Mapping[str, Any], storages: Sequence[tuple[Mapping[str, Any], Any]]
+) -> dict[str, int]:
+    """What `model` holds, and what of it the storages on it use where that is a part.
+
+    `storages`: each with its own model: those that share a drive use it together.
+    """
     whole = usable_bytes(model)
-    size, scale = getattr(storage, "size", None), getattr(storage, "scale", None)
-    used = _core.size_bytes(str(getattr(size, "root", size))) * int(scale or 1) if size else whole
+    used = sum(_used_bytes(own, storage) for own, storage in storages)
     return {"capacity_bytes": whole, **({"used_bytes": used} if used < MOSTLY * whole else {})}
+
+
+def _used_bytes(model: Mapping[str, Any], storage: Any) -> int:
+    """By a study's `size`, at the storage's real size; without one, all that it holds."""
+    size, scale = getattr(storage, "size", None), getattr(storage, "scale", None)
+    if not size:
+        return usable_bytes(model)
+    return _core.size_bytes(str(getattr(size, "root", size))) * int(scale or 1)
 
 
 def usable_bytes(model: Mapping[str, Any]) -> int:

@@ -9,6 +9,7 @@ from tameshi.stats.estimates import OPERATIONS, WindowData
 from tameshi.stats.intervals import digits
 
 MISSED = "missed"
+FAILED = "load.failed"
 KINDS = (
     "fail",
     "replace",
@@ -55,10 +56,11 @@ def _happened(event: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": event["kind"], **rest}
 
 
-def service(subject: str, data: WindowData) -> dict[str, Any]:
+def service(subject: str, data: WindowData, failed_around: float = 0.0) -> dict[str, Any]:
     """Rate and mean latency of each operation of a stream in a stretch, and failed commands.
 
-    Over the intervals that lie in it whole; without any, `seconds` is zero.
+    Over the intervals that lie in it whole; without any, `seconds` is zero. `failed_around`: in the
+    interval that the stretch's first event lies in, for what fails there follows from the event.
     """
     seconds = sum(data.lengths_ns) / 1e9
     operations = {}
@@ -69,7 +71,7 @@ def service(subject: str, data: WindowData) -> dict[str, Any]:
                 "rate": digits(count / seconds),
                 "latency_ns_mean": digits(_total(data, f"{operation}.latency_sum") / count),
             }
-    failed = int(_total(data, "load.failed"))
+    failed = int(_total(data, FAILED) + failed_around)
     told = {"subject": subject, "seconds": digits(seconds), "operations": operations}
     return {**told, "failed": failed}
 
