@@ -164,6 +164,13 @@ def test_each_stretch_tells_what_happened_and_the_service_after_it():
     assert [str(cell) for cell in all_dead.cells] == ["array fails as a whole", "0", "–", "77"]
 
 
+def test_what_only_a_near_side_held_is_told_as_lost_with_it():
+    near = {"kind": "fail", "storage": "array", "member": 0}
+    said = happening(near | {"lost_writes": 3, "lost_bytes": 12288}, Text("en"))
+    assert said.startswith("member 0 of array fails, and with it 3 acknowledged writes (12.0 KiB)")
+    assert happening(near, Text("en")) == "member 0 of array fails"
+
+
 def test_service_of_a_simulated_database_tells_how_far_its_model_may_be_off():
     found = with_timeline()
     model = {"low": 500.0, "high": 2000.0, "validated_on": "x", "inside_range": True}

@@ -70,4 +70,8 @@ def happening(event: Mapping[str, Any], text: Text) -> str:
     fields |= {key: event[key] for key in ("member", "channel", "status") if key in event}
     if "why" in event:
         fields["why"] = text.said(event["why"])
-    return text(f"timeline.{kind}", **fields)
+    said = text(f"timeline.{kind}", **fields)
+    if event["kind"] != "fail" or not event.get("lost_writes"):
+        return said
+    lost = format_value("bytes", event["lost_bytes"])
+    return text("timeline.lost_with_it", said=said, writes=event["lost_writes"], bytes=lost)

@@ -273,6 +273,10 @@ TEXT: dict[str, tuple[str, str]] = {
     "timeline.failed": ("Failed commands", "失敗したコマンド"),
     "timeline.rebuild": ("Rebuild writes", "リビルドの書き込み"),
     "timeline.fail": ("member {member} of {storage} fails", "{storage}のメンバー{member}が故障"),
+    "timeline.lost_with_it": (
+        "{said}, and with it {writes} acknowledged writes ({bytes}) that the far side lacks",
+        "{said}、遠隔側にない応答済みの書き込み{writes}件（{bytes}）を喪失",
+    ),
     "timeline.fail_all": ("{storage} fails as a whole", "{storage}全体が故障"),
     "timeline.fail_channel": (
         "channel {channel} of member {member} of {storage} dies, and its rebuild begins",
