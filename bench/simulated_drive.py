@@ -351,7 +351,9 @@ def peers_text(rows: Sequence[Row]) -> list[str]:
     ]
     return [
         "*Times the peer's* holds a row against MQSim, the fastest simulator of drives that was",
-        f"measured (shared research notes), at the like load on one core; the bar is {BAR}:",
+        f"measured (shared research notes), at the like load on one core; the bar is {BAR}.",
+        "It was measured once, and this virtual machine is twice as slow on some days as on",
+        "others: this column moves with that, shares of the bare loop do not.",
         "",
         "| load | the peer's requests per second | measured at |",
         "|---|---|---|",
@@ -375,7 +377,7 @@ def share_text(rows: Sequence[Row], hand_ns: float) -> list[str]:
     names = ", ".join(f"{of.kind.replace('-', ' ')} at {of.drive.gib} GiB" for of in short)
     reads = next(of for of in large if of.kind == "reads")
     return [
-        f"The bar is {SHARE:.0%} of the bare loop's speed. "
+        f"The bar is {SHARE * 100:.0f} % of the bare loop's speed. "
         + (f"It is missed by: {names}." if short else "Every row reaches it."),
         "How near a read can come is measured beside it: the arithmetic of one drive's read",
         "written out by hand, with a controller's turn, a die, a channel, the link, the parts of",
@@ -383,7 +385,7 @@ def share_text(rows: Sequence[Row], hand_ns: float) -> list[str]:
         "(other jobs and drives, programs in the way, wear, limits of power, a buffer; see",
         "`crates/sim/examples/read_by_hand.rs`). "
         f"At {reads.drive.gib} GiB it takes {hand_ns:.0f} ns,",
-        f"{reads.bare_ns / hand_ns:.0%} of the bare loop's speed.",
+        f"{100 * reads.bare_ns / hand_ns:.0f} % of the bare loop's speed.",
     ]
 
 
