@@ -200,7 +200,7 @@ impl IntervalStats {
     }
 
     /// Counts one completed operation; `operation` is the operation's discriminant.
-    #[inline]
+    #[inline(always)]
     pub fn record(&mut self, operation: usize, bytes: u64, latency: Nanos) {
         let stats = &mut self.operations[operation];
         stats.count += 1;

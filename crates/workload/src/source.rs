@@ -224,9 +224,12 @@ impl Source {
         let Some(length_bytes) = self.lengths.only().filter(|_| self.write_lengths.is_none()) else {
             return requests.iter_mut().for_each(|request| *request = self.draw());
         };
-        for request in requests {
-            *request = Request { kind: self.kind(), offset_bytes: self.offsets.next(length_bytes), length_bytes };
+        let alike = Request { kind: self.only_kind().unwrap_or(CommandKind::Flush), offset_bytes: 0, length_bytes };
+        requests.fill(alike);
+        if self.only_kind().is_none() {
+            requests.iter_mut().for_each(|request| request.kind = self.kind());
         }
+        self.offsets.next_all(length_bytes, requests.iter_mut().map(|request| &mut request.offset_bytes));
     }
 
     /// What the next request does.
@@ -238,6 +241,17 @@ impl Source {
             CommandKind::Read
         } else {
             CommandKind::Write
+        }
+    }
+
+    /// What every request does, where all do the same.
+    #[inline]
+    fn only_kind(&self) -> Option<CommandKind> {
+        match (self.trim, self.read) {
+            (Share::WHOLE, _) => Some(CommandKind::Trim),
+            (Share(0), Share::WHOLE) => Some(CommandKind::Read),
+            (Share(0), Share(0)) => Some(CommandKind::Write),
+            _ => None,
         }
     }
 

@@ -11,7 +11,7 @@ use super::{Phase, STOP_CHECK};
 use crate::device::{Device, Flash};
 use crate::digest::Digest;
 use crate::run::{SimError, World};
-use tameshi_base::{Command, Nanos};
+use tameshi_base::Nanos;
 use tameshi_record::Writer;
 use tameshi_record::ledger::depth_class;
 use tameshi_workload::Turn;
@@ -155,8 +155,7 @@ impl Phase<'_> {
         stats.service_ns_sum += turn.latency;
         stats.ledger.depth[depth_class(of.job.outstanding() - behind)] += 1;
         let Turn { kind, offset_bytes, length_bytes, .. } = turn;
-        let command = Command { kind, offset_bytes: offset_bytes + of.base_bytes, length_bytes, ..held.command };
-        flash.go_on(number, &command, now);
+        flash.go_on(number, (kind, offset_bytes + of.base_bytes, length_bytes), now);
         look_ahead(flash, of);
         self.completed += 1;
         self.go_to(clock, now);

@@ -9,10 +9,10 @@
 //! What is under way on a dying die gets through; what waits for it takes no time any more. The parity of a stripe that
 //! was cut short stays in the controller's memory.
 
-use super::command::{Asked, Fetched};
 use super::die::{Kind, NONE, Pending};
 use super::ftl::{Frontier, Step};
 use super::layout::Place;
+use super::reads::{Asked, Fetched};
 use super::{Flash, IN_CACHE, Nanos};
 use crate::fault::Rebuilt;
 
@@ -84,6 +84,7 @@ impl Flash {
         }
         let whole = (&self.layout.places, self.layout.data());
         self.controllers[number].is_uniform = false;
+        self.is_plain = false;
         let degraded = self.controllers[number].degraded.get_or_insert_with(|| {
             let layouts = vec![(whole.0.clone(), whole.1)];
             let (outstanding, filling) = (0, false);
@@ -184,7 +185,7 @@ impl Flash {
             let Some((die, sensed, page)) = self.in_stripe(number, unit, position) else { continue };
             let asked =
                 Asked { unit: sensed, part: physical, inside: false, page, repeats: self.repeats(number, physical) };
-            let fetched = self.bring::<SEVERAL>(die, asked, now, ready);
+            let fetched = self.bring::<SEVERAL, false>(die, asked, now, ready);
             if fetched.at > last.at {
                 last = fetched;
             }

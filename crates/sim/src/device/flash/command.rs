@@ -1,7 +1,5 @@
 //! A command's way through the drive.
 
-use super::die::Sensed;
-use super::supply::SENSE;
 use super::{Breakdown, Controller, DeviceCompletion, Flash};
 use crate::near::{prefetch, prefetch_all};
 use std::ops::Range;
@@ -43,70 +41,11 @@ const UNUSED: Slot = Slot {
     edges: false,
 };
 
-/// A mapping unit that a read asks of a die.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    /// The program unit, which is sensed as a whole, and the mapping unit, which is brought.
-    pub(super) unit: u32,
-    pub(super) part: u32,
-    /// Whether the read begins inside of the mapping unit.
-    pub(super) inside: bool,
-    /// Kind of page.
-    pub(super) page: u8,
-    /// How often the sense must be repeated.
-    pub(super) repeats: u32,
-}
-
-/// What a read's last data waited for.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fetched {
-    pub(super) at: Nanos,
-    pub(super) queue: Nanos,
-    pub(super) garbage_collection: Nanos,
-    pub(super) rebuild: Nanos,
-    pub(super) media: Nanos,
-    /// What of the medium's time went into other pieces of the same read.
-    pub(super) behind_own: Nanos,
-}
-
-impl Fetched {
-    /// There at once.
-    pub(super) fn at(at: Nanos) -> Self {
-        Self { at, ..Self::default() }
-    }
-
-    /// Sensed on a die, asked for at `ready` and from `from` on, and brought in `transfer` until `at`.
-    #[inline(always)]
-    fn brought((ready, from): (Nanos, Nanos), sensed: &Sensed, (at, transfer): (Nanos, Nanos)) -> Self {
-        let on_bus = at - sensed.at - transfer;
-        let media = at - from - sensed.queue - sensed.garbage_collection - on_bus;
-        let (queue, reclaiming) = ((from - ready) + sensed.queue + on_bus, sensed.garbage_collection);
-        let (garbage_collection, rebuild) = if sensed.rebuild { (0, reclaiming) } else { (reclaiming, 0) };
-        Self { at, queue, garbage_collection, rebuild, media, behind_own: 0 }
-    }
-
-    /// Where the time of a read goes that waited so long for its turn, takes the electronics `controller`, and whose last data are
-    /// these: they cross the link, in `time` at least, until `at`.
-    #[inline(always)]
-    fn told(&self, waited: Nanos, controller: Nanos, (at, time): (Nanos, Nanos)) -> Breakdown {
-        let link = time.min(at - self.at);
-        Breakdown {
-            queue: waited + self.queue + (at - self.at - link),
-            host: 0,
-            link,
-            controller,
-            media: self.media,
-            garbage_collection: self.garbage_collection,
-            rebuild: self.rebuild,
-        }
-    }
-}
-
 /// A bus is asked at `now` for a transfer of so long, of what comes to it at `from`, `own` after the drive began with it: when that is over.
 ///
 /// It serves all as if each came to it `own` earlier than it does: where all take the same time to come, that is what it does.
 #[inline(always)]
-fn carry(bus: &mut Nanos, time: Nanos, now: Nanos, (from, own): (Nanos, Nanos)) -> Nanos {
+pub(super) fn carry(bus: &mut Nanos, time: Nanos, now: Nanos, (from, own): (Nanos, Nanos)) -> Nanos {
     *bus = now.max(*bus) + time;
     (from - own + time).max(*bus) + own
 }
@@ -162,15 +101,15 @@ impl Flash {
             self.slots.push(UNUSED);
             (self.slots.len() - 1) as u32
         });
-        self.take_up(number, command, submitted, epoch, now);
+        // In place, field by field: a whole that is put together elsewhere would be read again to be moved here.
+        let slot = &mut self.slots[number as usize];
+        (slot.done.command, slot.done.submitted, slot.done.failed, slot.epoch) = (*command, submitted, false, epoch);
+        self.carry_out(number, command, submitted, now);
     }
 
     /// A slot's command begins.
     #[inline(always)]
-    fn take_up(&mut self, number: u32, command: &Command, submitted: Nanos, epoch: u64, now: Nanos) {
-        // In place, field by field: a whole that is put together elsewhere would be read again to be moved here.
-        let slot = &mut self.slots[number as usize];
-        (slot.done.command, slot.done.submitted, slot.done.failed, slot.epoch) = (*command, submitted, false, epoch);
+    fn carry_out(&mut self, number: u32, command: &Command, submitted: Nanos, now: Nanos) {
         match command.kind {
             CommandKind::Read => self.read(number, command, submitted, now),
             CommandKind::Write => self.write(number, command, submitted, now),
@@ -272,103 +211,6 @@ impl Flash {
     pub(super) fn units(&self, command: &Command) -> Range<u64> {
         let behind = command.offset_bytes + u64::from(command.length_bytes);
         self.times.unit_of(command.offset_bytes)..self.times.unit_of(behind + self.times.unit_bytes - 1)
-    }
-
-    /// A read: when it is over, and where the time goes.
-    #[inline(always)]
-    fn read(&mut self, number: u32, command: &Command, submitted: Nanos, now: Nanos) {
-        let (units, bytes) = (self.units(command), u64::from(command.length_bytes));
-        let place = self.route(units.start);
-        let turn = self.turn(place.0, now, self.times.read_turn);
-        let ready = turn + self.times.read_overhead;
-        let inside = units.start * self.times.unit_bytes != command.offset_bytes;
-        let (last, from, own);
-        if units.start + 1 < units.end {
-            last = self.fetch_several(units, inside, now, ready);
-            // Data cross the link as they come: once the last are there, one mapping unit is left to cross.
-            let crossed = self.times.link[0].time(bytes.saturating_sub(self.times.unit_bytes));
-            from = last.at.saturating_sub(crossed).max(ready);
-            own = (self.times.read_overhead + last.media - last.behind_own).min(from - now);
-        } else {
-            last = if units.is_empty() { Fetched::at(ready) } else { self.fetch::<false>(place, inside, now, ready) };
-            from = last.at;
-            own = (self.times.read_overhead + last.media).min(from - now);
-        }
-        let crossed = self.cross(0, bytes, now, (from, own));
-        self.slots[number as usize].done.breakdown = last.told(turn - submitted, self.times.read_overhead, crossed);
-        self.schedule(crossed.0, number);
-    }
-
-    /// Fetches the mapping units of a read that asks for several; what was there last.
-    #[inline(never)]
-    fn fetch_several(&mut self, units: Range<u64>, inside: bool, now: Nanos, ready: Nanos) -> Fetched {
-        self.pieces.begin();
-        let mut last = Fetched::default();
-        for unit in units.clone() {
-            let fetched = self.fetch::<true>(self.route(unit), inside && unit == units.start, now, ready);
-            if fetched.at > last.at {
-                last = fetched;
-            }
-        }
-        last
-    }
-
-    /// Senses one mapping unit of a controller, if it is on a die, and brings it there; of what begins `inside` of the unit, the rest.
-    /// It may be one of `SEVERAL` of a read.
-    #[inline(always)]
-    pub(super) fn fetch<const SEVERAL: bool>(
-        &mut self,
-        (number, logical): (usize, u32),
-        inside: bool,
-        now: Nanos,
-        ready: Nanos,
-    ) -> Fetched {
-        let controller = &self.controllers[number];
-        let nothing = Fetched::at(ready);
-        let Some(physical) = controller.ftl.lookup(logical) else { return nothing };
-        let (program_unit, _) = self.layout.program_unit(physical);
-        let (place, page) = self.place(number, program_unit);
-        let die = controller.first_die + u32::from(place.die);
-        if controller.programs > 0 && controller.unprogrammed[program_unit as usize] > 0 {
-            return nothing;
-        }
-        if self.dies[die as usize].dead {
-            return self.reconstruct::<SEVERAL>(number, physical, now, ready);
-        }
-        let repeats = self.repeats(number, physical);
-        self.bring::<SEVERAL>(die, Asked { unit: program_unit, part: physical, inside, page, repeats }, now, ready)
-    }
-
-    /// Senses on a die, and brings what is asked for to the controller.
-    #[inline(always)]
-    pub(super) fn bring<const SEVERAL: bool>(&mut self, die: u32, asked: Asked, now: Nanos, ready: Nanos) -> Fetched {
-        let of = &mut self.dies[die as usize];
-        let time = self.times.read[usize::from(asked.page)] + Nanos::from(asked.repeats) * self.times.repeat;
-        let (mut from, mut waits) = (ready, false);
-        if let Some(supply) = &mut self.supply {
-            waits = supply.holds_reads(now) && !of.has_sensed(&asked);
-            if waits {
-                from = supply.take(SENSE, now, ready);
-            }
-        }
-        let sensed = of.read(from, &asked, time, self.times.suspend);
-        if sensed.anew {
-            self.busy[0] += time;
-            if let Some(supply) = &mut self.supply {
-                supply.take_on_top(asked.repeats + u32::from(!waits), now);
-            }
-        }
-        let transfer = self.times.unit_transfer;
-        self.busy[3] += transfer;
-        let own = (self.times.read_overhead + time).min(sensed.at - now);
-        let channel = self.layout.channel_of(die);
-        let at = carry(&mut self.channels[channel], transfer, now, (sensed.at, own));
-        let mut fetched = Fetched::brought((ready, from), &sensed, (at, transfer));
-        if SEVERAL {
-            let on_bus = (at - sensed.at - transfer, transfer);
-            self.pieces.count((die as usize, channel), (from, &sensed), on_bus, &mut fetched);
-        }
-        fetched
     }
 
     fn trim(&mut self, number: u32, command: &Command, submitted: Nanos, now: Nanos) {
@@ -482,17 +324,22 @@ impl Flash {
         &self.slots[slot as usize].done
     }
 
-    /// A slot's command is complete, and another of the same submitter begins at that instant in its place: what
-    /// [`Flash::leave`] and [`Flash::submit`] do one after the other, where nothing waits.
+    /// A slot's command is complete, and the same submitter begins another at that instant in its place, which does this and is
+    /// there and so long: what [`Flash::leave`] and [`Flash::submit`] do one after the other, where nothing waits.
     #[inline(always)]
-    pub(crate) fn go_on(&mut self, slot: u32, command: &Command, now: Nanos) {
-        let &Slot { ref done, mut epoch, .. } = &self.slots[slot as usize];
+    pub(crate) fn go_on(&mut self, slot: u32, (kind, offset_bytes, length_bytes): (CommandKind, u64, u32), now: Nanos) {
+        let Slot { done, epoch, .. } = &mut self.slots[slot as usize];
         debug_assert_eq!(done.breakdown.total(), now - done.submitted, "{done:?}");
-        if (done.command.kind == CommandKind::Read) != (command.kind == CommandKind::Read) {
-            self.barrier.leave(epoch, now);
-            epoch = self.barrier.enter(command.kind);
+        if (done.command.kind == CommandKind::Read) != (kind == CommandKind::Read) {
+            self.barrier.leave(*epoch, now);
+            *epoch = self.barrier.enter(kind);
         }
-        self.take_up(slot, command, now, epoch, now);
+        // What stays as it is need not be written again.
+        (done.submitted, done.failed) = (now, false);
+        let command = &mut done.command;
+        (command.kind, command.offset_bytes, command.length_bytes) = (kind, offset_bytes, length_bytes);
+        let command = Command { kind, offset_bytes, length_bytes, ..*command };
+        self.carry_out(slot, &command, now, now);
     }
 }
 

@@ -3,7 +3,7 @@
 //! A host read interrupts a program or an erase where the flash can suspend; otherwise it waits for its end. The end of
 //! what is interrupted moves, so whoever waits for it asks again when the time comes.
 
-use super::command::Asked;
+use super::reads::Asked;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 

@@ -25,6 +25,7 @@ mod idle;
 mod layout;
 mod pieces;
 mod power_loss;
+mod reads;
 mod reclaim;
 mod supply;
 mod victims;
@@ -118,6 +119,9 @@ pub struct Flash {
     busy: [Nanos; 4],
     random: Random,
     endurance: Endurance,
+    /// Whether it is as most are: one controller, mapping units of a power of two, blocks that are all alike, no reads that are
+    /// repeated, nothing that holds them back, no electronics slower than the link.
+    is_plain: bool,
 }
 
 /// What of the profile time depends on.
@@ -138,6 +142,8 @@ struct Times {
     /// What is sensed to be moved: about half of every plane's page is still valid.
     moved_transfer: Nanos,
     link: [Pace; 2],
+    /// One mapping unit from the drive to the host.
+    unit_link: Nanos,
     half_duplex: bool,
     /// What the electronics move both ways together, where that is less than the link carries.
     transfer: Option<Pace>,
@@ -258,8 +264,16 @@ impl Flash {
         let alone = profile.controller.flush_alone.as_ref().is_some_and(|alone| alone.value);
         let overhead = profile.controller.write_overhead.value.0;
         let barrier = if alone { Barrier::alone(overhead) } else { Barrier::default() };
+        let times = Times::new(profile, &layout);
+        let is_plain = controllers == 1
+            && times.unit_bits.is_some()
+            && profile.slc_cache.is_none()
+            && times.retry.is_none()
+            && times.transfer.is_none()
+            && profile.power.as_ref().is_none_or(|power| power.thermal.is_none());
         Ok(Self {
-            times: Times::new(profile, &layout),
+            times,
+            is_plain,
             controllers: (0..controllers).map(of_number).collect::<Result<_, String>>()?,
             dies: (0..dies * controllers).map(|_| Die::new()).collect(),
             channels: vec![0; (layout.channels * controllers) as usize],
@@ -549,6 +563,7 @@ impl Times {
         });
         let channel = Pace::per_second(controller.channel_rate.value);
         let (unit, program_units) = (profile.mapping_unit.value.0, layout.program_units);
+        let link = [profile.link.read_rate.value, profile.link.write_rate.value].map(Pace::per_second);
         Self {
             unit_bytes: profile.mapping_unit.value.0,
             unit_bits: profile.mapping_unit.value.0.is_power_of_two().then(|| profile.mapping_unit.value.0.ilog2()),
@@ -560,7 +575,8 @@ impl Times {
             unit_transfer: channel.time(unit),
             program_transfer: channel.time(u64::from(program_units) * unit),
             moved_transfer: channel.time(u64::from(program_units.div_ceil(2)) * unit),
-            link: [profile.link.read_rate.value, profile.link.write_rate.value].map(Pace::per_second),
+            unit_link: link[0].time(unit),
+            link,
             half_duplex: profile.link.half_duplex.value,
             transfer: controller.transfer_rate.as_ref().map(|rate| Pace::per_second(rate.value)),
             read_turn: Pace::per_second(controller.read_rate.value).time(1),

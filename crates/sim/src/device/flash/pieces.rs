@@ -1,8 +1,8 @@
 //! What the pieces of one read wait for each other, on a die or a channel: the medium works on the read meanwhile, and waits for
 //! nobody else.
 
-use super::command::Fetched;
 use super::die::Sensed;
+use super::reads::Fetched;
 use tameshi_base::Nanos;
 
 /// Where the time of a read's last piece on a die went until the page registers held it.

@@ -87,7 +87,7 @@ impl Flash {
         let slot = &self.slots[number as usize];
         let (edges, ready) = (self.edges(slot), now.max(slot.ready));
         for unit in edges.into_iter().flatten() {
-            self.fetch::<false>(self.route(unit), false, now, ready);
+            self.fetch::<false, false>(self.route(unit), false, now, ready);
         }
     }
 
