@@ -28,6 +28,8 @@ CODEGEN = [
     "--use-union-operator",
     "--use-standard-collections",
     "--use-annotated",
+    # Annotations that are text are each compiled when the types are imported.
+    "--disable-future-imports",
     "--collapse-root-models",
     "--disable-warnings",
 ]

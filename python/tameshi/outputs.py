@@ -13,8 +13,10 @@ from rich.console import Console
 from tameshi import _core, guard, store
 from tameshi.errors import BadInput
 from tameshi.events import read_events
-from tameshi.report import ReportInputs, terminal_doubts, terminal_summary, write_report
+from tameshi.report.html import write_report
+from tameshi.report.inputs import ReportInputs
 from tameshi.report.over_time import RunWindow, database_series, over_written
+from tameshi.report.plain import terminal_doubts, terminal_summary
 from tameshi.results import results
 from tameshi.spec_types import Summary
 from tameshi.store import SealedRun

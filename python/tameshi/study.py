@@ -6,12 +6,14 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tameshi import _core
 from tameshi.errors import BadInput
 from tameshi.paths import PROFILES
-from tameshi.spec_types import Mode, PhaseSpec, Plan, RunSpec
+
+if TYPE_CHECKING:
+    from tameshi.spec_types import PhaseSpec, Plan, RunSpec
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,8 @@ def plan(
 
 def _exact(run: RunSpec) -> RunSpec:
     """The run in exact mode, where it has one."""
+    from tameshi.spec_types import Mode
+
     database = run.database
     if database is None or database.mode is None:
         return run

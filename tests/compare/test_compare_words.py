@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from tameshi.compare import Comparison, Options, Side, compare
-from tameshi.report import comparison_markdown, comparison_terminal
+from tameshi.report.comparison import comparison_markdown, comparison_terminal
 from tameshi.report.strings import TEXT
 
 SLOWER = tuple(0.8 * rate for rate in made.RATES)

@@ -41,3 +41,13 @@ def test_asking_for_help_loads_no_library_of_results():
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert told.stdout.splitlines()[-1] == "[]", told.stderr
     assert all(name in told.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", ["devices", "doctor", "verify"])
+def test_a_command_that_plans_nothing_loads_no_types_of_plans_or_libraries_of_results(name):
+    script = (
+        f"import sys, tameshi.commands.{name}; heavy = ('polars', 'scipy', 'plotly', 'jinja2', "
+        "'tameshi.spec_types'); print([m for m in heavy if m in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert told.stdout.strip() == "[]", told.stderr

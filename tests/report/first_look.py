@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from tameshi.report import ReportInputs
+from tameshi.report.inputs import ReportInputs
 
 PATTERNS = ("random_read", "random_write", "sequential_read", "sequential_write")
 DEPTHS = tuple(str(2**n) for n in range(9))

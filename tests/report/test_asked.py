@@ -8,10 +8,10 @@ import first_look
 import pytest
 
 from tameshi.ask.fitting import NO_ROOM
-from tameshi.report import markdown
 from tameshi.report.asked import answers, figures, tables, worded
 from tameshi.report.draw import draw
 from tameshi.report.html import render
+from tameshi.report.plain import markdown
 from tameshi.report.points import read_results
 from tameshi.report.text import Text
 

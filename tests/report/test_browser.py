@@ -11,7 +11,7 @@ from pathlib import Path
 import first_look
 import pytest
 
-from tameshi.report import write_report
+from tameshi.report.html import write_report
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium here")

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from tameshi.report import ReportInputs, markdown, terminal_summary
 from tameshi.report.database import _ledger, _simulated, _told
+from tameshi.report.inputs import ReportInputs
+from tameshi.report.plain import markdown, terminal_summary
 from tameshi.report.points import read_results
 from tameshi.report.summary import answers
 from tameshi.report.text import Text

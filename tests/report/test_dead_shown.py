@@ -6,7 +6,8 @@ from typing import Any
 
 import first_look
 
-from tameshi.report import ReportInputs, terminal_doubts, terminal_summary
+from tameshi.report.inputs import ReportInputs
+from tameshi.report.plain import terminal_doubts, terminal_summary
 
 WHY = "member 1 is alive: only a dead one can be replaced"
 REASON = "an event did not happen: needless"

@@ -11,8 +11,7 @@ from pathlib import Path
 import first_look
 import pytest
 
-from tameshi.report import write_report
-from tameshi.report.html import render
+from tameshi.report.html import render, write_report
 from tameshi.report.text import TEXT
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)> & \"'"

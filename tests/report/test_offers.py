@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tameshi.report import ReportInputs, markdown
+from tameshi.report.inputs import ReportInputs
 from tameshi.report.offers import table
+from tameshi.report.plain import markdown
 from tameshi.report.points import read_results
 from tameshi.report.standing import published
 from tameshi.report.text import Text

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tameshi.report import ReportInputs, markdown, terminal_summary
+from tameshi.report.inputs import ReportInputs
+from tameshi.report.plain import markdown, terminal_summary
 from tameshi.report.points import read_results
 from tameshi.report.strings import LANGUAGES
 from tameshi.report.summary import answers, overview

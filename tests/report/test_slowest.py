@@ -5,8 +5,8 @@ from dataclasses import replace
 import first_look
 import pytest
 
-from tameshi.report import markdown
 from tameshi.report.html import render
+from tameshi.report.plain import markdown
 from tameshi.report.slowest import MOST, tables
 from tameshi.report.text import Text
 

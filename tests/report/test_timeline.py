@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 from tameshi.frames import Frames
-from tameshi.report import markdown
 from tameshi.report.happening import happening
 from tameshi.report.html import render
+from tameshi.report.plain import markdown
 from tameshi.report.points import read_results
 from tameshi.report.text import Text
 from tameshi.report.timeline import tables

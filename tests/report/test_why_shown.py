@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from tameshi.report import ReportInputs, markdown
 from tameshi.report.draw import draw
 from tameshi.report.html import render
+from tameshi.report.inputs import ReportInputs
+from tameshi.report.plain import markdown
 from tameshi.report.points import read_results
 from tameshi.report.strings import TEXT
 from tameshi.report.text import Text

@@ -26,7 +26,7 @@ from tameshi.calibrate.profile import profile_text
 from tameshi.calibrate.recorded import Recorded, read_recorded
 from tameshi.conduct import Conducted, Prepared, conduct, prepare, remove_targets
 from tameshi.errors import BadInput, counted
-from tameshi.report import fit_markdown, fit_page
+from tameshi.report.fit import fit_markdown, fit_page
 from tameshi.spec_types import World
 from tameshi.study import StudyFile
 

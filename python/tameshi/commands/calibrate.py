@@ -15,7 +15,7 @@ from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.errors import BadInput
 from tameshi.options import size_of, time_of
-from tameshi.report import fit_markdown, fit_terminal
+from tameshi.report.fit import fit_markdown, fit_terminal
 
 MEASURING = ("time", "repetitions", "destroy", "quick", "keep", "fresh")
 """Options that results have no use for."""

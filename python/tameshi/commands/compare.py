@@ -11,7 +11,7 @@ import typer
 from tameshi.commands.consoles import OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.compare import Options, compare, exit_status, read_side
-from tameshi.report import comparison_markdown, comparison_terminal
+from tameshi.report.comparison import comparison_markdown, comparison_terminal
 
 app = typer.Typer(add_completion=False)
 

@@ -29,7 +29,7 @@ def devices_command(context: typer.Context, lang: LangOption = "en") -> None:
 def list_command(lang: LangOption = "en") -> None:
     """Every profile by its name, as without a command."""
     check_word("--lang", lang, devices.LANGUAGES)
-    OUT.print(devices.listing([devices.find(name) for name in devices.names()], lang))
+    OUT.print(devices.listing(devices.drives(), lang))
     OUT.print(devices.listing_arrays(devices.arrays(), lang))
     for kind in devices.KINDS:
         OUT.print(devices.listing_plain(kind, devices.plain(kind), lang))

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tameshi.errors import BadInput
-from tameshi.spec_types import World
 
-StudyArgument = Annotated[Path, typer.Argument(help="The study file.")]
-WorldOption = Annotated[
-    list[World] | None,
-    typer.Option("--world", help="Where to run; may be given several times. [default: simulated]"),
-]
-ExactOption = Annotated[
-    bool, typer.Option("--exact", help="Simulate every transaction of simulated databases.")
-]
-QuickOption = Annotated[bool, typer.Option("--quick", help="Merge in the study's `quick` part.")]
 LangOption = Annotated[str, typer.Option("--lang", help="Language of the report: en or ja.")]
 
 

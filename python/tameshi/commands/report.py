@@ -11,7 +11,7 @@ from tameshi import outputs
 from tameshi.commands.consoles import OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.compat.databases import FORMS, as_form
-from tameshi.report import markdown, terminal
+from tameshi.report.plain import markdown, terminal
 
 app = typer.Typer(add_completion=False)
 

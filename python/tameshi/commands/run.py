@@ -16,15 +16,8 @@ from tameshi import _core, guard, outputs
 from tameshi.bindings import Bindings, read_bindings
 from tameshi.commands.conducting import announce, end
 from tameshi.commands.consoles import ERR, OUT
-from tameshi.commands.options import (
-    ExactOption,
-    LangOption,
-    QuickOption,
-    StudyArgument,
-    WorldOption,
-    check_language,
-    check_word,
-)
+from tameshi.commands.options import LangOption, check_language, check_word
+from tameshi.commands.study_options import ExactOption, QuickOption, StudyArgument, WorldOption
 from tameshi.conduct import conduct, prepare, remove_targets
 from tameshi.errors import BadInput
 from tameshi.spec_types import World

@@ -21,10 +21,10 @@ from tameshi.devices.values import (
     Value,
     arrays,
     described,
+    drives,
     find,
     find_array,
     find_plain,
-    names,
     plain,
 )
 from tameshi.devices.watching import shown_on
@@ -45,6 +45,7 @@ __all__ = [
     "behaviour",
     "by_depth",
     "described",
+    "drives",
     "find",
     "find_array",
     "find_plain",
@@ -52,7 +53,6 @@ __all__ = [
     "listing",
     "listing_arrays",
     "listing_plain",
-    "names",
     "plain",
     "plain_as_json",
     "render",

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Any
 
-import jinja2
-from markupsafe import Markup
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -18,7 +16,7 @@ from tameshi.devices.depths import ByDepth
 from tameshi.devices.readable import readable
 from tameshi.devices.values import Array, Described, Plain, Value
 from tameshi.devices.words import words
-from tameshi.report.standing import SHOWN_SCALE
+from tameshi.report.scales import SHOWN_SCALE
 from tameshi.report.text import format_value
 
 SCHEMA_VERSION = 1
@@ -268,6 +266,9 @@ def _plots(shown: Shown, lang: str) -> Iterable[str]:
 
 def html(profile: Described | Array, found: Behaviour | ByDepth | None, lang: str) -> str:
     """A page that needs nothing else: values, plots, what was simulated."""
+    import jinja2
+    from markupsafe import Markup
+
     loader = resources.files("tameshi")
     template = loader.joinpath("devices", "page.html").read_text(encoding="utf-8")
     style = loader.joinpath("report", "style.css").read_text(encoding="utf-8")

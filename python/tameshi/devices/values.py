@@ -125,9 +125,9 @@ def _plain(kind: str, name: str, text: str) -> Plain:
     return Plain(name, kind, told["description"], tuple(_values(told[kind])))
 
 
-def names() -> list[str]:
-    """The device profiles that come with Tameshi."""
-    return [name for name, _, _ in profiles("devices")]
+def drives() -> list[Described]:
+    """The drives that come with Tameshi."""
+    return [described(*each) for each in profiles("devices")]
 
 
 def find(name: str) -> Described:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from tameshi import _core
 from tameshi.devices.words import words
-from tameshi.spec_types import Until
+
+if TYPE_CHECKING:
+    from tameshi.spec_types import Until
 
 SECONDS = 0.25
 Watch = Callable[[float | None], None]

@@ -8,6 +8,7 @@ from typing import Any
 
 from tameshi.published import REPEATED, UNITS
 from tameshi.report.points import Point, View, freeze, kind_of, level_on, unique
+from tameshi.report.scales import SHOWN_CHANGE, SHOWN_SCALE
 from tameshi.report.summary import Column, Row, Table, cell_name, level_name
 from tameshi.report.text import Shown, Text, format_value
 from tameshi.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN
@@ -16,9 +17,6 @@ MODELLED = ("simulated", "emulated")
 _WORST_FIRST = ("invalid", "warning", "valid")
 # So many cells are named in a row of verdicts; of more, their number is told.
 _NAMED = 4
-SHOWN_SCALE, SHOWN_CHANGE = 256, 1.4
-"""Up to which capacity scale results were held against a whole drive's, and by how many per cent
-rates, means and medians changed at most: docs/validation/capacity-scale.md."""
 FAST_CHANGE = 2
 """Per cent of statement rates between the modes: docs/validation/database-modes.md."""
 EXTREME = "latency.max"

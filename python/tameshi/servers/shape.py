@@ -9,12 +9,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from tameshi._core import size_bytes
 from tameshi.errors import BadInput
 from tameshi.servers.installed import Program
-from tameshi.spec_types import Doublewrite, Engine, Size
+
+if TYPE_CHECKING:
+    from tameshi.spec_types import Doublewrite, Engine, Size
 
 
 @dataclass(frozen=True)
@@ -260,7 +262,7 @@ def size_of(size: Size) -> int:
 
 def on_or_off(kind: Doublewrite) -> str:
     """Whether pages are to be written twice; a device that writes them atomically needs it not."""
-    return "ON" if kind is Doublewrite.on else "OFF"
+    return "ON" if kind == "on" else "OFF"
 
 
 def refuse_setting(product: Product, setting: str, value: str, accepted: Sequence[str]) -> BadInput:

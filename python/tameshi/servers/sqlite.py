@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from tameshi._core import query
 from tameshi.errors import BadInput
@@ -21,7 +21,9 @@ from tameshi.servers.shape import (
     refuse_setting,
     size_of,
 )
-from tameshi.spec_types import Doublewrite, Engine
+
+if TYPE_CHECKING:
+    from tameshi.spec_types import Engine
 
 _COMMITS = ("OFF", "NORMAL", "FULL", "EXTRA")
 _SHAPING = ("page_size", "auto_vacuum", "encoding", "journal_mode")
@@ -49,7 +51,7 @@ class SQLite(Product):
         if engine.flush_method:
             accepted = ["options.journal_mode"]
             raise refuse_setting(self, "flush_method", engine.flush_method, accepted)
-        if engine.doublewrite and engine.doublewrite is not Doublewrite.on:
+        if engine.doublewrite and engine.doublewrite != "on":
             accepted = ["on: its journal always protects pages", "options.journal_mode"]
             raise refuse_setting(self, "doublewrite", engine.doublewrite.value, accepted)
         if engine.commit:

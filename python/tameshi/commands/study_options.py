@@ -1,0 +1,20 @@
+"""Options of commands that plan a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tameshi.spec_types import World
+
+StudyArgument = Annotated[Path, typer.Argument(help="The study file.")]
+WorldOption = Annotated[
+    list[World] | None,
+    typer.Option("--world", help="Where to run; may be given several times. [default: simulated]"),
+]
+ExactOption = Annotated[
+    bool, typer.Option("--exact", help="Simulate every transaction of simulated databases.")
+]
+QuickOption = Annotated[bool, typer.Option("--quick", help="Merge in the study's `quick` part.")]
