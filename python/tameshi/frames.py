@@ -65,11 +65,10 @@ class Intervals:
                 counters[metric] = [0.0 if value is None else value for value in told]
         return [self._lengths[place] for place in order], counters
 
-    def across(self, at: int, since: int, metric: str) -> float:
-        """Sum of a counter over the intervals around `at` that begin no sooner than `since`."""
-        values = self._metrics.get(metric, ())
-        rows = zip(self._ends, self._lengths, values, strict=False)
-        return sum(value or 0.0 for end, length, value in rows if since <= end - length < at < end)
+    def counted(self, metric: str) -> list[tuple[int, int, float]]:
+        """Begin and end of the intervals that counted any of a metric, and how much."""
+        rows = zip(self._ends, self._lengths, self._metrics.get(metric, ()), strict=False)
+        return [(end - length, end, value) for end, length, value in rows if value]
 
 
 class Frames:
@@ -109,10 +108,10 @@ class Frames:
         length = stretch.length_ns if stretch.steady else sum(lengths)
         return WindowData(length, lengths, counters, latencies, repetition)
 
-    def across(self, subject: str, at: int, since: int, metric: str) -> float:
-        """What a subject counted in the interval around `at` that begins no sooner than `since`."""
+    def counted(self, subject: str, metric: str) -> list[tuple[int, int, float]]:
+        """Begin and end of the intervals in which a subject counted any of a metric, how much."""
         frame = self.by_stream.get(subject)
-        return 0.0 if frame is None else self._table(subject, frame).across(at, since, metric)
+        return [] if frame is None else self._table(subject, frame).counted(metric)
 
     def _table(self, subject: str, frame: pl.DataFrame) -> Intervals:
         if subject not in self._tables:

@@ -10,7 +10,7 @@ from tameshi.frames import Frames, Stretch, sampled
 from tameshi.spec_types import PhaseSpec, RunSpec, StreamSpec
 from tameshi.stats import programs
 from tameshi.stats.behind import BEHIND, fallen_behind
-from tameshi.stats.dead import dead_for, is_without_figures
+from tameshi.stats.dead import dead_for, is_without_figures, leaves_nothing
 from tameshi.stats.endurance import Worn, worn
 from tameshi.stats.estimates import WindowData
 from tameshi.stats.offered import Loaded
@@ -93,14 +93,16 @@ def _dead(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator
     for name in dict.fromkeys(stream.storage for stream in streams):
         at = run.spec.repetition, index
         windows = [frames.window(*at, s.name, part) for s in streams if s.storage == name]
-        silent_ns = dead_for(windows)
+        together = {name, *(other for other in drives if drives[other] == drives.get(name))}
+        fails = [event for event in frames.events if _is_failure(event, together)]
+        model, end_ns = model_of(run, name), part.spans[0][1]
+        gone = [end_ns - e["t_ns"] for e in fails if model and leaves_nothing(e, model)]
+        silent_ns = dead_for(windows, max(gone, default=None))
         if silent_ns is None:
             continue
-        since_ns = part.spans[0][1] - silent_ns
-        together = {name, *(other for other in drives if drives[other] == drives.get(name))}
-        fails = (event["t_ns"] for event in frames.events if _is_failure(event, together))
+        since_ns = end_ns - silent_ns
         interval_ns = _core.nanoseconds(run.spec.interval)
-        near = [t_ns for t_ns in fails if abs(t_ns - since_ns) <= interval_ns]
+        near = [e["t_ns"] for e in fails if abs(e["t_ns"] - since_ns) <= interval_ns]
         figure, at_ns = ("failed_ns", max(near)) if near else ("since_ns", since_ns)
         yield Finding("dead", name, {figure: float(at_ns - own["visits"][0][0])})
 

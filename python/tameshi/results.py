@@ -434,11 +434,12 @@ def _timeline(
             if event["kind"] != timeline.MISSED or phase_of(event, run, cell.index) == cell.index
         ]
         names = [s.name for s in cell.spec.streams] + program_words([cell.spec])
-        before = begin
-        for first, last, happened in timeline.stretches(events, begin, end):
-            # Outside of the phase's visits, what is around an event is another phase's work.
-            since = before if any(b < first < e for b, e in visits) else first
-            before = first
+        parts = timeline.stretches(events, begin, end)
+        failed = {
+            name: timeline.failed_around(parts, visits, told.counted(name, timeline.FAILED))
+            for name in names
+        }
+        for place, (first, last, happened) in enumerate(parts):
             during = _real((max(first, b), min(last, e)) for b, e in visits)
             if first < last and not during:
                 continue
@@ -456,10 +457,7 @@ def _timeline(
                     "to_ns": last - begin,
                     "happened": [_scaled(run, event) for event in happened],
                     "streams": [
-                        timeline.service(
-                            name, data(name), told.across(name, first, since, timeline.FAILED)
-                        )
-                        for name in names
+                        timeline.service(name, data(name), failed[name][place]) for name in names
                     ],
                     "rebuilds": [each for each in rebuilds if each],
                 }

@@ -83,6 +83,31 @@ def test_a_single_bare_value_among_others_is_marked() -> None:
     assert "244 (one run, no interval) commits a second" in commits
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_each_stream_that_commits_in_a_phase_is_named_whatever_their_order(lang: str) -> None:
+    def commits(subject: str, rate: float) -> list[dict[str, Any]]:
+        load = first_look.load("commit", subject, rate, 1e9 / rate, 0)
+        return [load[0] | {"metric": "commit.rate"}, *load[1:]]
+
+    def said(*loads: list[dict[str, Any]]) -> list[str]:
+        cell = first_look.cell("simulated", "p", {}, [each for load in loads for each in load])
+        view = read_results(first_look.results() | {"axes": [], "cells": [cell]})
+        (line,) = answers(view, Text(lang))
+        rows = [row.head for row in overview(view, Text(lang)).rows]
+        assert len(set(rows)) == len(rows), "the key figures tell them apart too"
+        items = line.clauses[0].sentence.rstrip(".。").split(Text(lang)("list.separator") + "p · ")
+        return [item.removeprefix("P · ") for item in items]
+
+    wal, slow = commits("wal", 500.0), commits("slow", 20.0)
+    both = said(wal, slow)
+    assert both == said(slow, wal)[::-1]
+    assert [item.split(": ")[0] for item in both] == ["wal", "slow"]
+    assert "500" in both[0] and "20.0" in both[1]
+    assert "wal" not in " ".join(said(wal)), "alone it needs no name"
+    if lang == "en":
+        assert said(wal)[0].startswith("A commit takes 2.00 ms")
+
+
 def test_nothing_finished_yet() -> None:
     found = first_look.results() | {"cells": []}
     assert terminal_summary(ReportInputs(found)) == ["No cell has a result yet."]

@@ -19,7 +19,7 @@ from tameshi.report.text import Text
 from tameshi.report.timeline import tables
 from tameshi.results import Cell, _timeline
 from tameshi.stats.estimates import WindowData
-from tameshi.stats.timeline import rebuild, service, stretches
+from tameshi.stats.timeline import failed_around, rebuild, service, stretches
 
 SECOND = 1_000_000_000
 
@@ -116,6 +116,34 @@ def test_no_failed_command_is_lost_with_the_interval_of_the_event(tmp_path, cuts
     last = told[-1]["streams"][0]
     # Rates are over whole intervals all the same.
     assert last["seconds"] == (SECOND - cuts[-1] * 10**6) // 10**8 / 10
+
+
+@pytest.mark.parametrize(
+    ("events", "failed"),
+    [
+        ([("fail", 10), ("missed", 15)], [0, 400, 0]),
+        ([("fail", 10), ("replace", 12), ("fail", 15)], [0, 400, 0, 0]),
+        ([("fail", 5), ("replace", 15)], [0, 400, 0]),
+        ([("fail", 5), ("power_cut", 15)], [0, 0, 400]),
+        ([("rebuilt", 12), ("fail", 15), ("power_cut", 17)], [0, 0, 400, 0]),
+        ([("fail", 5), ("rebuilt", 20)], [0, 0, 0]),
+    ],
+)
+def test_what_fails_in_an_interval_that_events_cut_counts_to_the_fault_and_not_to_what_follows(
+    events, failed
+):
+    parts = stretches([event(kind, at) for kind, at in events], 0, 30)
+    assert failed_around(parts, [(0, 30)], [(10, 20, 400.0)]) == failed
+    assert not any(failed_around(parts, [(11, 30)], [(10, 20, 400.0)])), "another phase's work"
+
+
+def test_a_stretch_without_a_whole_interval_does_not_claim_that_nothing_failed():
+    happens = stretch(0, [{"kind": "missed", "event": "f", "why": "too late"}], None)
+    happens["streams"][0]["seconds"] = 0
+    found = with_timeline()
+    found["cells"][0]["timeline"] = [*told(), happens]
+    (table,) = tables(read_results(found), Text("en"))
+    assert [str(row.cells[-1]) for row in table.rows] == [*"0000", "77", "0", "–"]
 
 
 def stretch(begin: int, happened: list[dict], rate: float | None, failed: int = 0) -> dict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -133,12 +134,16 @@ def _peak(points: Sequence[Point]) -> Point:
 
 
 def plain_facts(view: View, phase: str) -> list[Fact]:
-    """Per series of a phase without a numeric axis: rate or bandwidth, and latency."""
+    """Per series of a phase without a numeric axis: rate or bandwidth, and latency.
+
+    A stream that commits is named where others beside it do.
+    """
     points = view.in_phase(phase)
     kept = {p.key for p in without_parts(points)}
+    committing = Counter(levels for levels, _, operation in kept if operation == "commit")
     facts = []
     for key, name in series_names(points, None).items():
-        _, subject, operation = key
+        levels, subject, operation = key
         if key not in kept or is_kind(key):
             continue
         name = _program(name, key)
@@ -148,7 +153,8 @@ def plain_facts(view: View, phase: str) -> list[Fact]:
         if subject == SCAN:
             measures = _first_of(series, (MEAN,))
         elif operation == "commit":
-            name = tuple(part for part in name if part != subject) or (operation,)
+            if committing[levels] == 1:
+                name = tuple(part for part in name if part != subject) or (operation,)
             measures += _first_of(series, (MEAN,)) + _first_of(series, (P99,))
         elif operation == "transaction":
             measures += _first_of(series, (P99,))

@@ -261,10 +261,12 @@ TEXT: dict[str, tuple[str, str]] = {
     ),
     "note.timeline": (
         "Times from the begin of the phase, of the first run. Rates and means over the recorded "
-        "intervals that lie between two events whole; failed commands also over the interval that "
-        "an event lies in, counted from that event on.",
+        "intervals that lie between two events whole: what is shorter than an interval has "
+        "none. What failed in an interval that events cut is counted from the first fault in it "
+        "on, without a fault from the event before it.",
         "時刻はフェーズ開始から（最初の実行）。頻度と平均は出来事の間に完全に収まる記録区間から。"
-        "失敗したコマンドは、出来事を含む記録区間の分もその出来事以降に数える。",
+        "記録区間より短い間には値がない。出来事で分かれる記録区間に失敗したコマンドは、"
+        "その区間の最初の障害以降に、障害がなければ区間より前の出来事以降に数える。",
     ),
     "timeline.time": ("Time", "時刻"),
     "timeline.happened": ("What happened at its begin", "開始時の出来事"),

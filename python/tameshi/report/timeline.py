@@ -51,7 +51,7 @@ def _table(
         group = text("list.short").join(level_name(text, *pair) for pair in levels)
         for stretch in (s for s in cell["timeline"] if s["repetition"] == first):
             shown = _row(stretch, list(places), _off(cell), text)
-            shown += [Shown(str(_failed(stretch)))] if failures else []
+            shown += [Shown(_told_failed(stretch, text))] if failures else []
             shown += [Shown(_rebuild(stretch, text))] if rebuilds else []
             rows.append(Row(_span(stretch), tuple(shown), group=group))
     caption = text("table.timeline", phase=text.name(phase))
@@ -66,6 +66,12 @@ def _failures(cells: Sequence[Mapping[str, Any]]) -> bool:
 
 def _failed(stretch: Mapping[str, Any]) -> int:
     return sum(int(stream["failed"]) for stream in stretch["streams"])
+
+
+def _told_failed(stretch: Mapping[str, Any], text: Text) -> str:
+    failed = _failed(stretch)
+    is_told = failed or any(stream["seconds"] > 0 for stream in stretch["streams"])
+    return str(failed) if is_told else text("cell.none")
 
 
 def _span(stretch: Mapping[str, Any]) -> str:

@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from tameshi.stats.estimates import OPERATIONS, WindowData
 
 FEWEST_FAILED = 2
 """Failed commands without which a storage that completes nothing may have had nothing to do."""
+ONE_DRIVE = {"device", "partition", "over_provisioned"}
+"""Layers of a simulated storage that hold a single drive."""
 
 
-def dead_for(streams: Sequence[WindowData]) -> int | None:
+def dead_for(streams: Sequence[WindowData], gone_ns: int | None = None) -> int | None:
     """Nanoseconds at a window's end in which its storage completed nothing for any stream.
 
     None where it served until the end, where it never served, and where too few commands failed
-    from then on: what is asked of nobody is not missed.
+    from then on: what is asked of nobody is not missed. `gone_ns`: how long before the end it lost
+    all that could serve, if it did; the interval around that may have completed something before.
     """
     serving = [stream for stream in streams if any(_completed(stream))]
     if not serving:
         return None
-    silent_ns = min(_silent_ns(stream) for stream in serving)
+    silent_ns = min(_silent_ns(stream, gone_ns) for stream in serving)
     failed = sum(_failed_within(stream, silent_ns) for stream in streams)
     return silent_ns if silent_ns > 0 and failed >= FEWEST_FAILED else None
+
+
+def leaves_nothing(failure: Mapping[str, Any], model: Mapping[str, Any]) -> bool:
+    """Whether a `fail` event takes all that could serve from a simulated storage for ever.
+
+    Not if one member of several died, though it may be too much, nor behind a cache, which still
+    serves what it holds.
+    """
+    layers = set(_layers(model))
+    whole = failure["member"] is None and "channel" not in failure
+    return "cache" not in layers and (whole or layers <= ONE_DRIVE)
+
+
+def _layers(model: Mapping[str, Any]) -> Iterator[str]:
+    ((kind, node),) = model.items()
+    yield kind
+    if kind != "device":
+        yield from _layers(node["of"])
 
 
 def is_without_figures(streams: Sequence[WindowData]) -> bool:
@@ -37,19 +59,21 @@ def _completed(stream: WindowData) -> list[float]:
     return [sum(each) for each in zip(*told, strict=True)]
 
 
-def _silent_ns(stream: WindowData) -> int:
-    """Length of the intervals since the last that completed anything."""
+def _silent_ns(stream: WindowData, gone_ns: int | None) -> int:
+    """Length of the intervals since the last that completed anything, or from `gone_ns` in it."""
     completed = _completed(stream)
     last = max(place for place, count in enumerate(completed) if count)
-    return sum(stream.lengths_ns[last + 1 :])
+    silent_ns = sum(stream.lengths_ns[last + 1 :])
+    served_ns = silent_ns + stream.lengths_ns[last]
+    return gone_ns if gone_ns and silent_ns < gone_ns <= served_ns else silent_ns
 
 
 def _failed_within(stream: WindowData, last_ns: int) -> float:
-    """Commands that failed in the last so many nanoseconds."""
+    """Commands that failed in the intervals of the last so many nanoseconds."""
     failed, left_ns = 0.0, last_ns
     told = zip(stream.lengths_ns, stream.counters.get("load.failed", ()), strict=False)
     for length_ns, count in reversed(list(told)):
-        if length_ns > left_ns:
+        if left_ns <= 0:
             break
         failed, left_ns = failed + count, left_ns - length_ns
     return failed

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tameshi.stats.estimates import OPERATIONS, WindowData
 from tameshi.stats.intervals import digits
 
+Part = tuple[int, int, list[dict[str, Any]]]
+"""A stretch: its begin, its end, what happened at its begin."""
 MISSED = "missed"
 FAILED = "load.failed"
 KINDS = (
@@ -24,14 +26,14 @@ KINDS = (
     "hook_end",
 )
 """Kinds of events that a timeline tells."""
+FAULTS = {"fail", "power_cut", "failover", "crash", "restart", "hook_begin"}
+"""Kinds by which commands may fail that would not have failed before."""
 PARTICULARS = ("t_ns", "source", "kind", "command")
 """Fields of an event that its entry in a timeline does not repeat."""
 
 
-def stretches(
-    events: Sequence[Mapping[str, Any]], begin_ns: int, end_ns: int
-) -> list[tuple[int, int, list[dict[str, Any]]]]:
-    """The phase from `begin_ns` to `end_ns` cut at each event: begin, end, what happened at begin.
+def stretches(events: Sequence[Mapping[str, Any]], begin_ns: int, end_ns: int) -> list[Part]:
+    """The phase from `begin_ns` to `end_ns` cut at each event.
 
     What did not happen although the phase is over has a stretch without length at its end. Empty
     where nothing happened in it.
@@ -56,11 +58,39 @@ def _happened(event: Mapping[str, Any]) -> dict[str, Any]:
     return {"kind": event["kind"], **rest}
 
 
+def failed_around(
+    parts: Sequence[Part],
+    visits: Iterable[Sequence[int]],
+    counted: Iterable[tuple[int, int, float]],
+) -> list[float]:
+    """Commands that failed in intervals which events cut in two, by the stretch that they count to.
+
+    That is the one of the first fault that the interval holds, for what fails there follows from
+    it. Where it holds none, what fails began to before: then it is the one that it begins in.
+    `counted`: begin and end of intervals, and commands that failed; what began outside of the
+    phase's visits is another phase's work.
+    """
+    found = [0.0] * len(parts)
+    spans = list(visits)
+    for begin, end, failed in counted:
+        last = next((min(end, over) for came, over in spans if came <= begin < over), begin)
+        held = [place for place, part in enumerate(parts) if begin <= part[0] < last]
+        cuts = [place for place in held if parts[place][0] > begin]
+        if cuts:
+            faults = (place for place in held if _is_fault(parts[place]))
+            found[next(faults, cuts[0] - 1)] += failed
+    return found
+
+
+def _is_fault(part: Part) -> bool:
+    return any(event["kind"] in FAULTS for event in part[2])
+
+
 def service(subject: str, data: WindowData, failed_around: float = 0.0) -> dict[str, Any]:
     """Rate and mean latency of each operation of a stream in a stretch, and failed commands.
 
-    Over the intervals that lie in it whole; without any, `seconds` is zero. `failed_around`: in the
-    interval that the stretch's first event lies in, for what fails there follows from the event.
+    Over the intervals that lie in it whole; without any, `seconds` is zero. `failed_around`: what
+    failed in intervals that the stretch has but a part of, and counts to it.
     """
     seconds = sum(data.lengths_ns) / 1e9
     operations = {}
