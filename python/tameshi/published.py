@@ -11,7 +11,7 @@ import csv
 import functools
 import math
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -184,7 +184,19 @@ def _row(study: Summary, figure: Published, cells: Sequence[Cell]) -> dict[str, 
         "low": None if ours["low"] is None else ours["low"] / factor,
         "high": None if ours["high"] is None else ours["high"] / factor,
         "because": None,
+        "missing": list(_missing(line, figure, cells)),
     }
+
+
+def _missing(line: Listed | None, figure: Published, cells: Sequence[Cell]) -> Iterator[str]:
+    """What keeps a figure from standing beside ours: no list has it, or no cell shows it."""
+    if line is None:
+        yield "list"
+    levels = _levels(figure.cell)
+    told = [c for c in cells if _fits(c, figure.phase, levels) and c["estimates"]]
+    values = (_value(cell, figure) or _only(None) for cell in told)
+    if told and all(found["value"] is None for found in values):
+        yield "value"
 
 
 def _levels(cell: Mapping[str, Any]) -> dict[str, str]:

@@ -12,7 +12,19 @@ import first_look
 import pytest
 from rich.console import Console
 
+<<<<<<< HEAD
 from tameshi.report import standing
+=======
+from tameshi.report import (
+    ReportInputs,
+    markdown,
+    rich_tables,
+    standing,
+    terminal,
+    terminal_doubts,
+    terminal_summary,
+)
+>>>>>>> wtD
 from tameshi.report.facts import ratio_of
 from tameshi.report.figures import figures
 from tameshi.report.html import render
@@ -330,6 +342,23 @@ def test_published_figures_of_a_quick_study_are_marked_and_have_no_ratio() -> No
         assert table is not None and sign in table.caption and table.note
         assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)"]
         assert len(table.columns) == len(table.rows[0].cells) + 1
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_figures_that_stand_beside_nothing_are_told_in_the_caveats_and_on_the_terminal(
+    lang: str,
+) -> None:
+    found = first_look.results(("simulated",))
+    of = {"metric": "read.iops", "cell": {}}
+    missing = {"S1-1": [], "S1-2": ["list"], "S1-3": ["list", "value"]}
+    found["published"] = [{**of, "id": name, "missing": why} for name, why in missing.items()]
+    told = standing.unmatched(read_results(found), Text(lang))
+    assert [[name in line for name in missing] for line in told] == [
+        [False, True, True],
+        [False, False, True],
+    ]
+    assert set(told) <= set(standing.caveats(read_results(found), {}, Text(lang)))
+    assert terminal_doubts(ReportInputs(found), lang) == told
 
 
 def test_a_published_figure_tells_its_phase_and_which_operation_it_is_of() -> None:

@@ -66,6 +66,20 @@ def test_a_figure_is_given_in_the_unit_of_the_list(ours):
     assert (row["predicted"], row["unit"], row["published"]) == (1.0, "ms", None)
 
 
+def test_a_figure_that_no_list_has_or_no_cell_shows_says_so(ours):
+    place = {"drives": "one", "jobs": "1"}
+    rows = ours(
+        {"id": "asked", "cell": place},
+        {"id": "nobody", "cell": place},
+        {"id": "asked", "cell": place, "metric": "trim.iops"},
+        {"id": "asked", "cell": place, "per": "trim.iops"},
+        {"id": "nobody", "cell": place, "window": "elsewhere"},
+        {"id": "asked", "cell": {"drives": "not run"}, "metric": "trim.iops"},
+    )
+    told = [row["missing"] for row in rows]
+    assert told == [[], ["list"], ["value"], ["value"], ["list", "value"], []]
+
+
 def test_what_the_quick_part_finds_is_no_prediction(ours):
     figures = [{"id": i, "cell": {"drives": "two", "jobs": "2"}} for i in ("known", "asked")]
     bounded, plain = (ours(*figures, quick=quick)[1] for quick in (False, True))

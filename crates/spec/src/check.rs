@@ -6,7 +6,7 @@ use crate::plan::Summary;
 use crate::profile::{DeviceProfile, EngineProfile, HostProfile, Impossible, LinkProfile, Submission};
 use crate::resolve::unknown_name;
 use crate::run::{HostSpec, RunSpec, SteadyRule};
-use crate::study::{Derived, Event, Phase, Published, Rounds, Stack, Study, Until};
+use crate::study::{Event, Phase, Rounds, Stack, Study, Until};
 use tameshi_base::{InputError, InputErrorKind, Rate, Share, Size};
 use tameshi_workload::spec::Access;
 use tameshi_workload::{Arrivals, Objection, StreamSpec, Sync};
@@ -397,19 +397,6 @@ pub(crate) fn same_engine(
     Err(error)
 }
 
-/// The axes that a figure of several cells names, by key.
-fn axes_of(figure: &Published) -> Vec<(&'static str, String)> {
-    match &figure.derived {
-        None | Some(Derived::Most | Derived::RampIncluded) => vec![],
-        Some(Derived::MoreThan { cell } | Derived::RatioTo { cell } | Derived::GainOver { cell }) => {
-            cell.keys().map(|axis| ("cell", axis.clone())).collect()
-        }
-        Some(Derived::SameUpTo { axis, whatever, .. } | Derived::ApartFrom { axis, whatever, .. }) => {
-            vec![("axis", axis.clone()), ("whatever", whatever.clone())]
-        }
-    }
-}
-
 /// What the answer compares names axes, levels and phases that exist.
 pub(crate) fn answer<'r>(
     source: Source<'_>,
@@ -441,7 +428,7 @@ pub(crate) fn answer<'r>(
 }
 
 /// The names of all phases, in the order in which runs have them.
-fn phases_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<String> {
+pub(crate) fn phases_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<String> {
     let mut phases: Vec<String> = vec![];
     for phase in runs.flat_map(|run| &run.phases) {
         if !phases.contains(&phase.name) {
@@ -449,57 +436,6 @@ fn phases_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<String> {
         }
     }
     phases
-}
-
-/// Published figures name levels and phases that exist.
-pub(crate) fn published<'r>(
-    source: Source<'_>,
-    table: &Table<'_>,
-    study: &Summary,
-    runs: impl Iterator<Item = &'r RunSpec>,
-) -> Checked {
-    let phases = phases_of(runs);
-    for (index, figure) in study.published.iter().enumerate() {
-        let index = index.to_string();
-        for (axis, level) in &figure.cell {
-            let Some(known) = study.axes.iter().find(|known| known.name == *axis) else {
-                let axes = study.axes.iter().map(|known| known.name.clone()).collect();
-                return Err(unknown_name(
-                    source,
-                    table,
-                    &["published", &index, "cell", axis],
-                    &format!("axis (of figure {})", figure.id),
-                    axis,
-                    axes,
-                ));
-            };
-            if !known.levels.contains(&level.0) {
-                let what = format!("level of axis `{axis}` (of figure {})", figure.id);
-                return Err(unknown_name(
-                    source,
-                    table,
-                    &["published", &index, "cell", axis],
-                    &what,
-                    &level.0,
-                    known.levels.clone(),
-                ));
-            }
-        }
-        if let Some((key, axis)) =
-            axes_of(figure).into_iter().find(|(_, axis)| study.axes.iter().all(|a| a.name != *axis))
-        {
-            let known = study.axes.iter().map(|known| known.name.clone()).collect();
-            let path = ["published", &index, "derived"];
-            let what = format!("axis (`{key}` of figure {})", figure.id);
-            return Err(unknown_name(source, table, &path, &what, &axis, known));
-        }
-        if let Some(phase) = figure.phase.as_ref().filter(|phase| !phases.contains(phase)) {
-            let path = ["published", &index, "phase"];
-            let what = format!("phase (of figure {})", figure.id);
-            return Err(unknown_name(source, table, &path, &what, phase, phases.clone()));
-        }
-    }
-    Ok(())
 }
 
 /// What a run adds to a flash drive.

@@ -17,6 +17,7 @@ mod phases;
 pub mod plan;
 pub mod profile;
 mod programs;
+mod published;
 pub mod resolve;
 pub mod run;
 mod scale;

@@ -8,12 +8,12 @@ use crate::document::{Source, Table, merge};
 use crate::effects;
 use crate::happenings::Stage;
 use crate::phases::expand;
-use crate::programs;
 use crate::resolve::{Profiles, resolve_database, resolve_engine, resolve_host, resolve_storages, unsupported};
 use crate::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, World};
 use crate::search::{self, CellRates};
 use crate::sequence;
 use crate::study::{Answer, Method, Phase, Published, Search, Study, Varies, Window};
+use crate::{programs, published};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,8 @@ pub fn plan<'t>(name: &str, source: Source<'t>, request: &Request, profiles: &'t
         }
     }
     effects::are_used(source, &axes, &document, resolved.iter().map(|resolved| &resolved.1))?;
-    check::published(source, &document, &summary, resolved.iter().map(|resolved| &resolved.1))?;
+    let runs = resolved.iter().map(|resolved| &resolved.1);
+    published::check(source, &document, &study.published, &summary, runs)?;
     check::answer(source, &document, &summary, resolved.iter().map(|resolved| &resolved.1))?;
     if let Some(searched) = study.search.clone() {
         search::check(source, &document, study, &resolved[0].1, &summary.axes)?;

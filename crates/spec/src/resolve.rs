@@ -7,7 +7,7 @@ use crate::run::{DatabaseSpec, HostSpec, PhaseSpec, PhaseStream, RunSpec, Storag
 use crate::stacks::Place;
 use crate::study::{Engine, Mode, Phase, Study};
 use indexmap::IndexMap;
-use tameshi_base::{InputError, InputErrorKind, Size};
+use tameshi_base::{InputError, InputErrorKind};
 use tameshi_workload::program::ProgramSpec;
 
 /// Profiles that can be named: `(name, file, text)` of each.
@@ -334,7 +334,7 @@ pub(crate) fn resolve_storages(
     let mut storages = IndexMap::new();
     for name in used {
         if !storages.contains_key(&name) {
-            let storage = resolve_storage(source, table, study, &name, world, profiles)?;
+            let storage = resolve_storage(source, table, (study, phases), &name, world, profiles)?;
             storages.insert(name, storage);
         }
     }
@@ -344,7 +344,7 @@ pub(crate) fn resolve_storages(
 fn resolve_storage(
     source: Source<'_>,
     table: &Table<'_>,
-    study: &Study,
+    (study, phases): (&Study, &[PhaseSpec]),
     name: &str,
     world: World,
     profiles: &Profiles,
@@ -377,7 +377,7 @@ fn resolve_storage(
         error.accepted = vec![format!("at most \"{capacity}\"")];
         return Err(error);
     }
-    let (size, scale) = crate::scale::apply(source, table, study, name, &mut model, size)?;
+    let (size, scale) = crate::scale::apply(source, table, (study, phases), name, &mut model, size)?;
     Ok(StorageSpec { size, scale, sparse: false, model: Some(model) })
 }
 
@@ -403,10 +403,4 @@ pub(crate) fn unsupported(study: &Study, world: World, has_programs: bool) -> Ve
     let standby = study.uses.standby.iter();
     let standby = standby.map(|_| "use.standby: no world keeps a standby on a storage of its own yet".to_string());
     trace.chain(events).chain(memory).chain(log).chain(priorities).chain(standby).collect()
-}
-
-/// Bytes that are addressed by a stream of `size` bytes of storage.
-pub(crate) fn addressed(stream: &PhaseStream, size: Size) -> u64 {
-    let rest = size.0.saturating_sub(stream.stream.offset.0);
-    stream.stream.span.map_or(rest, |span| span.0.min(rest))
 }

@@ -6,10 +6,11 @@ use crate::document::{Source, Table};
 use crate::node::Node;
 use crate::profile::{Device, FlashProfile, Simulated};
 use crate::run::{PhaseSpec, StorageSpec};
+use crate::spans;
 use crate::study::{Aged, Stack, Study};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind, Share, Size, Time};
-use tameshi_workload::Pattern;
+use tameshi_workload::{Pattern, StreamSpec};
 
 /// Pages that a block keeps, and bytes that the used part of a storage keeps, at the scale that is chosen by itself.
 const PAGES_LEFT: u32 = 4;
@@ -31,7 +32,7 @@ const SHORTEST_ROUND: Time = Time(100_000_000);
 pub(crate) fn apply(
     source: Source<'_>,
     table: &Table<'_>,
-    study: &Study,
+    (study, phases): (&Study, &[PhaseSpec]),
     name: &str,
     model: &mut Node,
     size: Size,
@@ -54,26 +55,37 @@ pub(crate) fn apply(
         crate::surroundings::ambient(source, table, name, flash, ambient)?;
     }
     let most = flash.nand.pages_per_block.value;
-    let scale = stack.scale.unwrap_or_else(|| automatic(study, drives, flash, size));
+    let suited = automatic(study, drives, flash, size);
+    let scale = stack.scale.unwrap_or_else(|| with_room(phases, name, model, size, suited));
     if !(1..=most).contains(&scale) {
         let message = "at this scale a block of the drive has no page left, or more than it has";
         let mut error = source.error_at(table, &["storage", name, "scale"], InputErrorKind::BadValue, message);
         error.accepted = vec![format!("1 to {most}")];
         return Err(error);
     }
-    flash.simulated.scale = scale;
+    let scaled = take_on(model, size, scale);
     let capacity = model.capacity().0;
     if capacity < GRANULE_BYTES {
         return Err(nothing_left(source, table, name, model, scale));
     }
-    let scaled = Size(granules(size.0 / u64::from(scale)).clamp(GRANULE_BYTES.min(capacity), capacity));
-    let scaled = if scale == 1 { size } else { scaled };
     let used = (u128::from(scaled.0) * u128::from(visible.0)).div_ceil(u128::from(capacity.max(1))) as u32;
     let used = Share(used.min(Share::WHOLE.0));
     if let Device::Flash(flash) = model.drive_mut() {
-        flash.simulated = Simulated { scale, written: stack.written.unwrap_or_default(), used, ..flash.simulated };
+        flash.simulated = Simulated { written: stack.written.unwrap_or_default(), used, ..flash.simulated };
     }
     Ok((scaled, scale))
+}
+
+/// Gives a storage's drives a scale; returns the storage's size at it.
+fn take_on(model: &mut Node, size: Size, scale: u32) -> Size {
+    if let Device::Flash(flash) = model.drive_mut() {
+        flash.simulated.scale = scale;
+    }
+    if scale == 1 {
+        return size;
+    }
+    let capacity = model.capacity().0;
+    Size(granules(size.0 / u64::from(scale)).clamp(GRANULE_BYTES.min(capacity), capacity))
 }
 
 /// The error of a storage of which less than a block is left at its scale.
@@ -151,6 +163,20 @@ fn automatic(study: &Study, drives: u32, flash: &FlashProfile, size: Size) -> u3
     1 << by_size.min(by_spans(study, drives, flash, size)).clamp(1, SHOWN).ilog2()
 }
 
+/// The scale, or the greatest half, quarter … of it at which each stream has room in the storage.
+fn with_room(phases: &[PhaseSpec], name: &str, model: &mut Node, size: Size, suited: u32) -> u32 {
+    let mut scale = suited;
+    while scale > 1 {
+        let scaled = take_on(model, size, scale);
+        let on_it = phases.iter().flat_map(|phase| &phase.streams).filter(|stream| stream.storage == name);
+        if on_it.map(|on_it| part(&on_it.stream, scale.into())).all(|stream| spans::has_room(&stream, scaled)) {
+            break;
+        }
+        scale /= 2;
+    }
+    scale
+}
+
 /// The scale at which the smallest part that is not worked on in order still lies on all dies alike, as far as the storage does not get too large.
 fn by_spans(study: &Study, drives: u32, flash: &FlashProfile, size: Size) -> u64 {
     let streams = study.workload.stream.values().filter(|stream| stream.pattern != Pattern::Sequential);
@@ -190,11 +216,9 @@ pub(crate) fn shrink(phases: &mut [PhaseSpec], storages: &IndexMap<String, Stora
         let scale = |storage: &String| storages.get(storage).map_or(1, |storage| u64::from(storage.scale));
         let least = phase.streams.iter().map(|stream| scale(&stream.storage)).min().unwrap_or(1);
         for stream in &mut phase.streams {
-            let (by, longest) = (scale(&stream.storage), stream.stream.longest().0);
+            let by = scale(&stream.storage);
             if by > 1 {
-                stream.stream.offset = Size(granules(stream.stream.offset.0 / by));
-                stream.stream.span =
-                    stream.stream.span.map(|span| Size(granules(span.0 / by).max(longest.min(span.0))));
+                stream.stream = part(&stream.stream, by);
             }
         }
         if least > 1 {
@@ -203,6 +227,16 @@ pub(crate) fn shrink(phases: &mut [PhaseSpec], storages: &IndexMap<String, Stora
                 *round = Time((round.0 / least).max(SHORTEST_ROUND.0.min(round.0)));
             }
         }
+    }
+}
+
+/// A stream on its part of a storage at a scale.
+fn part(stream: &StreamSpec, scale: u64) -> StreamSpec {
+    let longest = stream.longest().0;
+    StreamSpec {
+        offset: Size(granules(stream.offset.0 / scale)),
+        span: stream.span.map(|span| Size(granules(span.0 / scale).max(longest.min(span.0)))),
+        ..stream.clone()
     }
 }
 

@@ -45,12 +45,13 @@ def terminal_summary(inputs: ReportInputs, lang: str = "en") -> list[str]:
 
 
 def terminal_doubts(inputs: ReportInputs, lang: str = "en") -> list[str]:
-    """The verdict of a study that is not sound as a whole, and its reasons."""
-    view = read_results(inputs.results)
+    """The verdict of a study that is not sound as a whole, and what is published in vain."""
+    view, text = read_results(inputs.results), Text(lang)
+    unmatched = standing.unmatched(view, text)
     if view.verdict["level"] == "valid":
-        return []
-    verdict, *reasons = _standing(view, Text(lang))
-    return [verdict, *(f"  {reason}" for reason in reasons)]
+        return unmatched
+    verdict, *reasons = _standing(view, text)
+    return [verdict, *(f"  {reason}" for reason in reasons), *unmatched]
 
 
 def _line(answer: Answer, text: Text) -> str:

@@ -134,6 +134,21 @@ def published(view: View, text: Text) -> Table | None:
     return Table("published", text("table.published"), columns, tuple(rows), note)
 
 
+def unmatched(view: View, text: Text) -> list[str]:
+    """Published figures that stand beside nothing, and why."""
+    lines = []
+    for what in ("list", "value"):
+        figures = [
+            text("published.of", figure=entry["id"], metric=entry["metric"])
+            for entry in view.published
+            if what in entry.get("missing", ())
+        ]
+        if figures:
+            listed = text("list.separator").join(figures)
+            lines.append(text(f"caveat.published.{what}", figures=listed))
+    return lines
+
+
 def _compared(view: View, entry: Mapping[str, Any], text: Text) -> Shown | None:
     """Ours by what is published; within a range that is published no number says more."""
     ours, known = entry.get("predicted"), entry.get("published")
@@ -273,6 +288,7 @@ def model_label(world: str, environment: Mapping[str, Any], text: Text) -> str:
 def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -> list[str]:
     """What a reader must know before believing the numbers, the gravest first."""
     found = [line for cell in view.cells for line in _incomplete(cell, text)]
+    found += unmatched(view, text)
     for world in view.worlds:
         if world in MODELLED:
             model = by_world.get(world, {}).get("model") or text("model.unnamed")

@@ -1329,6 +1329,15 @@ TEXT: dict[str, tuple[str, str]] = {
         "Failed: {cell} ({failed} of {runs} runs).",
         "失敗：{cell}（{runs}回のうち{failed}回）。",
     ),
+    "caveat.published.list": (
+        "The lists of published figures (published/) don't have {figures}: nothing is compared.",
+        "公表値のリスト（published/）に{figures}がないため、比較していない。",
+    ),
+    "caveat.published.value": (
+        "No cell shows what this published figure is of: {figures}.",
+        "この公表値に対応する結果がどのセルにもない：{figures}。",
+    ),
+    "published.of": ("{figure} ({metric})", "{figure}（{metric}）"),
     "caveat.empty": ("No result: {cell}.", "結果なし：{cell}。"),
     "caveat.simulated": (
         "What is simulated ({model}) holds for the modelled drive, not for the disk at hand.",

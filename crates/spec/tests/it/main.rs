@@ -7,6 +7,7 @@ mod errors;
 mod events;
 mod planning;
 mod programs;
+mod published;
 mod scale;
 mod stacks;
 mod support;

@@ -75,6 +75,21 @@ fn a_small_part_that_is_worked_on_at_random_keeps_its_dies() {
     assert_eq!(run("device = \"flash\"\nscale = 64", "span = \"64 MiB\"").storage["disk"].scale, 64);
 }
 
+/// A store whose journal and trees need 26,880 MiB.
+const STORE: &str = "pattern = \"sequential\"\nread = \"0 %\"\nsync = { group_commit = { committers = 4 } }\nlsm = { memtable = \"64 MiB\", journal = \"1 GiB\", fan_out = 4, levels = 4, block_size = \"256 KiB\", queue_depth = 8 }";
+
+#[test]
+fn the_scale_that_is_chosen_by_itself_leaves_room_for_what_each_stream_needs() {
+    assert_eq!(run("device = \"flash\"", STORE).storage["disk"].scale, 16, "a 32nd of 800 GB are 25 GB");
+    let hot = |span| format!("span = \"{span}\"\npattern.hot_cold = {{ accesses = \"90 %\", hot = \"1 %\" }}");
+    let scale = |stream: &str| run("device = \"flash\"\nsize = \"40 GiB\"", stream).storage["disk"].scale;
+    assert_eq!((scale(&hot("2 GiB")), scale(&hot("2 MiB"))), (32, 1), "a hundredth of 2 MiB are five blocks");
+    let study = SMALL.replacen("device = \"null\"", "device = \"flash\"\nscale = 32", 1);
+    let study = study.replacen("[workload.stream.s]", &format!("[workload.stream.s]\n{STORE}"), 1);
+    let error = planned_in(&study, World::Simulated, &with_flash()).expect_err("the scale leaves 25 GB");
+    check_golden("scale_that_leaves_a_tree_no_room", &error.to_string());
+}
+
 #[test]
 fn no_scale_is_chosen_by_itself_that_results_were_not_shown_at() {
     let mut profiles = profiles();

@@ -1,0 +1,63 @@
+//! Published figures name metrics, subjects and windows that there are; what there is not is told at its place.
+
+use crate::errors::check_golden;
+use crate::support::{SMALL, planned, planned_in, profiles};
+use tameshi_base::InputErrorKind;
+use tameshi_spec::run::World;
+
+fn with(figure: &str) -> String {
+    format!("{SMALL}[window.late]\nfrom = \"500 ms\"\n[[published]]\nid = \"S1\"\ncell = {{}}\n{figure}\n")
+}
+
+const TPCC: &str = "title = \"t\"\nquestion = \"q?\"\n[storage.disk]\nsize = \"1 GiB\"\n[engine.sqlite]\n[workload.tpcc]\nwarehouses = 1\nclients = 1\n[phase.p]\nworkload = [\"tpcc\"]\nuntil = { time = \"1 s\" }\n[[published]]\nid = \"S1\"\ncell = {}\nmetric = \"transaction.rate\"\n";
+
+#[test]
+fn a_figure_of_what_is_not_there_is_refused_at_its_place() {
+    for (name, figure) in [
+        ("published_metric_that_does_not_exist", "metric = \"read.iopss\""),
+        ("published_metric_of_all_that_does_not_exist", "metric = \"all.latency.p99\""),
+        ("published_metric_that_is_divided_by_none", "metric = \"read.iops\"\nper = \"nosuch\""),
+        ("published_metric_of_all_that_is_divided", "metric = \"all.iops\"\nper = \"write.iops\""),
+        ("published_subject_that_does_not_exist", "metric = \"read.iops\"\nsubject = \"nosuch\""),
+        ("published_window_that_does_not_exist", "metric = \"read.iops\"\nwindow = \"lat\""),
+        ("published_phase_that_does_not_exist", "metric = \"read.iops\"\nphase = \"nosuch\""),
+    ] {
+        let error = planned(&with(figure)).expect_err(name);
+        assert_eq!(error.kind, InputErrorKind::UnknownName, "{error}");
+        check_golden(name, &error.to_string());
+    }
+    let study = format!("{TPCC}subject = \"tpcc.delivry\"\n");
+    let error = planned_in(&study, World::Measured, &profiles()).expect_err("no such transaction");
+    check_golden("published_transaction_that_does_not_exist", &error.to_string());
+}
+
+#[test]
+fn a_figure_may_be_of_all_that_a_study_shows() {
+    for figure in [
+        "metric = \"read.iops\"\nper = \"write.iops\"",
+        "metric = \"all.latency.mean\"\nsubject = \"s\"\nwindow = \"late\"",
+        "metric = \"read.latency.mean\"\nwindow = \"all\"\nphase = \"p\"",
+    ] {
+        planned(&with(figure)).unwrap_or_else(|error| panic!("{error}"));
+    }
+    for subject in ["tpcc", "tpcc.new_order", "tpcc.delivery", "server", "client", "disk"] {
+        let study = format!("{TPCC}subject = \"{subject}\"\n");
+        planned_in(&study, World::Measured, &profiles()).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let search = "[search]\nstream = \"s\"\nlimit = { metric = \"read.latency.p95\", below = \"1 ms\" }\n";
+    planned(&(with("metric = \"read.latency.p95\"") + search)).expect("the percentile that is limited is estimated");
+    planned(&with("metric = \"read.latency.p95\"")).expect_err("and no other is");
+}
+
+#[test]
+fn a_figure_is_told_at_its_own_place_where_the_quick_part_leaves_out_one_before_it() {
+    let figure =
+        |cell: &str, metric: &str| format!("[[published]]\nid = \"S\"\ncell = {cell}\nmetric = \"{metric}\"\n");
+    let axis = "[axis.d]\nset = \"workload.stream.s.queue_depth\"\nlevels = [1, 2]\n[quick]\naxis.d.levels = [2]\n";
+    let text = [SMALL, axis, &figure("{ d = 1 }", "read.iops"), &figure("{ d = 2 }", "nosuch")].concat();
+    let source = tameshi_spec::document::Source { file: "t.toml", text: &text };
+    let request = tameshi_spec::plan::Request { world: World::Simulated, quick: true, rates: vec![] };
+    let error = tameshi_spec::plan::plan("t", source, &request, &profiles()).expect_err("no such metric");
+    assert_eq!((error.key.as_str(), error.found.as_str()), ("published.1.metric", "nosuch"));
+    assert!(error.source_line.contains("nosuch"), "{error}");
+}
