@@ -12,25 +12,13 @@ import first_look
 import pytest
 from rich.console import Console
 
-<<<<<<< HEAD
 from tameshi.report import standing
-=======
-from tameshi.report import (
-    ReportInputs,
-    markdown,
-    rich_tables,
-    standing,
-    terminal,
-    terminal_doubts,
-    terminal_summary,
-)
->>>>>>> wtD
 from tameshi.report.facts import ratio_of
 from tameshi.report.figures import figures
 from tameshi.report.html import render
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.matrices import matrices
-from tameshi.report.plain import markdown, rich_tables, terminal, terminal_summary
+from tameshi.report.plain import markdown, rich_tables, terminal, terminal_doubts, terminal_summary
 from tameshi.report.points import read_results
 from tameshi.report.strings import LANGUAGES
 from tameshi.report.summary import answers, overview
