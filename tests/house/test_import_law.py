@@ -14,7 +14,7 @@ CRATES = {
     "base": set(),
     "record": {"base"},
     "workload": {"base"},
-    "spec": {"record", "workload"},
+    "spec": {"base", "workload"},
     "sim": {"spec", "record", "workload"},
     "blockio": {"spec", "record", "workload"},
     "oltp": {"spec", "record", "workload"},

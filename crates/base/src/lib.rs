@@ -1,10 +1,11 @@
 //! What everything else is built from: units, integer time, named seeded streams of randomness,
-//! the command a device understands, and the shape of an error in a user's file.
+//! the command a device understands, the registry of metrics, and the shape of an error in a user's file.
 //!
 //! Nothing here reads a clock, a file or the environment.
 
 pub mod command;
 pub mod error;
+pub mod metrics;
 pub mod random;
 pub mod units;
 

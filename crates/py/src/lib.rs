@@ -106,7 +106,7 @@ fn backends() -> Vec<&'static str> {
 /// The metric registry.
 #[pyfunction]
 fn metrics() -> PyResult<String> {
-    json(&tameshi_record::metrics::METRICS)
+    json(&tameshi_base::metrics::METRICS)
 }
 
 /// Latencies per tag of an interval log's text; `windows` names, by phase, the first and last round that count.

@@ -9,7 +9,6 @@ pub mod interval;
 pub mod journal;
 pub mod ledger;
 mod merge;
-pub mod metrics;
 pub mod operation;
 pub mod outage;
 mod share;

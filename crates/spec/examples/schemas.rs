@@ -23,7 +23,7 @@ fn main() -> std::io::Result<()> {
         let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
         std::fs::write(Path::new(&folder).join(format!("{name}.schema.json")), text + "\n")?;
     }
-    let metrics = serde_json::to_string_pretty(tameshi_record::metrics::METRICS).expect("the registry is JSON");
+    let metrics = serde_json::to_string_pretty(tameshi_base::metrics::METRICS).expect("the registry is JSON");
     std::fs::write(Path::new(&folder).join("metrics.json"), metrics + "\n")?;
     Ok(())
 }

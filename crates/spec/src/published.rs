@@ -8,7 +8,7 @@ use crate::run::RunSpec;
 use crate::study::{Derived, Published};
 use indexmap::{IndexMap, IndexSet};
 use tameshi_base::InputError;
-use tameshi_record::metrics::METRICS;
+use tameshi_base::metrics::METRICS;
 use tameshi_workload::program::Program;
 
 type Checked = Result<(), InputError>;

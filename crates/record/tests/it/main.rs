@@ -176,7 +176,7 @@ fn lateness_and_reaping_are_recorded_only_where_there_is_any_and_jobs_keep_the_w
         let row = format!("1000000000,1000000000,small,load.{metric},{value}\n");
         assert_eq!(series.matches(&row).count(), 1, "{row}{series}");
     }
-    let names: Vec<&str> = tameshi_record::metrics::METRICS.iter().map(|metric| metric.name).collect();
+    let names: Vec<&str> = tameshi_base::metrics::METRICS.iter().map(|metric| metric.name).collect();
     assert!(expected.iter().all(|(metric, _)| names.contains(&format!("load.{metric}").as_str())));
     let summary = summarise(&read(&folder, "histograms/load.hlog"), &Windows::new()).expect("reads back");
     assert_eq!((summary["0/steady/small/slip"].max, summary["0/steady/small/lag"].count), (900, 2));

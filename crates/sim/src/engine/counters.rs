@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn every_counter_is_in_the_registry() {
-        let known = |name: &str| tameshi_record::metrics::METRICS.iter().any(|metric| metric.name == name);
+        let known = |name: &str| tameshi_base::metrics::METRICS.iter().any(|metric| metric.name == name);
         assert!(NAMES.iter().all(|name| known(name)), "{NAMES:?}");
         let mut counters = Counters::new();
         counters.spent(Why::Thinking, 0, 5);
