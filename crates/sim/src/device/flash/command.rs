@@ -324,8 +324,8 @@ impl Flash {
         &self.slots[slot as usize].done
     }
 
-    /// A slot's command is complete, and the same submitter begins another at that instant in its place, which does this and is
-    /// there and so long: what [`Flash::leave`] and [`Flash::submit`] do one after the other, where nothing waits.
+    /// A slot's command is complete, and its submitter's next one, of such a kind, place and length, begins at that instant: what
+    /// [`Flash::leave`] and [`Flash::submit`] do one after the other, where nothing waits.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, slot: u32, (kind, offset_bytes, length_bytes): (CommandKind, u64, u32), now: Nanos) {
         let Slot { done, epoch, .. } = &mut self.slots[slot as usize];
