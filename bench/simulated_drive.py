@@ -9,8 +9,9 @@ loop (`crates/sim/examples/bare_flash.rs`) draws a block and looks it up, or wri
 The drive is a TLC NVMe profile at a capacity scale with 256 outstanding, run by `tameshi run`: all
 of its record is written, histograms, series, the parts of every latency and the digest. *Timed*
 is the loop with the least that time and a record can be: as many outstanding in the simulator's
-queue of events, a latency in one histogram, the digest's hash. The `null` device tells what the
-load, virtual time and the record are by themselves.
+queue of events, a latency in one histogram, the digest's hash. *By hand* is the arithmetic of one
+drive's read written out alone (`crates/sim/examples/read_by_hand.rs`). The `null` device tells what
+the load, virtual time and the record are by themselves.
 Processor time is the worker's, from the begin of the measured phase to its end (what was written
 before the run is laid out in the phase before), and the loop's. A pair runs each once, in an order
 that alternates; a ratio is a geometric mean over pairs, with a 95 % interval from three pairs on.
@@ -146,7 +147,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Row:
-    """One kind on so much flash: means of both in ns, and the ratio of their speeds."""
+    """One kind on so much flash: means in ns, and how fast each is beside the bare loop."""
 
     kind: str
     drive: Drive
@@ -154,6 +155,9 @@ class Row:
     timed_ns: float
     drive_ns: float
     ratio: tuple[float, float, float]
+    hand_ns: float | None
+    """Of a read by hand."""
+    hand_ratio: tuple[float, float, float]
     memory: int
 
 
@@ -262,30 +266,40 @@ def bare(program: Path, kind: str, drive: Drive) -> float:
     return float(json.loads(subprocess.check_output(words))["ns"])
 
 
-def by_hand(program: Path, pairs: int) -> float:
+def by_hand(program: Path, drive: Drive) -> float:
     """Nanoseconds of a read where the model's arithmetic for it stands alone, written out."""
-    outputs = [subprocess.check_output([program, str(KINDS["reads"][2])]) for _ in range(pairs)]
-    return fmean(float(json.loads(output)["ns"]) for output in outputs)
+    words = [str(program), str(KINDS["reads"][2]), str(drive.scale)]
+    return float(json.loads(subprocess.check_output(words))["ns"])
 
 
-def row(program: Path, kind: str, drive: Drive, pairs: int) -> Row:
-    """Both, in turns."""
+def row(programs: tuple[Path, Path], kind: str, drive: Drive, pairs: int) -> Row:
+    """All of them, in turns; `programs` are the loop and a read by hand."""
     runs: list[Run] = []
     loops: list[float] = []
     timed: list[float] = []
+    hand: list[float] = []
     text, millions = study_text(kind, drive), KINDS[kind][2]
     profile = drive.path if drive.is_peers else None
     for pair in range(pairs):
         if pair % 2 == 0:
-            loops.append(bare(program, kind, drive))
+            loops.append(bare(programs[0], kind, drive))
         runs.append(simulated(text, millions, profile))
-        timed.append(bare(program, f"timed-{kind}", drive))
+        timed.append(bare(programs[0], f"timed-{kind}", drive))
+        if kind == "reads":
+            hand.append(by_hand(programs[1], drive))
         if pair % 2 == 1:
-            loops.append(bare(program, kind, drive))
-    ratio = interval([loop / run.ns for loop, run in zip(loops, runs, strict=True)])
-    memory = max(run.memory for run in runs)
-    drive_ns = fmean(run.ns for run in runs)
-    return Row(kind, drive, fmean(loops), fmean(timed), drive_ns, ratio, memory)
+            loops.append(bare(programs[0], kind, drive))
+    return Row(
+        kind,
+        drive,
+        fmean(loops),
+        fmean(timed),
+        fmean(run.ns for run in runs),
+        interval([loop / run.ns for loop, run in zip(loops, runs, strict=True)]),
+        fmean(hand) if hand else None,
+        interval([loop / ns for loop, ns in zip(loops, hand, strict=True)]) if hand else (0, 0, 0),
+        max(run.memory for run in runs),
+    )
 
 
 def interval(ratios: Sequence[float]) -> tuple[float, float, float]:
@@ -309,17 +323,21 @@ def is_like(of: Row) -> bool:
     return of.kind != PEERED or (of.drive.is_peers and of.drive.depth == 1)
 
 
+def share(ratio: tuple[float, float, float]) -> str:
+    """A ratio in percent, with its interval where it has one."""
+    middle, low, high = (100 * part for part in ratio)
+    return f"{middle:.0f} %" + (f" ({low:.0f}–{high:.0f})" if high > low else "")
+
+
 def cells(of: Row) -> list[str]:
     """A row as texts."""
-    middle, low, high = (100 * ratio for ratio in of.ratio)
-    share = f"{middle:.0f} %" + (f" ({low:.0f}–{high:.0f})" if high > low else "")
     rate = f"{1e3 / of.drive_ns:.1f} million"
     name = of.kind.replace("-", " ") + (", one at a time" if of.drive.depth == 1 else "")
     costs = [f"{ns:.0f}" for ns in (of.bare_ns, of.timed_ns, of.drive_ns)]
     timed = f"{100 * of.bare_ns / of.timed_ns:.0f} %"
     times = f"{1e9 / of.drive_ns / PEERS[of.kind].rate:.0f}"
     times = times if is_like(of) else f"({times})"
-    return [f"{of.drive.gib} GiB", name, *costs, rate, share, timed, times]
+    return [f"{of.drive.gib} GiB", name, *costs, rate, share(of.ratio), timed, times]
 
 
 def memory_text(rows: Sequence[Row]) -> str:
@@ -370,12 +388,20 @@ def peers_text(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def share_text(rows: Sequence[Row], hand_ns: float) -> list[str]:
+def hand_texts(rows: Sequence[Row]) -> list[str]:
+    """What a read by hand takes at each size."""
+    return [
+        f"{of.hand_ns:.0f} ns at {of.drive.gib} GiB ({share(of.hand_ratio)} of the loop's speed)"
+        for of in rows
+        if of.hand_ns
+    ]
+
+
+def share_text(rows: Sequence[Row]) -> list[str]:
     """Which rows fall short of the share that is wanted, and how near one can come to it."""
     large = [of for of in rows if not of.drive.is_peers]
     short = [of for of in large if of.ratio[0] < SHARE]
     names = ", ".join(f"{of.kind.replace('-', ' ')} at {of.drive.gib} GiB" for of in short)
-    reads = next(of for of in large if of.kind == "reads")
     return [
         f"The bar is {SHARE * 100:.0f} % of the bare loop's speed. "
         + (f"It is missed by: {names}." if short else "Every row reaches it."),
@@ -383,17 +409,13 @@ def share_text(rows: Sequence[Row], hand_ns: float) -> list[str]:
         "written out by hand, with a controller's turn, a die, a channel, the link, the parts of",
         "the latency, its histogram and the digest, and without anything else that may be there",
         "(other jobs and drives, programs in the way, wear, limits of power, a buffer; see",
-        "`crates/sim/examples/read_by_hand.rs`). "
-        f"At {reads.drive.gib} GiB it takes {hand_ns:.0f} ns,",
-        f"{100 * reads.bare_ns / hand_ns:.0f} % of the bare loop's speed.",
+        "`crates/sim/examples/read_by_hand.rs`), in the same turns. It takes",
+        " and\n".join(hand_texts(rows)) + ".",
     ]
 
 
-def page(
-    rows: Sequence[Row], alone: tuple[float, float], pairs: tuple[int, int], sizes: tuple[int, int]
-) -> str:
-    """The table as a page of docs/validation; `alone` is the null device and a read by hand, ns."""
-    floor, hand_ns = alone
+def page(rows: Sequence[Row], floor: float, pairs: tuple[int, int], sizes: tuple[int, int]) -> str:
+    """The table as a page of docs/validation; `floor` is the null device, in ns."""
     lines = [
         "# What an I/O costs the simulator",
         "",
@@ -418,7 +440,7 @@ def page(
         f"The `null` device, which completes everything at once, takes {floor:.0f} ns: the load,",
         "virtual time, the histogram, the parts of each latency and the digest, without a drive.",
         "",
-        *share_text(rows, hand_ns),
+        *share_text(rows),
         "",
         *peers_text(rows),
         "",
@@ -443,8 +465,8 @@ def main() -> None:
     if unknown := set(kinds) - set(KINDS):
         parser.error(f"{', '.join(sorted(unknown))}: one of {', '.join(KINDS)}")
     pairs = (arguments.pairs, arguments.large_pairs if sizes[1] > sizes[0] else 0)
-    console, program = Console(), build("bare_flash")
-    floor, hand_ns = simulated(null_text(20), 20).ns, by_hand(build("read_by_hand"), pairs[0])
+    console, programs = Console(), (build("bare_flash"), build("read_by_hand"))
+    floor = simulated(null_text(20), 20).ns
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         peers = [of_peer(Path(scratch), depth) for depth in (1, DEPTH)]
@@ -452,17 +474,18 @@ def main() -> None:
         for gib, count in zip(sizes, pairs, strict=True):
             planned += [(kind, scaled(gib), count) for kind in kinds if count]
         for kind, drive, count in planned:
-            rows.append(row(program, kind, drive, count))
+            rows.append(row(programs, kind, drive, count))
             console.print(*cells(rows[-1]), sep="  ")
     table = Table(*HEADINGS)
     for found in rows:
         table.add_row(*cells(found))
     console.print(table)
-    console.print(f"null device: {floor:.0f} ns; a read by hand: {hand_ns:.0f} ns")
+    console.print(f"null device: {floor:.0f} ns")
+    console.print("a read by hand:", ", ".join(hand_texts(rows)) or "not measured")
     console.print(memory_text(rows))
     if arguments.write:
         path = ROOT / "docs" / "validation" / "simulated-drive.md"
-        path.write_text(page(rows, (floor, hand_ns), pairs, sizes), encoding="utf-8")
+        path.write_text(page(rows, floor, pairs, sizes), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-//! What a random read of 4 KiB of one drive costs where nothing else can happen: `cargo run --release -p tameshi-sim --example read_by_hand`.
+//! What a random read of 4 KiB of one drive costs where nothing else can happen:
+//! `cargo run --release -p tameshi-sim --example read_by_hand -- [MILLIONS [SCALE]]`.
 //!
-//! The arithmetic of the flash model for one drive (`nvme-tlc-3.84tb` at a 128th of its capacity, written once, 256 outstanding), written out
-//! by hand: a controller's turn, a die, a channel, the link, the parts of the latency, its histogram, the digest. What it takes less
+//! The arithmetic of the flash model for one drive (`nvme-tlc-3.84tb` at a 128th of its capacity, or another part, written once, 256
+//! outstanding), written out by hand: a controller's turn, a die, a channel, the link, the parts of the latency, its histogram, the digest. What it takes less
 //! than the simulated drive is the price of everything else that may be there: other jobs, drives, controllers, programs, wear, limits of power.
 //! Its mean latency is the simulated one (`tameshi run` of such a study), or it does something else.
 
@@ -18,7 +19,8 @@ use xxhash_rust::xxh3::Xxh3;
 const DEPTH: u32 = 256;
 const AHEAD: usize = 16;
 const TOGETHER: usize = 50;
-const LOGICAL: u32 = 7_324_218;
+/// Mapping units that the host sees of the whole drive.
+const LOGICAL: u32 = 937_500_000;
 /// Program units of a block: 9 pages on 60 dies that hold data, 16 units in each.
 const PAGES: u32 = 9;
 const PER_BLOCK: u32 = PAGES * 60;
@@ -47,6 +49,7 @@ struct Die {
 
 /// The drive, and what is asked of it.
 struct Drive {
+    logical: u32,
     ftl: Ftl,
     random: Random,
     ahead: [u32; AHEAD],
@@ -60,11 +63,11 @@ struct Drive {
 }
 
 impl Drive {
-    fn new() -> Self {
+    fn new(logical: u32) -> Self {
         let units_per_block = PER_BLOCK * IN_PROGRAM;
         let shape = Shape {
-            logical: LOGICAL,
-            blocks: (u64::from(LOGICAL) * 1145 / 1000 / u64::from(units_per_block)) as u32 + 1,
+            logical,
+            blocks: (u64::from(logical) * 1145 / 1000 / u64::from(units_per_block)) as u32 + 1,
             units_per_block,
             reserve_blocks: 8,
             separate: true,
@@ -74,17 +77,17 @@ impl Drive {
             idle_blocks: 0,
         };
         let mut ftl = Ftl::new(shape, Random::named(1, "victims")).expect("a layer");
-        (0..LOGICAL).for_each(|unit| ftl.write_untimed(unit));
+        (0..logical).for_each(|unit| ftl.write_untimed(unit));
         let mut random = Random::named(1, "by hand");
-        let ahead = [(); AHEAD].map(|()| random.below(LOGICAL.into()) as u32);
+        let ahead = [(); AHEAD].map(|()| random.below(logical.into()) as u32);
         let (dies, channels) = ([Die::default(); 64], [0; 16]);
-        Self { ftl, random, ahead, place: 0, dies, channels, link: 0, next_turn: 0, busy: [0; 4] }
+        Self { logical, ftl, random, ahead, place: 0, dies, channels, link: 0, next_turn: 0, busy: [0; 4] }
     }
 
     /// A read that begins at `now`: when it is over, and where its time goes.
     #[inline(always)]
     fn read(&mut self, now: u64) -> (u64, Slot) {
-        let soon = self.random.below(LOGICAL.into()) as u32;
+        let soon = self.random.below(self.logical.into()) as u32;
         self.ftl.prefetch(soon);
         let unit = std::mem::replace(&mut self.ahead[self.place], soon);
         self.place = (self.place + 1) % AHEAD;
@@ -129,8 +132,10 @@ fn processor_ns() -> f64 {
 }
 
 fn main() {
-    let reads = std::env::args().nth(1).map_or(20, |millions| millions.parse::<u64>().expect("millions")) * 1_000_000;
-    let (mut drive, mut agenda, mut slots) = (Drive::new(), Agenda::new(), [Slot::default(); DEPTH as usize]);
+    let mut numbers = std::env::args().skip(1).map(|number| number.parse::<u32>().expect("a number"));
+    let reads = u64::from(numbers.next().unwrap_or(20)) * 1_000_000;
+    let drive = Drive::new(LOGICAL / numbers.next().unwrap_or(128));
+    let (mut drive, mut agenda, mut slots) = (drive, Agenda::new(), [Slot::default(); DEPTH as usize]);
     let (mut tally, mut hash, mut waiting) = (Tally::default(), Xxh3::new(), Vec::with_capacity(TOGETHER * 40));
     let (mut parts, mut depths, mut slowest, mut sum) = ([0u64; 4], [0u64; 32], 0u64, 0u64);
     for slot in 0..DEPTH {
