@@ -1,4 +1,4 @@
-"""Drift, outliers and spread: seen where they are, and seldom where they are not."""
+"""Drift, transients, outliers and spread: seen where they are, and seldom where they are not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from test_intervals import window
 
 from tameshi.stats import flags
 from tameshi.stats.estimates import WindowData
-from tameshi.stats.flags import drift_over, drift_within, outliers, spread
+from tameshi.stats.flags import drift_over, drift_within, outliers, spread, transient
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.6, 0.8])
@@ -70,6 +70,33 @@ def test_a_certain_but_small_drift_is_not_flagged() -> None:
 def test_short_empty_and_constant_series_do_not_drift() -> None:
     for series in ([], [1.0] * 5, [0.0] * 50, [3.0] * 50, [0.0, 1.0] * 40):
         assert drift_within(series, [1.0] * len(series)) is None
+        assert transient(series, [1.0] * len(series)) is None
+
+
+def test_a_begin_that_is_over_soon_is_told_with_what_it_does_to_the_whole_run() -> None:
+    """A rate four times too high in 2 of 60 s was called valid: most slopes and ranks miss it."""
+    random = np.random.default_rng(6)
+    for begin, count in ((2, 60), (8, 40), (3, 23), (1, 40)):
+        rest = 200 + 4 * autoregression(random, 0.5, count - begin)
+        whole = [*[900.0] * begin, *rest.tolist()]
+        assert drift_within(whole, [1.0] * count) is None
+        expected = np.mean(whole) / rest.mean() - 1
+        assert transient(whole, [1.0] * count) == pytest.approx(expected, rel=0.05)
+        assert transient(whole[::-1], [1.0] * count) is None, "it is about how runs begin"
+    slow = [50.0] * 6 + [*(200 + random.standard_normal(34))]
+    assert transient(slow, [1.0] * 40) == pytest.approx(-0.75 * 6 / 40, rel=0.05)
+    assert transient([210.0, 210.0, *[200.0] * 58], [1.0] * 60) is None, "0.2 % is not noticeable"
+
+
+@pytest.mark.parametrize(("correlation", "most"), [(0.0, 5), (0.5, 10), (0.8, 25)])
+@pytest.mark.parametrize("count", [10, 15, 24, 60])
+def test_noise_seldom_looks_like_a_begin_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, correlation: float, most: int, count: int
+) -> None:
+    monkeypatch.setattr(flags, "NOTICEABLE", 0.0)
+    random = np.random.default_rng(count)
+    series = (100 + autoregression(random, correlation, count) for _ in range(800))
+    assert sum(transient(each.tolist(), [1.0] * count) is not None for each in series) <= most
 
 
 def test_drift_over_repetitions_takes_five_in_a_row() -> None:
@@ -117,6 +144,14 @@ def test_a_load_that_varies_on_purpose_does_not_drift() -> None:
     runs = [WindowData(40 * 10**9, [10**9] * 40, counters, {})]
     assert [flag.code for flag in flags.flags("s", runs, ordered=True)] == ["drift_within"]
     assert flags.flags("s", runs, ordered=True, varied=True) == []
+    counters = {"read.count": [900.0] * 3 + [100.0] * 37, "read.latency_sum": [1e8] * 40}
+    filling = [WindowData(40 * 10**9, [10**9] * 40, counters, {})]
+    found = flags.flags("s", filling, ordered=False)
+    assert [(flag.code, flag.metric) for flag in found] == [
+        ("transient", "read.iops"),
+        ("transient", "read.latency.mean"),
+    ]
+    assert found[0].change == pytest.approx(0.6)
 
 
 def test_flags_of_a_stream_say_which_run() -> None:

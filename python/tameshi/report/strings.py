@@ -1687,6 +1687,9 @@ SAID = {
     ),
     "ended before steady state could be judged: {names}": "定常状態の判定前に終了：{names}",
     "drift within a run: {subject} {operation}": "1回の実行内で変化傾向：{subject} {operation}",
+    "a run begins unlike it goes on: {subject} {operation}": (
+        "実行の始めがその後と異なる：{subject} {operation}"
+    ),
     "drift over the repetitions: {subject} {operation}": (
         "繰り返しとともに変化傾向：{subject} {operation}"
     ),

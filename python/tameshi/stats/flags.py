@@ -1,4 +1,4 @@
-"""What does not look like repetitions of one thing: drift, outliers, spread.
+"""What does not look like repetitions of one thing: drift, transients, outliers, spread.
 
 Nothing is left out for it. A flag needs both: a difference that chance hardly makes, and one big
 enough for a reader to mind.
@@ -41,6 +41,7 @@ WIDE_ERRORS = 4.0
 
 REASONS = {
     "drift_within": "drift within a run: {subject} {operation}",
+    "transient": "a run begins unlike it goes on: {subject} {operation}",
     "drift_over": "drift over the repetitions: {subject} {operation}",
     "outlier": "a run far from the others: {subject} {operation}",
     "spread": "runs differ widely, too few to tell why: {subject} {operation}",
@@ -54,7 +55,8 @@ class Flag:
     """Something to know before believing an estimate.
 
     `repetition`: the run that it is about, None where it is about all. `change`: relative; of a
-    drift from begin to end, of an outlier from the other runs, of a spread from least to greatest.
+    drift from begin to end, of a transient the whole run from what it goes on with, of an outlier
+    from the other runs, of a spread from least to greatest.
     """
 
     code: str
@@ -103,10 +105,8 @@ def flags(
                 (rate, run.counters[count], run.lengths_ns),
                 (latency, run.counters[total], run.counters[count]),
             ):
-                change = drift_within(top, bottom)
-                if change is not None:
-                    flag = Flag("drift_within", subject, operation, metric, run.repetition, change)
-                    found.append(flag)
+                for code, change in _within(top, bottom):
+                    found.append(Flag(code, subject, operation, metric, run.repetition, change))
         counts = [sum(run.counters[count]) for run in showing]
         rates = [rate_of(run, count) for run in showing]
         means = [sum(run.counters[total]) / n for run, n in zip(showing, counts, strict=True)]
@@ -114,6 +114,15 @@ def flags(
             for code, repetition, change in _over_runs(values, showing, counts, ordered):
                 found.append(Flag(code, subject, operation, metric, repetition, change))
     return found
+
+
+def _within(tops: Sequence[float], bottoms: Sequence[float]) -> Iterator[tuple[str, float]]:
+    drift = drift_within(tops, bottoms)
+    apart = transient(tops, bottoms) if drift is None else None
+    if drift is not None:
+        yield "drift_within", drift
+    elif apart is not None:
+        yield "transient", apart
 
 
 def _over_runs(
@@ -148,14 +157,54 @@ def drift_within(tops: Sequence[float], bottoms: Sequence[float]) -> float | Non
     return change if score >= ONE_WAY * pairs or _trend_is_sure(points, score) else None
 
 
+def transient(tops: Sequence[float], bottoms: Sequence[float]) -> float | None:
+    """How far tops / bottoms of a run are from what it goes on with after its begin, relative.
+
+    None where it goes on as it begins. The begin is what differs most from what follows, of all
+    that take half of the run at most, and half of it lies where nothing that follows does; slopes
+    and ranks tell nothing of what is over so soon.
+    """
+    points = _points(tops, bottoms)
+    count = len(points)
+    if count < FEWEST_ONE_WAY or min(points) <= 0:
+        return None
+    apart = [_apart(points[:cut], points[cut:]) for cut in range(1, count // 2 + 1)]
+    chance = min(apart)
+    if chance * len(apart) >= DRIFT_CHANCE:
+        return None
+    cut = apart.index(chance) + 1
+    change = fmean(points) / fmean(points[cut:]) - 1
+    is_outside = not min(points[cut:]) <= median(points[:cut]) <= max(points[cut:])
+    return change if is_outside and abs(change) >= NOTICEABLE else None
+
+
+def _apart(begin: Sequence[float], rest: Sequence[float]) -> float:
+    """How seldom chance sets the mean of a begin so far from that of the rest, whose noise is
+    correlated."""
+    mean = fmean(rest)
+    left = [value - mean for value in rest]
+    inflation = _inflation(left, 1)
+    error = stdev(rest) * math.sqrt(inflation * (1 / len(begin) + 1 / len(rest)))
+    difference = abs(fmean(begin) - mean)
+    if difference <= 1e-9 * mean:
+        return 1.0
+    effective = max(len(rest) / inflation - 1, 1.0)
+    return 2 * float(stdtr(effective, -difference / error)) if error > 0 else 0.0
+
+
+def _inflation(left: Sequence[float], fitted: int) -> float:
+    """By how much the serial correlation of what is left of a series widens a variance."""
+    correlation = max(first_correlation(left, fitted), 0.0)
+    return (1 + correlation) / (1 - correlation)
+
+
 def _trend_is_sure(points: Sequence[float], score: int) -> bool:
     """Whether chance hardly makes Kendall's score of a series whose noise is correlated.
 
     A parabola is taken off before the noise is looked at: what bends would look correlated.
     """
     count = len(points)
-    correlation = max(first_correlation(_without_parabola(points), 3), 0.0)
-    inflation = (1 + correlation) / (1 - correlation)
+    inflation = _inflation(_without_parabola(points), 3)
     error = math.sqrt(count * (count - 1) * (2 * count + 5) / 18 * inflation)
     effective = max(count / inflation - 2, 1.0)
     return 2 * float(stdtr(effective, -(score - 1) / error)) < DRIFT_CHANCE
