@@ -118,8 +118,7 @@ def prepare(
 ) -> Prepared:
     """Plan and examine every world; raises for what can't be, and creates nothing."""
     plans = {world: plan(study, world.value, quick=quick, exact=exact) for world in worlds}
-    where = str(study.path)
-    examined = {world: examine(planned, world, bindings, where) for world, planned in plans.items()}
+    examined = {world: examine(planned, world, bindings, study) for world, planned in plans.items()}
     return Prepared(study, plans, examined, quick, exact)
 
 
