@@ -8,7 +8,7 @@ import typer
 
 from tameshi.commands.bounds import print_bounds
 from tameshi.commands.consoles import ERR, OUT
-from tameshi.conduct import Prepared
+from tameshi.prepared import Prepared
 
 INTERRUPTED = 130
 

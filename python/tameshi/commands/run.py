@@ -12,14 +12,14 @@ from typing import Annotated
 
 import typer
 
-from tameshi import _core, guard, outputs
+from tameshi import _core, guard
 from tameshi.bindings import Bindings, read_bindings
 from tameshi.commands.conducting import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.commands.study_options import ExactOption, QuickOption, StudyArgument, WorldOption
-from tameshi.conduct import conduct, prepare, remove_targets
 from tameshi.errors import BadInput
+from tameshi.prepared import prepare
 from tameshi.spec_types import World
 from tameshi.study import StudyFile, read_study
 
@@ -88,6 +88,10 @@ def run_command(
     check_worlds(worlds, bound)
     prepared = prepare(study, worlds, bound, quick=quick, exact=exact)
     announce(prepared)
+    # What runs and reports takes seconds to load: a study that can't be is told without it.
+    from tameshi import outputs
+    from tameshi.conduct import conduct, remove_targets
+
     folder = out or default_out(study)
     if fresh and folder.exists():
         guard.remove_folder(folder)
