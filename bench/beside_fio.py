@@ -45,7 +45,8 @@ from scipy.stats import t as student
 
 from tameshi import guard
 from tameshi.bindings import Bindings
-from tameshi.conduct import conduct, prepare
+from tameshi.conduct import conduct
+from tameshi.prepared import prepare
 from tameshi.spec_types import World
 from tameshi.study import read_study
 

@@ -78,6 +78,16 @@ def unsupported(spec: RunSpec) -> list[str]:
         return list(json.loads(_tameshi.unsupported(to_json(spec))))
 
 
+def refusal(file: str, text: str, spec: RunSpec, sentence: str, *, quick: bool) -> StudyError:
+    """What the spec's world can't do of it, a sentence that names the key, at its place."""
+    try:
+        with _translated():
+            _tameshi.refuse(file, text, quick, to_json(spec), sentence)
+    except StudyError as error:
+        return error
+    raise AssertionError("the core refuses what it is told to")
+
+
 def device_profile(name: str, file: str, text: str) -> dict[str, Any]:
     """A device profile, checked; raises `StudyError`."""
     with _translated():

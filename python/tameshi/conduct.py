@@ -1,86 +1,29 @@
-"""A study from its file to its results: planned, examined, run, reported."""
+"""A prepared study to its results: run, searched, reported."""
 
 from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from rich.console import Console
 
-from tameshi import _core, guard, outputs, searches, store
-from tameshi.bindings import Bindings
+from tameshi import guard, outputs, searches, store
 from tameshi.errors import BadInput
-from tameshi.preflight import Examined, examine
+from tameshi.preflight import Examined
+from tameshi.prepared import Prepared
 from tameshi.results import results
 from tameshi.run.dispatcher import Session, Task, run_all, tasks_of
 from tameshi.run.display import for_console
-from tameshi.spec_types import Plan, Summary, World
 from tameshi.store import SealedRun
-from tameshi.study import StudyFile, plan
+from tameshi.study import StudyFile
 
 REST = 49
 """While runs end, results rest for so many times as long as they took to make."""
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A study that can be run here: nothing has been created yet.
-
-    `rates`: those that its search has come to, by world.
-    """
-
-    study: StudyFile
-    plans: Mapping[World, Plan]
-    examined: Mapping[World, Examined]
-    quick: bool = False
-    exact: bool = False
-    rates: Mapping[World, _core.Rates] = field(default_factory=dict)
-
-    def tasks(self) -> list[Task]:
-        """Every run of every world."""
-        return [
-            task
-            for world, planned in self.plans.items()
-            for task in tasks_of(self.examined[world], planned.runs)
-        ]
-
-    @property
-    def summary(self) -> Summary:
-        """The study's, with the rates of every world as levels."""
-        first, *others = (planned.study for planned in self.plans.values())
-        axes = {axis.name: axis for axis in first.axes}
-        for axis in (axis for other in others for axis in other.axes):
-            known = axes.setdefault(axis.name, axis)
-            levels = {*known.levels, *axis.levels}
-            if levels != set(known.levels):
-                axes[axis.name] = axis.model_copy(update={"levels": sorted(levels, key=float)})
-        return first.model_copy(update={"axes": list(axes.values())})
-
-    def searched(self, runs: Sequence[SealedRun]) -> Prepared | None:
-        """What follows from the runs of a search; None when it is over, or there is none."""
-        rates = dict(self.rates)
-        for world, planned in self.plans.items():
-            mine = [run for run in runs if run.spec.world is world]
-            cells = results(planned.study, mine)["cells"] if planned.study.search else ()
-            found = searches.next_rates(planned.study, cells, planned.runs)
-            before = self.rates.get(world, {})
-            rates[world] = {
-                cell: sorted({*of, *before.get(cell, ())}) for cell, of in found.items()
-            }
-        if all(rates.get(world, {}) == self.rates.get(world, {}) for world in self.plans):
-            return None
-        plans = {
-            world: plan(
-                self.study, world.value, quick=self.quick, rates=rates[world], exact=self.exact
-            )
-            for world in self.plans
-        }
-        return replace(self, plans=plans, rates=rates)
 
 
 @dataclass(frozen=True)
@@ -108,19 +51,27 @@ class Pace:
             self._next_s = end_s + REST * (end_s - begin_s)
 
 
-def prepare(
-    study: StudyFile,
-    worlds: Sequence[World],
-    bindings: Bindings,
-    *,
-    quick: bool,
-    exact: bool = False,
-) -> Prepared:
-    """Plan and examine every world; raises for what can't be, and creates nothing."""
-    plans = {world: plan(study, world.value, quick=quick, exact=exact) for world in worlds}
-    where = str(study.path)
-    examined = {world: examine(planned, world, bindings, where) for world, planned in plans.items()}
-    return Prepared(study, plans, examined, quick, exact)
+def tasks(prepared: Prepared) -> list[Task]:
+    """Every run of every world."""
+    return [
+        task
+        for world, planned in prepared.plans.items()
+        for task in tasks_of(prepared.examined[world], planned.runs)
+    ]
+
+
+def searched(prepared: Prepared, runs: Sequence[SealedRun]) -> Prepared | None:
+    """What follows from the runs of a search; None when it is over, or there is none."""
+    rates = dict(prepared.rates)
+    for world, planned in prepared.plans.items():
+        mine = [run for run in runs if run.spec.world is world]
+        cells = results(planned.study, mine)["cells"] if planned.study.search else ()
+        found = searches.next_rates(planned.study, cells, planned.runs)
+        before = prepared.rates.get(world, {})
+        rates[world] = {cell: sorted({*of, *before.get(cell, ())}) for cell, of in found.items()}
+    if all(rates.get(world, {}) == prepared.rates.get(world, {}) for world in prepared.plans):
+        return None
+    return prepared.at_rates(rates)
 
 
 def refuse_other(folder: Path, study: StudyFile) -> None:
@@ -165,18 +116,18 @@ def conduct(
         def work() -> list[SealedRun]:
             nonlocal current
             while True:
-                tasks = current.tasks()
+                todo = tasks(current)
                 outputs.write_summary(folder, current.summary, reproduce)
-                outputs.write_order(folder, [task.identity for task in tasks])
-                runs = run_all(session, tasks, jobs)
-                following = None if session.stopping.is_set() else current.searched(runs)
+                outputs.write_order(folder, [task.identity for task in todo])
+                runs = run_all(session, todo, jobs)
+                following = None if session.stopping.is_set() else searched(current, runs)
                 if following is None:
                     return runs
                 current = following
 
         runs = _under_signals(session, work)
         found = refresh()
-    complete = len(runs) == len(current.tasks())
+    complete = len(runs) == len(tasks(current))
     complete = complete and all(run.outcome["status"] == "complete" for run in runs)
     return Conducted(runs, found, complete, session.stopping.is_set())
 

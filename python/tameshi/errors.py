@@ -60,9 +60,10 @@ class StudyError(BadInput):
     """A study or profile that can't be; `text` shows the place, `fields` say it to programs."""
 
     def __init__(self, text: str, fields: dict[str, Any]) -> None:
+        place = f":{fields['line']}:{fields['column']}" if fields["line"] else ""
         super().__init__(
             str(fields["message"]),
-            where=f"{fields['file']}:{fields['line']}:{fields['column']}",
+            where=f"{fields['file']}{place}",
             key=str(fields["key"]),
             found=str(fields["found"]),
             accepted=[str(item) for item in fields["accepted"]],

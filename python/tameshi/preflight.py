@@ -10,9 +10,10 @@ from typing import Any
 from tameshi import _core, guard
 from tameshi.bindings import Bindings
 from tameshi.environment import diskstats_name, environment, identity
-from tameshi.errors import BadInput
+from tameshi.errors import BadInput, StudyError
 from tameshi.servers.places import Place, Serving, data_of, place_of, serving_of, volume_bytes
 from tameshi.spec_types import FileCall, Plan, RunSpec, Start, World
+from tameshi.study import StudyFile, refusal, unsupported
 
 IN_DIRECTORY = {FileCall.create, FileCall.stat, FileCall.delete}
 """Calls of streams whose storage is a directory."""
@@ -52,17 +53,16 @@ class Examined:
         return [*(target.path for target in self.targets.values()), *places]
 
 
-def examine(plan: Plan, world: World, bindings: Bindings, where: str) -> Examined:
+def examine(plan: Plan, world: World, bindings: Bindings, study: StudyFile) -> Examined:
     """Examine one world's plan; raises `BadInput` or `GuardRefusal`, and creates nothing."""
     _check_servers(plan, bindings)
     _check_events(plan, bindings)
-    missing = dict.fromkeys(sentence for run in plan.runs for sentence in _core.unsupported(run))
+    missing = unsupported(plan)
     if world is World.measured:
         missing = _not_bound(missing, bindings)
     if missing:
-        raise BadInput(
-            f"the {world.value} world can't run this study: {'; '.join(missing)}", where=where
-        )
+        refusals = [refusal(study, plan, run, sentence) for sentence, run in missing.items()]
+        raise StudyError("\n".join(each.text for each in refusals), refusals[0].fields)
     if world is not World.measured:
         core = {"core": _core.core_hash()}
         return Examined(world.value, {}, {"world": world.value, **core, **_models(plan)}, core)
@@ -247,16 +247,16 @@ def _check_events(plan: Plan, bindings: Bindings) -> None:
             )
 
 
-def _not_bound(missing: Mapping[str, None], bindings: Bindings) -> dict[str, None]:
+def _not_bound(missing: Mapping[str, RunSpec], bindings: Bindings) -> dict[str, RunSpec]:
     """What no world does itself, without the events that a command of the user's makes happen."""
-    left: dict[str, None] = {}
-    for sentence in missing:
+    left: dict[str, RunSpec] = {}
+    for sentence, run in missing.items():
         key = sentence.partition(":")[0]
         name = key.removeprefix("event.")
         if key == name:
-            left[sentence] = None
+            left[sentence] = run
         elif name not in bindings.event:
-            left[f"{key}: bind a command to it, --event {name}=COMMAND"] = None
+            left[f"{key}: bind a command to it, --event {name}=COMMAND"] = run
     return left
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tameshi import _core
-from tameshi.errors import BadInput
+from tameshi.errors import BadInput, StudyError
 from tameshi.paths import PROFILES
 
 if TYPE_CHECKING:
@@ -125,6 +125,21 @@ def plan(
     )
     runs = [_exact(run) if exact else run for run in planned.runs]
     return planned.model_copy(update={"runs": runs})
+
+
+def unsupported(planned: Plan) -> dict[str, RunSpec]:
+    """What a plan's world can't do: sentences that name the key, each with its first run."""
+    found: dict[str, RunSpec] = {}
+    for run in planned.runs:
+        for sentence in _core.unsupported(run):
+            found.setdefault(sentence, run)
+    return found
+
+
+def refusal(study: StudyFile, planned: Plan, run: RunSpec, sentence: str) -> StudyError:
+    """What a world can't do of a run, at its place in the study."""
+    quick = bool(planned.study.quick)
+    return _core.refusal(str(study.path), study.text, run, sentence, quick=quick)
 
 
 def _exact(run: RunSpec) -> RunSpec:

@@ -51,3 +51,17 @@ def test_a_command_that_plans_nothing_loads_no_types_of_plans_or_libraries_of_re
     )
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert told.stdout.strip() == "[]", told.stderr
+
+
+def test_a_study_that_can_t_be_is_told_without_what_would_run_it(tmp_path):
+    study = tmp_path / "s.toml"
+    study.write_text("titel = 1\n")
+    script = (
+        "import sys; from tameshi.cli import main\n"
+        "try: main()\n"
+        "finally: print([m for m in ('polars', 'scipy', 'plotly') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", script, "run", str(study)]
+    told = subprocess.run(command, capture_output=True, text=True)
+    assert "s.toml:1:1" in told.stderr, told.stderr
+    assert told.stdout.strip() == "[]", told.stdout

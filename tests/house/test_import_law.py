@@ -48,6 +48,7 @@ MODULES = {
     "windows": {"_core"},
     "bindings": {"study"},
     "preflight": {"_core", "bindings", "guard", "servers"},
+    "prepared": {"preflight"},
     "guard": {"_core"},
     "doctor": {"guard", "servers"},
     "servers": {"_core", "guard"},
@@ -77,7 +78,7 @@ MODULES = {
     "devices": {"study", "report"},
     "options": {"_core"},
     "ask": {"conduct", "options"},
-    "conduct": {"run", "outputs"},
+    "conduct": {"run", "outputs", "prepared"},
     "calibrate": {"conduct", "compat"},
     "commands": {"conduct", "calibrate", "compare", "predictions", "compat", "ask"}
     | {"doctor", "verify", "devices", "validation_page", "whole_studies"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import shutil
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from pathlib import Path
 
 import first_look
 import pytest
+import test_offers
 
 from tameshi.report.html import write_report
+from tameshi.report.inputs import ReportInputs
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium here")
@@ -125,3 +128,34 @@ def test_the_tables_are_there_without_scripts(browser: webdriver.Chrome, tmp_pat
         assert not browser.find_element("id", "theme").is_displayed()
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a_table_of_storages_with_four_quantities_fits_a_window(
+    browser: webdriver.Chrome, tmp_path: Path, lang: str
+) -> None:
+    found = test_offers.results()
+    found["cells"] += [
+        cell | {"phase": "more", "windows": {"more": 1.0}}
+        for cell in copy.deepcopy(found["cells"])
+        if cell["phase"] == "small"
+    ]
+    for cell in found["cells"]:
+        for told in cell["estimates"]:
+            ends = {"low": told["value"] * 0.989, "high": told["value"] * 1.011}
+            told |= {"window": cell["phase"], "sampling": ends | {"runs": 5}}
+    for phase, metric in (("small", "read.iops"), ("large", "read.bandwidth")):
+        told = {"id": phase, "phase": phase, "metric": metric, "unit": "", "published": 110e6}
+        found["published"].append(found["published"][0] | told)
+    path = tmp_path / "offers.html"
+    write_report(path, ReportInputs(results=found), lang)
+    width = browser.get_window_size()["width"]
+    browser.set_window_size(1400, 900)
+    browser.get(path.as_uri())
+    shown = browser.execute_script(
+        "const table = document.getElementById('table-offers');"
+        "return [table.parentElement.scrollWidth - table.parentElement.clientWidth,"
+        " table.querySelectorAll('tbody tr:first-child td').length]"
+    )
+    browser.set_window_size(width, 900)
+    assert shown == [0, 12]

@@ -1,11 +1,13 @@
 """Published figures beside ours: units, figures of several cells, and how far we may be off."""
 
 import math
+import tomllib
 from typing import Any
 
 import pytest
 
 from tameshi import published
+from tameshi.paths import STUDIES
 from tameshi.published import Listed, Uncertainty
 from tameshi.spec_types import Published, Summary
 
@@ -224,3 +226,12 @@ def test_ends_of_one_band_that_are_predicted_alike_say_why() -> None:
     # The mean of the same cell is a figure of its own.
     assert "predicted alike" not in known["S1-0174"].because
     assert known["S1-0174"].parameters == ends[0].parameters == ends[1].parameters
+
+
+@pytest.mark.parametrize("pair", [("S1-0220", "S1-0238"), ("S1-0223", "S1-0241")])
+def test_figures_of_one_cell_in_two_experiments_say_why_they_are_predicted_alike(pair) -> None:
+    study = tomllib.loads((STUDIES / "flash-card-review.toml").read_text())
+    asked = [figure for figure in study["published"] if figure["id"] in pair]
+    one, other = ({**figure, "id": ""} for figure in asked)
+    assert one == other
+    assert all("predicted alike" in published.uncertainties()[figure].because for figure in pair)

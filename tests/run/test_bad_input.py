@@ -12,7 +12,12 @@ CASES = [
         [],
         "did you mean `sas-15k-146gb`",
     ),
-    ("engine", lambda t: t + "[engine.mysql]\n", [], "engine.mysql: no phase runs a program on it"),
+    (
+        "engine",
+        lambda t: t + "[engine.mysql]\n",
+        [],
+        "small.toml:22:9: the simulated world can't run this: no phase runs a program on it",
+    ),
     (
         "array",
         lambda t: t.replace(
@@ -25,7 +30,7 @@ CASES = [
         "event",
         lambda t: t + '[event.cut]\nat = "100 ms"\nfailover = {}\n',
         [],
-        "event.cut: `failover` befalls a database, and no phase runs a program on one",
+        "this: `failover` befalls a database, and no phase runs a program on one",
     ),
     ("unbound", lambda t: t, ["--world", "measured"], "--on disk=PATH"),
     ("unknown storage", lambda t: t, ["--world", "measured", "--on", "disc=/tmp"], "disk=PATH"),

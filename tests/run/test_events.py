@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from command import results, tameshi
 
 STUDY = """
@@ -35,13 +36,23 @@ interval = "500 ms"
 """
 
 
-def test_a_study_s_events_happen_and_the_report_tells_the_service_after_each(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "s.toml").write_text(STUDY)
-    out = tmp_path / "out"
-    done = tameshi("run", str(tmp_path / "s.toml"), "--out", str(out))
+def ran(folder: Path, study: str) -> tuple[Path, str]:
+    """The results' folder of a study that was run there, and what the terminal said."""
+    (folder / "s.toml").write_text(study)
+    done = tameshi("run", folder / "s.toml", "--out", folder / "out")
     assert done.returncode == 0, done.stderr
+    return folder / "out", " ".join(done.stdout.split())
+
+
+@pytest.fixture(scope="module")
+def replaced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    return ran(tmp_path_factory.mktemp("replaced"), STUDY)
+
+
+def test_a_study_s_events_happen_and_the_report_tells_the_service_after_each(
+    replaced: tuple[Path, str],
+) -> None:
+    out, _ = replaced
     (cell,) = results(out)["cells"]
     told = [[event["kind"] for event in part["happened"]] for part in cell["timeline"]]
     assert told == [[], ["missed"], ["fail"], ["replace"], ["rebuilt"], ["missed"]]
@@ -56,10 +67,10 @@ def test_a_study_s_events_happen_and_the_report_tells_the_service_after_each(
     assert "member 1 of array is rebuilt" in page and "256 times as long" in page
 
 
-def test_an_event_that_does_not_happen_is_a_warning_that_the_terminal_tells(tmp_path: Path) -> None:
-    (tmp_path / "s.toml").write_text(STUDY)
-    out = tmp_path / "out"
-    done = tameshi("run", str(tmp_path / "s.toml"), "--out", str(out))
+def test_an_event_that_does_not_happen_is_a_warning_that_the_terminal_tells(
+    replaced: tuple[Path, str],
+) -> None:
+    out, terminal = replaced
     (cell,) = results(out)["cells"]
     assert {found["subject"] for found in cell["findings"] if found["code"] == "missed"} == {
         "late",
@@ -67,7 +78,7 @@ def test_an_event_that_does_not_happen_is_a_warning_that_the_terminal_tells(tmp_
     }
     assert results(out)["verdict"]["level"] == "warning"
     said = "`needless` did not happen: member 1 is alive: only a dead one can be replaced"
-    assert said in " ".join(done.stdout.split())
+    assert said in terminal
     page = (out / "report.html").read_text()
     assert "the event&#39;s phase, ended before" in page and "only a dead one" in page
 
@@ -93,14 +104,10 @@ interval = "100 ms"
 
 
 def test_a_mirror_that_lost_all_its_members_is_told_before_its_rate(tmp_path: Path) -> None:
-    (tmp_path / "s.toml").write_text(BROKEN)
-    out = tmp_path / "out"
-    done = tameshi("run", str(tmp_path / "s.toml"), "--out", str(out))
-    assert done.returncode == 0, done.stderr
+    out, said = ran(tmp_path, BROKEN)
     (cell,) = results(out)["cells"]
     (found,) = (found for found in cell["findings"] if found["code"] == "dead")
     assert found["subject"] == "array" and found["figures"] == {"failed_ns": 2_000_000_000.0}
-    said = " ".join(done.stdout.split())
     assert "Storage array has failed at 2.00 s, and nothing was served from then on." in said
     assert "a mean over an outage is no rate: array" in said
 
@@ -123,10 +130,7 @@ interval = "1 ms"
 def test_a_phase_in_which_nothing_was_completed_is_a_warning_and_a_pause_is_none(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "s.toml").write_text(SHORT)
-    out = tmp_path / "out"
-    done = tameshi("run", str(tmp_path / "s.toml"), "--out", str(out))
-    assert done.returncode == 0, done.stderr
+    out, _ = ran(tmp_path, SHORT)
     told = results(out)
     assert told["verdict"]["level"] == "warning"
     assert {cell["phase"]: cell["verdict"]["level"] for cell in told["cells"]} == {

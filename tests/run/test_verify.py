@@ -111,7 +111,7 @@ def test_a_simulated_drive_has_no_data_to_verify(tmp_path):
     study.write_text(STUDY.replace("[storage.disk]", '[storage.disk]\ndevice = "sas-15k-146gb"'))
     refused = tameshi("run", study, "--out", tmp_path / "out")
     assert refused.returncode != 0
-    assert "verify: a simulated drive holds no data" in " ".join(refused.stderr.split())
+    assert "a simulated drive holds no data" in " ".join(refused.stderr.split())
 
 
 def after_a_cut(volume: Volume, tmp_path: Path, sync: str) -> Path:

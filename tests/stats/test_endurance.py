@@ -126,3 +126,18 @@ def test_a_rebuild_wears_the_flash_in_a_phase_that_writes_nothing_itself() -> No
     assert found is not None
     assert found["write_amplification"] is None
     assert found["life_years"] == pytest.approx(1e9 / (200 * SECONDS_PER_YEAR), rel=1e-5)
+
+
+def test_a_drive_without_effective_spare_has_none_to_the_last_digit() -> None:
+    mapped, erased = [4 << 12, 3 << 12, 4 << 12], [84 << 12, 70 << 12, 2 << 12]
+
+    def effective(more: int) -> float:
+        held = [ours + theirs + more for ours, theirs in zip(mapped, erased, strict=True)]
+        states = {"physical": held, "logical": mapped, "mapped": mapped, "erased": erased}
+        counters = {f"flash.{part}_bytes": values for part, values in states.items()}
+        found = endurance("storage.d", [WindowData(SECOND, [SECOND // 3] * 3, counters, {})])
+        assert found is not None
+        return found["over_provisioning"]["effective"]
+
+    assert effective(0) == 0
+    assert (effective(4096), effective(-4096)) == pytest.approx((3 / 11, -3 / 11))

@@ -21,11 +21,13 @@ pub enum InputErrorKind {
     UnknownName,
     /// Two things that exclude each other.
     Conflict,
+    /// What the world that is to run the study can't do.
+    Unsupported,
 }
 
 impl InputErrorKind {
     /// Every kind, for tests that demand a golden text of each.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Syntax,
         Self::UnknownKey,
         Self::UnknownVariant,
@@ -34,6 +36,7 @@ impl InputErrorKind {
         Self::BadValue,
         Self::UnknownName,
         Self::Conflict,
+        Self::Unsupported,
     ];
 
     /// The kind as a word for programs.
@@ -47,6 +50,7 @@ impl InputErrorKind {
             Self::BadValue => "bad_value",
             Self::UnknownName => "unknown_name",
             Self::Conflict => "conflict",
+            Self::Unsupported => "unsupported",
         }
     }
 }

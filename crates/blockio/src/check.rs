@@ -30,7 +30,7 @@ pub fn unsupported(spec: &RunSpec) -> Vec<String> {
 fn elsewhere(stream: &PhaseStream) -> Option<String> {
     let missing = stream.stream.processors.iter().flatten().find(|&&processor| !affinity::is_allowed(processor))?;
     Some(format!(
-        "stream `{}`: `processors` names {missing}, and this process may not run there, or there is none of that number",
+        "workload.stream.{}.processors: it names {missing}, and this process may not run there, or there is none of that number",
         stream.name
     ))
 }
@@ -57,7 +57,7 @@ fn database_trouble(spec: &RunSpec) -> Vec<String> {
         refuse(phase.until.amount.is_some(), "until.amount", "a phase of a program ends by `time`");
         refuse(phase.until.steady.is_some(), "until.steady", "a phase of a program ends by `time`");
     }
-    sentences.extend(spec.rounds.iter().map(|round| format!("rounds `{}`: programs run in no rounds yet", round.name)));
+    sentences.extend(spec.rounds.iter().map(|round| format!("rounds.{}: programs run in no rounds yet", round.name)));
     sentences
 }
 
@@ -82,7 +82,7 @@ fn spoiled(spec: &RunSpec, storage: &str) -> Vec<String> {
     });
     let told = overlapping.map(|(checked, plain)| {
         format!(
-            "storage `{storage}`: stream `{}` verifies a part that stream `{}` changes without stamps; give both of them \
+            "storage.{storage}: stream `{}` verifies a part that stream `{}` changes without stamps; give both of them \
              `verify`, or parts of their own by `offset` and `span`",
             checked.name, plain.name
         )

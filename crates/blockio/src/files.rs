@@ -223,7 +223,7 @@ pub(crate) fn trouble(spec: &RunSpec, storage: &str) -> Vec<String> {
             return None;
         };
         let name = &first.name;
-        Some(format!("storage `{storage}`: it is a directory to stream `{name}`, and stream `{}` {why}", other.name))
+        Some(format!("storage.{storage}: it is a directory to stream `{name}`, and stream `{}` {why}", other.name))
     });
     others.collect()
 }

@@ -14,6 +14,7 @@ use tameshi_record::journal::Journal;
 use tameshi_spec::document::Source;
 use tameshi_spec::plan::{Plan, Request};
 use tameshi_spec::profile::{ArrayProfile, DeviceProfile, EngineProfile, HostProfile};
+use tameshi_spec::refusal::refusal;
 use tameshi_spec::resolve::Profiles;
 use tameshi_spec::run::{RunSpec, World};
 use tameshi_spec::study::Study;
@@ -74,6 +75,12 @@ fn unsupported(spec: &str) -> PyResult<String> {
         World::Measured => tameshi_blockio::unsupported(&spec),
         World::Emulated => vec!["world: the emulated world is not built yet".to_string()],
     })
+}
+
+/// Raises what a run's world can't do of it, a sentence of `unsupported`, at its place in the study.
+#[pyfunction]
+fn refuse(file: &str, text: &str, quick: bool, spec: &str, sentence: &str) -> PyResult<()> {
+    Err(study_error(&refusal(Source { file, text }, quick, &from_json(spec)?, sentence)))
 }
 
 /// A device profile, checked.
@@ -174,6 +181,7 @@ fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<execution::Execution>()?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(unsupported, module)?)?;
+    module.add_function(wrap_pyfunction!(refuse, module)?)?;
     module.add_function(wrap_pyfunction!(device_profile, module)?)?;
     module.add_function(wrap_pyfunction!(array_profile, module)?)?;
     module.add_function(wrap_pyfunction!(backends, module)?)?;

@@ -28,8 +28,34 @@ impl<'t> Source<'t> {
     pub fn parse(self) -> Result<Table<'t>, InputError> {
         DeTable::parse(self.text).map(Spanned::into_inner).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
+            if error.message() == "duplicate key" {
+                return self.twice(span);
+            }
             self.error(InputErrorKind::Syntax, span, "", error.message().lines().collect::<Vec<_>>().join("; "))
         })
+    }
+
+    /// The error of a key, or of a table's head, that stands where it stood before.
+    fn twice(self, span: Range<usize>) -> InputError {
+        let error = self.error(InputErrorKind::Syntax, span.clone(), "", "");
+        let before: Vec<&str> = self.text.lines().take(error.line - 1).collect();
+        let head = head_of(&error.source_line);
+        let (found, first) = match head {
+            Some(head) => (head, before.iter().position(|line| head_of(line) == Some(head))),
+            None => {
+                let key = key_of(&error.source_line);
+                let table = before.iter().rposition(|line| head_of(line).is_some()).map_or(0, |head| head + 1);
+                let first = before[table..].iter().position(|line| key.is_some() && key_of(line) == key);
+                (key.unwrap_or_default(), first.map(|line| table + line))
+            }
+        };
+        let name = self.text_at(span);
+        let found = if found.contains(&name) { found.to_string() } else { name };
+        let message = match first {
+            Some(line) => format!("duplicate key: `{found}` stands in line {} already", line + 1),
+            None => format!("duplicate key: `{found}` stands here for the second time"),
+        };
+        InputError { found, message, accepted: vec!["each key once".into()], ..error }
     }
 
     /// Types a merged table.
@@ -85,6 +111,17 @@ impl<'t> Source<'t> {
             None => text.to_string(),
         }
     }
+}
+
+/// The head of a table that a line is.
+fn head_of(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    line.starts_with('[').then(|| line.split_inclusive(']').next()).flatten()
+}
+
+/// The key that a line begins with.
+fn key_of(line: &str) -> Option<&str> {
+    line.split_once('=').map(|(key, _)| key.trim())
 }
 
 /// The accepted name nearest to what was found, if one is near.

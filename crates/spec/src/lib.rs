@@ -18,6 +18,7 @@ pub mod plan;
 pub mod profile;
 mod programs;
 mod published;
+pub mod refusal;
 pub mod resolve;
 pub mod run;
 mod scale;

@@ -29,6 +29,17 @@ pub enum World {
     Measured,
 }
 
+impl World {
+    /// The world as a study's reader knows it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Simulated => "simulated",
+            Self::Emulated => "emulated",
+            Self::Measured => "measured",
+        }
+    }
+}
+
 /// One run: a cell, a repetition, a world.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

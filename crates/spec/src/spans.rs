@@ -38,7 +38,12 @@ pub(crate) fn hold_blocks(source: Source<'_>, table: &Table<'_>, run: &RunSpec) 
             return Err(no_room(source, table, stream, &run.storage[&stream.storage]));
         }
         if let Some(objection) = stream.stream.span_objection(addressed) {
-            return Err(objected(source, table, &stream.name, &objection));
+            let storage = &run.storage[&stream.storage];
+            let unscaled = addressed.saturating_mul(storage.scale.into());
+            return Err(match stream.stream.span_objection(unscaled) {
+                None => left_by_scale(source, table, stream, storage, &format!(": {}", objection.message)),
+                Some(_) => objected(source, table, &stream.name, &objection),
+            });
         }
     }
     Ok(())
@@ -71,9 +76,7 @@ fn no_room(source: Source<'_>, table: &Table<'_>, stream: &PhaseStream, storage:
     }
     let addressed = addressed(&stream.stream, size);
     if addressed.saturating_mul(storage.scale.into()) >= least.0 {
-        let (scale, left) = (storage.scale, rough(addressed));
-        let message = format!("at a scale of {scale} stream `{}` has {left} there, no room for {what}", stream.name);
-        return bad(source, table, &["storage", &stream.storage, "scale"], message, "a smaller scale");
+        return left_by_scale(source, table, stream, storage, &format!(", no room for {what}"));
     }
     let no_room = |place: &str, name: &str| format!("{place} `{name}` has no room for {what} there");
     let keys = ["span", "lsm", "block_size_mix", "write_block_size_mix", "block_size", "offset"];
@@ -86,6 +89,19 @@ fn no_room(source: Source<'_>, table: &Table<'_>, stream: &PhaseStream, storage:
     let key = key.unwrap_or("block_size");
     let accepted = format!("a part of the storage's {} that {holds}", whole(size, storage.scale));
     bad(source, table, &at(key), no_room("storage", &stream.storage), &accepted)
+}
+
+/// The error of a stream that has room in its storage, and too little of it at the storage's scale.
+fn left_by_scale(
+    source: Source<'_>,
+    table: &Table<'_>,
+    stream: &PhaseStream,
+    storage: &StorageSpec,
+    why: &str,
+) -> InputError {
+    let (scale, left) = (storage.scale, rough(addressed(&stream.stream, storage.size)));
+    let message = format!("at a scale of {scale} stream `{}` has {left} there{why}", stream.name);
+    bad(source, table, &["storage", &stream.storage, "scale"], message, "a smaller scale")
 }
 
 /// The size of a storage before it was scaled.

@@ -24,8 +24,9 @@ from tameshi.ask.written import (
     sensitivity_study,
 )
 from tameshi.bindings import Bindings
-from tameshi.conduct import Conducted, Prepared, conduct, prepare, refuse_other
+from tameshi.conduct import Conducted, conduct, refuse_other
 from tameshi.errors import BadInput, StudyError
+from tameshi.prepared import Prepared, prepare
 from tameshi.results import results
 from tameshi.spec_types import Plan, World
 

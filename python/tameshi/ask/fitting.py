@@ -13,8 +13,8 @@ from tameshi.ask.question import Question, Storage, Varied
 from tameshi.ask.room import Room
 from tameshi.ask.written import asked_study, room_at, room_of_question, scale_of
 from tameshi.bindings import Bindings
-from tameshi.conduct import prepare
 from tameshi.errors import BadInput, StudyError
+from tameshi.prepared import prepare
 from tameshi.spec_types import World
 
 Left = Mapping[str, Any]

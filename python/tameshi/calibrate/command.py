@@ -24,8 +24,9 @@ from tameshi.calibrate.fit import Fitted, beyond, error_of, fit_all
 from tameshi.calibrate.models import candidates
 from tameshi.calibrate.profile import profile_text
 from tameshi.calibrate.recorded import Recorded, read_recorded
-from tameshi.conduct import Conducted, Prepared, conduct, prepare, remove_targets
+from tameshi.conduct import Conducted, conduct, remove_targets
 from tameshi.errors import BadInput, counted
+from tameshi.prepared import Prepared, prepare
 from tameshi.report.fit import fit_markdown, fit_page
 from tameshi.spec_types import World
 from tameshi.study import StudyFile

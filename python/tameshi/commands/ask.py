@@ -15,6 +15,7 @@ from tameshi import ask, guard, outputs
 from tameshi.commands.conducting import end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
+from tameshi.conduct import tasks
 from tameshi.errors import BadInput
 from tameshi.options import size_of, time_of
 from tameshi.study import profiles
@@ -227,7 +228,7 @@ def _row_bytes(workload: str, row_size: str | None) -> int:
 def _conduct(asking: ask.Asking, catalog: ask.Catalog, lang: str, fresh: bool) -> None:
     question, out = asking.question, asking.folder
     prepared = ask.prepared(question, out, catalog)
-    for line in _announced(asking, len(prepared.tasks())):
+    for line in _announced(asking, len(tasks(prepared))):
         OUT.print(line, markup=False, soft_wrap=True)
     if fresh and out.exists():
         guard.remove_folder(out)

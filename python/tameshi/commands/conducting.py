@@ -8,7 +8,7 @@ import typer
 
 from tameshi.commands.bounds import print_bounds
 from tameshi.commands.consoles import ERR, OUT
-from tameshi.conduct import Prepared
+from tameshi.prepared import Prepared
 
 INTERRUPTED = 130
 
@@ -16,7 +16,7 @@ INTERRUPTED = 130
 def announce(prepared: Prepared) -> None:
     """What will be written, destroyed and run, before it is."""
     for chosen, planned in prepared.plans.items():
-        print_bounds(chosen, planned)
+        print_bounds(prepared.study, chosen, planned)
         examined = prepared.examined[chosen]
         lines = [line for target in examined.targets.values() for line in target.described()]
         for place in examined.databases.values():

@@ -20,8 +20,9 @@ from tameshi import guard, outputs
 from tameshi.bindings import Bindings
 from tameshi.commands.consoles import ERR
 from tameshi.compat import fio
-from tameshi.conduct import Conducted, conduct, prepare, remove_targets
+from tameshi.conduct import Conducted, conduct, remove_targets
 from tameshi.errors import BadInput, GuardRefusal, RunFailed
+from tameshi.prepared import prepare
 from tameshi.spec_types import World
 from tameshi.store import SealedRun
 from tameshi.study import StudyFile

@@ -14,8 +14,9 @@ from tameshi.bindings import Bindings
 from tameshi.commands.conducting import end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import check_word
-from tameshi.conduct import conduct, prepare
+from tameshi.conduct import conduct
 from tameshi.paths import STUDIES, VALIDATION
+from tameshi.prepared import prepare
 from tameshi.spec_types import World
 from tameshi.study import plan, read_study
 

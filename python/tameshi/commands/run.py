@@ -12,14 +12,14 @@ from typing import Annotated
 
 import typer
 
-from tameshi import _core, guard, outputs
+from tameshi import _core, guard
 from tameshi.bindings import Bindings, read_bindings
 from tameshi.commands.conducting import announce, end
 from tameshi.commands.consoles import ERR, OUT
 from tameshi.commands.options import LangOption, check_language, check_word
 from tameshi.commands.study_options import ExactOption, QuickOption, StudyArgument, WorldOption
-from tameshi.conduct import conduct, prepare, remove_targets
 from tameshi.errors import BadInput
+from tameshi.prepared import Prepared, prepare
 from tameshi.spec_types import World
 from tameshi.study import StudyFile, read_study
 
@@ -91,6 +91,15 @@ def run_command(
     folder = out or default_out(study)
     if fresh and folder.exists():
         guard.remove_folder(folder)
+    _conduct(prepared, folder, lang, jobs, keep=keep)
+
+
+def _conduct(prepared: Prepared, folder: Path, lang: str, jobs: int, *, keep: bool) -> None:
+    """Run what is prepared, and show what came of it."""
+    # What runs and reports takes seconds to load: a study that can't be is told without it.
+    from tameshi import outputs
+    from tameshi.conduct import conduct, remove_targets
+
     reproduce = [shlex.join(["tameshi", *sys.argv[1:]])]
     done = conduct(prepared, folder, ERR, jobs=jobs, reproduce=reproduce)
     if done.complete and not keep:

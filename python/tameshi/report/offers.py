@@ -53,7 +53,10 @@ def table(view: View, text: Text) -> Table | None:
     if len(names) < 2 or len({told.measure for told in quantities}) < 2 or len(drawn) > MOST_ROWS:
         return None
     columns = [Column(text("column.cell")), Column(text("column.capacity"))]
-    known = {told.phase for told in quantities if _any_known(view, told)}
+    looked_up = {
+        told.phase: {row: _known(view, told, row[1]) for row in drawn} for told in quantities
+    }
+    known = {phase: of for phase, of in looked_up.items() if any(of.values())}
     for told in quantities:
         labels = [text.measure(told.measure)]
         labels += [text("column.published")] if told.phase in known else []
@@ -65,7 +68,7 @@ def table(view: View, text: Text) -> Table | None:
         for told in quantities:
             cells.append(_value(told.found[row], text))
             if told.phase in known:
-                cells.append(_published(view, text, told, row[1]))
+                cells.append(_published(known[told.phase][row], told, text))
             cells += _power(told, by_phase[told.phase], text)
         group = text.world(row[0]) if len({world for world, _ in drawn}) > 1 else ""
         rows.append(Row(text.names(level_words(row[1])), tuple(cells), group))
@@ -134,11 +137,6 @@ def _known(view: View, told: Quantity, levels: Levels) -> list[float]:
     return sorted(found)
 
 
-def _any_known(view: View, told: Quantity) -> bool:
-    return any(_known(view, told, levels) for _, levels in told.found)
-
-
-def _published(view: View, text: Text, told: Quantity, levels: Levels) -> Shown:
-    known, kind = _known(view, told, levels), kind_of(told.measure)
-    ends = dict.fromkeys(format_value(kind, value) for value in (known[:1] + known[-1:]))
-    return Shown(" – ".join(ends) or text("cell.none"))
+def _published(known: Sequence[float], told: Quantity, text: Text) -> Shown:
+    ends = (format_value(kind_of(told.measure), value) for value in (*known[:1], *known[-1:]))
+    return Shown(" – ".join(dict.fromkeys(ends)) or text("cell.none"))

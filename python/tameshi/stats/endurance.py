@@ -72,12 +72,9 @@ def endurance(
     written = sum(_total(run, "flash.written_bytes") for run in runs)
     is_written = is_written or any(_total(run, "rebuild.bytes") for run in runs)
     seconds = sum(run.length_ns for run in runs) / 1e9
-    mapped = _mean(runs, "flash.mapped_bytes")
-    erased = _mean(runs, "flash.erased_bytes")
     logical = _mean(runs, "flash.logical_bytes")
     left = _mean(runs, "flash.life_bytes")
     more = _mean(runs, "flash.retry_life_bytes")
-    usable = physical - _mean(runs, "flash.given_up_bytes")
     yearly = programmed / seconds * SECONDS_PER_YEAR if seconds and is_written else 0.0
     return {
         "subject": subject,
@@ -86,7 +83,7 @@ def endurance(
         "write_amplification": digits(programmed / written) if written and is_written else None,
         "over_provisioning": {
             "nominal": digits(physical / logical - 1),
-            "effective": digits((usable - erased - mapped) / mapped) if mapped else None,
+            "effective": digits(_effective(runs)),
         },
         "cycles_mean": digits(_last(runs, "flash.cycles_mean_permille") / 1000),
         "cycles_max": int(_last(runs, "flash.cycles_max")),
@@ -95,6 +92,19 @@ def endurance(
         if yearly and (more or retried)
         else None,
     }
+
+
+def _effective(runs: Sequence[WindowData]) -> float | None:
+    """Spare as garbage collection finds it, as a share of what is mapped."""
+
+    def whole(part: str) -> int:
+        # Of whole numbers nothing is left where there is no spare.
+        values = (run.counters.get(f"flash.{part}_bytes", ()) for run in runs)
+        return sum(int(value) for of_run in values for value in of_run)
+
+    mapped = whole("mapped")
+    spare = whole("physical") - whole("given_up") - whole("erased") - mapped
+    return spare / mapped if mapped else None
 
 
 def _total(run: WindowData, metric: str) -> float:

@@ -88,7 +88,7 @@ fn a_directory_is_no_file_and_a_file_no_directory() {
     let found = unsupported(&mixed);
     assert_eq!(
         found,
-        ["storage `disk`: it is a directory to stream `files`, and stream `reads` reads and writes one file"]
+        ["storage.disk: it is a directory to stream `files`, and stream `reads` reads and writes one file"]
     );
 }
 

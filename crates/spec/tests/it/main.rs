@@ -8,6 +8,7 @@ mod events;
 mod planning;
 mod programs;
 mod published;
+mod refusals;
 mod scale;
 mod stacks;
 mod support;

@@ -84,10 +84,24 @@ fn the_scale_that_is_chosen_by_itself_leaves_room_for_what_each_stream_needs() {
     let hot = |span| format!("span = \"{span}\"\npattern.hot_cold = {{ accesses = \"90 %\", hot = \"1 %\" }}");
     let scale = |stream: &str| run("device = \"flash\"\nsize = \"40 GiB\"", stream).storage["disk"].scale;
     assert_eq!((scale(&hot("2 GiB")), scale(&hot("2 MiB"))), (32, 1), "a hundredth of 2 MiB are five blocks");
-    let study = SMALL.replacen("device = \"null\"", "device = \"flash\"\nscale = 32", 1);
-    let study = study.replacen("[workload.stream.s]", &format!("[workload.stream.s]\n{STORE}"), 1);
-    let error = planned_in(&study, World::Simulated, &with_flash()).expect_err("the scale leaves 25 GB");
-    check_golden("scale_that_leaves_a_tree_no_room", &error.to_string());
+}
+
+#[test]
+fn a_scale_that_was_given_is_told_where_it_leaves_too_little() {
+    let zones = "span = \"4 MiB\"\npattern.zoned = [{ accesses = \"90 %\", span = \"1 %\" }, { accesses = \"10 %\", span = \"99 %\" }]";
+    for (name, stream) in [
+        ("scale_that_leaves_a_tree_no_room", STORE),
+        (
+            "scale_that_leaves_a_hot_part_no_block",
+            "span = \"4 MiB\"\npattern.hot_cold = { accesses = \"90 %\", hot = \"1 %\" }",
+        ),
+        ("scale_that_leaves_a_zone_no_block", zones),
+        ("scale_that_leaves_a_job_no_block", "span = \"1 MiB\"\npattern = \"shuffled\"\njobs = 64"),
+    ] {
+        let study = SMALL.replacen("device = \"null\"", "device = \"flash\"\nscale = 32", 1);
+        let study = study.replacen("[workload.stream.s]", &format!("[workload.stream.s]\n{stream}"), 1);
+        check_golden(name, &planned_in(&study, World::Simulated, &with_flash()).expect_err(name).to_string());
+    }
 }
 
 #[test]

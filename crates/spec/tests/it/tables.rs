@@ -145,3 +145,17 @@ fn no_table_of_a_study_can_be_a_list() {
     });
     assert!(count > 500, "{count}");
 }
+
+#[test]
+fn a_key_or_a_table_that_stands_twice_is_told_with_the_line_of_the_first() {
+    let stream = "[workload.stream.s]";
+    for (name, from, more) in [
+        ("key_that_stands_twice", stream, "queue_depth = 4\nspan = \"1 MiB\"\nqueue_depth = 8"),
+        ("key_that_stands_twice_in_two_forms", stream, "arrivals.poisson.rate = \"5 /s\"\narrivals = \"closed\""),
+        ("key_that_stands_twice_in_a_line", stream, "arrivals.bursts = { requests = 64, requests = 65 }"),
+        ("table_that_stands_twice", "device = \"null\"", "[workload.stream.t]\n[storage.disk]"),
+    ] {
+        let text = SMALL.replacen(from, &format!("{from}\n{more}"), 1);
+        check_golden(name, &planned(&text).expect_err(name).to_string());
+    }
+}
