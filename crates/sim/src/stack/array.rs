@@ -485,16 +485,14 @@ impl Array {
             return;
         }
         let filled = rebuilding.finish(place, now);
-        let (since, is_whole) = (rebuilding.since, rebuilding.is_whole);
+        let (since, is_whole, bytes) = (rebuilding.since, rebuilding.is_whole, rebuilding.copied);
         self.rebuilt_bytes += u64::from(step.length_bytes);
         if is_whole {
             self.members.set_filled(member, filled);
         }
         if filled == u64::MAX {
-            if is_whole {
-                let (drive, bytes) = (member * self.drives, self.member_bytes);
-                self.rebuilt = Some(Rebuilt { at: now, since, drive, channel: None, bytes });
-            }
+            let drive = member * self.drives;
+            self.rebuilt = Some(Rebuilt { at: now, since, drive, channel: None, is_resync: !is_whole, bytes });
             self.end_rebuild(now);
         }
     }

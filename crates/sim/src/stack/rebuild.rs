@@ -64,7 +64,7 @@ pub(super) struct Rebuilding {
     /// What no step has begun with.
     rest: VecDeque<Stretch>,
     /// Bytes that steps have begun with.
-    copied: u64,
+    pub(super) copied: u64,
     pub(super) steps: [Option<Step>; STEPS],
     settings: Rebuild,
     /// When the next step may start, as far as time is concerned.

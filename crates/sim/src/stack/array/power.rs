@@ -98,6 +98,7 @@ impl Array {
             (loss.lost_writes, loss.lost_bytes) = (loss.lost_writes + writes, loss.lost_bytes + bytes);
             return;
         }
+        loss.resyncs += 1;
         let activity = self.members.activity;
         self.rebuilding = Some(Rebuilding::new(1, owed, false, self.settings, now, activity));
     }
