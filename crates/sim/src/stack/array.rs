@@ -299,11 +299,7 @@ impl Array {
             return self.fail_member(member, None, now);
         };
         let lived = device.fail(Some(drive % self.drives), now);
-        let is_near_gone = member == 0 && device.is_broken();
-        self.members.look(member as usize);
-        if is_near_gone {
-            self.owed_is_lost(now);
-        }
+        self.drive_failed(member, now);
         lived
     }
 
@@ -318,11 +314,19 @@ impl Array {
         };
         let whole = !device.is_composite();
         let lives = device.fail_channel(drive % self.drives, channel, now)?;
-        self.members.look(member as usize);
+        self.drive_failed(member, now);
         if whole && !lives {
             self.fail_member(member, None, now);
         }
         Ok(lives)
+    }
+
+    /// Some of a member has died, and with it perhaps all that the near side of a replica was to send once more.
+    fn drive_failed(&mut self, member: u32, now: Nanos) {
+        self.members.look(member as usize);
+        if member == 0 && self.members.device(0).is_some_and(Device::is_broken) {
+            self.owed_is_lost(now);
+        }
     }
 
     /// A member dies, and with it what `owner` waited for; whether it was alive.
