@@ -69,9 +69,8 @@ pub(super) struct Rebuilding {
     settings: Rebuild,
     /// When the next step may start, as far as time is concerned.
     start_at: Nanos,
-    /// When how much was copied: where the present rate is taken from, and the later marks in their order.
-    mark: (Nanos, u64),
-    marks: [(Nanos, u64); MARKS],
+    /// When how much was copied: first where the present rate is taken from, then the later marks in their order.
+    marks: [(Nanos, u64); MARKS + 1],
     /// The members' count of commands when the last step started.
     activity: u64,
 }
@@ -86,8 +85,8 @@ impl Rebuilding {
         activity: u64,
     ) -> Self {
         let rest = stretches.into();
-        let (steps, mark, marks) = ([None; STEPS], (now, 0), [(now, 0); MARKS]);
-        Self { member, since: now, is_whole, rest, copied: 0, steps, settings, start_at: now, mark, marks, activity }
+        let (steps, marks) = ([None; STEPS], [(now, 0); MARKS + 1]);
+        Self { member, since: now, is_whole, rest, copied: 0, steps, settings, start_at: now, marks, activity }
     }
 
     /// What it has not copied.
@@ -110,10 +109,9 @@ impl Rebuilding {
 
     /// A step that starts now, and its place; `None` when the rebuild makes room for others first.
     pub(super) fn start(&mut self, now: Nanos, activity: u64, busy: bool) -> Option<(u8, Step)> {
-        if now - self.marks[MARKS - 1].0 >= MARK {
-            self.mark = self.marks[0];
+        if now - self.marks[MARKS].0 >= MARK {
             self.marks.rotate_left(1);
-            self.marks[MARKS - 1] = (now, self.copied);
+            self.marks[MARKS] = (now, self.copied);
         }
         let others = busy || activity != self.activity;
         self.activity = activity;
@@ -146,8 +144,9 @@ impl Rebuilding {
 
     /// Whether the rebuild has gone faster than it must since the mark.
     fn is_faster_than_least(&self, now: Nanos) -> bool {
-        let copied = u128::from(self.copied - self.mark.1) * 1_000_000_000;
-        copied > u128::from(self.settings.rate_min.0) * u128::from((now - self.mark.0).max(1))
+        let (since, before) = self.marks[0];
+        let copied = u128::from(self.copied - before) * 1_000_000_000;
+        copied > u128::from(self.settings.rate_min.0) * u128::from((now - since).max(1))
     }
 
     /// A step is over; returns where what is left begins, all of it being done at [`u64::MAX`].
