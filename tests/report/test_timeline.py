@@ -230,6 +230,14 @@ def test_a_channel_that_dies_and_its_rebuild_are_told(event, en, ja):
         assert said in told and "12" in told and "card" in told
 
 
+def test_a_resync_is_told_with_what_it_sent_whatever_the_scale():
+    event = {"kind": "rebuilt", "storage": "pair", "member": 1, "resync": True, "scale": 64}
+    event |= {"bytes": 3 << 20, "for_ns": SECOND}
+    for lang, said in (("en", "under way to it"), ("ja", "再同期完了")):
+        told = happening(event, Text(lang))
+        assert said in told and "3.00 MiB" in told and "pair" in told and "64" not in told
+
+
 @pytest.mark.parametrize(
     ("event", "en", "ja"),
     [

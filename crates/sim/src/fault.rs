@@ -24,6 +24,8 @@ pub struct Loss {
     /// Writes that were not complete, and of which some mapping units are new and others old; those up to what a flash drive
     /// writes atomically are never among them.
     pub torn_writes: u64,
+    /// Sides of replicas to which is sent once more what was under way to them.
+    pub resyncs: u32,
     /// Longest time that a drive needed to bring its buffer to the flash; zero where none is protected.
     pub flush_ns: Nanos,
     /// Shortest time that its capacitor gave it; zero where none is protected.
@@ -37,6 +39,7 @@ impl Loss {
         self.lost_writes += other.lost_writes;
         self.lost_bytes += other.lost_bytes;
         self.torn_writes += other.torn_writes;
+        self.resyncs += other.resyncs;
         self.flush_ns = self.flush_ns.max(other.flush_ns);
         self.hold_up_ns = match (self.hold_up_ns, other.hold_up_ns) {
             (0, only) | (only, 0) => only,
@@ -56,6 +59,8 @@ pub struct Rebuilt {
     pub drive: u32,
     /// Which of its channels, where it is not the drive that died.
     pub channel: Option<u32>,
+    /// Whether it was whole but for what had been under way to it.
+    pub is_resync: bool,
     /// Bytes written to it, or moved because of the channel.
     pub bytes: u64,
 }

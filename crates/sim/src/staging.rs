@@ -131,6 +131,7 @@ impl Staging {
             }
         } else {
             let loss = device.cut_power(now);
+            self.rebuilding += loss.resyncs;
             let fields = json!({
                 "event": name, "storage": storage, "outstanding": loss.outstanding,
                 "lost_writes": loss.lost_writes, "lost_bytes": loss.lost_bytes, "torn_writes": loss.torn_writes,
@@ -162,6 +163,9 @@ impl Staging {
                 });
                 if let Some(channel) = rebuilt.channel {
                     fields["channel"] = channel.into();
+                }
+                if rebuilt.is_resync {
+                    fields["resync"] = true.into();
                 }
                 writer.event(rebuilt.at, "rebuilt", fields)?;
             }

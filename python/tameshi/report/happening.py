@@ -41,7 +41,9 @@ def happening(event: Mapping[str, Any], text: Text) -> str:
             "scale": event.get("scale"),
         }
         kind = "rebuilt_channel" if channel else kind
-        kind += "_scaled" if event.get("scale") else ""
+        # What was under way has no part in the capacity that a scale reduces.
+        kind = "resynced" if event.get("resync") else kind
+        kind += "_scaled" if event.get("scale") and kind != "resynced" else ""
     if kind == "power_cut":
         fields |= {
             "outstanding": event["outstanding"],

@@ -314,6 +314,11 @@ TEXT: dict[str, tuple[str, str]] = {
         "{storage}のメンバー{member}でチャネル{channel}のリビルド完了：{bytes}、{time}（全容量では"
         "その{scale}倍）",
     ),
+    "timeline.resynced": (
+        "member {member} of {storage} has got what was under way to it when power failed: {bytes} "
+        "in {time}",
+        "{storage}のメンバー{member}の再同期完了（電源断時に転送中だった書き込み）：{bytes}、{time}",
+    ),
     "timeline.power_cut": (
         "power cut at {storage}, back at once (no start-up is simulated): {outstanding} commands "
         "under way fail, {torn} of them torn; "

@@ -9,7 +9,7 @@ use super::layout::{Choice, Layout, Planned};
 use super::linked::Linked;
 use super::members::{Members, Owner, Piece};
 use super::order::{Next, ORDERED, Order};
-use super::rebuild::{Rebuilding, Spares, Step};
+use super::rebuild::{Rebuilding, Spares, Step, Stretch};
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
 use crate::fault::{ERROR_AFTER, Rebuilt};
@@ -33,6 +33,8 @@ struct Op {
     failed: bool,
     /// Pieces of the stage that are not done.
     left: u32,
+    /// The part that it does not wait for, while that is under way.
+    copy: Option<u32>,
     /// Where the time went up to the begin of the stage.
     path: Breakdown,
     since: Nanos,
@@ -117,6 +119,7 @@ impl Array {
             more: false,
             failed: false,
             left: 0,
+            copy: None,
             path,
             since: now,
         };
@@ -158,8 +161,12 @@ impl Array {
             op.left = if only_first { 1 } else { pieces.len() as u32 };
             let command = op.command;
             for (index, piece) in pieces.iter().enumerate() {
-                let owner = if only_first && index > 0 { Owner::Nobody } else { Owner::Op(number) };
-                self.members.submit(now, owner, piece, &command);
+                if only_first && index > 0 {
+                    let copy = self.members.submit(now, Owner::Unacknowledged(number), piece, &command);
+                    self.ops.get_mut(number).copy = Some(copy);
+                } else {
+                    self.members.submit(now, Owner::Op(number), piece, &command);
+                }
             }
         }
         self.pieces = pieces;
@@ -226,7 +233,8 @@ impl Array {
                 self.piece_done(number, done.at, breakdown, completions);
             }
             Owner::Rebuild(place) => self.step_done(place, done.at),
-            Owner::Nobody => {}
+            Owner::Unacknowledged(number) => self.ops.get_mut(number).copy = None,
+            Owner::Acknowledged | Owner::Nobody => {}
         }
         true
     }
@@ -269,7 +277,10 @@ impl Array {
     }
 
     fn complete(&mut self, number: u32, now: Nanos, completions: &mut Vec<DeviceCompletion>) {
-        let &Op { command, submitted, failed, path, since, .. } = self.ops.get(number);
+        let &Op { command, submitted, failed, copy, path, since, .. } = self.ops.get(number);
+        if let Some(copy) = copy {
+            self.members.pass_on(copy, Owner::Acknowledged);
+        }
         let breakdown = Breakdown { queue: path.queue + (now - since), ..path };
         completions.push(DeviceCompletion { command, submitted, at: now, breakdown, failed });
         self.ops.free(number);
@@ -288,11 +299,7 @@ impl Array {
             return self.fail_member(member, None, now);
         };
         let lived = device.fail(Some(drive % self.drives), now);
-        let is_near_gone = member == 0 && device.is_broken();
-        self.members.look(member as usize);
-        if is_near_gone {
-            self.owed_is_lost(now);
-        }
+        self.drive_failed(member, now);
         lived
     }
 
@@ -307,11 +314,19 @@ impl Array {
         };
         let whole = !device.is_composite();
         let lives = device.fail_channel(drive % self.drives, channel, now)?;
-        self.members.look(member as usize);
+        self.drive_failed(member, now);
         if whole && !lives {
             self.fail_member(member, None, now);
         }
         Ok(lives)
+    }
+
+    /// Some of a member has died, and with it perhaps all that the near side of a replica was to send once more.
+    fn drive_failed(&mut self, member: u32, now: Nanos) {
+        self.members.look(member as usize);
+        if member == 0 && self.members.device(0).is_some_and(Device::is_broken) {
+            self.owed_is_lost(now);
+        }
     }
 
     /// A member dies, and with it what `owner` waited for; whether it was alive.
@@ -345,7 +360,8 @@ impl Array {
     /// What a command waits for is not to be had: it is planned anew.
     fn plan_anew(&mut self, owner: Owner, now: Nanos) {
         match owner {
-            Owner::Nobody => {}
+            Owner::Acknowledged | Owner::Nobody => {}
+            Owner::Unacknowledged(number) => self.ops.get_mut(number).copy = None,
             Owner::Rebuild(_) => {
                 // Too much is gone to go on.
                 if self.rebuilding.is_some() {
@@ -353,8 +369,11 @@ impl Array {
                 }
             }
             Owner::Op(number) => {
-                self.members.disown(owner, now);
+                self.members.disown(owner, Owner::Nobody, now);
                 let op = self.ops.get_mut(number);
+                if let Some(copy) = op.copy.take() {
+                    self.members.pass_on(copy, Owner::Nobody);
+                }
                 op.path.queue += now - op.since;
                 (op.since, op.stage, op.more) = (now, 0, false);
                 if op.epoch == ORDERED {
@@ -409,14 +428,19 @@ impl Array {
         let Some(member) = self.waiting.pop_front() else { return };
         self.members.set_filled(member, 0);
         let activity = self.members.activity;
-        let whole = vec![(0, self.member_bytes)];
+        let whole = vec![Stretch { offset_bytes: 0, length_bytes: self.member_bytes, is_acknowledged: true }];
         self.rebuilding = Some(Rebuilding::new(member, whole, true, self.settings, now, activity));
     }
 
     /// The rebuild is given up or over: the next one begins.
     fn end_rebuild(&mut self, now: Nanos) {
         if let Some(rebuilding) = self.rebuilding.take() {
-            (0..rebuilding.steps.len() as u8).for_each(|place| self.members.disown(Owner::Rebuild(place), now));
+            for (place, step) in (0..).zip(&rebuilding.steps) {
+                // What is sent once more, and is on its way, was acknowledged without the far side.
+                let is_copy = !rebuilding.is_whole && step.is_some_and(|step| step.is_acknowledged);
+                let heir = if is_copy { Owner::Acknowledged } else { Owner::Nobody };
+                self.members.disown(Owner::Rebuild(place), heir, now);
+            }
         }
         self.begin_rebuild(now);
     }
@@ -465,16 +489,14 @@ impl Array {
             return;
         }
         let filled = rebuilding.finish(place, now);
-        let (since, is_whole) = (rebuilding.since, rebuilding.is_whole);
+        let (since, is_whole, bytes) = (rebuilding.since, rebuilding.is_whole, rebuilding.copied);
         self.rebuilt_bytes += u64::from(step.length_bytes);
         if is_whole {
             self.members.set_filled(member, filled);
         }
         if filled == u64::MAX {
-            if is_whole {
-                let (drive, bytes) = (member * self.drives, self.member_bytes);
-                self.rebuilt = Some(Rebuilt { at: now, since, drive, channel: None, bytes });
-            }
+            let drive = member * self.drives;
+            self.rebuilt = Some(Rebuilt { at: now, since, drive, channel: None, is_resync: !is_whole, bytes });
             self.end_rebuild(now);
         }
     }
@@ -527,7 +549,7 @@ impl Array {
     /// Bytes that the far side lacks of what was acknowledged without it; `None` where nothing is.
     pub(crate) fn behind_bytes(&self) -> Option<u64> {
         if self.link.is_some() && self.first_suffices {
-            return Some(self.members.behind(1).1 + self.owed().1);
+            return Some(self.behind().1);
         }
         let devices = (0..self.members.count()).filter_map(|member| self.members.device(member)?.behind_bytes());
         devices.reduce(|all, more| all + more)

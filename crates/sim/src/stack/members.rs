@@ -1,5 +1,6 @@
 //! The members of an array: each a device, or nothing since it died; and what they have been given to do.
 
+use super::rebuild::Stretch;
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
 use tameshi_base::{Command, CommandKind, Nanos};
@@ -15,7 +16,11 @@ pub(super) enum Owner {
     Op(u32),
     /// A step of the rebuild, by its place.
     Rebuild(u8),
-    /// Nobody any more: its command was planned anew, or was acknowledged without it.
+    /// A write, by number, that is acknowledged without it, and has not been.
+    Unacknowledged(u32),
+    /// Nobody any more: what it is a copy of was acknowledged without it.
+    Acknowledged,
+    /// Nobody any more: its command was planned anew.
     Nobody,
 }
 
@@ -233,8 +238,8 @@ impl Members {
         first
     }
 
-    /// Gives a piece of `of` to its member, which lives.
-    pub(super) fn submit(&mut self, now: Nanos, owner: Owner, piece: &Piece, of: &Command) {
+    /// Gives a piece of `of` to its member, which lives; returns the number of the part that it is.
+    pub(super) fn submit(&mut self, now: Nanos, owner: Owner, piece: &Piece, of: &Command) -> u32 {
         let place = piece.member as usize;
         let member = &mut self.members[place];
         let (present_before, asked) = (member.present_at(now), member.weight(piece.length_bytes));
@@ -247,7 +252,7 @@ impl Members {
         } else {
             member.asked[0] += asked;
             member.outstanding += 1;
-            member.waited_for += u64::from(owner != Owner::Nobody);
+            member.waited_for += u64::from(matches!(owner, Owner::Op(_)));
             self.busy += 1;
             self.activity += 1;
         }
@@ -263,6 +268,7 @@ impl Members {
         };
         member.device.as_mut().expect("a member that lives").submit(now, &command);
         self.look(place);
+        part
     }
 
     /// Lets the member that wakes first go on to its wake, which it returns.
@@ -294,7 +300,7 @@ impl Members {
         self.busy -= 1;
         let rebuilds = rebuilds - part.present_before[1];
         // Nobody asks where its own time went: of a rebuild that was given up it was not a user's throughout.
-        if rebuilds > 0 && part.owner != Owner::Nobody {
+        if rebuilds > 0 && matches!(part.owner, Owner::Op(_)) {
             let users = users - part.present_before[0] - part.asked * stay;
             let waited = member.for_rebuilds(breakdown.queue, [users, rebuilds]);
             breakdown.queue -= waited;
@@ -327,20 +333,26 @@ impl Members {
         self.look(place);
     }
 
-    /// Writes under way at a member that were acknowledged without it, and their bytes.
-    pub(super) fn behind(&self, member: u32) -> (u64, u64) {
-        self.under_way_behind(member).fold((0, 0), |(count, bytes), (_, length)| (count + 1, bytes + length))
+    /// Writes under way at a member that are acknowledged without it: where, how many bytes, and whether they have been.
+    pub(super) fn copies(&self, member: u32) -> impl Iterator<Item = Stretch> {
+        let written = self.parts.iter().filter(move |(_, part)| part.member == member && part.written > 0);
+        written.filter_map(|(_, part)| {
+            let is_acknowledged = match part.owner {
+                Owner::Acknowledged => true,
+                Owner::Unacknowledged(_) => false,
+                Owner::Op(_) | Owner::Rebuild(_) | Owner::Nobody => return None,
+            };
+            Some(Stretch { offset_bytes: part.offset_bytes, length_bytes: u64::from(part.written), is_acknowledged })
+        })
     }
 
-    /// Where they are, and how long each.
-    pub(super) fn under_way_behind(&self, member: u32) -> impl Iterator<Item = (u64, u64)> {
-        let of = self.parts.iter().map(|(_, part)| part);
-        let of = of.filter(move |part| part.member == member && part.owner == Owner::Nobody && part.written > 0);
-        of.map(|part| (part.offset_bytes, u64::from(part.written)))
+    /// From now on a part is somebody else's.
+    pub(super) fn pass_on(&mut self, part: u32, owner: Owner) {
+        self.parts.get_mut(part).owner = owner;
     }
 
-    /// What is under way for an owner belongs to nobody any more.
-    pub(super) fn disown(&mut self, owner: Owner, now: Nanos) {
+    /// What is under way for an owner is `heir`'s, who does not wait for it.
+    pub(super) fn disown(&mut self, owner: Owner, heir: Owner, now: Nanos) {
         let of: Vec<u32> =
             self.parts.iter().filter(|(_, part)| part.owner == owner).map(|(number, _)| number).collect();
         for number in of {
@@ -352,7 +364,7 @@ impl Members {
                 member.asked = [member.asked[0] + part.asked, member.asked[1] - part.asked];
                 self.busy += 1;
             }
-            part.owner = Owner::Nobody;
+            part.owner = heir;
         }
     }
 

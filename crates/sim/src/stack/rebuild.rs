@@ -25,15 +25,32 @@ const SLEEP: Nanos = 500_000_000;
 const MARKS: usize = 10;
 const MARK: Nanos = 3_000_000_000;
 
-/// A stretch of the member that is being copied.
+/// A stretch of a member that is to be copied there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Stretch {
+    pub(super) offset_bytes: u64,
+    pub(super) length_bytes: u64,
+    /// Whether what is to be there was acknowledged.
+    pub(super) is_acknowledged: bool,
+}
+
+/// A part of a stretch that is being copied.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) offset_bytes: u64,
     pub(super) length_bytes: u32,
+    pub(super) is_acknowledged: bool,
     /// Pieces of its present part that are not done.
     pub(super) left: u32,
     /// Whether it is being written.
     pub(super) writes: bool,
+}
+
+impl Step {
+    pub(super) fn stretch(&self) -> Stretch {
+        let &Self { offset_bytes, length_bytes, is_acknowledged, .. } = self;
+        Stretch { offset_bytes, length_bytes: u64::from(length_bytes), is_acknowledged }
+    }
 }
 
 /// A rebuild under way.
@@ -44,17 +61,16 @@ pub(super) struct Rebuilding {
     pub(super) since: Nanos,
     /// Whether it fills the member from its first byte on; else the member lacks no more than what is left.
     pub(super) is_whole: bool,
-    /// Where what no step has begun with lies, and how long each stretch is.
-    rest: VecDeque<(u64, u64)>,
+    /// What no step has begun with.
+    rest: VecDeque<Stretch>,
     /// Bytes that steps have begun with.
-    copied: u64,
+    pub(super) copied: u64,
     pub(super) steps: [Option<Step>; STEPS],
     settings: Rebuild,
     /// When the next step may start, as far as time is concerned.
     start_at: Nanos,
-    /// When how much was copied: where the present rate is taken from, and the later marks in their order.
-    mark: (Nanos, u64),
-    marks: [(Nanos, u64); MARKS],
+    /// When how much was copied: first where the present rate is taken from, then the later marks in their order.
+    marks: [(Nanos, u64); MARKS + 1],
     /// The members' count of commands when the last step started.
     activity: u64,
 }
@@ -62,21 +78,26 @@ pub(super) struct Rebuilding {
 impl Rebuilding {
     pub(super) fn new(
         member: u32,
-        stretches: Vec<(u64, u64)>,
+        stretches: Vec<Stretch>,
         is_whole: bool,
         settings: Rebuild,
         now: Nanos,
         activity: u64,
     ) -> Self {
         let rest = stretches.into();
-        let (steps, mark, marks) = ([None; STEPS], (now, 0), [(now, 0); MARKS]);
-        Self { member, since: now, is_whole, rest, copied: 0, steps, settings, start_at: now, mark, marks, activity }
+        let (steps, marks) = ([None; STEPS], [(now, 0); MARKS + 1]);
+        Self { member, since: now, is_whole, rest, copied: 0, steps, settings, start_at: now, marks, activity }
     }
 
     /// What it has not copied.
-    pub(super) fn left(&self) -> impl Iterator<Item = (u64, u64)> {
-        let begun = self.steps.iter().flatten().map(|step| (step.offset_bytes, u64::from(step.length_bytes)));
-        begun.chain(self.rest.iter().copied())
+    pub(super) fn left(&self) -> impl Iterator<Item = Stretch> {
+        self.steps.iter().flatten().map(Step::stretch).chain(self.rest.iter().copied())
+    }
+
+    /// What of that it has not sent to the member.
+    pub(super) fn unsent(&self) -> impl Iterator<Item = Stretch> {
+        let unsent = self.steps.iter().flatten().filter(|step| !step.writes);
+        unsent.map(Step::stretch).chain(self.rest.iter().copied())
     }
 
     /// When the rebuild wants to start a step; never while it has no room for one.
@@ -88,10 +109,9 @@ impl Rebuilding {
 
     /// A step that starts now, and its place; `None` when the rebuild makes room for others first.
     pub(super) fn start(&mut self, now: Nanos, activity: u64, busy: bool) -> Option<(u8, Step)> {
-        if now - self.marks[MARKS - 1].0 >= MARK {
-            self.mark = self.marks[0];
+        if now - self.marks[MARKS].0 >= MARK {
             self.marks.rotate_left(1);
-            self.marks[MARKS - 1] = (now, self.copied);
+            self.marks[MARKS] = (now, self.copied);
         }
         let others = busy || activity != self.activity;
         self.activity = activity;
@@ -110,11 +130,12 @@ impl Rebuilding {
             }
         }
         let place = self.steps.iter().position(Option::is_none)?;
-        let (offset_bytes, left) = self.rest.front_mut()?;
-        let length = STEP_BYTES.min(*left);
-        let step = Step { offset_bytes: *offset_bytes, length_bytes: length as u32, left: 0, writes: false };
-        (*offset_bytes, *left) = (*offset_bytes + length, *left - length);
-        self.rest.pop_front_if(|(_, left)| *left == 0);
+        let Stretch { offset_bytes, length_bytes, is_acknowledged } = self.rest.front_mut()?;
+        let length = STEP_BYTES.min(*length_bytes);
+        let (offset, is_acknowledged) = (*offset_bytes, *is_acknowledged);
+        let step = Step { offset_bytes: offset, length_bytes: length as u32, is_acknowledged, left: 0, writes: false };
+        (*offset_bytes, *length_bytes) = (offset + length, *length_bytes - length);
+        self.rest.pop_front_if(|stretch| stretch.length_bytes == 0);
         self.steps[place] = Some(step);
         self.copied += length;
         self.start_at = now + time_of(length, self.settings.rate.0);
@@ -123,8 +144,9 @@ impl Rebuilding {
 
     /// Whether the rebuild has gone faster than it must since the mark.
     fn is_faster_than_least(&self, now: Nanos) -> bool {
-        let copied = u128::from(self.copied - self.mark.1) * 1_000_000_000;
-        copied > u128::from(self.settings.rate_min.0) * u128::from((now - self.mark.0).max(1))
+        let (since, before) = self.marks[0];
+        let copied = u128::from(self.copied - before) * 1_000_000_000;
+        copied > u128::from(self.settings.rate_min.0) * u128::from((now - since).max(1))
     }
 
     /// A step is over; returns where what is left begins, all of it being done at [`u64::MAX`].
@@ -132,7 +154,7 @@ impl Rebuilding {
         self.steps[usize::from(place)] = None;
         // Time that passed without room for a step is not made up for.
         self.start_at = if self.start_at == Nanos::MAX { now } else { self.start_at.max(now) };
-        self.left().map(|(offset_bytes, _)| offset_bytes).min().unwrap_or(u64::MAX)
+        self.left().map(|stretch| stretch.offset_bytes).min().unwrap_or(u64::MAX)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::support::*;
 use proptest::prelude::*;
-use tameshi_base::units::{Share, Time};
+use tameshi_base::units::{Rate, Share, Time};
 use tameshi_spec::run::{Function, Node, RunSpec, StorageSpec};
-use tameshi_spec::study::{CacheKind, Event, Failure, Member, ReadBalance};
-use tameshi_workload::{Pattern, StreamSpec, Sync};
+use tameshi_spec::study::{Acknowledge, CacheKind, Event, Failure, Member, ReadBalance};
+use tameshi_workload::{Arrivals, Pattern, StreamSpec, Sync};
 
 fn event(at: u64, phase: Option<&str>) -> Event {
     let phase = phase.map(String::from);
@@ -153,6 +153,21 @@ fn a_power_cut_tells_what_was_lost() {
     let durable = cached(leaf(hdd(disk())), 64 << 20, CacheKind::BatteryBacked);
     let left = run(&with(spec_of(durable, stream, for_time(3 * SECOND)), &cut));
     assert!(left.events.contains("\"lost_bytes\":0"), "{}", left.events);
+}
+
+#[test]
+fn what_is_sent_once_more_after_a_power_cut_is_told_as_rebuilt() {
+    // The link carries a write in 4.1 ms, and another one comes after 4.17.
+    let arrivals = Arrivals::Constant { rate: Rate(240_000) };
+    let writes = StreamSpec { read: Share(0), arrivals, ..StreamSpec::default() };
+    let node = replica(plain(), 20_000, 1_000_000, Acknowledge::Local);
+    let left = run(&with(spec_of(node, writes, for_time(2 * SECOND)), &[power_cut(SECOND)]));
+    let rebuilt = left.events("rebuilt");
+    assert!(rebuilt.len() == 1 && (SECOND + 4 * MS..SECOND + 10 * MS).contains(&rebuilt[0]), "{rebuilt:?}");
+    let fields = ["\"member\":1", "\"bytes\":4096", "\"resync\":true"];
+    let told = left.events.lines().find(|line| line.contains("\"rebuilt\"")).expect("it is told");
+    assert!(fields.iter().all(|field| told.contains(field)), "{told}");
+    assert!(told.contains(&format!("\"for_ns\":{}", rebuilt[0] - SECOND)), "{told}");
 }
 
 #[test]

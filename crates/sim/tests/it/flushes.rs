@@ -92,6 +92,31 @@ fn a_write_with_force_unit_access_waits_for_the_map_as_a_flush_does() {
 }
 
 #[test]
+fn a_durable_write_waits_for_none_of_its_own_programs() {
+    let forced = |bytes: u32| Command { fua: true, ..command(0, CommandKind::Write, 0, bytes) };
+    for bytes in [4096, 16 << 10, 256 << 10, 1 << 20] {
+        let mut done = Vec::new();
+        let mut device = drive(unprotected(flash_drive(1 << 30)));
+        device.submit(0, &forced(bytes));
+        while let Some(wake) = device.next_wake() {
+            device.advance(wake, &mut done);
+        }
+        let spent = done[0].breakdown;
+        assert_eq!((spent.queue, spent.garbage_collection), (0, 0), "{bytes}: nobody else is there: {spent:?}");
+        assert_eq!(spent.media, done[0].at - spent.link - spent.controller);
+    }
+    // What others have written before is programmed first, on the same dies.
+    let (mut device, mut done) = (drive(unprotected(flash_drive(1 << 30))), Vec::new());
+    device.submit(0, &command(1, CommandKind::Write, 512 << 20, 512 << 10));
+    device.submit(0, &forced(256 << 10));
+    while let Some(wake) = device.next_wake() {
+        device.advance(wake, &mut done);
+    }
+    let spent = done.iter().find(|done| done.command.fua).expect("it completes").breakdown;
+    assert!(spent.queue > 500 * US && spent.media > 500 * US, "{spent:?}");
+}
+
+#[test]
 fn whoever_comes_while_the_map_is_written_shares_the_next_writing_of_it() {
     // Five more come while the first one's is under way: one writing is for all of them.
     let mut device = writing_its_map();

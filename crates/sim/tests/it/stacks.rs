@@ -396,3 +396,18 @@ fn what_was_under_way_to_the_far_side_when_power_failed_is_sent_once_more_or_los
     );
     assert_eq!(until(&mut device, 60 * MS), 0, "they have arrived, and nobody has what is lost");
 }
+
+#[test]
+fn what_a_near_side_had_still_to_send_is_lost_when_a_drive_of_it_dies_with_a_channel() {
+    const MS: Nanos = 1_000_000;
+    let node = replica(raid0(2, leaf(flash(flash_drive(1 << 30)))), 10_000, 1_000_000, Acknowledge::Local);
+    let (mut device, mut done) = (watched(&node).expect("a device"), vec![]);
+    (0..10).for_each(|id| device.submit(0, &command(id, CommandKind::Write, id * 4096, 4096)));
+    while let Some(at) = device.next_wake().filter(|&at| at <= 10 * MS) {
+        device.advance(at, &mut done);
+    }
+    assert_eq!(device.cut_power(10 * MS).resyncs, 1);
+    assert_eq!((done.len(), device.behind_bytes()), (10, Some(8 * 4096)));
+    assert_eq!(device.fail_channel(0, 0, 10 * MS), Ok(false), "its spare is less than a channel of four");
+    assert_eq!((device.is_broken(), device.take_lost()), (false, (8, 8 * 4096)), "told at once");
+}

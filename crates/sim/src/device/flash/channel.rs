@@ -224,7 +224,7 @@ impl Flash {
                 if !degraded.going_on {
                     let bytes = (degraded.moved.0 - degraded.moved.1) * self.times.unit_bytes;
                     let (since, channel) = (degraded.since, Some(degraded.channel));
-                    self.rebuilt.push_back(Rebuilt { at, since, drive: 0, channel, bytes });
+                    self.rebuilt.push_back(Rebuilt { at, since, drive: 0, channel, is_resync: false, bytes });
                 }
                 return;
             }

@@ -39,7 +39,7 @@ pub(super) struct Pending {
     pub(super) moved: u16,
     /// Program unit within the controller; [`NONE`] for parity and erases.
     pub(super) unit: u32,
-    /// A sense: the relocation it belongs to. A host program: the slot of the command that waits for it.
+    /// A sense: the relocation it belongs to. A host program, or its parity: the slot of the durable write that it is a part of.
     pub(super) tag: u32,
     /// Whether it is done for a rebuild.
     pub(super) renews: bool,

@@ -47,7 +47,7 @@ use ftl::{Frontier, Ftl, Work};
 use idle::Idle;
 use layout::Layout;
 pub(super) use layout::Pace;
-use pieces::Pieces;
+use pieces::{Pieces, Programs};
 use std::collections::VecDeque;
 use supply::{CACHE_PROGRAM, ERASE, PROGRAM, SENSE, Supply};
 use tameshi_base::{Command, Nanos, Random};
@@ -75,6 +75,7 @@ pub struct Flash {
     /// When each channel has done all it was asked so far.
     channels: Vec<Nanos>,
     pieces: Pieces,
+    durables: Programs,
     /// Towards the host and towards the drive; only the first is used where data go one way at a time.
     link: [Nanos; 2],
     /// When the electronics have moved, and the link has carried, either way, all they were asked so far.
@@ -222,9 +223,8 @@ impl Flash {
             return Err("more dies or more commands at once than can be simulated".into());
         }
         let alone = profile.controller.flush_alone.as_ref().is_some_and(|alone| alone.value);
-        let overhead = profile.controller.write_overhead.value.0;
-        let barrier = if alone { Barrier::alone(overhead) } else { Barrier::default() };
         let times = Times::new(profile, &layout);
+        let barrier = if alone { Barrier::alone(times.write_overhead) } else { Barrier::default() };
         Ok(Self {
             is_plain: times.is_plain(profile),
             times,
@@ -232,6 +232,7 @@ impl Flash {
             dies: (0..dies * controllers).map(|_| Die::new()).collect(),
             channels: vec![0; (layout.channels * controllers) as usize],
             pieces: Pieces::new((dies * controllers) as usize, (layout.channels * controllers) as usize),
+            durables: Programs::new((dies * controllers) as usize, (layout.channels * controllers) as usize),
             link: [0; 2],
             moved: 0,
             crossed: 0,
@@ -309,7 +310,7 @@ impl Flash {
         match done.kind {
             Kind::Host => {
                 self.is_programmed(number, done.unit);
-                self.host_programmed(&done, at);
+                self.host_programmed(number, &done, at);
             }
             Kind::Sense => self.sensed(done.tag, at),
             Kind::Map => self.map_is_written(at),
@@ -351,7 +352,7 @@ impl Flash {
     /// A die begins what it has taken up.
     fn start(&mut self, number: u32, at: Nanos) {
         let die = &self.dies[number as usize];
-        let Some(pending @ Pending { kind, page, renews, ready, .. }) = die.now else { return };
+        let Some(pending @ Pending { kind, page, tag, renews, ready, .. }) = die.now else { return };
         if die.dead {
             return self.pass_over(number, at);
         }
@@ -374,10 +375,17 @@ impl Flash {
             Kind::Erase => begin + work,
             kind => {
                 let transfer = if kind == Kind::Sense { times.moved_transfer } else { times.program_transfer };
-                let channel = &mut self.channels[self.layout.channel_of(number)];
+                let place = self.layout.channel_of(number);
+                let channel = &mut self.channels[place];
                 *channel = at.max(*channel) + transfer;
                 self.busy[3] += transfer;
-                (begin + transfer).max(*channel) + work
+                let over = (begin + transfer).max(*channel);
+                if tag != NONE && kind != Kind::Sense {
+                    let write = (tag, self.slots[tag as usize].ready);
+                    let on_bus = over - begin - transfer;
+                    self.durables.begin(write, (number as usize, place), (on_bus, transfer, work));
+                }
+                over + work
             }
         };
         die.work(begin, end);

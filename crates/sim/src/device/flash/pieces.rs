@@ -1,7 +1,7 @@
-//! What the pieces of one read wait for each other, on a die or a channel: the medium works on the read meanwhile, and waits for
-//! nobody else.
+//! What the pieces of one read wait for each other, on a die or a channel, and the programs of one durable write: the medium works
+//! on the command meanwhile, and waits for nobody else.
 
-use super::die::Sensed;
+use super::die::{NONE, Sensed};
 use super::reads::Fetched;
 use tameshi_base::Nanos;
 
@@ -71,6 +71,48 @@ impl Pieces {
     }
 }
 
+/// A durable write: its slot, and when its data were there.
+pub(super) type Durable = (u32, Nanos);
+
+/// What dies and channels have done for the durable write whose program they began last: the dies for how long they worked on it
+/// or waited for its transfers, the channels for how long they carried it.
+#[derive(Debug)]
+pub(super) struct Programs {
+    dies: Vec<(Durable, Nanos)>,
+    channels: Vec<(Durable, Nanos)>,
+}
+
+impl Programs {
+    pub(super) fn new(dies: usize, channels: usize) -> Self {
+        let none = ((NONE, 0), 0);
+        Self { dies: vec![none; dies], channels: vec![none; channels] }
+    }
+
+    /// A die begins a program of a write, its data coming in `transfer` over a channel after waiting there for `on_bus`.
+    #[cold]
+    pub(super) fn begin(
+        &mut self,
+        write: Durable,
+        (die, channel): (usize, usize),
+        (on_bus, transfer, program): (Nanos, Nanos, Nanos),
+    ) {
+        let [die, channel] = [&mut self.dies[die], &mut self.channels[channel]];
+        for of in [&mut *die, &mut *channel] {
+            if of.0 != write {
+                *of = (write, 0);
+            }
+        }
+        die.1 += on_bus.min(channel.1) + transfer + program;
+        channel.1 += transfer;
+    }
+
+    /// How long a die has worked on a write.
+    pub(super) fn on(&self, die: u32, write: Durable) -> Nanos {
+        let (of, time) = self.dies[die as usize];
+        if of == write { time } else { 0 }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,5 +135,22 @@ mod tests {
         assert_eq!(told(0, false, (220, 70, 0)), (20, 50), "and what follows there waits no longer for them");
         assert_eq!(told(1, false, (150, 0, 35)), (15, 20), "two have come over the channel before");
         assert_eq!(told(0, true, (270, 120, 0)), (120, 0), "those of an earlier read are others");
+    }
+    #[test]
+    fn programs_wait_for_none_but_others_where_they_follow_each_other() {
+        let (mut programs, write, other) = (Programs::new(3, 1), (5, 100), (6, 100));
+        programs.begin(write, (0, 0), (0, 10, 500));
+        programs.begin(write, (1, 0), (10, 10, 500));
+        assert_eq!(
+            [0, 1].map(|die| programs.on(die, write)),
+            [510, 520],
+            "the second one's data cross behind the first one's"
+        );
+        programs.begin(write, (0, 0), (35, 10, 500));
+        assert_eq!(programs.on(0, write), 510 + 530, "of 35 two transfers are its own");
+        programs.begin(other, (1, 0), (0, 10, 500));
+        assert_eq!([write, other].map(|of| programs.on(1, of)), [0, 510]);
+        programs.begin((5, 900), (0, 0), (10, 10, 500));
+        assert_eq!(programs.on(0, (5, 900)), 510, "a slot's next write is another one");
     }
 }

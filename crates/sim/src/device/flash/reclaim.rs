@@ -114,7 +114,7 @@ impl Flash {
         self.enqueue(first + u32::from(place.die), Pending { page, ..pending }, at);
         if place.parity > 0 {
             let kind = if pending.kind == Kind::Host { Kind::Parity } else { Kind::Relocated };
-            let parity = Pending { kind, page, frees: 0, unit: NONE, tag: NONE, epoch: 0, ..pending };
+            let parity = Pending { kind, page, frees: 0, unit: NONE, epoch: 0, ..pending };
             self.enqueue(first + u32::from(place.parity) - 1, parity, at);
         }
     }

@@ -143,7 +143,7 @@ impl Flash {
     }
 
     /// A program of the host's data is over: its place in the buffer is free.
-    pub(super) fn host_programmed(&mut self, done: &Pending, at: Nanos) {
+    pub(super) fn host_programmed(&mut self, die: u32, done: &Pending, at: Nanos) {
         self.durable.leave(done.epoch, at);
         self.map_changes();
         self.buffer_free += u64::from(done.frees);
@@ -151,7 +151,8 @@ impl Flash {
             let slot = &mut self.slots[done.tag as usize];
             slot.programs -= 1;
             if slot.programs == 0 && slot.next == slot.end {
-                let (over, media) = (at.max(slot.ready), self.times.program[usize::from(done.page)]);
+                let (over, media) = (at.max(slot.ready), self.durables.on(die, (done.tag, slot.ready)));
+                let media = media.min(over - slot.ready);
                 if self.map_writing.is_some() {
                     self.waits_for_map(done.tag, (over - media, over));
                 } else {
