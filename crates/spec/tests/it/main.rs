@@ -13,4 +13,5 @@ mod stacks;
 mod support;
 mod surroundings;
 mod tables;
+mod trims;
 mod values;
