@@ -55,7 +55,7 @@ def test_the_warmest_drive_and_the_share_of_throttled_time_are_told() -> None:
     heat = {
         "thermal.millidegrees": [40_000, 60_000],
         "thermal.throttled_ns": [0, SECOND],
-        "capacity.thermal_ns": [2 * SECOND, 2 * SECOND],
+        "thermal.drives": [2, 2],
     }
     warm = WindowData(told.length_ns, told.lengths_ns, {**told.counters, **heat}, {})
     found = power("storage.d", [warm], [])

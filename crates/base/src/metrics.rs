@@ -242,6 +242,7 @@ pub const METRICS: &[Metric] = &[
         "アレイのフラッシュが順番を得られる時間",
     ),
     m("thermal.millidegrees", "0.001 degC", Gauge, Lower, "temperature of the warmest drive", "最も熱いドライブの温度"),
+    m("thermal.drives", "1", Gauge, Neither, "drives that say how warm they get", "温度を示すドライブの数"),
     m("thermal.throttled_ns", "ns", Counter, Lower, "time drives were throttled by heat", "温度により制限された時間"),
     m("power.energy_nj", "nJ", Counter, Lower, "energy that the drives drew", "ドライブの消費エネルギー"),
     m("read.iops", "1/s", Rate, Higher, "read IOPS", "読み取りIOPS"),

@@ -18,10 +18,12 @@ impl Heat {
         self.throttled_ns += other.throttled_ns;
     }
 
-    /// By metric the temperature at the end of an interval that began with `before`, and the time throttled in it.
-    pub fn rows(&self, before: &Self) -> [(&'static str, u64); 2] {
+    /// By metric the temperature at the end of an interval that began with `before`, how many `drives` get warm, and the time that
+    /// all of them were throttled in it.
+    pub fn rows(&self, before: &Self, drives: u64) -> [(&'static str, u64); 3] {
         [
             ("thermal.millidegrees", self.millidegrees),
+            ("thermal.drives", drives),
             ("thermal.throttled_ns", self.throttled_ns.saturating_sub(before.throttled_ns)),
         ]
     }
@@ -37,6 +39,7 @@ mod tests {
         heat.add(&Heat { millidegrees: 70_250, throttled_ns: 30 });
         assert_eq!(heat, Heat { millidegrees: 70_250, throttled_ns: 37 });
         let before = Heat { millidegrees: 90_000, throttled_ns: 30 };
-        assert_eq!(heat.rows(&before), [("thermal.millidegrees", 70_250), ("thermal.throttled_ns", 7)]);
+        let rows = [("thermal.millidegrees", 70_250), ("thermal.drives", 2), ("thermal.throttled_ns", 7)];
+        assert_eq!(heat.rows(&before, 2), rows);
     }
 }

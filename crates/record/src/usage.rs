@@ -114,16 +114,14 @@ impl Usage {
     }
 
     /// Word, time worked since `before` and time there was, of each resource that exists, over an interval: of its busiest part,
-    /// for what is behind that one waits for it, however idle the others are; a part that nobody waited for is none. What drives may
-    /// draw is told of all together, and so is what has other parts than before.
+    /// for what is behind that one waits for it, however idle the others are; a part that nobody waited for is none. What has
+    /// other parts than before is told of all together.
     pub(crate) fn since(&self, before: &Self, length_ns: Nanos) -> impl Iterator<Item = (&'static str, Nanos, Nanos)> {
         RESOURCES.iter().filter_map(move |&(resource, word)| {
             let (servers, busy) = self.of(resource);
             let all = (busy.saturating_sub(before.of(resource).1), servers);
-            let is_shared = matches!(resource, Resource::Power | Resource::Thermal);
             let parts = || self.parts(resource).zip(before.parts(resource));
-            let alike = self.parts(resource).count() == before.parts(resource).count();
-            let one_counts = alike && !is_shared;
+            let one_counts = self.parts(resource).count() == before.parts(resource).count();
             if one_counts && !parts().any(|(now, before)| now.is_waited_for(before)) {
                 return None;
             }
@@ -152,11 +150,13 @@ mod tests {
             usage.add(Resource::Media, 2, busy[0]);
             usage.add(Resource::Media, 1, busy[1]);
             usage.add(Resource::Link, 1, busy[2]);
-            usage.add(Resource::Power, 1, busy[3]);
-            usage.add(Resource::Power, 1, 0);
+            for drive in [busy[3], 0] {
+                usage.add(Resource::Power, 1, drive);
+                usage.add(Resource::Thermal, 1, 2 * drive);
+            }
         }
         let rows: Vec<_> = after.since(&before, 70).collect();
-        assert_eq!(rows, [("media", 50, 70), ("link", 0, 70), ("power", 10, 140)]);
+        assert_eq!(rows, [("media", 50, 70), ("link", 0, 70), ("power", 10, 70), ("thermal", 20, 70)]);
         assert_eq!(after.of(Resource::Media), (3, 200));
     }
 

@@ -12,7 +12,7 @@ use crate::stack;
 use crate::staging::{Staging, befallen};
 use serde_json::json;
 use tameshi_base::Nanos;
-use tameshi_record::{EndedBy, Heat, RecordError, RunStatus, Share, Usage, Wear, Writer};
+use tameshi_record::{EndedBy, Heat, RecordError, Resource, RunStatus, Share, Usage, Wear, Writer};
 use tameshi_spec::course::Step;
 use tameshi_spec::run::{Node, RunSpec};
 use tameshi_workload::Priority;
@@ -230,7 +230,8 @@ impl World {
                 writer.counters(span, subject, &[("power.energy_nj", drawn.saturating_sub(until))])?;
             }
             if let Some(heat) = after.heat {
-                writer.counters(span, subject, &heat.rows(&before.heat.unwrap_or_default()))?;
+                let (drives, _) = after.usage.of(Resource::Thermal);
+                writer.counters(span, subject, &heat.rows(&before.heat.unwrap_or_default(), drives))?;
             }
             if let Some((before, after)) = before.server_ns.zip(after.server_ns) {
                 let [user, system] = gains(before, after);

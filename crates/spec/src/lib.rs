@@ -29,4 +29,5 @@ mod stacks;
 pub mod study;
 mod surroundings;
 mod tables;
+mod trims;
 pub mod typing;

@@ -231,6 +231,7 @@ fn resolve_cell(
     crate::resolve::submissions(source, &cell.table, &run)?;
     if run.world == World::Simulated {
         crate::arbitration::priorities(source, &cell.table, &study, &run)?;
+        crate::trims::are_taken(source, &cell.table, &run)?;
     }
     programs::check(source, &cell.table, &run)?;
     Ok((study, run))

@@ -15,7 +15,7 @@ from tameshi.stats.intervals import digits
 ENERGY = "power.energy_nj"
 DEGREES = "thermal.millidegrees"
 THROTTLED = "thermal.throttled_ns"
-COULD_BE = "capacity.thermal_ns"
+DRIVES = "thermal.drives"
 NANO = 1e9
 MOSTLY = 0.95
 """A storage of which so much is used is used as a whole."""
@@ -63,15 +63,19 @@ def _heat(runs: Sequence[WindowData]) -> dict[str, Any]:
         for run in runs
         for degrees, length in zip(run.counters.get(DEGREES, ()), run.lengths_ns, strict=False)
     ]
-    drives = sum(sum(run.counters.get(COULD_BE, ())) for run in runs)
-    if not told or not drives:
+    could_be = sum(
+        drives * length
+        for run in runs
+        for drives, length in zip(run.counters.get(DRIVES, ()), run.lengths_ns, strict=False)
+    )
+    if not told or not could_be:
         return {}
     mean = sum(degrees * length for degrees, length in told) / sum(length for _, length in told)
     throttled = sum(sum(run.counters.get(THROTTLED, ())) for run in runs)
     return {
         "celsius_mean": digits(mean),
         "celsius_max": digits(max(degrees for degrees, _ in told)),
-        "throttled": digits(throttled / drives),
+        "throttled": digits(throttled / could_be),
     }
 
 

@@ -1,7 +1,7 @@
 //! A device at the other end of a link: half a round trip there and half back, and the bytes in between.
 //!
 //! Bytes cross one after the other, those of writes on the way there, those of reads on the way back; to wait for others'
-//! bytes is waiting, to cross is the link's part.
+//! bytes is waiting, to cross is the link's part. What has no bytes goes between the packets of those: it waits for none.
 
 use super::rebuild::time_of;
 use super::slab::Slab;
@@ -31,9 +31,9 @@ pub struct Linked {
     /// How long each way has worked and will have when all that has begun to cross is across.
     crossed: [Nanos; 2],
     crossings: Slab<Crossing>,
-    /// On the way there: when each arrives.
+    /// On the way there: when each arrives, in that order.
     outbound: VecDeque<(Nanos, u32)>,
-    /// On the way back.
+    /// On the way back, in the order of arrival.
     homebound: VecDeque<DeviceCompletion>,
     device: Device,
     done: Vec<DeviceCompletion>,
@@ -78,14 +78,19 @@ impl Linked {
     }
 
     pub(crate) fn submit(&mut self, now: Nanos, command: &Command) {
-        let bytes = if command.kind == CommandKind::Write { command.length_bytes } else { 0 };
-        let (queue, link) = self.cross(0, now, bytes);
+        let (queue, link) = match command.kind {
+            CommandKind::Read => (0, self.there),
+            CommandKind::Write => self.cross(0, now, command.length_bytes),
+            // They speak of the writes before them, which they must not overtake.
+            CommandKind::Flush | CommandKind::Trim => self.cross(0, now, 0),
+        };
         let crossing = self.crossings.insert(Crossing { command: *command, submitted: now, queue, link });
         let arrives = now + queue + link;
         if arrives == now {
             self.arrive(now, crossing);
         } else {
-            self.outbound.push_back((arrives, crossing));
+            let place = self.outbound.partition_point(|(at, _)| *at <= arrives);
+            self.outbound.insert(place, (arrives, crossing));
         }
     }
 
@@ -123,17 +128,20 @@ impl Linked {
     /// The device is done: its answer goes back.
     fn turn_back(&mut self, done: &DeviceCompletion, completions: &mut Vec<DeviceCompletion>) {
         let Some(crossing) = self.crossings.take(done.command.id as u32) else { return };
-        let bytes = if crossing.command.kind == CommandKind::Read { crossing.command.length_bytes } else { 0 };
-        let (queue, link) = self.cross(1, done.at, bytes);
+        let (queue, link) = match crossing.command.kind {
+            CommandKind::Read => self.cross(1, done.at, crossing.command.length_bytes),
+            _ => (0, self.back),
+        };
         let mut breakdown = done.breakdown;
         breakdown.add(&Breakdown { queue: crossing.queue + queue, link: crossing.link + link, ..Breakdown::default() });
         let at = done.at + queue + link;
         let Crossing { command, submitted, .. } = crossing;
         let done = DeviceCompletion { command, submitted, at, breakdown, failed: done.failed };
-        if queue + link == 0 && self.homebound.is_empty() {
+        let place = self.homebound.partition_point(|other| other.at <= at);
+        if queue + link == 0 && place == 0 {
             completions.push(done);
         } else {
-            self.homebound.push_back(done);
+            self.homebound.insert(place, done);
         }
     }
 
@@ -166,5 +174,43 @@ impl Linked {
         self.crossings.clear();
         self.outbound.clear();
         self.homebound.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tameshi_base::{Size, Time};
+
+    const MIB: u32 = 1 << 20;
+
+    /// Ends of commands that begin at once, each of a kind and so many bytes, across 10 us and a gigabyte a second.
+    fn ends(commands: &[(CommandKind, u32)]) -> Vec<(Nanos, Nanos)> {
+        let link = Link { round_trip: Time(10_000), rate: Size(1_000_000_000) };
+        let mut linked = Linked::over(&link, Device::Null(Box::default())).expect("a link");
+        for (id, &(kind, length_bytes)) in (0..).zip(commands) {
+            linked.submit(0, &Command { id, kind, offset_bytes: id << 20, length_bytes, fua: false, stream: 0 });
+        }
+        let mut done = vec![];
+        while let Some(at) = linked.next_wake() {
+            linked.advance(at, &mut done);
+        }
+        done.sort_by_key(|done| done.command.id);
+        done.iter().map(|done| (done.at, done.breakdown.queue)).collect()
+    }
+
+    #[test]
+    fn what_has_no_bytes_goes_between_those_of_others() {
+        use CommandKind::{Flush, Read, Trim, Write};
+        let bulk = Nanos::from(MIB);
+        let (across, small) = (10_000, 4096);
+        let answer_beside_reads = ends(&[(Read, MIB), (Read, MIB), (Write, 4096)]);
+        assert_eq!(answer_beside_reads, [(across + bulk, 0), (across + 2 * bulk, bulk), (across + small, 0)]);
+        let reads_beside_a_write = ends(&[(Write, MIB), (Read, 4096), (Read, 4096)]);
+        assert_eq!(reads_beside_a_write, [(across + bulk, 0), (across + small, 0), (across + 2 * small, small)]);
+        for order in [Flush, Trim] {
+            assert_eq!(ends(&[(Write, MIB), (order, 0)])[1], (across + bulk, bulk), "it overtakes no write before it");
+            assert_eq!(ends(&[(Read, MIB), (order, 0)])[1], (across, 0));
+        }
     }
 }

@@ -4,9 +4,10 @@
 
 use crate::support::*;
 use tameshi_base::CommandKind;
-use tameshi_base::units::{Share, Temperature, Time};
+use tameshi_base::units::{Share, Size, Temperature, Time};
 use tameshi_sim::Device;
 use tameshi_spec::profile::{FlashProfile, Power, Simulated, Thermal, Written};
+use tameshi_spec::run::Node;
 use tameshi_spec::study::ReadBalance;
 use tameshi_workload::StreamSpec;
 
@@ -57,7 +58,11 @@ pub fn soon_too_warm(drive: FlashProfile) -> FlashProfile {
 
 fn under(read: u32, drive: FlashProfile) -> Left {
     let stream = StreamSpec { read: Share(read * 10_000), queue_depth: 128, ..StreamSpec::default() };
-    let mut spec = spec_of(leaf(flash(drive)), stream, for_time(SECOND));
+    for_a_second(leaf(flash(drive)), stream)
+}
+
+fn for_a_second(node: Node, stream: StreamSpec) -> Left {
+    let mut spec = spec_of(node, stream, for_time(SECOND));
     spec.interval = Time(SECOND / INTERVALS);
     run(&spec)
 }
@@ -125,6 +130,24 @@ fn a_drive_too_warm_for_its_throttled_power_stays_throttled_and_draws_just_that(
         let rate = |left: &Left| told(left, "write.count")[half..].iter().sum::<f64>();
         let beyond = (late_watts(&free) - IDLE_W, late_watts(&left) - IDLE_W);
         assert_close(rate(&left) / rate(&free), beyond.1 / beyond.0, 0.03, "writes by the power that they have");
+    }
+}
+
+#[test]
+fn a_stripe_is_held_back_by_its_member_that_is_throttled_however_cool_the_others_are() {
+    let member = || leaf(flash(drive(Some(8_000), Some(thermal(62.0, 58.0, 6_000)))));
+    let chunk = Size(16 << 20);
+    let stripe = Node::Raid0 { members: 2, of: Box::new(member()), chunk };
+    // The first chunk, which is the first member's.
+    let stream = StreamSpec { read: Share(0), queue_depth: 128, span: Some(chunk), ..StreamSpec::default() };
+    let left = for_a_second(stripe, stream);
+    let late = |metric: &str| told(&left, metric)[INTERVALS as usize / 2..].iter().sum::<f64>();
+    let half = SECOND as f64 / 2.0;
+    assert_eq!(late("thermal.throttled_ns"), half, "one of them is throttled all the time");
+    assert_eq!(late("thermal.drives"), 2.0 * INTERVALS as f64 / 2.0, "of two");
+    for (limit, expected) in [("power", 0.0), ("thermal", 1.0)] {
+        let busy = late(&format!("busy.{limit}_ns")) / late(&format!("capacity.{limit}_ns"));
+        assert!((busy - expected).abs() < 0.02, "{limit} of the throttled one alone: {busy}");
     }
 }
 

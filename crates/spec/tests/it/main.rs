@@ -14,4 +14,5 @@ mod stacks;
 mod support;
 mod surroundings;
 mod tables;
+mod trims;
 mod values;
