@@ -487,6 +487,8 @@ TEXT: dict[str, tuple[str, str]] = {
     # answer: what each line is about, then the sentence, then one item of the sentence's list
     "answer.peak": ("Peak rate", "最大IOPS"),
     "answer.floor": ("Latency at {axis} {level}", "{axis} {level}でのレイテンシ"),
+    "answer.in_phase": ("{topic} in “{phase}”", "「{phase}」の{topic}"),
+    "answer.left": ("Left out here", "省略した項目"),
     "answer.effect": ("What each change does", "各変更の効果"),
     "answer.dead": ("Out of service", "サービス停止"),
     "answer.limit": ("Load under the limit", "上限内の負荷"),
@@ -503,6 +505,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "{items}（いずれも{axis} {level}）。",
     ),
     "sentence.floor": ("{items}.", "{items}。"),
+    "sentence.left": (
+        "What {count} more would say stands in the report's tables, key figures first.",
+        "ほかの{count}項目の内容は、レポートの「主な数値」などの表にある。",
+    ),
     "sentence.effect": ("{items}.", "{items}。"),
     "sentence.limit": ("{items}.", "{items}。"),
     "sentence.dead": ("{items}.", "{items}。"),
