@@ -748,9 +748,12 @@ TEXT: dict[str, tuple[str, str]] = {
         "{phase}：書き込み増幅、予備領域、寿命",
     ),
     "note.endurance": (
-        "Spare is a share of the capacity: effective as garbage collection finds it (a dash where"
+        "What is written to the drives holds an array's copies, parity and rebuilds; write"
+        " amplification is that of the drives."
+        " Spare is a share of the capacity: effective as garbage collection finds it (a dash where"
         " it moved nothing), nominal as built. Cycles are the most of any block. Life is how long"
         " the whole drive's cells last at this rate of programs.",
+        "ドライブへの書き込みはアレイの複製・パリティ・再構築の分を含み、書き込み増幅はドライブ内の値。"
         "予備領域は容量に対する割合（実効はガベージコレクションから見た値で、移動がなければ「–」、公称は設計値）。"
         "書き換え回数は最大のブロックの値。寿命はこの書き込み速度を続けた場合のドライブ全体の値。",
     ),
@@ -872,7 +875,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "table.environment": ("Environment: {world}", "環境：{world}"),
     "column.mean": ("Mean latency", "平均レイテンシ"),
     "column.amplification": ("Write amplification", "書き込み増幅"),
-    "column.written": ("Written by the host in all runs", "ホストの書き込み（全実行の合計）"),
+    "column.by_host": ("Written by the host in all runs", "ホストの書き込み（全実行の合計）"),
+    "column.written": ("Written to the drives in all runs", "ドライブへの書き込み（全実行の合計）"),
     "column.spare.effective": ("Effective spare", "実効予備領域"),
     "column.spare.nominal": ("Nominal spare", "公称予備領域"),
     "column.cycles": ("Cycles", "書き換え回数"),
