@@ -141,6 +141,39 @@ def test_each_stream_that_commits_in_a_phase_is_named_whatever_their_order(lang:
         assert said(wal)[0].startswith("A commit takes 2.00 ms")
 
 
+@pytest.mark.parametrize(
+    ("lang", "begin", "then"),
+    [
+        ("en", "The fastest of 5, p · s1: ", "; the slowest, p · s3: "),
+        ("ja", "5件中、最も速いのはp · s1: ", "、最も遅いのはp · s3: "),
+    ],
+)
+def test_of_many_streams_that_commit_the_fastest_and_the_slowest_are_told(
+    lang: str, begin: str, then: str
+) -> None:
+    def commits(times_ms: list[int], *, timed: bool = True) -> str:
+        loads = [
+            first_look.load("commit", f"s{i}", 1e3 / ms, ms * 1e6, 0)
+            for i, ms in enumerate(times_ms)
+        ]
+        told = [
+            each | {"metric": each["metric"].replace("iops", "rate")}
+            for load in loads
+            for each in (load if timed else load[:1])
+        ]
+        cell = first_look.cell("simulated", "p", {}, told)
+        view = read_results(first_look.results() | {"axes": [], "cells": [cell]})
+        (line,) = answers(view, Text(lang))
+        return line.clauses[0].sentence
+
+    five = [4, 1, 3, 9, 2]
+    for said in (commits(five), commits(five, timed=False)):
+        assert said.startswith(begin) and then in said
+        assert " · s0" not in said and " · s2" not in said and " · s4" not in said
+    four = commits(five[:4])
+    assert all(f" · s{i}: " in four for i in range(4))
+
+
 def test_nothing_finished_yet() -> None:
     found = first_look.results() | {"cells": []}
     assert terminal_summary(ReportInputs(found)) == ["No cell has a result yet."]

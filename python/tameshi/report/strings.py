@@ -697,6 +697,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "a commit takes {mean} on average and {tail} at p99, which makes {rate} commits a second",
         "1回のコミットは平均{mean}、p99で{tail}、毎秒{rate}回",
     ),
+    "item.commit_fastest": ("the fastest of {count}, {item}", "{count}件中、最も速いのは{item}"),
+    "item.commit_slowest": ("the slowest, {item}", "最も遅いのは{item}"),
     "item.commit_rate": ("{rate} commits a second", "コミットは毎秒{rate}回"),
     "item.company": (
         "{name} p99 goes from {before} in “{first}” to {after} in “{second}”, {ratio}",

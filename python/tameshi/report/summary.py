@@ -35,7 +35,10 @@ from tameshi.report.text import DAYS, Shown, Text, format_interval, format_value
 
 # More than this in one sentence and nobody reads it: then only the best and the worst are told.
 MOST_ITEMS = 6
+MOST_COMMITS = 4
 _MARKS = "†‡§¶"
+Group = tuple[str, Name]
+"""A phase and what commits in it."""
 
 
 @dataclass(frozen=True)
@@ -399,14 +402,11 @@ def _plain_answer(
 
 
 def _commit_answer(view: View, text: Text, facts: list[Fact]) -> list[Answer]:
-    groups = list(dict.fromkeys((f.phase, f.name) for f in facts))
+    """What each stream that commits takes for that; of more than a few the extremes."""
+    groups = {(f.phase, f.name) for f in facts}
 
-    def item(group: tuple[str, Name], world: str, bare: bool) -> str:
-        values = {
-            family_of(f.measure): _value(text, f.found[world], bare)
-            for f in facts
-            if (f.phase, f.name) == group and world in f.found
-        }
+    def item(group: Group, found: Mapping[str, Point], bare: bool) -> str:
+        values = {measure: _value(text, point, bare) for measure, point in found.items()}
         name = "" if len(groups) == 1 else f"{text.names((group[0], *group[1]))}: "
         rate = values.get("rate", text("cell.none"))
         if not {MEAN, P99} <= values.keys():
@@ -414,12 +414,34 @@ def _commit_answer(view: View, text: Text, facts: list[Fact]) -> list[Answer]:
         return name + text("item.commit", rate=rate, mean=values[MEAN], tail=values[P99])
 
     def say(world: str) -> str:
-        points = [f.found[world] for f in facts if world in f.found]
-        return _sentence(
-            text, "sentence.commit", points, lambda bare: [item(g, world, bare) for g in groups]
-        )
+        here: dict[Group, dict[str, Point]] = {}
+        for fact in (f for f in facts if world in f.found):
+            measures = here.setdefault((fact.phase, fact.name), {})
+            measures[family_of(fact.measure)] = fact.found[world]
+        told = list(here) if len(here) <= MOST_COMMITS else _fastest_and_slowest(here)
+
+        def items(bare: bool) -> list[str]:
+            said = [item(group, here[group], bare) for group in told]
+            if len(told) == len(here):
+                return said
+            keys = ("item.commit_fastest", "item.commit_slowest")
+            return [text(k, count=len(here), item=i) for k, i in zip(keys, said, strict=True)]
+
+        points = [point for group in told for point in here[group].values()]
+        return _sentence(text, "sentence.commit", points, items)
 
     return [Answer(text("answer.commit"), _clauses(view, text, say))] if facts else []
+
+
+def _fastest_and_slowest(commits: Mapping[Group, Mapping[str, Point]]) -> list[Group]:
+    """By their mean time; by their rate, where not each has one."""
+    timed = all(MEAN in found for found in commits.values())
+
+    def slowness(group: Group) -> float:
+        return commits[group][MEAN].value if timed else -commits[group]["rate"].value
+
+    fastest, *_, slowest = sorted(commits, key=slowness)
+    return [fastest, slowest]
 
 
 def _company_answer(view: View, text: Text, pairs: list[Company]) -> list[Answer]:
