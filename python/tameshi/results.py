@@ -343,10 +343,11 @@ def _why(
         endurance(
             subject,
             windows(subject),
+            [] if cell.spec.programs else [windows(name) for name in streams],
             retried=_is_retried(parts, subject),
             is_written=subject in written,
         )
-        for subject in served
+        for subject, streams in served.items()
     ]
     drawn = [
         power(subject, windows(subject), [windows(name) for name in streams])

@@ -60,6 +60,29 @@ def test_life_under_a_simulated_database_has_how_far_the_model_may_be_off(lang: 
     assert "90 %" not in bare.note
 
 
+@pytest.mark.parametrize(
+    ("lang", "labels"),
+    [
+        ("en", ["Written by the host in all runs", "Written to the drives in all runs"]),
+        ("ja", ["ホストの書き込み（全実行の合計）", "ドライブへの書き込み（全実行の合計）"]),
+    ],
+)
+def test_what_an_array_writes_to_its_drives_is_not_told_as_the_hosts(
+    lang: str, labels: list[str]
+) -> None:
+    found = results(3.456)
+    (flash,) = found["cells"][0]["endurance"]
+    (table,) = tables(read_results(found), Text(lang))
+    assert [column.label for column in table.columns][1] == labels[1], "of a database no more"
+    found["cells"][0]["endurance"] = [flash | {"stream_written_bytes": 6_170_000_000}, flash]
+    (table,) = tables(read_results(found), Text(lang))
+    assert [column.label for column in table.columns][1:3] == labels
+    assert [[cell.value for cell in row.cells[:2]] for row in table.rows] == [
+        ["5.75 GiB", "11.5 GiB"],
+        [Text(lang)("cell.none"), "11.5 GiB"],
+    ]
+
+
 def test_what_read_retry_adds_to_life_is_shown_where_it_does() -> None:
     found = results(3.456)
     found["cells"][0]["endurance"][0]["life_years_retried"] = 6.9

@@ -83,29 +83,37 @@ def test_a_single_bare_value_among_others_is_marked() -> None:
     assert "244 (one run, no interval) commits a second" in commits
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_each_stream_that_commits_in_a_phase_is_named_whatever_their_order(lang: str) -> None:
-    def commits(subject: str, rate: float) -> list[dict[str, Any]]:
-        load = first_look.load("commit", subject, rate, 1e9 / rate, 0)
-        return [load[0] | {"metric": "commit.rate"}, *load[1:]]
+@pytest.mark.parametrize(
+    ("lang", "topics", "left"),
+    [
+        ("en", ["Peak rate in “{}”", "Latency at depth 1 in “{}”"], "What 1 more would say stands"),
+        ("ja", ["「{}」の最大IOPS", "「{}」の深度 1でのレイテンシ"], "ほかの1項目の内容は"),
+    ],
+)
+def test_lines_on_several_phases_name_theirs_and_what_is_left_out_is_said_to_be(
+    lang: str, topics: list[str], left: str
+) -> None:
+    def study(*phases: str) -> ReportInputs:
+        found = first_look.results(("simulated",))
+        sweep = [cell for cell in found["cells"] if cell["phase"] == "sweep"]
+        cells = [
+            first_look.cell("simulated", phase, cell["levels"], cell["estimates"])
+            for phase in phases
+            for cell in sweep
+        ]
+        return ReportInputs(found | {"cells": cells})
 
-    def said(*loads: list[dict[str, Any]]) -> list[str]:
-        cell = first_look.cell("simulated", "p", {}, [each for load in loads for each in load])
-        view = read_results(first_look.results() | {"axes": [], "cells": [cell]})
-        (line,) = answers(view, Text(lang))
-        rows = [row.head for row in overview(view, Text(lang)).rows]
-        assert len(set(rows)) == len(rows), "the key figures tell them apart too"
-        items = line.clauses[0].sentence.rstrip(".。").split(Text(lang)("list.separator") + "p · ")
-        return [item.removeprefix("P · ") for item in items]
+    def named(phase: str) -> list[str]:
+        return [topic.format(phase) for topic in topics]
 
-    wal, slow = commits("wal", 500.0), commits("slow", 20.0)
-    both = said(wal, slow)
-    assert both == said(slow, wal)[::-1]
-    assert [item.split(": ")[0] for item in both] == ["wal", "slow"]
-    assert "500" in both[0] and "20.0" in both[1]
-    assert "wal" not in " ".join(said(wal)), "alone it needs no name"
-    if lang == "en":
-        assert said(wal)[0].startswith("A commit takes 2.00 ms")
+    two, three = study("one", "many"), study("one", "many", "big")
+    lines = terminal_summary(two, lang)
+    assert [line.split(" — ")[0] for line in lines] == [*named("one"), *named("many")]
+    *first, fifth, last = terminal_summary(three, lang)
+    assert first == lines and fifth.startswith(named("big")[0])
+    assert last.split(" — ")[1].startswith(left), "of no world alone"
+    assert f"  - {left}" in markdown(three, lang)
+    assert f"<dd>{left}" in html.unescape(render(three, lang))
 
 
 def test_nothing_finished_yet() -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from command import results, tameshi
 
 STUDY = """
@@ -12,7 +13,7 @@ device = "nvme-qlc-15.36tb"
 scale = 64
 written = "once"
 [storage.other]
-device = "nvme-qlc-15.36tb"
+raid1 = { members = 2, device = "nvme-qlc-15.36tb" }
 scale = 64
 written = "once"
 [workload.stream.w]
@@ -48,6 +49,10 @@ def test_only_storages_that_a_phase_writes_to_are_given_a_life_and_an_amplificat
         for flash in cell["endurance"]
     }
     assert told["r", "storage.d"]["written_bytes"], "what was outstanding"
+    assert told["r", "storage.d"]["stream_written_bytes"] == 0
+    mirrored = told["r", "storage.other"]
+    copies = mirrored["written_bytes"] / mirrored["stream_written_bytes"]
+    assert copies == pytest.approx(2, rel=0.05)
     lasting = {
         place
         for place, flash in told.items()

@@ -67,6 +67,20 @@ def test_read_retry_adds_to_life_what_it_lets_the_cells_take_beyond_their_endura
     assert retried["life_years_retried"] == pytest.approx(1.64 * rated["life_years"], rel=1e-5)
 
 
+def test_what_streams_wrote_is_told_beside_what_an_array_made_of_it() -> None:
+    runs = [window(100, 0, 1e9), window(300, 0, 1e9)]
+    streams = [
+        [WindowData(SECOND, [SECOND], {"write.bytes": [written]}, {}) for written in both]
+        for both in [(30, 70), (20, 80)]
+    ]
+    found = endurance("storage.mirror", runs, streams)
+    assert found is not None
+    assert (found["stream_written_bytes"], found["written_bytes"]) == (200, 400)
+    found = endurance("storage.of_a_database", runs)
+    assert found is not None
+    assert found["stream_written_bytes"] is None
+
+
 def test_nothing_written_has_no_amplification_and_lasts() -> None:
     found = endurance("storage.d", [window(0, 0, 1e9)])
     assert found is not None

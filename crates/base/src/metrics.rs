@@ -377,7 +377,7 @@ pub const METRICS: &[Metric] = &[
     m("disk.write_merges", "1", Counter, Neither, "writes merged with others", "併合された書き込み回数"),
     m("disk.write_ns", "ns", Counter, Neither, "time of writes at the disk", "ディスクでの書き込み時間の合計"),
     m("disk.flushes", "1", Counter, Neither, "flushes the disk completed", "ディスクのフラッシュ回数"),
-    m("flash.written_bytes", "B", Counter, Neither, "written to flash by the host", "ホストの書き込み量"),
+    m("flash.written_bytes", "B", Counter, Neither, "written to the flash drives", "フラッシュドライブへの書き込み量"),
     m("flash.host_bytes", "B", Counter, Neither, "flash programmed for the host", "ホスト書き込みのプログラム量"),
     m(
         "flash.moved_bytes",

@@ -3,7 +3,7 @@
 /// Counts since a run's begin and states now, of all flash behind one storage together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wear {
-    /// Written by the host.
+    /// Written to the drives: by the host, and an array's copies, parity and rebuilds.
     pub written_bytes: u64,
     /// Programmed for that: whole mapping units.
     pub host_bytes: u64,

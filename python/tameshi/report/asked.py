@@ -10,10 +10,11 @@ from tameshi.report import summary, waits
 from tameshi.report.database import validated_on
 from tameshi.report.figures import Figure, Panel, Scale, Series
 from tameshi.report.points import View
-from tameshi.report.summary import LINES, Answer, Clause, Column, Row, Table
+from tameshi.report.summary import Answer, Clause, Column, Row, Table
 from tameshi.report.text import Phrase, Shown, Text, format_value, modelled
 
 WORLD = "simulated"
+LINES = 5
 MOST_LEFT, MOST_FALLS = 3, 2
 Document = Mapping[str, Any]
 
@@ -29,10 +30,15 @@ def worded(view: View, text: Text) -> View:
 
 
 def answers(view: View, text: Text) -> list[Answer]:
-    """The study's answers; where something was asked, what was asked comes first."""
+    """At most five lines, what was asked first; a word of what is left out."""
     asked = view.asked
     own = [] if asked is None else _answers(asked, text)
-    return [*own, *summary.answers(view, text)][:LINES]
+    lines = [*own, *summary.answers(view, text)]
+    left = len(lines) - LINES
+    if left <= 0:
+        return lines
+    said = Clause("", "", text("sentence.left", count=left))
+    return [*lines[:LINES], Answer(text("answer.left"), (said,))]
 
 
 def _answers(asked: Document, text: Text) -> list[Answer]:

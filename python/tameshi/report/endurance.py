@@ -10,8 +10,7 @@ from tameshi.report.points import Name, View, freeze, storage_name
 from tameshi.report.summary import Column, Row, Table
 from tameshi.report.text import BEYOND, Shown, Text, format_value
 
-COLUMNS = ("cell", "written", "amplification", "spare.effective", "spare.nominal", "cycles", "life")
-RETRIED = "life_retried"
+COLUMNS = ("written", "amplification", "spare.effective", "spare.nominal", "cycles", "life")
 
 
 def tables(view: View, text: Text) -> list[Table]:
@@ -22,9 +21,12 @@ def tables(view: View, text: Text) -> list[Table]:
         told = [(cell, flash) for cell in cells for flash in cell.get("endurance") or ()]
         told = [(cell, flash) for cell, flash in told if flash["write_amplification"] is not None]
         if told:
-            retried = any(flash.get("life_years_retried") is not None for _, flash in told)
-            keys = (*COLUMNS, RETRIED) if retried else COLUMNS
-            rows = tuple(_row(view, text, cell, flash, retried) for cell, flash in told)
+            by_host, retried = (
+                any(flash.get(key) is not None for _, flash in told)
+                for key in ("stream_written_bytes", "life_years_retried")
+            )
+            keys = ("cell", *["by_host"] * by_host, *COLUMNS, *["life_retried"] * retried)
+            rows = tuple(_row(view, text, *of, by_host, retried) for of in told)
             columns = tuple(Column(text(f"column.{key}")) for key in keys)
             caption = text("table.endurance", phase=text.name(phase))
             note = text("note.endurance")
@@ -35,14 +37,20 @@ def tables(view: View, text: Text) -> list[Table]:
 
 
 def _row(
-    view: View, text: Text, cell: Mapping[str, Any], flash: Mapping[str, Any], retried: bool
+    view: View,
+    text: Text,
+    cell: Mapping[str, Any],
+    flash: Mapping[str, Any],
+    by_host: bool,
+    retried: bool,
 ) -> Row:
     name: Name = (*(level for _, level in freeze(cell.get("levels", {}))), storage_name(flash))
     spare = flash["over_provisioning"]
     return Row(
         text.names(name),
         (
-            Shown(format_value("bytes", flash["written_bytes"])),
+            *([_bytes(flash.get("stream_written_bytes"), text)] if by_host else []),
+            _bytes(flash["written_bytes"], text),
             Shown(f"{flash['write_amplification']:.2f}"),
             # Where nothing was moved, no garbage collection has found what is effective.
             Shown(_percent(spare["effective"] if flash["moved_bytes"] else None, text)),
@@ -53,6 +61,10 @@ def _row(
         ),
         group=text.world(cell["world"]) if len({c["world"] for c in view.cells}) > 1 else "",
     )
+
+
+def _bytes(size: int | None, text: Text) -> Shown:
+    return Shown(text("cell.none") if size is None else format_value("bytes", size))
 
 
 def _years(flash: Mapping[str, Any], key: str, text: Text) -> Shown:

@@ -38,7 +38,7 @@ _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " "})
 
 
 def terminal_summary(inputs: ReportInputs, lang: str = "en") -> list[str]:
-    """The answer, at most five lines."""
+    """The answer, at most five lines and a word of what is left out."""
     text = Text(lang)
     lines = answers(read_results(inputs.results), text)
     return [_line(line, text) for line in lines] or [text("answer.none")]
@@ -55,7 +55,10 @@ def terminal_doubts(inputs: ReportInputs, lang: str = "en") -> list[str]:
 
 
 def _line(answer: Answer, text: Text) -> str:
-    said = (text("answer.clause", world=c.label, sentence=c.sentence) for c in answer.clauses)
+    said = (
+        text("answer.clause", world=c.label, sentence=c.sentence) if c.label else f" — {c.sentence}"
+        for c in answer.clauses
+    )
     return answer.topic + "".join(said)
 
 
@@ -196,7 +199,10 @@ def _answer_list(lines: list[Answer], text: Text) -> str:
         return text("answer.none")
     items = []
     for line in lines:
-        said = "".join(f"\n  - {c.label}: {markdown_text(c.sentence)}" for c in line.clauses)
+        said = "".join(
+            f"\n  - {f'{c.label}: ' if c.label else ''}{markdown_text(c.sentence)}"
+            for c in line.clauses
+        )
         items.append(f"- **{markdown_text(line.topic)}**{said}")
     return "\n".join(items)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from tameshi.report.facts import Fact
 from tameshi.report.points import Point, View, freeze, level_words
 from tameshi.report.text import Shown, Text, format_interval, format_value
 
@@ -19,6 +21,19 @@ def limited(view: View) -> list[Found]:
 def breaks_limit(view: View, point: Point) -> bool:
     """Whether a point is of a searched stream where that does not keep the limit: no answer."""
     return (point.world, point.phase, point.levels, point.subject) in view.beyond_limits
+
+
+def within_limit(view: View, facts: Sequence[Fact]) -> list[Fact]:
+    """Facts without what does not keep a search's limit, and without the peaks of its rates."""
+    if not limited(view):
+        return list(facts)
+    offered = {axis.name for axis in view.axes if axis.offered}
+    kept = [
+        replace(fact, found={w: p for w, p in fact.found.items() if not breaks_limit(view, p)})
+        for fact in facts
+        if fact.kind != "peak" or fact.axis not in offered
+    ]
+    return [fact for fact in kept if fact.found]
 
 
 def told(view: View, text: Text, world: str, most: int) -> list[str]:

@@ -492,6 +492,8 @@ TEXT: dict[str, tuple[str, str]] = {
     # answer: what each line is about, then the sentence, then one item of the sentence's list
     "answer.peak": ("Peak rate", "最大IOPS"),
     "answer.floor": ("Latency at {axis} {level}", "{axis} {level}でのレイテンシ"),
+    "answer.in_phase": ("{topic} in “{phase}”", "「{phase}」の{topic}"),
+    "answer.left": ("Left out here", "省略した項目"),
     "answer.effect": ("What each change does", "各変更の効果"),
     "answer.dead": ("Out of service", "サービス停止"),
     "answer.limit": ("Load under the limit", "上限内の負荷"),
@@ -508,6 +510,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "{items}（いずれも{axis} {level}）。",
     ),
     "sentence.floor": ("{items}.", "{items}。"),
+    "sentence.left": (
+        "What {count} more would say stands in the report's tables, key figures first.",
+        "ほかの{count}項目の内容は、レポートの「主な数値」などの表にある。",
+    ),
     "sentence.effect": ("{items}.", "{items}。"),
     "sentence.limit": ("{items}.", "{items}。"),
     "sentence.dead": ("{items}.", "{items}。"),
@@ -696,6 +702,8 @@ TEXT: dict[str, tuple[str, str]] = {
         "a commit takes {mean} on average and {tail} at p99, which makes {rate} commits a second",
         "1回のコミットは平均{mean}、p99で{tail}、毎秒{rate}回",
     ),
+    "item.commit_fastest": ("the fastest of {count}, {item}", "{count}件中、最も速いのは{item}"),
+    "item.commit_slowest": ("the slowest, {item}", "最も遅いのは{item}"),
     "item.commit_rate": ("{rate} commits a second", "コミットは毎秒{rate}回"),
     "item.company": (
         "{name} p99 goes from {before} in “{first}” to {after} in “{second}”, {ratio}",
@@ -747,9 +755,12 @@ TEXT: dict[str, tuple[str, str]] = {
         "{phase}：書き込み増幅、予備領域、寿命",
     ),
     "note.endurance": (
-        "Spare is a share of the capacity: effective as garbage collection finds it (a dash where"
+        "What is written to the drives holds an array's copies, parity and rebuilds; write"
+        " amplification is that of the drives."
+        " Spare is a share of the capacity: effective as garbage collection finds it (a dash where"
         " it moved nothing), nominal as built. Cycles are the most of any block. Life is how long"
         " the whole drive's cells last at this rate of programs.",
+        "ドライブへの書き込みはアレイの複製・パリティ・再構築の分を含み、書き込み増幅はドライブ内の値。"
         "予備領域は容量に対する割合（実効はガベージコレクションから見た値で、移動がなければ「–」、公称は設計値）。"
         "書き換え回数は最大のブロックの値。寿命はこの書き込み速度を続けた場合のドライブ全体の値。",
     ),
@@ -871,7 +882,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "table.environment": ("Environment: {world}", "環境：{world}"),
     "column.mean": ("Mean latency", "平均レイテンシ"),
     "column.amplification": ("Write amplification", "書き込み増幅"),
-    "column.written": ("Written by the host in all runs", "ホストの書き込み（全実行の合計）"),
+    "column.by_host": ("Written by the host in all runs", "ホストの書き込み（全実行の合計）"),
+    "column.written": ("Written to the drives in all runs", "ドライブへの書き込み（全実行の合計）"),
     "column.spare.effective": ("Effective spare", "実効予備領域"),
     "column.spare.nominal": ("Nominal spare", "公称予備領域"),
     "column.cycles": ("Cycles", "書き換え回数"),

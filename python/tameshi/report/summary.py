@@ -33,15 +33,17 @@ from tameshi.report.points import (
 )
 from tameshi.report.text import DAYS, Shown, Text, format_interval, format_value, modelled
 
-LINES = 5
 # More than this in one sentence and nobody reads it: then only the best and the worst are told.
 MOST_ITEMS = 6
+MOST_COMMITS = 4
 _MARKS = "†‡§¶"
+Group = tuple[str, Name]
+"""A phase and what commits in it."""
 
 
 @dataclass(frozen=True)
 class Clause:
-    """One world's part of an answer."""
+    """One world's part of an answer; without a world and its label what holds for all."""
 
     world: str
     label: str
@@ -92,7 +94,7 @@ class Table:
 
 
 def answers(view: View, text: Text) -> list[Answer]:
-    """At most five lines: what broke, what was searched for, effects on programs, peaks …"""
+    """What broke, what was searched for, effects on programs, peaks …: what matters most first."""
     found = companies(view)
     pairs = _most_told(found)
     paired = {phase for pair in found for phase in (pair.first, pair.second)}
@@ -108,19 +110,21 @@ def answers(view: View, text: Text) -> list[Answer]:
     for key, told in first.items():
         lines += _items_answer(view, text, key, told)
     plain: list[Fact] = []
+    swept: list[tuple[list[Fact], Axis]] = []
     for phase in view.phases:
         axis = view.sweep_axis(phase)
         if axis is None:
-            plain += _within_limit(view, plain_facts(view, phase))
-        else:
-            facts = _within_limit(view, sweep_facts(view, phase, axis))
-            lines += _sweep_answers(view, text, facts, axis)
+            plain += searched.within_limit(view, plain_facts(view, phase))
+        elif facts := searched.within_limit(view, sweep_facts(view, phase, axis)):
+            swept.append((facts, axis))
+    for facts, axis in swept:
+        lines += _sweep_answers(view, text, facts, axis, several=len(swept) > 1)
     loose = [f for f in plain if f.phase not in paired and f.operation != "commit"]
     lines += _plain_answer(view, text, "throughput", loose, lambda f: f.measure != P99)
     lines += _commit_answer(view, text, _own_commits(plain, found))
     lines += _company_answer(view, text, pairs)
     lines += _plain_answer(view, text, "tail", loose, lambda f: f.measure == P99)
-    return lines[:LINES]
+    return lines
 
 
 def _items_answer(
@@ -134,22 +138,6 @@ def _items_answer(
 
     clauses = _clauses(view, text, say)
     return [Answer(text(f"answer.{key}"), clauses)] if clauses else []
-
-
-def _within_limit(view: View, facts: Sequence[Fact]) -> list[Fact]:
-    """Facts without what does not keep a search's limit, and without the peaks of its rates."""
-    if not searched.limited(view):
-        return list(facts)
-    offered = {axis.name for axis in view.axes if axis.offered}
-    kept = [
-        replace(
-            fact,
-            found={w: p for w, p in fact.found.items() if not searched.breaks_limit(view, p)},
-        )
-        for fact in facts
-        if fact.kind != "peak" or fact.axis not in offered
-    ]
-    return [fact for fact in kept if fact.found]
 
 
 def _effects_told(view: View, text: Text, world: str) -> list[str]:
@@ -273,18 +261,26 @@ def shown(text: Text, point: Point) -> Shown:
     return modelled(told, kind, point.value, point.model, beyond=point.outside_model)
 
 
-def _sweep_answers(view: View, text: Text, facts: list[Fact], axis: Axis) -> list[Answer]:
+def _sweep_answers(
+    view: View, text: Text, facts: list[Fact], axis: Axis, *, several: bool
+) -> list[Answer]:
+    """Peaks and floors of one phase, which is named where there are `several`."""
     peaks = [f for f in facts if f.kind == "peak"]
     floors = [f for f in facts if f.kind == "floor" and f.measure != P99]
     tails = {f.name: f.found for f in facts if f.kind == "floor" and f.measure == P99}
-    topic = text("answer.floor", axis=text.name(axis.name), level=lowest_level(axis))
+
+    def answer(topic: str, say: Callable[[str], str]) -> Answer:
+        if several:
+            topic = text("answer.in_phase", topic=topic, phase=text.name(facts[0].phase))
+        return Answer(topic, _clauses(view, text, say))
+
     found = []
     if peaks:
         say = functools.partial(_say_peaks, text, peaks, axis)
-        found.append(Answer(text("answer.peak"), _clauses(view, text, say)))
+        found.append(answer(text("answer.peak"), say))
     if floors:
-        say = functools.partial(_say_floors, text, floors, tails)
-        found.append(Answer(topic, _clauses(view, text, say)))
+        topic = text("answer.floor", axis=text.name(axis.name), level=lowest_level(axis))
+        found.append(answer(topic, functools.partial(_say_floors, text, floors, tails)))
     return found
 
 
@@ -406,14 +402,11 @@ def _plain_answer(
 
 
 def _commit_answer(view: View, text: Text, facts: list[Fact]) -> list[Answer]:
-    groups = list(dict.fromkeys((f.phase, f.name) for f in facts))
+    """What each stream that commits takes for that; of more than a few the extremes."""
+    groups = {(f.phase, f.name) for f in facts}
 
-    def item(group: tuple[str, Name], world: str, bare: bool) -> str:
-        values = {
-            family_of(f.measure): _value(text, f.found[world], bare)
-            for f in facts
-            if (f.phase, f.name) == group and world in f.found
-        }
+    def item(group: Group, found: Mapping[str, Point], bare: bool) -> str:
+        values = {measure: _value(text, point, bare) for measure, point in found.items()}
         name = "" if len(groups) == 1 else f"{text.names((group[0], *group[1]))}: "
         rate = values.get("rate", text("cell.none"))
         if not {MEAN, P99} <= values.keys():
@@ -421,12 +414,34 @@ def _commit_answer(view: View, text: Text, facts: list[Fact]) -> list[Answer]:
         return name + text("item.commit", rate=rate, mean=values[MEAN], tail=values[P99])
 
     def say(world: str) -> str:
-        points = [f.found[world] for f in facts if world in f.found]
-        return _sentence(
-            text, "sentence.commit", points, lambda bare: [item(g, world, bare) for g in groups]
-        )
+        here: dict[Group, dict[str, Point]] = {}
+        for fact in (f for f in facts if world in f.found):
+            measures = here.setdefault((fact.phase, fact.name), {})
+            measures[family_of(fact.measure)] = fact.found[world]
+        told = list(here) if len(here) <= MOST_COMMITS else _fastest_and_slowest(here)
+
+        def items(bare: bool) -> list[str]:
+            said = [item(group, here[group], bare) for group in told]
+            if len(told) == len(here):
+                return said
+            keys = ("item.commit_fastest", "item.commit_slowest")
+            return [text(k, count=len(here), item=i) for k, i in zip(keys, said, strict=True)]
+
+        points = [point for group in told for point in here[group].values()]
+        return _sentence(text, "sentence.commit", points, items)
 
     return [Answer(text("answer.commit"), _clauses(view, text, say))] if facts else []
+
+
+def _fastest_and_slowest(commits: Mapping[Group, Mapping[str, Point]]) -> list[Group]:
+    """By their mean time; by their rate, where not each has one."""
+    timed = all(MEAN in found for found in commits.values())
+
+    def slowness(group: Group) -> float:
+        return commits[group][MEAN].value if timed else -commits[group]["rate"].value
+
+    fastest, *_, slowest = sorted(commits, key=slowness)
+    return [fastest, slowest]
 
 
 def _company_answer(view: View, text: Text, pairs: list[Company]) -> list[Answer]:
@@ -469,7 +484,8 @@ def overview(view: View, text: Text) -> Table:
     for phase in view.phases:
         axis = view.sweep_axis(phase)
         facts = sweep_facts(view, phase, axis) if axis else plain_facts(view, phase)
-        rows += [_fact_row(view, text, fact, axis, two) for fact in _within_limit(view, facts)]
+        facts = searched.within_limit(view, facts)
+        rows += [_fact_row(view, text, fact, axis, two) for fact in facts]
         rows += [_company_row(view, text, pair, two) for pair in pairs if pair.second == phase]
     columns = [Column(text("column.quantity")), *(Column(text.world(w)) for w in view.worlds)]
     if two:

@@ -51,10 +51,17 @@ def _share(sourced: Mapping[str, Any] | None) -> float | None:
 
 
 def endurance(
-    subject: str, runs: Sequence[WindowData], *, retried: bool = False, is_written: bool = True
+    subject: str,
+    runs: Sequence[WindowData],
+    streams: Sequence[Sequence[WindowData]] = (),
+    *,
+    retried: bool = False,
+    is_written: bool = True,
 ) -> dict[str, Any] | None:
     """What a storage's flash went through over all windows of all runs together.
 
+    `written_bytes` is what all its drives took, an array's copies, parity and rebuilds with it, and
+    `stream_written_bytes` what `streams` wrote to the storage, None where none is told.
     `over_provisioning` is spare as a share of the capacity: nominal as built, effective as garbage
     collection finds it (erased flash holds nothing to reclaim, what is not mapped is spare), mean
     of the intervals. `life_years` is how long the programs that are left last at this rate, on the
@@ -79,6 +86,7 @@ def endurance(
     return {
         "subject": subject,
         "written_bytes": int(written),
+        "stream_written_bytes": _written_by(streams),
         **{f"{part}_bytes": int(size) for part, size in parts.items()},
         "write_amplification": digits(programmed / written) if written and is_written else None,
         "over_provisioning": {
@@ -105,6 +113,11 @@ def _effective(runs: Sequence[WindowData]) -> float | None:
     mapped = whole("mapped")
     spare = whole("physical") - whole("given_up") - whole("erased") - mapped
     return spare / mapped if mapped else None
+
+
+def _written_by(streams: Sequence[Sequence[WindowData]]) -> int | None:
+    written = [_total(run, "write.bytes") for stream in streams for run in stream]
+    return int(sum(written)) if written else None
 
 
 def _total(run: WindowData, metric: str) -> float:
