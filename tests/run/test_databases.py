@@ -206,7 +206,7 @@ BAD = [
         "simulated",
         "",
         ["--world", "simulated"],
-        "engine.sqlite: this product is not simulated yet",
+        "this product is not simulated yet; `mysql` and `mariadb` are key: engine.sqlite",
     ),
     ("a file", "", ["--on=disk={study}"], "a database needs a directory"),
     ("no such place", "", ["--on=disk={study}/none"], "a database needs a directory"),
@@ -221,7 +221,7 @@ BAD = [
         "log",
         "[use]\nlog = 'disk'",
         [],
-        "use.log: no world keeps a redo log on a storage of its own",
+        ":18:7: the measured world can't run this: no world keeps a redo log on a storage",
     ),
     ("end", "", [], "a phase of a program ends by `time`"),
     (
