@@ -438,7 +438,8 @@ def _fastest_and_slowest(commits: Mapping[Group, Mapping[str, Point]]) -> list[G
     timed = all(MEAN in found for found in commits.values())
 
     def slowness(group: Group) -> float:
-        return commits[group][MEAN].value if timed else -commits[group]["rate"].value
+        found = commits[group].get(MEAN if timed else "rate")
+        return (found.value if timed else -found.value) if found else 0.0
 
     fastest, *_, slowest = sorted(commits, key=slowness)
     return [fastest, slowest]
