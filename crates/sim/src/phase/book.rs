@@ -3,7 +3,8 @@
 use super::TRANSACTION;
 use super::course::{Course, Shares};
 use crate::engine::{Counted, Standing};
-use crate::run::{SimError, Used, World};
+use crate::error::SimError;
+use crate::world::{Used, World};
 use tameshi_base::Nanos;
 use tameshi_record::{Clock, IntervalStats, OpStats, Share, Writer};
 
