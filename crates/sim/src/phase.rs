@@ -16,6 +16,7 @@ mod growth;
 mod judge;
 mod sitting;
 mod straight;
+mod stretch;
 mod sums;
 mod trend;
 mod windows;
@@ -30,7 +31,7 @@ use crate::host::Step;
 use crate::seats::Seats;
 use crate::world::World;
 use ahead::look_ahead;
-use entries::{engines, entry, serve, spent};
+use entries::{TRANSACTION, engines, entry, serve, spent};
 use fast::Rest;
 use serde_json::json;
 use sitting::sit_down;
@@ -41,8 +42,6 @@ use tameshi_spec::run::{PhaseSpec, RunSpec};
 use tameshi_workload::steady::{Detector, Round, State};
 use tameshi_workload::{Completion, Operation};
 
-/// Place of a transaction among the operations of the record.
-const TRANSACTION: usize = 5;
 /// Completions between two looks at the switch that stops a run, a power of two.
 const STOP_CHECK: u64 = 1 << 16;
 /// So many issues at one instant, beyond the slots there are, and time stands still.
