@@ -3,12 +3,12 @@
 //! What is simulated is what exact mode simulates. Then the record's time goes on to the phase's end while the simulation's own
 //! stands still, so that clients, pool, log, drives and host notice nothing of it.
 
-use super::Phase;
 use super::book::Book;
 use super::course::Course;
 use super::entries::TRANSACTION;
 use super::judge::Judge;
 use super::stretch::Stretch;
+use super::under_way::Phase;
 use crate::error::SimError;
 use crate::world::World;
 use serde_json::json;

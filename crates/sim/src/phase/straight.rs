@@ -7,7 +7,8 @@
 
 use super::ahead::look_ahead;
 use super::entries::{entry, serve, told};
-use super::{Phase, STOP_CHECK};
+use super::instant::STOP_CHECK;
+use super::under_way::Phase;
 use crate::device::{Device, Flash};
 use crate::digest::Digest;
 use crate::error::SimError;
