@@ -13,108 +13,29 @@ mod entries;
 mod falling;
 mod fast;
 mod growth;
+mod instant;
 mod judge;
 mod sitting;
 mod straight;
+mod stretch;
 mod sums;
 mod trend;
+mod under_way;
 mod windows;
 
 use crate::check;
-use crate::device::{Device, DeviceCompletion};
-use crate::digest::{Digest, Entry};
-use crate::due::Due;
-use crate::engine::{Engine, Request};
-use crate::host::Step;
-use crate::run::{SimError, World};
-use crate::seats::Seats;
-use ahead::look_ahead;
-use entries::{engines, entry, serve, spent};
+use crate::error::SimError;
+use crate::world::World;
 use fast::Rest;
 use serde_json::json;
-use sitting::sit_down;
-use tameshi_base::{Command, Nanos};
-use tameshi_record::ledger::depth_class;
-use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Rounds, Writer};
+use tameshi_base::Nanos;
+use tameshi_record::{EndedBy, Part, Writer};
 use tameshi_spec::run::{PhaseSpec, RunSpec};
-use tameshi_workload::steady::{Detector, Round, State};
-use tameshi_workload::{Completion, Operation};
+use tameshi_workload::steady::{Round, State};
 
-/// Place of a transaction among the operations of the record.
-const TRANSACTION: usize = 5;
-/// Completions between two looks at the switch that stops a run, a power of two.
-const STOP_CHECK: u64 = 1 << 16;
-/// So many issues at one instant, beyond the slots there are, and time stands still.
-const STANDSTILL: u64 = 1 << 20;
+pub(crate) use under_way::Phase;
 
-/// A phase under way.
-pub(crate) struct Phase<'a> {
-    spec: &'a PhaseSpec,
-    index: u32,
-    seats: Seats,
-    due: Due,
-    /// Per stream.
-    stats: Vec<IntervalStats>,
-    clock: Clock,
-    /// Of a phase in rounds of its own.
-    detector: Option<Detector>,
-    /// Per stream, what the round so far amounts to.
-    round: Vec<Round>,
-    begin: Nanos,
-    /// When its time is over.
-    end: Nanos,
-    /// Jobs that still have something to do.
-    active: usize,
-    bounded: bool,
-    completed: u64,
-    issued_at_once: u64,
-    /// More issues at one instant, and time stands still.
-    standstill: u64,
-    /// Names of the streams and kinds of transactions, each with how many jobs; those of the engine come last.
-    names: Vec<String>,
-    interval_began: Nanos,
-    /// It has ended: what the engine still does counts no more.
-    over: bool,
-}
-
-impl<'a> Phase<'a> {
-    /// Phase `index` of `spec`, which begins at `begin`; `round` is that of a phase that is repeated, `seats` are those of
-    /// the phases before.
-    pub(crate) fn new(spec: &'a RunSpec, index: usize, begin: Nanos, round: Option<u32>, mut seats: Seats) -> Self {
-        let phase = &spec.phases[index];
-        sit_down(spec, phase, begin, round, &mut seats);
-        let mut due = Due::new(seats.len());
-        seats.current().for_each(|(seat, _)| seats.set_due(seat, begin, &mut due));
-        let rounds = round.map_or(phase.round().map_or(Rounds::None, Rounds::Each), Rounds::Within);
-        let clock = Clock::new(begin, phase.ramp.0, spec.interval.0).in_rounds(rounds);
-        let detector = |rule| Detector::new(rule, phase.subjects(index as u32));
-        let mut names: Vec<String> = phase.streams.iter().map(|stream| stream.name.clone()).collect();
-        names.extend(phase.programs.iter().flat_map(Engine::kinds));
-        let slots: u64 =
-            phase.streams.iter().map(|s| u64::from(s.stream.jobs) * u64::from(s.stream.most_outstanding())).sum();
-        let interval = |stream| IntervalStats::new(index as u32, stream, clock.part(begin), begin);
-        Self {
-            spec: phase,
-            index: index as u32,
-            due,
-            stats: (0..names.len() as u16).map(interval).collect(),
-            clock,
-            detector: phase.until.steady.map(detector),
-            round: vec![Round::default(); phase.streams.len()],
-            begin,
-            end: phase.until.time.map_or(Nanos::MAX, |time| begin.saturating_add(time.0)),
-            active: seats.current().filter(|(_, seat)| !seat.job.is_done()).count(),
-            bounded: phase.is_bounded(),
-            standstill: if phase.is_bounded() { u64::MAX } else { STANDSTILL + slots },
-            seats,
-            completed: 0,
-            issued_at_once: 0,
-            names,
-            interval_began: begin,
-            over: false,
-        }
-    }
-
+impl Phase<'_> {
     /// Runs to the end; tells why it ended, and of a phase that is part of a round what its streams did.
     pub(crate) fn run(
         &mut self,
@@ -299,21 +220,6 @@ impl<'a> Phase<'a> {
         })
     }
 
-    /// Time goes on to `now`.
-    #[inline]
-    fn enter(&mut self, world: &mut World, now: Nanos) {
-        self.go_to(&mut world.now, now);
-    }
-
-    #[inline]
-    fn go_to(&mut self, clock: &mut Nanos, now: Nanos) {
-        assert!(now >= *clock, "virtual time goes back from {clock} to {now}");
-        if now > *clock {
-            self.issued_at_once = 0;
-        }
-        *clock = now;
-    }
-
     /// The interval ends and the next one begins.
     fn rotate(&mut self, world: &mut World, writer: &mut Writer) -> Result<(), SimError> {
         let now = world.now;
@@ -329,209 +235,6 @@ impl<'a> Phase<'a> {
             writer.phase_ramped(now, self.index)?;
         }
         Ok(())
-    }
-
-    /// A job issues the command that is due.
-    #[inline]
-    fn issue(&mut self, world: &mut World, seat: usize) -> Result<(), SimError> {
-        if self.seats.holds(seat) {
-            self.due.set(seat, None);
-            return Ok(());
-        }
-        let of = self.seats.get_mut(seat);
-        if let Some(issue) = of.job.issue(world.now) {
-            let stats = &mut self.stats[usize::from(of.stream)];
-            stats.ledger.depth[depth_class(of.job.outstanding())] += 1;
-            if issue.scheduled {
-                let (slip, lag) = (world.now - issue.intended, world.now - issue.ready);
-                stats.late += u64::from(slip > 0);
-                stats.started(slip, lag);
-            }
-            if let Some(command) = issue.command {
-                let id = ((seat as u64) << 32) | u64::from(issue.slot);
-                let command = Command { id, offset_bytes: command.offset_bytes + of.base_bytes, ..command };
-                world.touched = true;
-                // Whoever is called by reference gets a copy: what nobody else sees need not lie in memory.
-                match &mut world.host {
-                    None => match &mut world.devices[of.device] {
-                        Device::Flash(flash) => flash.submit_here(world.now, &command),
-                        device => device.submit(world.now, &{ command }),
-                    },
-                    Some(host) => {
-                        if let Step::Submit(command, device) = host.issue(world.now, &{ command }, of.device) {
-                            world.devices[device].submit(world.now, &command);
-                        }
-                    }
-                }
-                self.seats.issued(seat);
-            }
-        } else if self.bounded && of.job.is_done() {
-            self.active -= self.seats.ended(seat, self.spec, world.now, &mut self.due);
-        }
-        self.seats.set_due(seat, world.now, &mut self.due);
-        let of = self.seats.get_mut(seat);
-        if let Device::Flash(flash) = &world.devices[of.device] {
-            look_ahead(flash, of);
-        }
-        self.issued_at_once += 1;
-        if self.issued_at_once > self.standstill {
-            let stream = &self.spec.streams[usize::from(self.seats.get(seat).stream)];
-            return Err(SimError::NoProgress(check::no_end(&self.spec.name, &stream.name, &stream.storage)));
-        }
-        Ok(())
-    }
-
-    /// Takes what a device completes now; true when it is time to look at the switch.
-    #[inline]
-    fn complete(&mut self, world: &mut World, device: usize) -> bool {
-        let before = self.completed;
-        world.touched = true;
-        world.devices[device].advance(world.now, &mut world.completions);
-        for done in world.completions.drain(..) {
-            match &mut world.host {
-                None => self.finish((&mut world.digest, &mut world.engine), &done),
-                Some(host) => {
-                    if let Step::Done(done) = host.completed(&done) {
-                        self.finish((&mut world.digest, &mut world.engine), &done);
-                    }
-                }
-            }
-        }
-        self.serve_engine(world);
-        before / STOP_CHECK != self.completed / STOP_CHECK
-    }
-
-    /// The one thing that happens next in the host; true when it is time to look at the switch.
-    fn host(&mut self, world: &mut World) -> bool {
-        let before = self.completed;
-        let step = world.host.as_mut().map_or(Step::Waiting, |host| host.advance(world.now));
-        match step {
-            Step::Waiting => {}
-            Step::Submit(command, device) => {
-                world.devices[device].submit(world.now, &command);
-                world.touched = true;
-            }
-            Step::Worked(id) => {
-                if let Some(engine) = &mut world.engine {
-                    engine.computed(world.now, id);
-                }
-            }
-            Step::Done(done) => self.finish((&mut world.digest, &mut world.engine), &done),
-        }
-        self.serve_engine(world);
-        before / STOP_CHECK != self.completed / STOP_CHECK
-    }
-
-    /// A command is complete: what waited for it goes on.
-    #[inline]
-    fn finish(&mut self, (digest, engine): (&mut Digest, &mut Option<Box<Engine>>), done: &DeviceCompletion) {
-        let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
-        if seat < self.seats.len() {
-            if self.count(digest, done) {
-                self.seats.set_due(seat, done.at, &mut self.due);
-            }
-            return;
-        }
-        self.completed += 1;
-        digest.add(engines(done, seat, slot));
-        if let Some(engine) = engine {
-            engine.completed(done);
-        }
-    }
-
-    /// A job's command is complete, or has failed: then it counts in nothing else. Whether it is one of the phase under way.
-    #[inline]
-    fn count(&mut self, digest: &mut Digest, done: &DeviceCompletion) -> bool {
-        let (seat, slot) = ((done.command.id >> 32) as usize, done.command.id as u32);
-        self.completed += 1;
-        let of = self.seats.get_mut(seat);
-        if done.failed {
-            of.job.fails(slot);
-        }
-        let completion = of.job.complete(slot, done.at);
-        digest.add(entry((done, done.at), of, slot, completion.latency));
-        if self.seats.lingering() > 0 {
-            self.seats.completed(seat, done.at, &mut self.due);
-            if !self.seats.is_current(seat) {
-                return false;
-            }
-        }
-        let of = self.seats.get(seat);
-        let stats = &mut self.stats[usize::from(of.stream)];
-        if done.failed {
-            stats.failed += 1;
-        } else {
-            let Completion { operation, bytes, latency, .. } = completion;
-            serve(stats, operation, (bytes, latency), spent(&done.breakdown, latency), (done, done.at));
-            stats.service_ns_sum += completion.service;
-            if let Some(latency) = completion.commit {
-                stats.record(Operation::Commit as usize, 0, latency);
-            }
-            of.job.commits().iter().for_each(|&latency| stats.record(Operation::Commit as usize, 0, latency));
-        }
-        if self.bounded && of.job.is_done() {
-            self.active -= self.seats.ended(seat, self.spec, done.at, &mut self.due);
-        }
-        true
-    }
-
-    /// What happens in the engine by itself now.
-    fn engine(&mut self, world: &mut World) {
-        if let Some(engine) = &mut world.engine {
-            engine.advance(world.now);
-        }
-        self.serve_engine(world);
-    }
-
-    /// Carries out what the engine asks for, and takes the transactions that have ended.
-    #[inline(always)]
-    fn serve_engine(&mut self, world: &mut World) {
-        if world.engine.as_ref().is_some_and(|engine| engine.wants_something()) {
-            self.serve(world);
-        }
-    }
-
-    #[inline(never)]
-    fn serve(&mut self, world: &mut World) {
-        let Some(engine) = &mut world.engine else { return };
-        let now = world.now;
-        while let Some(request) = engine.request() {
-            match (request, &mut world.host) {
-                (Request::Work { thread, time }, None) => engine.work_without_host(thread, time),
-                (Request::Work { thread, time }, Some(host)) => {
-                    let id = (self.seats.len() as u64 + u64::from(thread)) << 32;
-                    if let Step::Worked(id) = host.work(now, id, time) {
-                        engine.computed(now, id);
-                    }
-                }
-                (Request::Command(command), None) => {
-                    world.devices[engine.device].submit(now, &command);
-                    world.touched = true;
-                }
-                (Request::Command(command), Some(host)) => {
-                    world.devices[engine.device].expect(&command);
-                    if let Step::Submit(command, device) = host.issue(now, &command, engine.device) {
-                        world.devices[device].submit(now, &command);
-                        world.touched = true;
-                    }
-                }
-            }
-        }
-        for ended in engine.ended.drain(..) {
-            let stream = (self.spec.streams.len() + ended.kind) as u16;
-            let kind = tameshi_base::CommandKind::Read;
-            let latency = ended.latency;
-            let entry = Entry { at: now, stream, job: 0, slot: 0, kind, offset_bytes: 0, latency, failed: false };
-            world.digest.add(entry);
-            if !self.over {
-                let stats = &mut self.stats[usize::from(stream)];
-                stats.record(TRANSACTION, 0, latency);
-                if let Some(late) = ended.late {
-                    stats.late += u64::from(late > 0);
-                    stats.started(late, 0);
-                }
-            }
-        }
     }
 
     /// What the engine counted since the interval's begin goes into the record.

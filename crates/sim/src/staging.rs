@@ -2,8 +2,8 @@
 
 use crate::device::Device;
 use crate::engine::{Blow, How};
+use crate::error::SimError;
 use crate::fault::Loss;
-use crate::run::SimError;
 use serde_json::{Value, json};
 use tameshi_base::Nanos;
 use tameshi_record::Writer;

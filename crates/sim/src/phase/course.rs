@@ -3,8 +3,8 @@
 //! What is counted goes on with the work, but for what the blocks show to change with the same thing as their pace, by more than
 //! chance; while a pool fills, pages come in ever more seldom, and what waits for them takes less.
 
-use super::book::Stretch;
 use super::falling::Falling;
+use super::stretch::Stretch;
 use super::sums::Sums;
 use super::windows::Lasting;
 use crate::engine::{Counted, Standing, WHYS};
@@ -259,7 +259,7 @@ fn go_on(at: &mut Nanos, gain: f64, whole: Nanos) -> Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phase::book::tests::block;
+    use crate::phase::stretch::tests::block;
     use crate::phase::trend::inverse;
     use crate::phase::windows::Windows;
     use libm::exp;

@@ -8,6 +8,9 @@ use tameshi_record::interval::PART_COUNT;
 use tameshi_record::{IntervalStats, Slow};
 use tameshi_workload::Operation;
 
+/// Place of a transaction among the operations of the record.
+pub(super) const TRANSACTION: usize = 5;
+
 /// Where a command's time went, in the order of the record's `PART_WORDS`.
 #[inline(always)]
 pub(super) fn told(part: &Breakdown) -> [Nanos; PART_COUNT] {

@@ -3,11 +3,14 @@
 //! What is simulated is what exact mode simulates. Then the record's time goes on to the phase's end while the simulation's own
 //! stands still, so that clients, pool, log, drives and host notice nothing of it.
 
-use super::Phase;
-use super::book::{Book, Stretch};
+use super::book::Book;
 use super::course::Course;
+use super::entries::TRANSACTION;
 use super::judge::Judge;
-use crate::run::{SimError, World};
+use super::stretch::Stretch;
+use super::under_way::Phase;
+use crate::error::SimError;
+use crate::world::World;
 use serde_json::json;
 use tameshi_base::Nanos;
 use tameshi_record::{Clock, EndedBy, Writer};
@@ -144,8 +147,7 @@ impl Phase<'_> {
         let standing = world.engine.as_ref().map(|engine| engine.standing()).unwrap_or_default();
         let used = world.used_now();
         self.pass(world.now + length, world);
-        let kinds =
-            self.stats.iter_mut().map(|stats| std::mem::take(&mut stats.operations[super::TRANSACTION])).collect();
+        let kinds = self.stats.iter_mut().map(|stats| std::mem::take(&mut stats.operations[TRANSACTION])).collect();
         let engine = world.engine.as_mut().expect("a program works on an engine");
         Stretch {
             length,

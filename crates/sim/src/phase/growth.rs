@@ -1,6 +1,6 @@
 //! How a change buffer goes on growing: towards what it comes to, by the same share less from window to window.
 
-use super::book::Stretch;
+use super::stretch::Stretch;
 use super::sums::Sums;
 use crate::engine::Standing;
 use libm::{exp, log};

@@ -3,8 +3,8 @@
 //! Two windows of equal length end now, one behind the other: what they have in common lasts, if neither pool, log, dirty
 //! pages nor erased flash come to a limit before the phase's end. docs/simulated-databases.md gives the rules.
 
-use super::book::Stretch;
 use super::growth::Growth;
+use super::stretch::Stretch;
 use super::sums::Sums;
 use super::windows::{APART, FULL, Lasting, Windows};
 use crate::engine::Standing;
@@ -213,7 +213,7 @@ fn flash_fills_up(first: &Stretch, last: &Stretch, ahead: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phase::book::tests::block;
+    use crate::phase::stretch::tests::block;
 
     fn short(transactions: u64) -> Stretch {
         block(10, transactions)

@@ -1,6 +1,6 @@
 //! Who works in a phase, and where each job begins.
 
-use crate::run::places;
+use crate::places::places;
 use crate::seats::{Seat, Seats};
 use tameshi_base::Nanos;
 use tameshi_spec::run::{PhaseSpec, RunSpec};

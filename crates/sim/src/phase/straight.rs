@@ -7,10 +7,12 @@
 
 use super::ahead::look_ahead;
 use super::entries::{entry, serve, told};
-use super::{Phase, STOP_CHECK};
+use super::instant::STOP_CHECK;
+use super::under_way::Phase;
 use crate::device::{Device, Flash};
 use crate::digest::Digest;
-use crate::run::{SimError, World};
+use crate::error::SimError;
+use crate::world::World;
 use tameshi_base::Nanos;
 use tameshi_record::Writer;
 use tameshi_record::ledger::depth_class;

@@ -1,6 +1,6 @@
 //! What stretches of a phase amount to.
 
-use super::book::Stretch;
+use super::stretch::Stretch;
 
 /// What blocks amount to.
 #[derive(Clone, Copy, Debug, Default)]

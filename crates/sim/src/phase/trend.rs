@@ -1,7 +1,7 @@
 //! How the pace of a phase goes on changing. What a pool still lacks comes in ever more seldom: a rate that changes with it
 //! does so with `1 / t`, the inverse of the time that has passed. In a pool that is full it does with what takes of its room.
 
-use super::book::Stretch;
+use super::stretch::Stretch;
 
 /// Of a slope's square so many times that of its standard error are taken for chance.
 const CHANCE: f64 = 4.0;
@@ -47,7 +47,7 @@ pub(super) fn inverses(blocks: &[Stretch], from: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phase::book::tests::block;
+    use crate::phase::stretch::tests::block;
 
     const LENGTH: f64 = 1000.0;
 

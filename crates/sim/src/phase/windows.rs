@@ -1,7 +1,7 @@
 //! Two windows of equal length behind one another, and how the rest goes on from them.
 
-use super::book::Stretch;
 use super::growth::Growth;
+use super::stretch::Stretch;
 use super::sums::Sums;
 use super::trend::{inverse, inverses, slope, slope_of};
 use crate::engine::Standing;
@@ -202,7 +202,7 @@ fn growth((before, window): (&[Stretch], &[Stretch])) -> (Growth, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phase::book::tests::block;
+    use crate::phase::stretch::tests::block;
 
     /// Blocks whose rate goes down towards a thousand a block with the inverse of time, faster at the begin by a share.
     fn slowing(count: u64, share: f64) -> Vec<Stretch> {

@@ -1,0 +1,23 @@
+//! Where storages lie on devices.
+
+use tameshi_spec::run::{Node, RunSpec};
+
+/// Per storage its device, and where it begins there: functions of one drive share a device.
+pub(crate) fn places(spec: &RunSpec) -> Vec<(usize, u64)> {
+    let (mut places, mut drives, mut devices) = (Vec::new(), Vec::<(&str, usize)>::new(), 0);
+    for storage in spec.storage.values() {
+        let shared = match &storage.model {
+            Some(node @ Node::Partition { function, .. }) => function.drive.as_deref().zip(Some((node, function))),
+            _ => None,
+        };
+        let known = shared.and_then(|(drive, _)| drives.iter().find(|(name, _)| *name == drive));
+        let device = known.map_or(devices, |(_, device)| *device);
+        if device == devices {
+            devices += 1;
+            drives.extend(shared.map(|(drive, _)| (drive, device)));
+        }
+        let base = shared.map_or(0, |(_, (node, function))| u64::from(function.index) * node.capacity().0);
+        places.push((device, base));
+    }
+    places
+}
