@@ -10,6 +10,7 @@
 //! protection, a disk's write cache, a cache without a battery. There, what counts is what was flushed.
 
 mod barrier;
+mod faults;
 pub mod flash;
 mod full;
 mod hdd;
@@ -27,7 +28,7 @@ pub use xpoint::XPoint;
 use crate::chance::Chance;
 use crate::stack::{self, Array, Cache, Linked, Shared};
 use tameshi_base::{Command, Nanos};
-use tameshi_record::{Usage, Wear};
+use tameshi_record::{Heat, Usage, Wear};
 use tameshi_spec::profile;
 
 /// Where a command's time went, in nanoseconds; the parts add up to its latency exactly.
@@ -250,6 +251,32 @@ impl Device {
             Self::Linked(linked) => linked.usage(now, usage),
             Self::Shared(shared) => shared.usage(now, usage),
             Self::Cache(cache) => cache.usage(now, usage),
+        }
+    }
+
+    /// Nanojoules that the drives have drawn from time zero to `now`; `None` unless the profile of each says.
+    pub fn energy_nj(&self, now: Nanos) -> Option<u64> {
+        match self {
+            Self::Null(_) | Self::Volume(_) => None,
+            Self::Hdd(hdd) => hdd.energy_nj(now),
+            Self::XPoint(xpoint) => xpoint.energy_nj(now),
+            Self::Flash(flash) => flash.energy_nj(now),
+            Self::Array(array) => array.energy_nj(now),
+            Self::Linked(linked) => linked.inner().energy_nj(now),
+            Self::Shared(shared) => shared.inner().energy_nj(now),
+            Self::Cache(cache) => cache.inner().energy_nj(now),
+        }
+    }
+
+    /// How warm the warmest of the drives is at `now`, and how long heat has held any of them back; `None` where no profile says.
+    pub fn heat(&self, now: Nanos) -> Option<Heat> {
+        match self {
+            Self::Null(_) | Self::Volume(_) | Self::Hdd(_) | Self::XPoint(_) => None,
+            Self::Flash(flash) => flash.heat(now),
+            Self::Array(array) => array.heat(now),
+            Self::Linked(linked) => linked.inner().heat(now),
+            Self::Shared(shared) => shared.inner().heat(now),
+            Self::Cache(cache) => cache.inner().heat(now),
         }
     }
 }
