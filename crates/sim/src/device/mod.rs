@@ -15,6 +15,7 @@ pub mod flash;
 mod full;
 mod hdd;
 mod null;
+mod pace;
 mod volume;
 pub(crate) mod work;
 mod xpoint;

@@ -8,8 +8,8 @@
 //! **Durability.** A completed write is durable.
 
 use super::barrier::Barrier;
-use super::flash::Pace;
 use super::full::Full;
+use super::pace::Pace;
 use super::work::Work;
 use super::{Breakdown, DeviceCompletion};
 use crate::chance::Chance;

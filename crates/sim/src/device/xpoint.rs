@@ -6,8 +6,8 @@
 //! **Durability.** A completed write is on the medium.
 
 use super::barrier::Barrier;
-use super::flash::Pace;
 use super::full::Full;
+use super::pace::Pace;
 use super::work::Work;
 use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
