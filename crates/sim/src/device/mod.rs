@@ -14,13 +14,14 @@ pub(crate) mod completion;
 mod faults;
 pub mod flash;
 mod full;
-mod hdd;
-mod null;
+pub(crate) mod hdd;
+pub(crate) mod null;
 mod pace;
-mod volume;
+pub(crate) mod volume;
 pub(crate) mod work;
-mod xpoint;
+pub(crate) mod xpoint;
 
+pub use crate::stack::nodes::Device;
 pub use completion::{Breakdown, DeviceCompletion};
 pub use flash::Flash;
 pub use hdd::Hdd;
@@ -28,32 +29,8 @@ pub use null::Null;
 pub use volume::Volume;
 pub use xpoint::XPoint;
 
-use crate::stack::nodes::{Array, Cache, Linked, Shared};
 use tameshi_base::{Command, Nanos};
 use tameshi_record::{Heat, Usage, Wear};
-
-/// A device of any kind.
-#[derive(Debug)]
-pub enum Device {
-    /// Completes everything at once.
-    Null(Box<Null>),
-    /// A hard disk.
-    Hdd(Box<Hdd>),
-    /// A flash drive.
-    Flash(Box<Flash>),
-    /// A 3D XPoint drive.
-    XPoint(Box<XPoint>),
-    /// A disk known by its behaviour only.
-    Volume(Box<Volume>),
-    /// Members in stripes, as mirrors or with parity.
-    Array(Box<Array>),
-    /// A device across a link.
-    Linked(Box<Linked>),
-    /// A drive that several functions share.
-    Shared(Box<Shared>),
-    /// A device behind a cache.
-    Cache(Box<Cache>),
-}
 
 impl Device {
     /// A command will be handed over: what it will look at first is brought near to the processor. Nothing else changes.

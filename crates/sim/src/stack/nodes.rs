@@ -1,4 +1,4 @@
-//! What the devices hold that are made of devices. A device is one of them, and they hold devices: the type is recursive, and only here.
+//! What a device is, and what those hold that are made of devices: the type is recursive, so that all of it is in one place.
 
 use super::cache::table::Table;
 use super::errands::{self, Errand, Settings};
@@ -8,9 +8,13 @@ use super::queues::Queues;
 use super::rebuild::{Rebuilding, Spares};
 use super::slab::Slab;
 use super::turns::Turns;
-use crate::device::Device;
 use crate::device::completion::DeviceCompletion;
+use crate::device::flash::Flash;
+use crate::device::hdd::Hdd;
+use crate::device::null::Null;
+use crate::device::volume::Volume;
 use crate::device::work::Work;
+use crate::device::xpoint::XPoint;
 use crate::fault::Rebuilt;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -18,6 +22,29 @@ use tameshi_base::{Command, Nanos};
 use tameshi_spec::run::{Link, Rebuild};
 use tameshi_spec::study::ReadBalance;
 use tameshi_workload::Priority;
+
+/// A device of any kind.
+#[derive(Debug)]
+pub enum Device {
+    /// Completes everything at once.
+    Null(Box<Null>),
+    /// A hard disk.
+    Hdd(Box<Hdd>),
+    /// A flash drive.
+    Flash(Box<Flash>),
+    /// A 3D XPoint drive.
+    XPoint(Box<XPoint>),
+    /// A disk known by its behaviour only.
+    Volume(Box<Volume>),
+    /// Members in stripes, as mirrors or with parity.
+    Array(Box<Array>),
+    /// A device across a link.
+    Linked(Box<Linked>),
+    /// A drive that several functions share.
+    Shared(Box<Shared>),
+    /// A device behind a cache.
+    Cache(Box<Cache>),
+}
 
 /// A device made of devices.
 #[derive(Debug)]

@@ -36,8 +36,8 @@ mod wear;
 mod writes;
 
 use super::barrier::Barrier;
+use super::completion::{Breakdown, DeviceCompletion};
 use super::full::Full;
-use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
 use crate::fault::Rebuilt;
 use crate::near::prefetch;

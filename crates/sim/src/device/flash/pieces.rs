@@ -2,7 +2,7 @@
 //! on the command meanwhile, and waits for nobody else.
 
 use super::die::{NONE, Sensed};
-use crate::device::Breakdown;
+use crate::device::completion::Breakdown;
 use tameshi_base::Nanos;
 
 /// Where the time of a read's last piece on a die went until the page registers held it.

@@ -3,7 +3,7 @@
 use super::die::NONE;
 use super::ftl::{Frontier, Ftl};
 use super::layout::Place;
-use crate::device::{Breakdown, DeviceCompletion};
+use crate::device::completion::{Breakdown, DeviceCompletion};
 use crate::near::prefetch;
 use tameshi_base::{Command, CommandKind, Nanos};
 
