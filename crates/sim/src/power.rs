@@ -4,9 +4,8 @@
 //! warm by it ([`crate::device::Flash`]); a disk or a 3D XPoint drive lies between idling and working as its medium does. What the
 //! host, a link or a cache's controller draw is not told.
 
-use crate::device::Device;
 use tameshi_base::Nanos;
-use tameshi_record::{Heat, Resource, Usage};
+use tameshi_record::{Resource, Usage};
 use tameshi_spec::profile::Drawn;
 
 /// What so many milliwatts are over a time.
@@ -31,33 +30,5 @@ impl Drawing {
         let (servers, busy) = usage.of(Resource::Media);
         let beyond = self.active_mw.saturating_sub(self.idle_mw);
         nanojoules(self.idle_mw, now) + nanojoules(beyond, busy) / servers.max(1)
-    }
-}
-
-impl Device {
-    /// Nanojoules that the drives have drawn from time zero to `now`; `None` unless the profile of each says.
-    pub fn energy_nj(&self, now: Nanos) -> Option<u64> {
-        match self {
-            Self::Null(_) | Self::Volume(_) => None,
-            Self::Hdd(hdd) => hdd.energy_nj(now),
-            Self::XPoint(xpoint) => xpoint.energy_nj(now),
-            Self::Flash(flash) => flash.energy_nj(now),
-            Self::Array(array) => array.energy_nj(now),
-            Self::Linked(linked) => linked.inner().energy_nj(now),
-            Self::Shared(shared) => shared.inner().energy_nj(now),
-            Self::Cache(cache) => cache.inner().energy_nj(now),
-        }
-    }
-
-    /// How warm the warmest of the drives is at `now`, and how long heat has held any of them back; `None` where no profile says.
-    pub fn heat(&self, now: Nanos) -> Option<Heat> {
-        match self {
-            Self::Null(_) | Self::Volume(_) | Self::Hdd(_) | Self::XPoint(_) => None,
-            Self::Flash(flash) => flash.heat(now),
-            Self::Array(array) => array.heat(now),
-            Self::Linked(linked) => linked.inner().heat(now),
-            Self::Shared(shared) => shared.inner().heat(now),
-            Self::Cache(cache) => cache.inner().heat(now),
-        }
     }
 }

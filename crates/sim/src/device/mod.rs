@@ -10,151 +10,29 @@
 //! protection, a disk's write cache, a cache without a battery. There, what counts is what was flushed.
 
 mod barrier;
+pub(crate) mod completion;
+mod faults;
 pub mod flash;
 mod full;
-mod hdd;
-mod null;
-mod volume;
+pub(crate) mod hdd;
+pub(crate) mod null;
+mod pace;
+pub(crate) mod volume;
 pub(crate) mod work;
-mod xpoint;
+pub(crate) mod xpoint;
 
+pub use crate::stack::nodes::Device;
+pub use completion::{Breakdown, DeviceCompletion};
 pub use flash::Flash;
 pub use hdd::Hdd;
 pub use null::Null;
 pub use volume::Volume;
 pub use xpoint::XPoint;
 
-use crate::chance::Chance;
-use crate::stack::{self, Array, Cache, Linked, Shared};
 use tameshi_base::{Command, Nanos};
-use tameshi_record::{Usage, Wear};
-use tameshi_spec::profile;
-
-/// Where a command's time went, in nanoseconds; the parts add up to its latency exactly.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Breakdown {
-    /// Waiting for other commands: in the host because the device was full, or in the device.
-    pub queue: Nanos,
-    /// Work of the host.
-    pub host: Nanos,
-    /// Transfer between host and device.
-    pub link: Nanos,
-    /// The device's electronics.
-    pub controller: Nanos,
-    /// The medium: seek, rotation and transfer of a disk, array time of flash.
-    pub media: Nanos,
-    /// Waiting for the device to clean up.
-    pub garbage_collection: Nanos,
-    /// Waiting for an array's rebuild.
-    pub rebuild: Nanos,
-}
-
-impl Breakdown {
-    /// What a later stretch of the same command took.
-    #[inline]
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.queue += other.queue;
-        self.host += other.host;
-        self.link += other.link;
-        self.controller += other.controller;
-        self.media += other.media;
-        self.garbage_collection += other.garbage_collection;
-        self.rebuild += other.rebuild;
-    }
-
-    /// The parts of the last `time` of the latency. Which part was when is not kept: the medium counts as last, and
-    /// waiting for others as first.
-    pub(crate) fn latest(&self, time: Nanos) -> Self {
-        let mut left = time;
-        let mut part = |of: Nanos| {
-            let taken = of.min(left);
-            left -= taken;
-            taken
-        };
-        Self {
-            media: part(self.media),
-            link: part(self.link),
-            controller: part(self.controller),
-            garbage_collection: part(self.garbage_collection),
-            rebuild: part(self.rebuild),
-            host: part(self.host),
-            queue: part(self.queue),
-        }
-    }
-
-    /// All parts together: the latency from submission.
-    pub fn total(&self) -> Nanos {
-        self.queue + self.host + self.link + self.controller + self.media + self.garbage_collection + self.rebuild
-    }
-}
-
-/// A command that a device has completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DeviceCompletion {
-    /// The command as it was submitted.
-    pub command: Command,
-    /// When it was submitted.
-    pub submitted: Nanos,
-    /// When it completed.
-    pub at: Nanos,
-    /// Where the time between went.
-    pub breakdown: Breakdown,
-    /// Whether it failed: nothing was read, or what was to be written may be lost.
-    pub failed: bool,
-}
-
-/// A device of any kind.
-#[derive(Debug)]
-pub enum Device {
-    /// Completes everything at once.
-    Null(Box<Null>),
-    /// A hard disk.
-    Hdd(Box<Hdd>),
-    /// A flash drive.
-    Flash(Box<Flash>),
-    /// A 3D XPoint drive.
-    XPoint(Box<XPoint>),
-    /// A disk known by its behaviour only.
-    Volume(Box<Volume>),
-    /// Members in stripes, as mirrors or with parity.
-    Array(Box<Array>),
-    /// A device across a link.
-    Linked(Box<Linked>),
-    /// A drive that several functions share.
-    Shared(Box<Shared>),
-    /// A device behind a cache.
-    Cache(Box<Cache>),
-}
+use tameshi_record::{Heat, Usage, Wear};
 
 impl Device {
-    /// The device that a profile describes, at rest at time zero.
-    ///
-    /// # Errors
-    /// A sentence that names the value no such device can have.
-    pub fn new(profile: &profile::Device) -> Result<Self, String> {
-        Self::placed(profile, &Chance::default())
-    }
-
-    /// The same with the chance of its place in a run.
-    ///
-    /// # Errors
-    /// A sentence that names the value no such device can have.
-    pub fn placed(profile: &profile::Device, chance: &Chance) -> Result<Self, String> {
-        Ok(match profile {
-            profile::Device::Null(_) => Self::Null(Box::default()),
-            profile::Device::Hdd(profile) => {
-                let disk = Self::Hdd(Box::new(Hdd::new(profile)?));
-                match stack::disk_cache(profile) {
-                    Some(settings) => Self::Cache(Box::new(Cache::new(settings, disk))),
-                    None => disk,
-                }
-            }
-            profile::Device::Flash(profile) => Self::Flash(Box::new(Flash::new(profile)?)),
-            profile::Device::XPoint(profile) => Self::XPoint(Box::new(XPoint::new(profile))),
-            profile::Device::Volume(profile) => Self::Volume(Box::new(Volume::new(profile, chance))),
-        })
-    }
-
     /// A command will be handed over: what it will look at first is brought near to the processor. Nothing else changes.
     #[inline]
     pub(crate) fn expect(&self, command: &Command) {
@@ -250,6 +128,32 @@ impl Device {
             Self::Linked(linked) => linked.usage(now, usage),
             Self::Shared(shared) => shared.usage(now, usage),
             Self::Cache(cache) => cache.usage(now, usage),
+        }
+    }
+
+    /// Nanojoules that the drives have drawn from time zero to `now`; `None` unless the profile of each says.
+    pub fn energy_nj(&self, now: Nanos) -> Option<u64> {
+        match self {
+            Self::Null(_) | Self::Volume(_) => None,
+            Self::Hdd(hdd) => hdd.energy_nj(now),
+            Self::XPoint(xpoint) => xpoint.energy_nj(now),
+            Self::Flash(flash) => flash.energy_nj(now),
+            Self::Array(array) => array.energy_nj(now),
+            Self::Linked(linked) => linked.inner().energy_nj(now),
+            Self::Shared(shared) => shared.inner().energy_nj(now),
+            Self::Cache(cache) => cache.inner().energy_nj(now),
+        }
+    }
+
+    /// How warm the warmest of the drives is at `now`, and how long heat has held any of them back; `None` where no profile says.
+    pub fn heat(&self, now: Nanos) -> Option<Heat> {
+        match self {
+            Self::Null(_) | Self::Volume(_) | Self::Hdd(_) | Self::XPoint(_) => None,
+            Self::Flash(flash) => flash.heat(now),
+            Self::Array(array) => array.heat(now),
+            Self::Linked(linked) => linked.inner().heat(now),
+            Self::Shared(shared) => shared.inner().heat(now),
+            Self::Cache(cache) => cache.inner().heat(now),
         }
     }
 }

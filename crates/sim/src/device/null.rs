@@ -1,6 +1,6 @@
 //! A device without any cost: the floor of what is simulated, and the yardstick of the simulator's own speed.
 
-use super::{Breakdown, DeviceCompletion};
+use super::completion::{Breakdown, DeviceCompletion};
 use crate::fault::Loss;
 use tameshi_base::{Command, Nanos};
 

@@ -8,10 +8,10 @@
 //! **Durability.** A completed write is durable.
 
 use super::barrier::Barrier;
-use super::flash::Pace;
+use super::completion::{Breakdown, DeviceCompletion};
 use super::full::Full;
+use super::pace::Pace;
 use super::work::Work;
-use super::{Breakdown, DeviceCompletion};
 use crate::chance::Chance;
 use crate::fault::Loss;
 use std::cmp::Reverse;

@@ -6,10 +6,10 @@
 //! **Durability.** A completed write is on the medium.
 
 use super::barrier::Barrier;
-use super::flash::Pace;
+use super::completion::{Breakdown, DeviceCompletion};
 use super::full::Full;
+use super::pace::Pace;
 use super::work::Work;
-use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
 use crate::power::Drawing;
 use std::collections::VecDeque;

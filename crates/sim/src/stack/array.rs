@@ -5,10 +5,10 @@
 
 mod power;
 
-use super::layout::{Choice, Layout, Planned};
-use super::linked::Linked;
-use super::members::{Members, Owner, Piece};
+use super::layout::Planned;
+use super::nodes::{Array, Layout, Linked, Members};
 use super::order::{Next, ORDERED, Order};
+use super::pieces::{Op, Owner, Piece};
 use super::rebuild::{Rebuilding, Spares, Step, Stretch};
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
@@ -20,59 +20,6 @@ use tameshi_record::{Heat, Usage, Wear};
 use tameshi_spec::profile;
 use tameshi_spec::run::{Function, Link, Rebuild};
 use tameshi_workload::Priority;
-
-/// A command under way.
-#[derive(Clone, Copy, Debug)]
-struct Op {
-    command: Command,
-    submitted: Nanos,
-    epoch: u64,
-    stage: u8,
-    /// Whether another stage follows.
-    more: bool,
-    failed: bool,
-    /// Pieces of the stage that are not done.
-    left: u32,
-    /// The part that it does not wait for, while that is under way.
-    copy: Option<u32>,
-    /// Where the time went up to the begin of the stage.
-    path: Breakdown,
-    since: Nanos,
-}
-
-/// A device made of devices.
-#[derive(Debug)]
-pub struct Array {
-    layout: Layout,
-    members: Members,
-    ops: Slab<Op>,
-    order: Order,
-    /// Operations that end without a member: when, in which order, which.
-    timed: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
-    sequence: u64,
-    /// What replaces a member; how large a member is, and how many drives.
-    spares: Spares,
-    member_bytes: u64,
-    drives: u32,
-    settings: Rebuild,
-    /// Whether a write counts as done when the first member has it.
-    first_suffices: bool,
-    /// What lies before every member but the first.
-    link: Option<Link>,
-    /// The far side is used alone since the near one is gone with its machine.
-    pub(crate) alone: bool,
-    rebuilding: Option<Rebuilding>,
-    /// Replaced members whose turn has not come.
-    waiting: VecDeque<u32>,
-    rebuilt: Option<Rebuilt>,
-    /// Writes and bytes that only a near side held which has died, until they are told.
-    lost: (u64, u64),
-    /// Bytes that rebuilds have written.
-    rebuilt_bytes: u64,
-    /// Reused by each plan and advance.
-    pieces: Vec<Piece>,
-    done: Vec<DeviceCompletion>,
-}
 
 impl Array {
     /// An array of `devices`, each of which is what its spares are.
@@ -414,7 +361,8 @@ impl Array {
         if self.is_broken() {
             return Err(format!("nothing holds what was on member {drive}: the array has lost its data"));
         }
-        let (link, new) = (self.link.filter(|_| member > 0), self.spares.take()?);
+        let (link, new) = (self.link.filter(|_| member > 0), self.spares.take());
+        let new = super::placed(&new.0, &new.1)?;
         let device = if let Some(link) = link { Linked::over(&link, new)? } else { new };
         self.members.replace(member, device, now);
         self.waiting.push_back(member);
@@ -568,12 +516,5 @@ impl Array {
     pub(crate) fn add_wear(&self, wear: &mut Wear) {
         let devices = (0..self.members.count()).filter_map(|member| self.members.device(member));
         devices.for_each(|device| device.add_wear(wear));
-    }
-}
-
-impl Choice {
-    /// A policy, with the first member's turn.
-    pub(super) fn balanced(balance: tameshi_spec::study::ReadBalance) -> Self {
-        Self::Balanced { balance, turn: 0 }
     }
 }

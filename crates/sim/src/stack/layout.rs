@@ -8,29 +8,10 @@
 //!   what it overwrites and the parity (read-modify-write), or what it leaves alone (reconstruct-write), whichever are
 //!   fewer; among equals the latter. What lies on a member that is gone comes from all the others.
 
-use super::members::{Members, Piece};
+use super::nodes::{Choice, Layout, Members};
+use super::pieces::Piece;
 use tameshi_base::{Command, CommandKind};
 use tameshi_spec::study::ReadBalance;
-
-/// How an array lays out its bytes.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Layout {
-    /// Chunks in turn.
-    Stripe { chunk: u64 },
-    /// Everything everywhere.
-    Mirror { read: Choice },
-    /// Chunks in turn, with one of parity in each row.
-    Parity { chunk: u64 },
-}
-
-/// Which member of a mirror serves a read.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Choice {
-    /// By the load and place of each; `turn` is whose turn it is.
-    Balanced { balance: ReadBalance, turn: u32 },
-    /// The first that holds it.
-    First,
-}
 
 /// What has become of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +22,13 @@ pub(super) enum Planned {
     More,
     /// It can't be done: too much is gone.
     Broken,
+}
+
+impl Choice {
+    /// A policy, with the first member's turn.
+    pub(super) fn balanced(balance: tameshi_spec::study::ReadBalance) -> Self {
+        Self::Balanced { balance, turn: 0 }
+    }
 }
 
 impl Layout {

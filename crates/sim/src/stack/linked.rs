@@ -3,6 +3,7 @@
 //! Bytes cross one after the other, those of writes on the way there, those of reads on the way back; to wait for others'
 //! bytes is waiting, to cross is the link's part. What has no bytes goes between the packets of those: it waits for none.
 
+use super::nodes::{Crossing, Linked};
 use super::rebuild::time_of;
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
@@ -10,34 +11,6 @@ use std::collections::VecDeque;
 use tameshi_base::{Command, CommandKind, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::run::Link;
-
-/// A command on its way.
-#[derive(Clone, Copy, Debug)]
-struct Crossing {
-    command: Command,
-    submitted: Nanos,
-    queue: Nanos,
-    link: Nanos,
-}
-
-/// A device across a link.
-#[derive(Debug)]
-pub struct Linked {
-    there: Nanos,
-    back: Nanos,
-    bytes_per_second: u64,
-    /// From when on the next bytes may cross, there and back.
-    free: [Nanos; 2],
-    /// How long each way has worked and will have when all that has begun to cross is across.
-    crossed: [Nanos; 2],
-    crossings: Slab<Crossing>,
-    /// On the way there: when each arrives, in that order.
-    outbound: VecDeque<(Nanos, u32)>,
-    /// On the way back, in the order of arrival.
-    homebound: VecDeque<DeviceCompletion>,
-    device: Device,
-    done: Vec<DeviceCompletion>,
-}
 
 impl Linked {
     /// `device` across `link`.

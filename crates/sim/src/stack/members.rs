@@ -1,5 +1,7 @@
 //! The members of an array: each a device, or nothing since it died; and what they have been given to do.
 
+use super::nodes::{Member, Members};
+use super::pieces::{Owner, Part, Piece};
 use super::rebuild::Stretch;
 use super::slab::Slab;
 use crate::device::{Breakdown, Device, DeviceCompletion};
@@ -8,70 +10,6 @@ use tameshi_record::{Usage, Waits};
 
 /// What of a long command is one turn of a die: a page of flash, sensed or programmed once.
 const PAGE_BYTES: u64 = 16 << 10;
-
-/// Whom a part of a command belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
-    /// A command of the array's user, by number.
-    Op(u32),
-    /// A step of the rebuild, by its place.
-    Rebuild(u8),
-    /// A write, by number, that is acknowledged without it, and has not been.
-    Unacknowledged(u32),
-    /// Nobody any more: what it is a copy of was acknowledged without it.
-    Acknowledged,
-    /// Nobody any more: its command was planned anew.
-    Nobody,
-}
-
-/// What one member is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) member: u32,
-    pub(super) kind: CommandKind,
-    pub(super) offset_bytes: u64,
-    pub(super) length_bytes: u32,
-}
-
-/// A piece that a member has been given.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
-    pub(super) owner: Owner,
-    pub(super) member: u32,
-    /// What commands had asked of the member for how long when it was given, and what it asks itself, as in [`Member`].
-    present_before: [Nanos; 2],
-    asked: u64,
-    /// Where it is written, and how many bytes.
-    offset_bytes: u64,
-    written: u32,
-}
-
-#[derive(Debug)]
-struct Member {
-    /// `None` since it died.
-    device: Option<Device>,
-    wake: Nanos,
-    /// Bytes from its start that hold what they should: all of them unless it is being filled.
-    filled: u64,
-    /// Commands of users outstanding.
-    outstanding: u32,
-    /// How many of them so far somebody waited for.
-    waited_for: u64,
-    /// Where its last command ended.
-    last_end: u64,
-    /// Whether it has an arm.
-    has_arm: bool,
-    /// What is asked of it by the commands of users and of rebuilds that are here, as [`Member::weight`] has it.
-    asked: [u64; 2],
-    /// That, added up over time, until when.
-    present: [Nanos; 2],
-    present_until: Nanos,
-    /// For how long it was at work on the rebuilds' last command, and how long that was here.
-    served: (Nanos, Nanos),
-    /// Nanojoules that those before it drew; and what a new one would have drawn, had it been there from time zero.
-    drawn_before_nj: u64,
-    not_drawn_nj: u64,
-}
 
 impl Member {
     /// What commands have asked for how long up to `now`.
@@ -108,19 +46,6 @@ impl Member {
         let own = self.device.as_ref().map_or(Some(0), |device| device.energy_nj(now))?;
         Some(self.drawn_before_nj + own.saturating_sub(self.not_drawn_nj))
     }
-}
-
-/// All members.
-#[derive(Debug)]
-pub(super) struct Members {
-    members: Vec<Member>,
-    parts: Slab<Part>,
-    /// The earliest wake, and whose it is.
-    next: (Nanos, usize),
-    /// Commands of users so far.
-    pub(super) activity: u64,
-    /// Commands of users outstanding at any member.
-    pub(super) busy: u32,
 }
 
 impl Members {

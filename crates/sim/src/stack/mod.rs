@@ -5,28 +5,59 @@
 
 mod array;
 mod cache;
+mod errands;
 mod layout;
 mod linked;
 mod members;
+pub(crate) mod nodes;
 mod order;
+mod pieces;
 mod queues;
 mod rebuild;
 mod shared;
 mod slab;
 mod turns;
 
-pub use array::Array;
-pub use cache::Cache;
-pub use linked::Linked;
-pub use shared::Shared;
+pub use nodes::{Array, Cache, Linked, Shared};
 
 use crate::chance::Chance;
-use crate::device::Device;
-use layout::{Choice, Layout};
+use crate::device::{Device, Flash, Hdd, Volume, XPoint};
+use errands::Settings;
+use nodes::{Choice, Layout};
 use rebuild::Spares;
-use tameshi_spec::profile::HddProfile;
+use tameshi_spec::profile::{self, HddProfile};
 use tameshi_spec::run::{Node, Rebuild};
 use tameshi_spec::study::{Acknowledge, CacheKind};
+
+impl Device {
+    /// The device that a profile describes, at rest at time zero.
+    ///
+    /// # Errors
+    /// A sentence that names the value no such device can have.
+    pub fn new(profile: &profile::Device) -> Result<Self, String> {
+        Self::placed(profile, &Chance::default())
+    }
+
+    /// The same with the chance of its place in a run.
+    ///
+    /// # Errors
+    /// A sentence that names the value no such device can have.
+    pub fn placed(profile: &profile::Device, chance: &Chance) -> Result<Self, String> {
+        Ok(match profile {
+            profile::Device::Null(_) => Self::Null(Box::default()),
+            profile::Device::Hdd(profile) => {
+                let disk = Self::Hdd(Box::new(Hdd::new(profile)?));
+                match disk_cache(profile) {
+                    Some(settings) => Self::Cache(Box::new(Cache::new(settings, disk))),
+                    None => disk,
+                }
+            }
+            profile::Device::Flash(profile) => Self::Flash(Box::new(Flash::new(profile)?)),
+            profile::Device::XPoint(profile) => Self::XPoint(Box::new(XPoint::new(profile))),
+            profile::Device::Volume(profile) => Self::Volume(Box::new(Volume::new(profile, chance))),
+        })
+    }
+}
 
 /// The device that a node describes, at rest at time zero.
 ///
@@ -70,7 +101,7 @@ pub fn placed(node: &Node, chance: &Chance) -> Result<Device, String> {
         }
         Node::OverProvisioned { of, .. } => placed(of, chance),
         Node::Cache { of, cache } => {
-            let settings = cache::Settings {
+            let settings = Settings {
                 memory_bytes: cache.memory.0,
                 dirty_bytes: (u128::from(cache.memory.0) * u128::from(cache.dirty.0) / 1_000_000) as u64,
                 kind: cache.kind,
@@ -115,9 +146,9 @@ pub fn watched(of: &Node, chance: &Chance) -> Result<Device, String> {
 
 /// The volatile write cache of a hard disk, if its profile has one: half of it may hold what is not on the medium. A
 /// write, or a read of what it holds, takes the disk's command overhead; a miss has it from the disk itself.
-pub(crate) fn disk_cache(profile: &HddProfile) -> Option<cache::Settings> {
+fn disk_cache(profile: &HddProfile) -> Option<Settings> {
     let memory = profile.write_cache.as_ref()?.value.0;
-    Some(cache::Settings {
+    Some(Settings {
         memory_bytes: memory,
         dirty_bytes: memory / 2,
         kind: CacheKind::Volatile,

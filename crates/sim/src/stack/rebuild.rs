@@ -6,7 +6,6 @@
 //! (`competing`), or sleeps for half a second at a time (`yielding`).
 
 use crate::chance::Chance;
-use crate::device::Device;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 use tameshi_spec::profile::{self, Written};
@@ -177,10 +176,10 @@ impl Spares {
         Self { member: member.clone(), chance: chance.within("spare"), taken: 0 }
     }
 
-    /// The next one, which draws as none before it.
-    pub(super) fn take(&mut self) -> Result<Device, String> {
+    /// What the next one is, and its chance: it draws as none before it.
+    pub(super) fn take(&mut self) -> (Node, Chance) {
         self.taken += 1;
-        super::placed(&as_new(&self.member), &self.chance.within(self.taken))
+        (as_new(&self.member), self.chance.within(self.taken))
     }
 }
 
@@ -196,7 +195,9 @@ fn as_new(member: &Node) -> Node {
 
 #[cfg(test)]
 mod tests {
+    use super::super::placed;
     use super::*;
+    use crate::device::Device;
     use tameshi_base::{Command, CommandKind};
 
     #[test]
@@ -210,9 +211,12 @@ mod tests {
             device.advance(Nanos::MAX / 2, &mut done);
             done[0].at
         };
-        let old = latency(super::super::placed(&node, &chance.within(0)).expect("a device"));
+        let old = latency(placed(&node, &chance.within(0)).expect("a device"));
         let mut spares = Spares::new(&node, &chance);
-        let [first, second] = [(); 2].map(|()| latency(spares.take().expect("a device")));
+        let [first, second] = [(); 2].map(|()| {
+            let (node, chance) = spares.take();
+            latency(placed(&node, &chance).expect("a device"))
+        });
         assert!(old != first && old != second && first != second, "{old}, {first}, {second}");
     }
 }

@@ -4,6 +4,7 @@
 //! queues ([`Queues`]), and a place that becomes free goes to a function by smooth weighted round robin ([`Turns`]). Commands are
 //! counted, not bytes, as NVMe's arbitration does.
 
+use super::nodes::Shared;
 use super::queues::Queues;
 use super::slab::Slab;
 use super::turns::Turns;
@@ -12,25 +13,6 @@ use tameshi_base::{Command, Nanos};
 use tameshi_record::{Resource, Usage};
 use tameshi_spec::run::Function;
 use tameshi_workload::Priority;
-
-/// A drive and the queues of its functions.
-#[derive(Debug)]
-pub struct Shared {
-    device: Device,
-    functions: Vec<Queues>,
-    turns: Turns,
-    /// Of the streams of the phase under way, by their numbers; of all others, the usual one.
-    priorities: Vec<Priority>,
-    /// Bytes of one function.
-    slice_bytes: u64,
-    depth: u32,
-    held: u32,
-    /// Time that places were taken, of all together, up to a moment.
-    taken: (Nanos, Nanos),
-    waiting: u32,
-    commands: Slab<(Command, Nanos)>,
-    done: Vec<DeviceCompletion>,
-}
 
 impl Shared {
     /// `device` with functions of `slice_bytes` each; those whose weight nobody sets have an equal one.

@@ -9,34 +9,13 @@
 //! What is under way on a dying die gets through; what waits for it takes no time any more. The parity of a stripe that
 //! was cut short stays in the controller's memory.
 
-use super::die::{Kind, NONE, Pending};
+use super::die::{Asked, Kind, NONE, PARITY, Pending};
 use super::ftl::{Frontier, Step};
-use super::layout::Place;
-use super::reads::{Asked, Fetched};
-use super::{Flash, IN_CACHE, Nanos};
+use super::layout::{IN_CACHE, Place};
+use super::pieces::Fetched;
+use super::state::Degraded;
+use super::{Flash, Nanos};
 use crate::fault::Rebuilt;
-
-/// What a controller knows since its first channel died.
-#[derive(Debug)]
-pub(super) struct Degraded {
-    /// Where the program units of a block lie that was erased when none, one, two … channels had died; and how many of a stripe
-    /// hold data.
-    layouts: Vec<(Vec<Place>, u32)>,
-    /// The channel that died last, counted over the drive, and when.
-    channel: u32,
-    since: Nanos,
-    /// Program units of the rebuild that are on their way.
-    outstanding: u32,
-    /// Whether the program unit of the host's that fills up holds some of it; where nothing is separate.
-    pub(super) filling: bool,
-    /// Units moved, all rebuilds together, and before the present one.
-    moved: (u64, u64),
-    /// Whether its end is still to come.
-    going_on: bool,
-}
-
-/// Marks what is sensed of a stripe's parity, beside the stripe's first program unit; no program unit has this bit.
-pub(super) const PARITY: u32 = 1 << 31;
 
 /// Whether a page of data waits to be sensed. Parity is sensed for a page of a channel that died before: what is still under way for
 /// that one gets through.

@@ -1,45 +1,10 @@
 //! A command's way through the drive.
 
-use super::{Breakdown, Controller, DeviceCompletion, Flash};
+use super::state::{Controller, Slot, UNUSED};
+use super::{Breakdown, DeviceCompletion, Flash};
 use crate::near::{prefetch, prefetch_all};
 use std::ops::Range;
 use tameshi_base::{Command, CommandKind, Nanos};
-
-/// A command that the drive holds.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
-    /// As it will be told; where its time went, but for what is only known at its end.
-    pub(super) done: DeviceCompletion,
-    epoch: u64,
-    /// When its data have crossed the link and the electronics have seen it.
-    pub(super) ready: Nanos,
-    /// Mapping units that have no place in the buffer yet.
-    pub(super) next: u64,
-    pub(super) end: u64,
-    /// Programs that it waits for.
-    pub(super) programs: u32,
-    pub(super) durable: bool,
-    /// Whether it begins or ends within a mapping unit, of which the rest is not looked for yet.
-    pub(super) edges: bool,
-}
-
-/// A slot that no command has had.
-const UNUSED: Slot = Slot {
-    done: DeviceCompletion {
-        command: Command { id: 0, kind: CommandKind::Flush, offset_bytes: 0, length_bytes: 0, fua: false, stream: 0 },
-        submitted: 0,
-        at: 0,
-        breakdown: Breakdown { queue: 0, host: 0, link: 0, controller: 0, media: 0, garbage_collection: 0, rebuild: 0 },
-        failed: false,
-    },
-    epoch: 0,
-    ready: 0,
-    next: 0,
-    end: 0,
-    programs: 0,
-    durable: false,
-    edges: false,
-};
 
 /// A bus is asked at `now` for a transfer of so long, of what comes to it at `from`, `own` after the drive began with it: when that is over.
 ///

@@ -3,7 +3,6 @@
 //! A host read interrupts a program or an erase where the flash can suspend; otherwise it waits for its end. The end of
 //! what is interrupted moves, so whoever waits for it asks again when the time comes.
 
-use super::reads::Asked;
 use std::collections::VecDeque;
 use tameshi_base::Nanos;
 
@@ -26,6 +25,9 @@ pub(super) enum Kind {
 
 /// Stands for "none" where an index is optional.
 pub(super) const NONE: u32 = u32::MAX;
+
+/// Marks what is sensed of a stripe's parity, beside the stripe's first program unit; no program unit has this bit.
+pub(super) const PARITY: u32 = 1 << 31;
 
 /// Something that a die has to do.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +89,20 @@ pub(super) struct Die {
     /// What it does now.
     pub(super) now: Option<Pending>,
     pub(super) queue: VecDeque<Pending>,
+}
+
+/// A mapping unit that a read asks of a die.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked {
+    /// The program unit, which is sensed as a whole, and the mapping unit, which is brought.
+    pub(super) unit: u32,
+    pub(super) part: u32,
+    /// Whether the read begins inside of the mapping unit.
+    pub(super) inside: bool,
+    /// Kind of page.
+    pub(super) page: u8,
+    /// How often the sense must be repeated.
+    pub(super) repeats: u32,
 }
 
 /// How a host read went.

@@ -5,25 +5,9 @@
 //! all that is ready when it begins shares it, and what comes later waits for the next one.
 
 use super::die::{Kind, NONE, Pending};
+use super::state::MapWriting;
 use super::{Breakdown, DeviceCompletion, Flash};
 use tameshi_base::{Command, Nanos};
-
-/// The writing of what has changed of the map.
-#[derive(Debug, Default)]
-pub(super) struct MapWriting {
-    /// Whether something has changed since the last writing began.
-    changed: bool,
-    is_under_way: bool,
-    /// When the last one ended.
-    ended: Nanos,
-    /// Flushes that wait for the one under way, or that the last one was for.
-    flushes: usize,
-    /// Writes that wait for the one under way, and those that wait for the next: their slots, and when their last program began.
-    writes: Vec<(u32, Nanos)>,
-    later: Vec<(u32, Nanos)>,
-    /// The die that wrote last.
-    die: usize,
-}
 
 impl Flash {
     /// A flush was handed over.

@@ -7,23 +7,6 @@ use super::Flash;
 use super::ftl::Step;
 use tameshi_base::Nanos;
 
-/// When the drive idles.
-#[derive(Debug)]
-pub(super) struct Idle {
-    /// It does once it has held no command for so long.
-    after: Nanos,
-    /// When the last command left.
-    since: Nanos,
-    /// Whether its event is among those to come.
-    is_awaited: bool,
-}
-
-impl Idle {
-    pub(super) fn new(after: Nanos) -> Self {
-        Self { after, since: 0, is_awaited: false }
-    }
-}
-
 impl Flash {
     /// The drive holds no command any more.
     #[inline(never)]

@@ -9,7 +9,7 @@
 //! erase to an n-th of its dies in turn, so that erases are as long and, for each byte written, as many as at full scale.
 
 use super::ftl::{CacheShape, Divide, Shape};
-use tameshi_base::{Nanos, Size};
+use tameshi_base::Size;
 use tameshi_spec::profile::{FlashProfile, SlcCache};
 
 /// Where a program unit of a block is.
@@ -22,6 +22,9 @@ pub(super) struct Place {
     /// Die of the parity that is written after this unit, plus one; zero where none is.
     pub(super) parity: u16,
 }
+
+/// Stands for the kind of a page that holds one bit in a cell, in a cache; others are counted from zero.
+pub(super) const IN_CACHE: u8 = 4;
 
 /// The shape of one controller's flash.
 #[derive(Clone, Debug)]
@@ -221,23 +224,6 @@ fn places(pages: u32, data: u32, channels: u32, dies: u32, bits: usize) -> Vec<P
     places
 }
 
-/// A rate as the time of one thing, in 2⁻¹⁶ ns so that fractions add up.
-#[derive(Clone, Copy, Debug)]
-pub struct Pace(u64);
-
-impl Pace {
-    /// `rate` in thousandths per second.
-    pub fn per_second(rate: tameshi_base::Rate) -> Self {
-        Self(((1_000_000_000_000u128 << 16) / u128::from(rate.0.max(1))) as u64)
-    }
-
-    /// Time of so many.
-    #[inline]
-    pub fn time(self, count: u64) -> Nanos {
-        ((u128::from(self.0) * u128::from(count)) >> 16) as Nanos
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,12 +250,5 @@ mod tests {
         let mut counts = [[0; 2]; 32];
         places.iter().for_each(|place| counts[usize::from(place.die)][usize::from(place.kind)] += 1);
         assert!(counts.iter().flatten().all(|&count| count == 16), "{counts:?}");
-    }
-
-    #[test]
-    fn a_pace_adds_up() {
-        let pace = Pace::per_second(tameshi_base::Rate(3_200_000_000_000));
-        assert_eq!(pace.time(4096), 1280, "4 KiB at 3.2 GB/s take 1.28 microseconds");
-        assert_eq!(pace.time(3_200_000_000), 1_000_000_000);
     }
 }

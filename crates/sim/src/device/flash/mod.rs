@@ -17,6 +17,7 @@
 mod channel;
 mod command;
 mod die;
+mod endurance;
 mod flushes;
 pub mod ftl;
 mod heat;
@@ -27,6 +28,7 @@ mod pieces;
 mod power_loss;
 mod reads;
 mod reclaim;
+mod state;
 mod supply;
 mod times;
 mod victims;
@@ -34,30 +36,23 @@ mod wear;
 mod writes;
 
 use super::barrier::Barrier;
+use super::completion::{Breakdown, DeviceCompletion};
 use super::full::Full;
-use super::{Breakdown, DeviceCompletion};
 use crate::agenda::Agenda;
 use crate::fault::Rebuilt;
 use crate::near::prefetch;
-use channel::Degraded;
-use command::Slot;
 use die::{Die, Kind, NONE, Pending};
-use flushes::MapWriting;
+use endurance::Endurance;
 use ftl::{Frontier, Ftl, Work};
-use idle::Idle;
-use layout::Layout;
-pub(super) use layout::Pace;
+use layout::{IN_CACHE, Layout};
 use pieces::{Pieces, Programs};
+use state::{Controller, Idle, MapWriting, Relocations, Slot};
 use std::collections::VecDeque;
 use supply::{CACHE_PROGRAM, ERASE, PROGRAM, SENSE, Supply};
 use tameshi_base::{Command, Nanos, Random};
 use tameshi_record::{Heat, Resource, Usage};
 use tameshi_spec::profile::{FlashProfile, Simulated, Written};
 use times::Times;
-use wear::Endurance;
-
-/// Stands for the kind of a page that holds one bit in a cell, in a cache; others are counted from zero.
-const IN_CACHE: u8 = 4;
 
 /// More dies, or more commands at once, are not simulated.
 const MOST: u64 = 1 << 23;
@@ -101,7 +96,7 @@ pub struct Flash {
     durable: Barrier,
     /// Where flushes wait for the map, too.
     map_writing: Option<MapWriting>,
-    relocations: reclaim::Relocations,
+    relocations: Relocations,
     /// Whether relocated data go to blocks of their own.
     separate: bool,
     /// Time that dies worked on reclaiming, on a rebuild, and on anything, of late.
@@ -125,68 +120,6 @@ pub struct Flash {
     /// Whether it is as most are: one controller, mapping units of a power of two, blocks that are all alike, no reads that are
     /// repeated, nothing that holds them back, no electronics slower than the link.
     is_plain: bool,
-}
-
-/// One controller.
-#[derive(Debug)]
-struct Controller {
-    ftl: Ftl,
-    /// When it takes its next command.
-    next_turn: Nanos,
-    /// Program units that fill up, by frontier.
-    filling: [u32; Frontier::COUNT],
-    /// Units of the host's data in each of them.
-    buffered: [u16; Frontier::COUNT],
-    /// Moved units among the host's in the one of them where they have no blocks of their own.
-    moved: u16,
-    /// Units to move, times the denominator of the pace.
-    owed: u64,
-    /// Erases that scaled blocks owe their dies, and whose turn it is.
-    erase_debt: u32,
-    erase_turn: u32,
-    /// The program unit that is being moved, by reclaiming and by a rebuild, and by frontier the relocation that fills up.
-    sensing: [u32; 2],
-    relocation: [u32; Frontier::COUNT],
-    /// For each program unit the programs that are not over, one that fills up among them: its data are still in the buffer.
-    unprogrammed: Vec<u8>,
-    /// All of them together.
-    programs: u32,
-    first_die: u32,
-    /// Since a channel died.
-    degraded: Option<Box<Degraded>>,
-    /// Whether all its blocks are alike: no channel has died, none is of a cache.
-    is_uniform: bool,
-}
-
-impl Controller {
-    /// Data of a program unit are in the buffer until they are programmed.
-    #[inline]
-    fn enters_buffer(&mut self, unit: u32) {
-        self.unprogrammed[unit as usize] += 1;
-        self.programs += 1;
-    }
-
-    #[inline]
-    fn leaves_buffer(&mut self, unit: u32) {
-        self.unprogrammed[unit as usize] -= 1;
-        self.programs -= 1;
-    }
-
-    /// A mapping unit of a frontier was taken, and its program unit is not full by it.
-    #[inline]
-    fn fills(&mut self, frontier: usize, unit: u32) {
-        if std::mem::replace(&mut self.filling[frontier], unit) != unit {
-            self.enters_buffer(unit);
-        }
-    }
-
-    /// The program unit is full; its data stay in the buffer until they are programmed.
-    #[inline]
-    fn is_filled(&mut self, frontier: usize, unit: u32) {
-        if std::mem::replace(&mut self.filling[frontier], NONE) != unit {
-            self.enters_buffer(unit);
-        }
-    }
 }
 
 impl Flash {
@@ -249,7 +182,7 @@ impl Flash {
             barrier,
             durable: Barrier::default(),
             map_writing: profile.buffer.map_write_time.as_ref().map(|_| MapWriting::default()),
-            relocations: reclaim::Relocations::default(),
+            relocations: Relocations::default(),
             separate: profile.cleaning.separate_relocated.value,
             reclaiming: [0, 0, 1],
             rebuilt: VecDeque::new(),

@@ -2,7 +2,7 @@
 //! on the command meanwhile, and waits for nobody else.
 
 use super::die::{NONE, Sensed};
-use super::reads::Fetched;
+use crate::device::completion::Breakdown;
 use tameshi_base::Nanos;
 
 /// Where the time of a read's last piece on a die went until the page registers held it.
@@ -13,6 +13,51 @@ struct Way {
     queue: Nanos,
     garbage_collection: Nanos,
     rebuild: Nanos,
+}
+
+/// What a read's last data waited for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Fetched {
+    pub(super) at: Nanos,
+    pub(super) queue: Nanos,
+    pub(super) garbage_collection: Nanos,
+    pub(super) rebuild: Nanos,
+    pub(super) media: Nanos,
+    /// What of the medium's time went into other pieces of the same read.
+    pub(super) behind_own: Nanos,
+}
+
+impl Fetched {
+    /// There at once.
+    pub(super) fn at(at: Nanos) -> Self {
+        Self { at, ..Self::default() }
+    }
+
+    /// Sensed on a die, asked for at `ready` and from `from` on, and brought in `transfer` until `at`.
+    #[inline(always)]
+    pub(super) fn brought((ready, from): (Nanos, Nanos), sensed: &Sensed, (at, transfer): (Nanos, Nanos)) -> Self {
+        let on_bus = at - sensed.at - transfer;
+        let media = at - from - sensed.queue - sensed.garbage_collection - on_bus;
+        let (queue, reclaiming) = ((from - ready) + sensed.queue + on_bus, sensed.garbage_collection);
+        let (garbage_collection, rebuild) = if sensed.rebuild { (0, reclaiming) } else { (reclaiming, 0) };
+        Self { at, queue, garbage_collection, rebuild, media, behind_own: 0 }
+    }
+
+    /// Where the time of a read goes that waited so long for its turn, takes the electronics `controller`, and whose last data are
+    /// these: they cross the link, in `time` at least, until `at`.
+    #[inline(always)]
+    pub(super) fn told(&self, waited: Nanos, controller: Nanos, (at, time): (Nanos, Nanos)) -> Breakdown {
+        let link = time.min(at - self.at);
+        Breakdown {
+            queue: waited + self.queue + (at - self.at - link),
+            host: 0,
+            link,
+            controller,
+            media: self.media,
+            garbage_collection: self.garbage_collection,
+            rebuild: self.rebuild,
+        }
+    }
 }
 
 /// The pieces of the present read so far.

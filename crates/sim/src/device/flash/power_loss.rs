@@ -9,10 +9,10 @@
 //! of a protected drive as they cross the link, the flash itself of an unprotected one. Up to its atomic size a drive
 //! takes up a write when all of it is there.
 
-use super::command::Slot;
-use super::die::{Kind, NONE};
+use super::die::{Die, Kind, NONE};
 use super::ftl::Frontier;
-use super::{Agenda, Die, Flash, reclaim};
+use super::state::{Relocations, Slot};
+use super::{Agenda, Flash};
 use crate::fault::Loss;
 use std::collections::BTreeSet;
 use tameshi_base::{Command, CommandKind, Nanos};
@@ -139,7 +139,7 @@ impl Flash {
         self.free_slots.clear();
         self.events = Agenda::new();
         self.flushes_anew();
-        self.relocations = reclaim::Relocations::default();
+        self.relocations = Relocations::default();
         for number in 0..self.controllers.len() {
             self.close_open_units(number);
             let controller = &mut self.controllers[number];

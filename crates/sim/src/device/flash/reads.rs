@@ -1,70 +1,12 @@
 //! Reads: what they sense on which die, and when it has come to the host.
 
+use super::Flash;
 use super::command::carry;
-use super::die::Sensed;
+use super::die::Asked;
+use super::pieces::Fetched;
 use super::supply::SENSE;
-use super::{Breakdown, Flash};
 use std::ops::Range;
 use tameshi_base::{Command, Nanos};
-
-/// A mapping unit that a read asks of a die.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
-    /// The program unit, which is sensed as a whole, and the mapping unit, which is brought.
-    pub(super) unit: u32,
-    pub(super) part: u32,
-    /// Whether the read begins inside of the mapping unit.
-    pub(super) inside: bool,
-    /// Kind of page.
-    pub(super) page: u8,
-    /// How often the sense must be repeated.
-    pub(super) repeats: u32,
-}
-
-/// What a read's last data waited for.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Fetched {
-    pub(super) at: Nanos,
-    pub(super) queue: Nanos,
-    pub(super) garbage_collection: Nanos,
-    pub(super) rebuild: Nanos,
-    pub(super) media: Nanos,
-    /// What of the medium's time went into other pieces of the same read.
-    pub(super) behind_own: Nanos,
-}
-
-impl Fetched {
-    /// There at once.
-    pub(super) fn at(at: Nanos) -> Self {
-        Self { at, ..Self::default() }
-    }
-
-    /// Sensed on a die, asked for at `ready` and from `from` on, and brought in `transfer` until `at`.
-    #[inline(always)]
-    fn brought((ready, from): (Nanos, Nanos), sensed: &Sensed, (at, transfer): (Nanos, Nanos)) -> Self {
-        let on_bus = at - sensed.at - transfer;
-        let media = at - from - sensed.queue - sensed.garbage_collection - on_bus;
-        let (queue, reclaiming) = ((from - ready) + sensed.queue + on_bus, sensed.garbage_collection);
-        let (garbage_collection, rebuild) = if sensed.rebuild { (0, reclaiming) } else { (reclaiming, 0) };
-        Self { at, queue, garbage_collection, rebuild, media, behind_own: 0 }
-    }
-
-    /// Where the time of a read goes that waited so long for its turn, takes the electronics `controller`, and whose last data are
-    /// these: they cross the link, in `time` at least, until `at`.
-    #[inline(always)]
-    fn told(&self, waited: Nanos, controller: Nanos, (at, time): (Nanos, Nanos)) -> Breakdown {
-        let link = time.min(at - self.at);
-        Breakdown {
-            queue: waited + self.queue + (at - self.at - link),
-            host: 0,
-            link,
-            controller,
-            media: self.media,
-            garbage_collection: self.garbage_collection,
-            rebuild: self.rebuild,
-        }
-    }
-}
 
 impl Flash {
     /// A read: when it is over, and where the time goes.

@@ -2,57 +2,10 @@
 
 use super::die::{ALL_MOVED, Kind, NONE, Pending};
 use super::ftl::{Frontier, Step};
+use super::state::Relocation;
 use super::{Flash, Nanos};
-use crate::near::prefetch;
 use std::ops::Range;
 use tameshi_base::CommandKind;
-
-/// Relocated program units that wait until what goes into them has been sensed.
-#[derive(Debug, Default)]
-pub(super) struct Relocations {
-    list: Vec<Relocation>,
-    unused: Vec<u32>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Relocation {
-    controller: u32,
-    /// The program unit; [`NONE`] while it still fills up.
-    unit: u32,
-    /// Senses that are not over.
-    senses: u32,
-    /// Whether some of it is of a rebuild.
-    renews: bool,
-}
-
-impl Relocations {
-    fn open(&mut self, controller: u32) -> u32 {
-        let new = Relocation { controller, unit: NONE, senses: 0, renews: false };
-        match self.unused.pop() {
-            Some(number) => {
-                self.list[number as usize] = new;
-                number
-            }
-            None => {
-                self.list.push(new);
-                (self.list.len() - 1) as u32
-            }
-        }
-    }
-
-    /// Brings a relocation nearer to the processor.
-    #[inline]
-    pub(super) fn prefetch(&self, relocation: u32) {
-        prefetch(&self.list, relocation as usize);
-    }
-
-    /// One more sense must be over.
-    pub(super) fn expect(&mut self, relocation: u32) {
-        if let Some(of) = self.list.get_mut(relocation as usize) {
-            of.senses += 1;
-        }
-    }
-}
 
 impl Flash {
     /// Appends units of the host's data.

@@ -4,8 +4,8 @@
 //! power allowed has carried what was begun before. The host's reads come on top, but while the drive is throttled: then they wait
 //! like everything else that takes the flash.
 
-use super::Pace;
 use super::heat::Heat;
+use crate::device::pace::Pace;
 use crate::power;
 use tameshi_base::{Nanos, Rate};
 use tameshi_record::{self as record, Resource, Usage};

@@ -1,7 +1,7 @@
 //! What of a profile time depends on.
 
-use super::layout::Layout;
-use super::{IN_CACHE, Pace};
+use super::layout::{IN_CACHE, Layout};
+use crate::device::pace::Pace;
 use tameshi_base::Nanos;
 use tameshi_spec::profile::{FlashProfile, SlcCache};
 

@@ -1,9 +1,9 @@
 //! Writes: what they find in the buffer, how they wait for room in it, and when they are acknowledged.
 
-use super::command::Slot;
 use super::die::{Kind, NONE, Pending};
 use super::ftl::Frontier;
-use super::{Breakdown, Controller, Flash};
+use super::state::{Controller, Slot};
+use super::{Breakdown, Flash};
 use crate::near::prefetch_all;
 use std::ops::Range;
 use tameshi_base::{Command, Nanos};

@@ -13,8 +13,8 @@ mod queue;
 mod read_ahead;
 
 use super::barrier::Barrier;
+use super::completion::{Breakdown, DeviceCompletion};
 use super::full::Full;
-use super::{Breakdown, DeviceCompletion};
 use crate::fault::Loss;
 use crate::power::Drawing;
 use geometry::Geometry;

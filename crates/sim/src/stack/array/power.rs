@@ -1,9 +1,9 @@
 //! Power that fails under an array, a near side that is gone, and what the far side lacks afterwards.
 
-use super::{Array, Op};
 use crate::device::Device;
 use crate::fault::{ERROR_AFTER, Loss};
-use crate::stack::members::Owner;
+use crate::stack::nodes::Array;
+use crate::stack::pieces::{Op, Owner};
 use crate::stack::rebuild::{Rebuilding, Stretch};
 use std::cmp::Reverse;
 use tameshi_base::Nanos;

@@ -11,8 +11,10 @@
 //!   device flush, and force unit access goes through to the device. Of the time of writing back, the flush has the
 //!   parts that the write had which ended last.
 
-mod table;
+pub(super) mod table;
 
+use super::errands::{Errand, Op, Settings, Then};
+use super::nodes::Cache;
 use super::order::{Next, ORDERED, Order};
 use super::rebuild::time_of;
 use super::slab::Slab;
@@ -32,83 +34,10 @@ const BATCH: usize = 1024;
 /// Commands of writing back outstanding at most, and blocks of one.
 const DEPTH: u32 = 32;
 const LONGEST: u64 = 256;
-/// What a cache is like.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
-    pub(crate) memory_bytes: u64,
-    pub(crate) dirty_bytes: u64,
-    pub(crate) kind: CacheKind,
-    /// Time of the controller for a write or a hit, and for a miss.
-    pub(crate) latency: Nanos,
-    pub(crate) miss_latency: Nanos,
-    pub(crate) bytes_per_second: Option<u64>,
-    /// Bytes of the device behind.
-    pub(crate) capacity_bytes: u64,
-    /// Bytes of its rows, where a write of whole rows costs it less.
-    pub(crate) row_bytes: Option<u64>,
-}
-
-/// What follows when a command's present stretch of time is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Then {
-    Complete,
-    Device,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Op {
-    command: Command,
-    submitted: Nanos,
-    epoch: u64,
-    path: Breakdown,
-    since: Nanos,
-    then: Then,
-    failed: bool,
-    /// Of a write: its serial number.
-    writer: u64,
-}
-
-/// What the device behind has been given to do.
-#[derive(Clone, Copy, Debug)]
-enum Errand {
-    /// A command of the user.
-    For(u32),
-    /// Blocks that are written back: the first, and how many.
-    Back(u64, u64),
-}
-
-/// A device with a cache in front of it.
-#[derive(Debug)]
-pub struct Cache {
-    settings: Settings,
-    device: Device,
-    table: Table,
-    ops: Slab<Op>,
-    order: Order,
-    timed: BinaryHeap<Reverse<(Nanos, u64, u32)>>,
-    sequence: u64,
-    errands: Slab<Errand>,
-    /// Writes that wait for room.
-    waiting: VecDeque<u32>,
-    /// Blocks dirty or being written back.
-    dirty: u64,
-    /// Of them, being written back: commands.
-    backs: u32,
-    reads: u32,
-    batch: Vec<u64>,
-    free_at: Nanos,
-    /// What bytes take to pass, or will.
-    crossing: Work,
-    writers: u64,
-    generation: u64,
-    /// A flush that drains, and the blocks it still waits for.
-    draining: Option<(u32, u64)>,
-    done: Vec<DeviceCompletion>,
-}
 
 impl Cache {
     /// A cache in front of `device`.
-    pub(crate) fn new(settings: Settings, device: Device) -> Self {
+    pub(in crate::stack) fn new(settings: Settings, device: Device) -> Self {
         Self {
             table: Table::new((settings.memory_bytes / BLOCK_BYTES).max(1) as usize),
             settings,

@@ -40,7 +40,7 @@ struct List {
 
 /// Blocks by number.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(in crate::stack) struct Table {
     buckets: Vec<u32>,
     slots: Vec<Slot>,
     free: Vec<u32>,
