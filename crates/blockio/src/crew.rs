@@ -8,7 +8,7 @@ use crate::files::Donor;
 use crate::message::Message;
 use crate::relay::{Handover, Order, Turn};
 use crate::roster::Roster;
-use crate::run::{LEAD, Run, rounds_in};
+use crate::rounds::rounds_in;
 use crate::target::Target;
 use crate::verify::{Ground, Tally};
 use crate::worker::{Lines, Post, Task, work};
@@ -16,11 +16,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use tameshi_base::Nanos;
 use tameshi_record::IntervalStats;
 use tameshi_spec::course::Step;
-use tameshi_spec::run::PhaseStream;
+use tameshi_spec::run::{PhaseStream, RunSpec};
 use tameshi_workload::spec::Verify;
 use tameshi_workload::{Arrivals, Paces, StreamSpec};
+
+/// From the word to begin until the run begins, and from one phase to an open-loop one: all threads are awake by then.
+pub(crate) const LEAD: Nanos = 300_000;
+
+/// What a run works on.
+pub(crate) struct Setting<'a> {
+    pub(crate) spec: &'a RunSpec,
+    pub(crate) targets: Vec<(String, Target)>,
+    pub(crate) roster: Roster,
+    /// What is known of storages that streams verify.
+    pub(crate) grounds: BTreeMap<String, Arc<Ground>>,
+}
 
 /// The threads, seen from the one that writes the record.
 pub(crate) struct Crew {
@@ -123,21 +136,9 @@ impl Crew {
         self.orders.clear();
     }
 
-    fn send(&self, worker: usize, turn: &Arc<Turn>, task: Option<Box<Task>>) {
-        // A thread that is gone has said why.
-        let _ = self.orders[worker].send(Order { turn: Arc::clone(turn), task });
-    }
-}
-
-fn open_donor(target: &Target, in_place: bool) -> Result<Donor, BlockError> {
-    Donor::new(target.handle(false)?, (target.data_offset, target.data_bytes), in_place)
-        .map_err(|error| BlockError::system("giving a donor of extents its room", error))
-}
-
-impl Run<'_> {
     /// Tells every thread what to do in a step, which begins when its turn says.
-    pub(crate) fn shift(&mut self, step: Step) -> Shift {
-        let (phase, seats) = (&self.spec.phases[step.phase], &self.roster.seats[step.phase]);
+    pub(crate) fn shift(&mut self, setting: &Setting<'_>, step: Step) -> Shift {
+        let (phase, seats) = (&setting.spec.phases[step.phase], &setting.roster.seats[step.phase]);
         let open = phase.streams.iter().any(|stream| stream.stream.arrivals != Arrivals::Closed);
         let verifies = phase.streams.iter().any(|stream| stream.stream.verify != Verify::Off);
         let mut shift = Shift {
@@ -156,17 +157,29 @@ impl Run<'_> {
             .enumerate()
             .flat_map(|(number, stream)| (0..stream.stream.jobs).map(move |job| (number as u16, stream, job)));
         for (&worker, (number, stream, job)) in seats.iter().zip(jobs) {
-            self.crew.parts[worker] += 1;
-            shift.threads.insert(worker, self.crew.parts[worker]);
-            let task = Task { pacer: paces.of(usize::from(number)), ..self.task(&shift, (number, job), stream) };
+            self.parts[worker] += 1;
+            shift.threads.insert(worker, self.parts[worker]);
+            let task = Task { pacer: paces.of(usize::from(number)), ..setting.task(&shift, (number, job), stream) };
             shift.crowds |= task.room_next.is_some();
-            self.crew.send(worker, &shift.turn, Some(Box::new(task)));
+            self.send(worker, &shift.turn, Some(Box::new(task)));
         }
-        let resting = (0..self.crew.len()).filter(|worker| !shift.threads.contains_key(worker));
-        resting.for_each(|worker| self.crew.send(worker, &shift.turn, None));
+        let resting = (0..self.len()).filter(|worker| !shift.threads.contains_key(worker));
+        resting.for_each(|worker| self.send(worker, &shift.turn, None));
         shift
     }
 
+    fn send(&self, worker: usize, turn: &Arc<Turn>, task: Option<Box<Task>>) {
+        // A thread that is gone has said why.
+        let _ = self.orders[worker].send(Order { turn: Arc::clone(turn), task });
+    }
+}
+
+fn open_donor(target: &Target, in_place: bool) -> Result<Donor, BlockError> {
+    Donor::new(target.handle(false)?, (target.data_offset, target.data_bytes), in_place)
+        .map_err(|error| BlockError::system("giving a donor of extents its room", error))
+}
+
+impl Setting<'_> {
     /// What may be outstanding on a storage in the phase that follows, where it is certain which that is, and it works there
     /// in closed loop alone.
     fn room_next(&self, step: Step, storage: &str) -> Option<u32> {

@@ -3,9 +3,14 @@
 use crate::error::BlockError;
 use serde_json::json;
 use tameshi_base::Nanos;
-use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Writer};
+use tameshi_record::{Clock, EndedBy, IntervalStats, Part, Rounds, Writer};
 use tameshi_spec::run::PhaseSpec;
 use tameshi_workload::steady::{Detector, Round, State};
+
+/// The rounds that a phase consists of, or the one that it is part of.
+pub(crate) fn rounds_in(phase: &PhaseSpec, round: Option<u32>) -> Rounds {
+    round.map_or(phase.round().map_or(Rounds::None, Rounds::Each), Rounds::Within)
+}
 
 /// The rounds of a phase under way, or its part of a round.
 #[derive(Default)]

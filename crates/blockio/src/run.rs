@@ -4,12 +4,12 @@ use crate::arena::Arena;
 use crate::backend::{Backend, Chosen};
 use crate::check;
 use crate::clock::{Clock, Monotonic};
-use crate::crew::{Crew, Shift};
+use crate::crew::{Crew, LEAD, Setting, Shift};
 use crate::driver::DRAIN_LIMIT;
 use crate::error::BlockError;
 use crate::message::{Ending, Message};
 use crate::roster::{Roster, chosen_for};
-use crate::rounds::RoundTally;
+use crate::rounds::{RoundTally, rounds_in};
 use crate::target::Target;
 use crate::verify::{Ground, Tally};
 use serde_json::json;
@@ -20,14 +20,12 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 use tameshi_base::Nanos;
 use tameshi_base::random::derived_seed;
-use tameshi_record::{Clock as Boundaries, EndedBy, Progress, RecordError, Rounds, RunStatus, Writer};
+use tameshi_record::{Clock as Boundaries, EndedBy, Progress, RecordError, RunStatus, Writer};
 use tameshi_spec::course::Step;
-use tameshi_spec::run::{PhaseSpec, PhaseStream, RunSpec};
+use tameshi_spec::run::{PhaseStream, RunSpec};
 use tameshi_workload::spec::{Submission, Verify};
 use tameshi_workload::steady::{Detector, Round, State};
 
-/// From the word to begin until the run begins, and from one phase to an open-loop one: all threads are awake by then.
-pub(crate) const LEAD: Nanos = 300_000;
 /// How often the writing thread looks whether to stop.
 const WATCH: Duration = Duration::from_millis(20);
 /// A thread that owes its end for so long past the drivers' own limit is given up.
@@ -92,10 +90,7 @@ fn prepare<'a>(
     let grounds = grounds(spec, (chosen, clock.t0()), writer)?;
     let crew = Crew::hire(&roster, &targets, arenas, clock)?;
     Ok(Run {
-        spec,
-        targets,
-        roster,
-        grounds,
+        setting: Setting { spec, targets, roster, grounds },
         clock,
         chosen,
         remark,
@@ -133,25 +128,16 @@ fn grounds(
     Ok(grounds)
 }
 
-/// The rounds that a phase consists of, or the one that it is part of.
-pub(crate) fn rounds_in(phase: &PhaseSpec, round: Option<u32>) -> Rounds {
-    round.map_or(phase.round().map_or(Rounds::None, Rounds::Each), Rounds::Within)
-}
-
 /// A run under way, as the thread sees it that writes the record.
-pub(crate) struct Run<'a> {
-    pub(crate) spec: &'a RunSpec,
-    pub(crate) targets: Vec<(String, Target)>,
-    pub(crate) roster: Roster,
-    /// What is known of storages that streams verify.
-    pub(crate) grounds: BTreeMap<String, Arc<Ground>>,
+struct Run<'a> {
+    setting: Setting<'a>,
     clock: Monotonic,
     chosen: Chosen,
     remark: Option<String>,
     features: Option<Vec<String>>,
     /// What streams that are carried otherwise than the run make use of.
     apart: BTreeSet<String>,
-    pub(crate) crew: Crew,
+    crew: Crew,
     writer: &'a mut Writer,
     /// Phases whose last requests are in flight.
     leaving: Vec<Leaving>,
@@ -197,41 +183,46 @@ impl Run<'_> {
 
     /// The phases in their order, those that are repeated judged round by round.
     fn course(&mut self) -> Result<RunStatus, BlockError> {
-        let Some(mut step) = self.spec.first_step() else { return Ok(RunStatus::Complete) };
-        let mut shift = self.shift(step);
+        let Some(mut step) = self.setting.spec.first_step() else { return Ok(RunStatus::Complete) };
+        let mut shift = self.crew.shift(&self.setting, step);
         let begin = if self.clock.left_until(0) > LEAD { 0 } else { self.clock.now() + LEAD };
         shift.turn.set(begin);
         let (mut detector, mut tracked): (Option<Detector>, Vec<Round>) = (None, Vec::new());
         loop {
-            if let (Some((place, rounds)), Some(number)) = (self.spec.round_beginning_with(step), step.number()) {
+            if let (Some((place, rounds)), Some(number)) = (self.setting.spec.round_beginning_with(step), step.number())
+            {
                 let now = self.clock.now();
                 self.writer.event(now, "round_begin", json!({ "rounds": place, "round": number }))?;
                 tracked.clear();
                 if number == 1 {
-                    detector = rounds.steady.map(|rule| Detector::new(rule, rounds.subjects(&self.spec.phases)));
+                    detector =
+                        rounds.steady.map(|rule| Detector::new(rule, rounds.subjects(&self.setting.spec.phases)));
                 }
             }
-            let foreseen = self.spec.step_foreseen(step);
+            let foreseen = self.setting.spec.step_foreseen(step);
             let (ended_by, done, prepared) = self.phase(&shift, foreseen)?;
             if ended_by == EndedBy::Stopped {
                 return Ok(RunStatus::Partial);
             }
-            if step.round.is_some_and(|(place, _)| self.spec.rounds[place].tracked.contains(&(step.phase as u32))) {
+            if step
+                .round
+                .is_some_and(|(place, _)| self.setting.spec.rounds[place].tracked.contains(&(step.phase as u32)))
+            {
                 tracked.extend(done);
             }
             let mut settled = false;
-            if let (Some((place, _)), Some(detector)) = (self.spec.round_ending_with(step), &mut detector) {
+            if let (Some((place, _)), Some(detector)) = (self.setting.spec.round_ending_with(step), &mut detector) {
                 let state = detector.add(&tracked);
                 let (now, verdict) = (self.clock.now(), detector.verdict(state).map(|told| json!(told)));
                 let of = ("rounds", place as u32);
                 self.writer.round(now, of, detector.rounds(), json!(detector.values()), verdict)?;
                 settled = state != State::Unsettled;
             }
-            let Some(next) = self.spec.step_after(step, settled) else { return Ok(RunStatus::Complete) };
+            let Some(next) = self.setting.spec.step_after(step, settled) else { return Ok(RunStatus::Complete) };
             shift = match prepared {
                 Some(shift) => shift,
                 None => {
-                    let next = self.shift(next);
+                    let next = self.crew.shift(&self.setting, next);
                     shift.handover.follow(&next.turn, self.clock.now());
                     next
                 }
@@ -251,12 +242,12 @@ impl Run<'_> {
         shift: &Shift,
         foreseen: Option<Step>,
     ) -> Result<(EndedBy, Vec<Round>, Option<Shift>), BlockError> {
-        let (index, phase) = (shift.step.phase as u32, &self.spec.phases[shift.step.phase]);
+        let (index, phase) = (shift.step.phase as u32, &self.setting.spec.phases[shift.step.phase]);
         let Some(begin) = shift.turn.wait(|| self.crew.is_halted() || self.writer.control().is_stopping()) else {
             return Ok((EndedBy::Stopped, Vec::new(), None));
         };
         let end = phase.until.time.map(|time| begin.saturating_add(time.0));
-        let clock = Boundaries::new(begin, phase.ramp.0, self.spec.interval.0);
+        let clock = Boundaries::new(begin, phase.ramp.0, self.setting.spec.interval.0);
         let clock = clock.in_rounds(rounds_in(phase, shift.step.number()));
         let mut watch = Watch {
             begin,
@@ -266,7 +257,12 @@ impl Run<'_> {
             owing: shift.threads.keys().copied().collect(),
             endings: Vec::new(),
             failure: None,
-            tally: RoundTally::new(index, phase, clock, (&self.roster.seats[shift.step.phase], self.crew.len())),
+            tally: RoundTally::new(
+                index,
+                phase,
+                clock,
+                (&self.setting.roster.seats[shift.step.phase], self.crew.len()),
+            ),
             heard: 0,
             ending_since: None,
         };
@@ -274,7 +270,7 @@ impl Run<'_> {
         self.writer.phase_begin(begin, index, &streams)?;
         let threads = shift.threads.clone();
         self.leaving.push(Leaving { phase: index, threads, since: begin, ended: false });
-        let next = foreseen.map(|step| self.shift(step));
+        let next = foreseen.map(|step| self.crew.shift(&self.setting, step));
         let certain = end.filter(|_| phase.until.steady.is_none() && !phase.is_bounded() && !shift.crowds);
         let idle = shift.threads.is_empty();
         if let Some(next) = &next {
@@ -301,7 +297,7 @@ impl Run<'_> {
             match self.crew.messages.recv() {
                 Ok(Message::Ready { worker, features }) => {
                     left -= 1;
-                    let place = &self.roster.places[worker];
+                    let place = &self.setting.roster.places[worker];
                     if place.chosen == self.chosen {
                         let known = self.features.get_or_insert_with(|| features.clone());
                         known.retain(|feature| features.contains(feature));

@@ -1,5 +1,6 @@
 //! What a stream's description may not say: values that no job can carry out.
 
+use crate::calls::FileCall;
 use crate::spec::{Access, Arrivals, Pattern, StreamSpec, Submission, Sync, VERIFIED, Verify};
 use tameshi_base::{Rate, Share, Size};
 
@@ -182,6 +183,31 @@ impl StreamSpec {
         } else {
             None
         }
+    }
+
+    /// What no call on files can be asked for; each a sentence with what is accepted.
+    fn call_trouble(&self) -> Option<(&'static str, &'static str)> {
+        let call = self.call?;
+        let durable = self.sync.is_some_and(Sync::with_each_write);
+        let batched = self.page_flush.is_some() || matches!(self.sync, Some(Sync::GroupCommit { .. }));
+        if self.verify != Verify::Off || self.trim_first || durable || batched {
+            return Some((
+                "calls on files move no data",
+                "no `verify`, `trim_first`, `page_flush`, nor a `sync` of each write",
+            ));
+        }
+        if matches!(self.submission, Submission::IoUring | Submission::IoUringPolled) {
+            return Some(("these are plain calls", "`submission` left out"));
+        }
+        let writes = matches!(call, FileCall::Truncate | FileCall::MoveExtents);
+        if writes && (self.read > Share(0) || self.trim > Share(0)) {
+            return Some(("such a call is a write", "read = \"0 %\" and no trims"));
+        }
+        if (call == FileCall::MoveExtents) != self.donor.is_some() {
+            return Some(("extents are moved from a storage, and nothing else is", "`donor` beside `move_extents`"));
+        }
+        (call.in_directory() && self.is_mixed())
+            .then_some(("files of a directory are of one length", "`block_size` instead of a mix"))
     }
 
     fn call_objection(&self) -> Option<Objection> {
@@ -460,5 +486,25 @@ mod tests {
         assert_eq!(key(flush(64, Some(63 * 4096))), Some("page_flush.doublewrite"));
         assert_eq!(key(StreamSpec { read: Share(1), ..flush(1, None) }), Some("page_flush"));
         assert_eq!(key(StreamSpec { sync: Some(Sync::Dsync), ..flush(1, None) }), Some("page_flush"));
+    }
+
+    #[test]
+    fn a_call_on_files_is_objected_to_where_it_could_not_mean_what_the_stream_says() {
+        let of = |call, spec: StreamSpec| StreamSpec { call: Some(call), ..spec }.objection().map(|found| found.key);
+        let plain = StreamSpec::default;
+        for call in [FileCall::Allocate, FileCall::Create, FileCall::Stat, FileCall::Delete] {
+            assert_eq!(of(call, plain()), None);
+        }
+        assert_eq!(of(FileCall::Truncate, plain()), Some("call"), "it reads");
+        assert_eq!(of(FileCall::Truncate, StreamSpec { read: Share(0), ..plain() }), None);
+        let flush = Some(PageFlush { batch: 4, doublewrite: None });
+        for spec in [
+            StreamSpec { verify: Verify::Checksum, ..plain() },
+            StreamSpec { sync: Some(Sync::Dsync), read: Share(0), ..plain() },
+            StreamSpec { page_flush: flush, read: Share(0), ..plain() },
+            StreamSpec { submission: Submission::IoUring, ..plain() },
+        ] {
+            assert_eq!(of(FileCall::Allocate, spec), Some("call"));
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! whole or has waited long enough, one write takes all its records, one flush makes them durable, and each committer's
 //! commit ends with it. Who comes meanwhile forms the next group.
 
-use crate::job::{Completion, Issue, Operation, Placement};
+use crate::issue::{Completion, Issue, Operation, Placement};
 use crate::source::Source;
 use crate::spec::StreamSpec;
 use tameshi_base::{Command, CommandKind, Nanos};

@@ -1,132 +1,14 @@
 //! One job of a stream: what it issues when, its operations in flight, and the latency of each.
 
 use crate::group::Group;
+use crate::issue::{Completion, Issue, Placement, Turn};
 use crate::lsm::Lsm;
 use crate::pace::Pacer;
 use crate::pages::Pages;
 use crate::plain::Plain;
-use crate::source::{Request, Source, Start};
+use crate::source::{Request, Source};
 use crate::spec::{StreamSpec, Sync};
-use tameshi_base::{Command, CommandKind, Nanos};
-
-/// What a latency belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Operation {
-    /// A read.
-    Read,
-    /// A write.
-    Write,
-    /// A sync alone.
-    Sync,
-    /// A write and the sync that makes it durable, as one.
-    Commit,
-    /// A trim.
-    Trim,
-}
-
-/// Every operation, in the order of their discriminants.
-pub const OPERATIONS: [Operation; 5] =
-    [Operation::Read, Operation::Write, Operation::Sync, Operation::Commit, Operation::Trim];
-
-impl Operation {
-    /// The word used in metrics, tags and reports.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Sync => "sync",
-            Self::Commit => "commit",
-            Self::Trim => "trim",
-        }
-    }
-
-    /// What the completion of such a command is by itself.
-    #[inline]
-    pub(crate) fn of(kind: CommandKind) -> Self {
-        match kind {
-            CommandKind::Read => Self::Read,
-            CommandKind::Write => Self::Write,
-            CommandKind::Flush => Self::Sync,
-            CommandKind::Trim => Self::Trim,
-        }
-    }
-}
-
-/// Where and when a job works: the part of the run that isn't in the stream's description.
-#[derive(Clone, Copy, Debug)]
-pub struct Placement<'a> {
-    /// The stream's index within its phase; returned in commands.
-    pub stream: u16,
-    /// The job's number, from zero.
-    pub job: u32,
-    /// Bytes of storage that the stream may use, from the storage's start.
-    pub storage_bytes: u64,
-    /// When the phase begins.
-    pub begin: Nanos,
-    /// Bytes that the job may move before it stops; `None`: no limit.
-    pub budget_bytes: Option<u64>,
-    /// Seed of the run.
-    pub seed: u64,
-    /// What sets this job's randomness apart: phase, stream.
-    pub name: &'a str,
-}
-
-/// Something that starts now: a command to submit, and the slot to name when it completes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Issue {
-    /// The slot; also the command's id.
-    pub slot: u32,
-    /// What to submit; `None` where a committer joins a group, whose records a later command carries.
-    pub command: Option<Command>,
-    /// When it should have started: the schedule's instant in open loop, else now.
-    pub intended: Nanos,
-    /// When it could have started: its intended start had come and a slot was free. What passed since is the driver's.
-    pub ready: Nanos,
-    /// Whether its start was fixed by a schedule: the read or write of an open loop.
-    pub scheduled: bool,
-}
-
-impl Issue {
-    #[inline]
-    pub(crate) fn started(slot: u32, command: Option<Command>, start: Start) -> Self {
-        let Start { intended, ready, scheduled, .. } = start;
-        Self { slot, command, intended, ready, scheduled }
-    }
-}
-
-/// What a completion amounted to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// The operation that ended.
-    pub operation: Operation,
-    /// Bytes moved.
-    pub bytes: u64,
-    /// Time from the intended start.
-    pub latency: Nanos,
-    /// Time from submission; in closed loop the same.
-    pub service: Nanos,
-    /// The commit that ended with it, by a sync or as a write that is durable itself: time from its write's intended
-    /// start. Those that share a flush are [`Job::commits`].
-    pub commit: Option<Nanos>,
-}
-
-/// A completion and what its slot starts at the same instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// The operation that ended.
-    pub operation: Operation,
-    /// Bytes moved.
-    pub bytes: u64,
-    /// Time from its start.
-    pub latency: Nanos,
-    /// What starts, where, and how long it is.
-    pub kind: CommandKind,
-    /// First byte, from the storage's start.
-    pub offset_bytes: u64,
-    /// Number of bytes.
-    pub length_bytes: u32,
-}
+use tameshi_base::Nanos;
 
 /// One job of a stream. No call allocates; order depends on nothing but the calls.
 #[derive(Debug)]
@@ -313,8 +195,9 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::issue::Operation;
     use crate::spec::{Arrivals, Distribution, Duty, Pattern};
-    use tameshi_base::{Rate, Share, Size};
+    use tameshi_base::{CommandKind, Rate, Share, Size};
 
     fn place() -> Placement<'static> {
         Placement { stream: 0, job: 0, storage_bytes: 1 << 20, begin: 0, budget_bytes: None, seed: 1, name: "t" }

@@ -11,7 +11,7 @@
 //! last, and read as often as merged.
 
 use crate::group::Group;
-use crate::job::{Completion, Issue, Operation, Placement};
+use crate::issue::{Completion, Issue, Operation, Placement};
 use crate::source::Source;
 use crate::spec::{LsmTree, StreamSpec};
 use std::collections::VecDeque;

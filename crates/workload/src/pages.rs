@@ -1,8 +1,8 @@
 //! Page flushing: batches of scattered pages, each made durable before the next begins, and with a doublewrite area
 //! written there as a whole and flushed before any page goes to its place.
 
-use crate::job::{Completion, Issue, Operation, Placement};
-use crate::source::{Source, Start};
+use crate::issue::{Completion, Issue, Operation, Placement, Start};
+use crate::source::Source;
 use crate::spec::{PageFlush, StreamSpec};
 use tameshi_base::{Command, CommandKind, Nanos};
 

@@ -1,6 +1,6 @@
 //! Requests in slots of their own, each write followed by a sync where the stream asks for one.
 
-use crate::job::{Completion, Issue, Operation, Placement, Turn};
+use crate::issue::{Completion, Issue, Operation, Placement, Turn};
 use crate::pace::{LOOK_AGAIN, Pacer};
 use crate::source::{Request, Source};
 use crate::spec::{StreamSpec, Sync};

@@ -1,25 +1,12 @@
 //! What jobs of every kind share: who may start when, and what a request looks like.
 
 use crate::arrivals::Schedule;
-use crate::job::Placement;
+use crate::issue::{Placement, Start};
 use crate::lengths::Lengths;
 use crate::offsets::Offsets;
 use crate::spec::{Distribution, Duty, StreamSpec};
 use std::collections::VecDeque;
 use tameshi_base::{CommandKind, Nanos, Random, Share};
-
-/// Somebody starts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Start {
-    /// Who: a slot, a committer.
-    pub(crate) who: u32,
-    /// When it should have been: the schedule's instant in open loop, else now.
-    pub(crate) intended: Nanos,
-    /// When it could have been.
-    pub(crate) ready: Nanos,
-    /// Whether a schedule fixed it.
-    pub(crate) scheduled: bool,
-}
 
 /// What a request does, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::change_buffer::{BEYOND, PER_PAGE};
 use super::layout::{self, Layout};
-use super::plan::Planner;
+use super::planner::Planner;
 use super::settings::{self, Settings};
 use super::undo::Segments;
 use super::{Logic, tpcc};

@@ -5,7 +5,7 @@
 //! when it was loaded. Rows that come later at the end of a group (the orders of a district) stand on pages of their own
 //! behind the loaded ones; rows that come in between take the place of rows that went.
 
-use super::plan::Plan;
+use super::plan::{Op, Plan, REDO_ENTRY};
 use std::num::NonZero;
 use tameshi_workload::program::{Kind, Table};
 
@@ -198,6 +198,13 @@ impl Tree {
         let leaf = self.leaf(position);
         plan.get(leaf);
         leaf
+    }
+
+    /// An entry comes into or goes out of a secondary index.
+    #[inline]
+    pub(super) fn entry(&self, position: u64, plan: &mut Plan) {
+        self.descend(position, plan);
+        plan.ops.push(Op::Secondary(self.leaf(position), (REDO_ENTRY + self.record) as u16));
     }
 }
 

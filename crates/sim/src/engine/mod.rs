@@ -16,6 +16,7 @@
 //! they are; the binary log is off.
 
 mod arrivals;
+mod blow;
 mod change_buffer;
 mod cleaner;
 mod client;
@@ -32,6 +33,7 @@ mod options;
 mod outlook;
 mod page_cache;
 mod plan;
+mod planner;
 mod pool;
 mod pool_mutex;
 mod purge;
@@ -51,6 +53,7 @@ mod tpcc;
 mod undo;
 mod user_flush;
 mod warm;
+mod watch;
 
 use crate::device::DeviceCompletion;
 use change_buffer::ChangeBuffer;
@@ -63,7 +66,7 @@ use intake::Intake;
 use layout::{Layout, PAGE};
 use locks::Locks;
 use page_cache::PageCache;
-use plan::Planner;
+use planner::Planner;
 use pool::{NONE, Pool};
 use pool_mutex::PoolMutex;
 use purge::Purge;
@@ -77,9 +80,10 @@ use tameshi_spec::run::{PhaseSpec, RunSpec, Start};
 use tameshi_workload::program::tpcc::QueuedDelivery;
 use tameshi_workload::program::{Catalogue, Program, ProgramSpec, Seeds};
 use undo::Segments;
+use watch::Watch;
 
+pub(crate) use blow::{Blow, How};
 pub(crate) use counters::WHYS;
-pub(crate) use crash::{Blow, How};
 pub(crate) use standing::{Counted, Standing};
 
 /// Bytes before the first page: the doublewrite buffer.
@@ -240,7 +244,7 @@ pub(crate) struct Engine {
     closing: bool,
     active: usize,
     /// Where something will befall the server or its storage.
-    watch: Option<Box<crash::Watch>>,
+    watch: Option<Box<Watch>>,
 }
 
 impl Engine {

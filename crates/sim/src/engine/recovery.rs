@@ -5,126 +5,13 @@
 //! at once as the profile says. Every page that was changed since the checkpoint is read, also those that were written
 //! since: only reading tells. Changes that were taken back go into no account: undo goes on while the server answers already.
 
+use super::blow::{Blow, How};
 use super::counters::{Count, Why};
-use super::crash::{Blow, How, Watch, with_rest};
 use super::layout::PAGE;
-use super::shutdown::Shutdown;
 use super::stage::Stage;
+use super::watch::{Recovery, Step};
 use super::{Alarm, Engine, FIRST_ASYNC, Purpose, REQUEST, SECOND, Who};
-use serde_json::json;
 use tameshi_base::{CommandKind, Nanos};
-
-/// Where a server is on its way back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// It waits for what is under way.
-    Dying,
-    /// Nobody starts it.
-    Away,
-    Starting,
-    /// It reads the log, or parses what it has read.
-    Log,
-    Pages,
-    /// It can't come back.
-    InVain,
-}
-
-/// A server's way back.
-#[derive(Debug)]
-pub(super) struct Recovery {
-    pub(super) blow: Blow,
-    /// How it was shut down, where it was.
-    shutdown: Option<Shutdown>,
-    /// When the server was gone.
-    began: Nanos,
-    started: Nanos,
-    step: Step,
-    /// Bytes of log that are not read yet, and all of them.
-    log_left: u64,
-    log_bytes: u64,
-    /// Bytes of the piece of log that is being read.
-    piece: u32,
-    pages: Vec<u32>,
-    next_page: usize,
-    /// Pages that are being read or written.
-    outstanding: u32,
-    /// Processor time of copies from the page cache that is not spent yet.
-    copying: Nanos,
-}
-
-impl Recovery {
-    /// From `blow` at `began` on.
-    pub(super) fn of(blow: Blow, began: Nanos) -> Self {
-        let pages = Vec::new();
-        Self {
-            blow,
-            shutdown: None,
-            began,
-            started: began,
-            step: Step::Dying,
-            log_left: 0,
-            log_bytes: 0,
-            piece: 0,
-            pages,
-            next_page: 0,
-            outstanding: 0,
-            copying: 0,
-        }
-    }
-
-    /// After a shutdown that was over at `gone`.
-    pub(super) fn after(shutdown: Shutdown, gone: Nanos) -> Self {
-        let blow = shutdown.blow.clone();
-        Self { shutdown: Some(shutdown), ..Self::of(blow, gone) }
-    }
-
-    /// Whether there is a process again.
-    pub(super) fn is_started(&self) -> bool {
-        matches!(self.step, Step::Starting | Step::Log | Step::Pages)
-    }
-
-    /// What `blow` at `now` inherits of the one before, which isn't over.
-    pub(super) fn goes_into(&self, blow: &mut Blow, now: Nanos) {
-        // A failover's machine is another one, and nobody's waiting for this one keeps it.
-        if blow.how == How::PowerCut {
-            blow.down = blow.down.max((self.began + self.blow.down).saturating_sub(now));
-        }
-        // What is lost is counted when nothing is under way any more.
-        if self.step == Step::Dying {
-            blow.loss.add(&self.blow.loss);
-        }
-    }
-
-    /// Whether the server can't come back.
-    pub(super) fn is_in_vain(&self) -> bool {
-        self.step == Step::InVain
-    }
-
-    /// The server can't come back.
-    pub(super) fn is_in_vain_from(&mut self, now: Nanos) {
-        (self.step, self.started) = (Step::InVain, now);
-    }
-
-    /// Tells what it was up to `now`, when the server was back or something else befell it.
-    pub(super) fn tell(&self, now: Nanos, back: bool, watch: &mut Watch) {
-        let recovery = if self.is_started() { now - self.started } else { 0 };
-        let down = self.blow.down.min(now - self.began);
-        let began = self.shutdown.as_ref().map_or(self.began, |shutdown| shutdown.began);
-        let rest = json!({
-            "away_ns": now - began, "down_ns": down, "recovery_ns": recovery, "back": back,
-            "log_bytes": self.log_bytes, "pages": self.pages.len(),
-        });
-        if let Some(shutdown) = &self.shutdown {
-            return watch.tell_restart(shutdown, self.began, rest);
-        }
-        let how = match self.blow.how {
-            How::PowerCut => "power_cut",
-            How::Failover => "failover",
-            How::Kill | How::Storage | How::Shutdown => "kill",
-        };
-        watch.tell(self.began, "crash", with_rest(json!({ "event": self.blow.event, "how": how }), rest));
-    }
-}
 
 impl Engine {
     fn recovery(&mut self) -> Option<&mut Recovery> {

@@ -4,45 +4,9 @@
 //! Each time that it has been through as many pages as `io_capacity` it looks whether clients have been at work; if so, a second
 //! shall have passed since it looked last. A page takes its time on a processor, and nobody waits for the thread.
 
-use super::crash::Watch;
+use super::watch::{Loading, Watch};
 use super::{Alarm, Engine, Purpose, SECOND};
-use serde_json::json;
 use tameshi_base::Nanos;
-
-/// Pages that come back.
-#[derive(Debug)]
-pub(super) struct Loading {
-    /// The event that the start was for.
-    event: String,
-    began: Nanos,
-    next: usize,
-    /// Pages that were read, and those that are being read.
-    read: u64,
-    on_the_way: u32,
-    /// Processor time of pages that have come, not spent yet.
-    owed: Nanos,
-    pub(super) is_working: bool,
-    /// It sleeps until then.
-    until: Nanos,
-    /// When it looked last whether clients were at work, and how many transactions they had completed.
-    looked: Option<(Nanos, u64)>,
-}
-
-impl Watch {
-    /// The server ends, or the run does: what has not come back by now doesn't any more.
-    pub(super) fn stop_loading(&mut self, now: Nanos) {
-        self.end_loading(now, false);
-    }
-
-    fn end_loading(&mut self, now: Nanos, whole: bool) {
-        let Some(Loading { event, began, read, .. }) = self.loading.take() else { return };
-        self.is_unfinished = !whole;
-        let fields = json!({
-            "event": event, "pages": read, "listed": self.listed.len(), "for_ns": now - began, "whole": whole,
-        });
-        self.tell(now, "pool_loaded", fields);
-    }
-}
 
 impl Engine {
     fn loading(&mut self) -> Option<&mut Loading> {

@@ -9,41 +9,15 @@
 //!
 //! [`recovery`]: super::recovery
 
+use super::blow::Blow;
 use super::counters::{Count, Told, Why};
-use super::crash::Blow;
 use super::flush::{Batch, LIST};
-use super::recovery::Recovery;
 use super::settings::Shutdown as Mode;
 use super::stage::Stage;
+use super::watch::{Recovery, Shutdown};
 use super::{AHEAD, Alarm, Engine, Who};
-use serde_json::{Value, json};
+use serde_json::json;
 use tameshi_base::Nanos;
-
-/// A server on its way down.
-#[derive(Debug)]
-pub(super) struct Shutdown {
-    pub(super) blow: Blow,
-    pub(super) began: Nanos,
-    /// No client is inside any more.
-    is_alone: bool,
-    /// Buffered changes are merged still.
-    merges: bool,
-    /// Pages that had been flushed when it began; and from then to its end.
-    flushed_before: u64,
-    flushed: u64,
-    /// Pages that are listed, to be read back.
-    listed: usize,
-}
-
-impl Shutdown {
-    /// For the record: what it was up to `gone`, when nothing of the server was there any more.
-    pub(super) fn told(&self, gone: Nanos) -> Value {
-        json!({
-            "event": self.blow.event, "shutdown_ns": gone - self.began, "pages_flushed": self.flushed,
-            "pages_listed": self.listed,
-        })
-    }
-}
 
 impl Engine {
     fn shutdown(&mut self) -> Option<&mut Shutdown> {

@@ -249,7 +249,7 @@ impl State {
     /// Enters an order line into the index by supplying warehouse and item, where there is one.
     fn line_by_stock(&self, work: &mut Work<'_>, stock: u64) {
         let Placed { secondary, .. } = &work.layout.tables[table::ORDER_LINE];
-        secondary.iter().for_each(|tree| work.plan.entry(tree, self.among_lines(stock)));
+        secondary.iter().for_each(|tree| tree.entry(self.among_lines(stock), work.plan));
     }
 
     /// Where a stock's lines stand among all lines, in the order of supplying warehouse and item.
@@ -284,7 +284,7 @@ impl State {
         work.append(table::ORDERS, number as u64, (o - 1) as u64);
         let at = self.customer(number, c);
         let Placed { secondary, .. } = &work.layout.tables[table::ORDERS];
-        secondary.iter().for_each(|tree| work.plan.entry(tree, at));
+        secondary.iter().for_each(|tree| tree.entry(at, work.plan));
     }
 
     /// Where an undelivered order's row lies: the queue moves in a circle over the pages of its district.
@@ -343,7 +343,7 @@ impl State {
         let customer = self.customer(self.number(work.int(2), work.int(1)), work.int(0));
         let end_of_district = (self.number(work.int(4), work.int(3)) as u64 + 1) * customers - 1;
         let Placed { secondary, .. } = &work.layout.tables[table::HISTORY];
-        secondary.iter().zip([customer, end_of_district]).for_each(|(tree, at)| work.plan.entry(tree, at));
+        secondary.iter().zip([customer, end_of_district]).for_each(|(tree, at)| tree.entry(at, work.plan));
     }
 
     fn by_name(&mut self, work: &mut Work<'_>) {

@@ -1,10 +1,9 @@
 //! JSON documents, ingested by some clients while others query them: by key, by an indexed value inside, and by day.
 
-use super::client::{Outcome, Place, Shared, Step, Transaction};
 use super::keys::{alphanumeric, between};
-use super::memory::{Cell, Row};
 use super::relation::{By, Catalogue, Kind, Limit, Lookup, Read, Shape, Statement, Table, Take, column, text};
 use super::spec::Document;
+use super::transaction::{Outcome, Place, Shared, Step, Transaction};
 use super::{Chunk, Values, parts};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -114,19 +113,6 @@ impl Program {
             }
             text.push_str("]}");
         });
-    }
-}
-
-/// Computes the columns that a database computes out of a document.
-pub(super) fn compute(table: &Table, row: &mut Row) {
-    for (index, column) in table.columns.iter().enumerate() {
-        if let Kind::JsonInt { of, key } = column.kind
-            && let Cell::Text(body) = &row[table.column(of)]
-        {
-            let found = body.split_once(&format!("\"{key}\":")).map_or("", |(_, rest)| rest);
-            let digits = found.find(|c: char| !c.is_ascii_digit()).map_or(found, |end| &found[..end]);
-            row[index] = digits.parse().map_or(Cell::Null, Cell::Int);
-        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Single-row updates by key, each its own transaction: the whole payload of a row is written anew.
 
-use super::client::{Outcome, Place, Step, Transaction};
 use super::keys::alphanumeric;
 use super::relation::{Catalogue, Kind, Set, Shape, Statement, Table, column};
 use super::spec::KeyUpdate;
+use super::transaction::{Outcome, Place, Step, Transaction};
 use super::{Chunk, Values, parts};
 use std::sync::Arc;
 use tameshi_base::Random;

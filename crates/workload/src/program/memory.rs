@@ -4,7 +4,7 @@
 //! replies from both), and serves the tests of the programs themselves. It has one client.
 
 use super::relation::{
-    Bounds, By, Catalogue, CountJoined, Limit, Read, Reply, Set, Shape, Statement, Take, Value, Values,
+    Bounds, By, Catalogue, CountJoined, Kind, Limit, Read, Reply, Set, Shape, Statement, Table, Take, Value, Values,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -147,7 +147,7 @@ impl Memory {
         for (index, &column) in columns.iter().enumerate() {
             row[column] = Cell::of(values.get(index));
         }
-        super::document::compute(description, &mut row);
+        compute(description, &mut row);
         if let Some(only) = description.number_column().filter(|_| description.auto_increment) {
             if row[only] == Cell::Null {
                 row[only] = Cell::Int(self.numbers[table]);
@@ -304,6 +304,19 @@ fn take(take: &Take, rows: &[&Row], ordered: bool, values: &mut Values) {
             different.into_iter().for_each(|cell| {
                 values.push(cell.value());
             });
+        }
+    }
+}
+
+/// Computes the columns that a database computes out of a document.
+fn compute(table: &Table, row: &mut Row) {
+    for (index, column) in table.columns.iter().enumerate() {
+        if let Kind::JsonInt { of, key } = column.kind
+            && let Cell::Text(body) = &row[table.column(of)]
+        {
+            let found = body.split_once(&format!("\"{key}\":")).map_or("", |(_, rest)| rest);
+            let digits = found.find(|c: char| !c.is_ascii_digit()).map_or(found, |end| &found[..end]);
+            row[index] = digits.parse().map_or(Cell::Null, Cell::Int);
         }
     }
 }

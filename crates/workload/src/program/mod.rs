@@ -14,17 +14,18 @@ mod pgbench;
 pub mod relation;
 mod scan;
 mod spec;
-mod thinking;
 pub mod tpcc;
+mod transaction;
 pub mod ycsb;
 
-pub use client::{Client, Outcome, Seeds, Shared, Step, Transaction};
+pub use client::Client;
 pub use memory::{Cell, Memory, Row};
 pub use relation::{Catalogue, Kind, Reply, Shape, Statement, Table, Value, Values};
 pub use spec::{
     Delivery, Document, KeyUpdate, Manner, Oltp, OltpMix, Pgbench, PgbenchMix, Popularity, ProgramSpec, PsMode, Scan,
     Tpcc, Waits, Ycsb, YcsbMix,
 };
+pub use transaction::{Outcome, Seeds, Shared, Step, Transaction};
 
 use std::sync::Arc;
 
@@ -135,7 +136,7 @@ impl Program {
 
     /// Client number `client` of `clients`.
     pub fn client(&self, client: u32, clients: u32, seeds: Seeds, shared: &Arc<Shared>) -> Client {
-        let place = client::Place { client, clients, seeds, shared: Arc::clone(shared) };
+        let place = transaction::Place { client, clients, seeds, shared: Arc::clone(shared) };
         match self {
             Self::Tpcc(program) => Client::Tpcc(Box::new(tpcc::Terminal::new(Arc::clone(program), place))),
             Self::Oltp(program) => Client::Oltp(oltp::Client::new(Arc::clone(program), &place)),

@@ -1,9 +1,9 @@
 //! sysbench's `oltp_*` transactions: its tables, its statements in its order, its choice of keys.
 
-use super::client::{Outcome, Place, Shared, Step, Transaction};
 use super::keys::{Keys, Zipf, digits};
 use super::relation::{Bounds, By, Catalogue, Kind, Limit, Lookup, Read, Set, Shape, Statement, Table, Take, column};
 use super::spec::{Oltp, OltpMix, Popularity};
+use super::transaction::{Outcome, Place, Shared, Step, Transaction};
 use super::{Chunk, Values, parts};
 use std::sync::Arc;
 use tameshi_base::Random;

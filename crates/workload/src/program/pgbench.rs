@@ -2,10 +2,10 @@
 //!
 //! What differs: the time of a history row is a parameter, where pgbench has the server write CURRENT_TIMESTAMP.
 
-use super::client::{Outcome, Place, Step, Transaction};
 use super::keys::between;
 use super::relation::{Catalogue, Kind, Lookup, Set, Shape, Statement, Table, column, nullable};
 use super::spec::{Pgbench, PgbenchMix};
+use super::transaction::{Outcome, Place, Step, Transaction};
 use super::{Chunk, Values, parts};
 use std::sync::Arc;
 use tameshi_base::Random;

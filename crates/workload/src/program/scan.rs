@@ -1,9 +1,9 @@
 //! A full scan: one statement that reads every row of a table, by a column that no index holds.
 
-use super::client::{Outcome, Step, Transaction};
 use super::keys::alphanumeric;
 use super::relation::{Catalogue, Kind, Limit, Read, Shape, Statement, Table, Take, column, text};
 use super::spec::Scan;
+use super::transaction::{Outcome, Step, Transaction};
 use super::{Chunk, Values, parts};
 use tameshi_base::Random;
 

@@ -1,11 +1,11 @@
 //! YCSB's core workloads A to F on its `usertable`: ten fields of a hundred bytes, keys in hashed order, Zipf 0.99.
 
-use super::client::{Outcome, Place, Shared, Step, Transaction};
 use super::keys::{Zipf, alphanumeric, between, fnv};
 use super::relation::{
     Bounds, By, Catalogue, Column, Kind, Limit, Lookup, Read, Set, Shape, Statement, Table, Take, column, text,
 };
 use super::spec::{Ycsb, YcsbMix};
+use super::transaction::{Outcome, Place, Shared, Step, Transaction};
 use super::{Chunk, Values, parts};
 use std::fmt::Write;
 use std::sync::Arc;

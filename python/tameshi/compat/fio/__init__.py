@@ -4,8 +4,9 @@
 a `reader` of its settings (`goals`: what it wants to reach, `limits`: what it must, `places`: where
 it runs, `stride`: what it leaves out, `rates`: how often it starts something, `files`: what it does
 to files, `failures`: what it goes on after), `exits` says whom it ends, `translate` makes a study
-of all; after the run `measured` reads the record, `results` writes fio's JSON, `text` its summary
-and `logs` its logs. `docs/fio.md` is the page for users.
+of all, a `stream` for each; after the run `measured` reads the record, `broken` says which limit
+was not kept, `results` writes fio's JSON, `text` its summary and `logs` its logs. `docs/fio.md` is
+the page for users.
 """
 
 from tameshi.compat.fio.job import Job, read_job

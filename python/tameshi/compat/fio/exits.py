@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from tameshi.compat.fio.job import Job
+from tameshi.compat.fio.stream import Stream
 from tameshi.errors import BadInput
-
-if TYPE_CHECKING:
-    from tameshi.compat.fio.translate import Stream
 
 
 def phases_that_run(

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from tameshi.compat.fio.bins import BINS, BITS, bin_of
 from tameshi.compat.fio.job import Job
 from tameshi.compat.fio.measured import DIRECTIONS, NS, Direction, Measured, Record
-from tameshi.compat.fio.translate import Stream, Translation
+from tameshi.compat.fio.stream import Stream
+from tameshi.compat.fio.translate import Translation
 from tameshi.store import SealedRun
 
 MS = 1_000_000

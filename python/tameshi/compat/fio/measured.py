@@ -11,7 +11,7 @@ import polars as pl
 
 from tameshi import _core
 from tameshi.compat.fio.bins import Latencies
-from tameshi.compat.fio.translate import Stream
+from tameshi.compat.fio.stream import Stream
 from tameshi.events import read_events
 from tameshi.store import SealedRun
 

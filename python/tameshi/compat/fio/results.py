@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from tameshi.compat.fio.bins import Latencies, middle_of
+from tameshi.compat.fio.broken import broken
 from tameshi.compat.fio.job import Job
 from tameshi.compat.fio.jobfile import Setting
 from tameshi.compat.fio.keys import ENGINES
@@ -21,7 +22,8 @@ from tameshi.compat.fio.measured import (
     Submission,
     disks,
 )
-from tameshi.compat.fio.translate import Stream, Translation
+from tameshi.compat.fio.stream import Stream
+from tameshi.compat.fio.translate import Translation
 from tameshi.store import SealedRun
 
 SCHEMA_VERSION = 1
@@ -153,7 +155,7 @@ def error_of(measured: Measured) -> tuple[int, str]:
     """fio's number of the error that ends such a job, and a sentence; 0 where all went well."""
     job = measured.streams[0].job
     fatal = job.failures.fatal(measured.failures)
-    return fatal or job.goals.limits.broken(measured) or (0, "")
+    return fatal or broken(job.goals.limits, measured) or (0, "")
 
 
 def _failures(measured: Measured, job: Job) -> dict[str, Any]:

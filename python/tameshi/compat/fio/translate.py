@@ -14,6 +14,7 @@ from pathlib import Path
 from tameshi.compat.fio.exits import ends_with, phases_that_run
 from tameshi.compat.fio.goals import Steady
 from tameshi.compat.fio.job import Job
+from tameshi.compat.fio.stream import Stream
 from tameshi.compat.fio.stride import Stride
 from tameshi.compat.fio.values import WHOLE_PPM, Percent
 from tameshi.errors import BadInput
@@ -29,20 +30,6 @@ SEED = 20_261_121
 FILES = "tameshi-files"
 """The directory, beside a job's files, of those that are called by their numbers."""
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
-
-
-@dataclass(frozen=True)
-class Stream:
-    """A stream of the study and the job, or the clone of one, that it stands for."""
-
-    name: str
-    job: Job
-    clone: int
-    clones: int
-    storage: str
-    phase: int
-    group: int
-    file: str
 
 
 @dataclass(frozen=True)

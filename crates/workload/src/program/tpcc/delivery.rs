@@ -1,8 +1,8 @@
 //! Delivery: clause 2.7.4. One transaction for all ten districts, or in tpcc-mysql's manner one for each.
 
-use super::super::client::{Outcome, Step};
 use super::super::relation::{Reply, Statement};
 use super::super::spec::Manner;
+use super::super::transaction::{Outcome, Step};
 use super::input::Input;
 use super::schema::sql;
 use super::terminal::Terminal;

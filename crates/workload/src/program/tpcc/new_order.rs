@@ -1,7 +1,7 @@
 //! New-Order: clause 2.4.2.
 
-use super::super::client::{Outcome, Step};
 use super::super::relation::{Reply, Statement};
+use super::super::transaction::{Outcome, Step};
 use super::input::{Input, Line};
 use super::schema::sql;
 use super::terminal::Terminal;

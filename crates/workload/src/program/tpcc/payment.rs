@@ -1,7 +1,7 @@
 //! Payment: clause 2.5.2.
 
-use super::super::client::{Outcome, Step};
 use super::super::relation::{Reply, Statement};
+use super::super::transaction::{Outcome, Step};
 use super::input::{Customer, Input};
 use super::schema::sql;
 use super::terminal::Terminal;

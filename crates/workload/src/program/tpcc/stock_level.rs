@@ -1,8 +1,8 @@
 //! Stock-Level: clause 2.8.2. The database joins, or in tpcc-mysql's manner the client asks item by item.
 
-use super::super::client::{Outcome, Step};
 use super::super::relation::{Reply, Statement};
 use super::super::spec::Manner;
+use super::super::transaction::{Outcome, Step};
 use super::input::Input;
 use super::schema::sql;
 use super::terminal::Terminal;

@@ -1,8 +1,8 @@
 //! A terminal: which transaction comes next, and where it stands.
 
-use super::super::client::{Outcome, Place, Step, Transaction};
 use super::super::relation::{Reply, Statement};
 use super::super::spec::Manner;
+use super::super::transaction::{Outcome, Place, Step, Transaction};
 use super::Tpcc;
 use super::audit::Tally;
 use super::input::{Customer, Deck, Draw, Input};
