@@ -14,8 +14,8 @@ use tameshi_record::journal::Journal;
 use tameshi_spec::document::Source;
 use tameshi_spec::plan::{Plan, Request};
 use tameshi_spec::profile::{ArrayProfile, DeviceProfile, EngineProfile, HostProfile};
+use tameshi_spec::profiles::Profiles;
 use tameshi_spec::refusal::refusal;
-use tameshi_spec::resolve::Profiles;
 use tameshi_spec::run::{RunSpec, World};
 use tameshi_spec::study::Study;
 

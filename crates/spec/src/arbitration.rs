@@ -1,8 +1,8 @@
 //! Queues of one drive by priority: what a study says of them, and where it means nothing.
 
-use crate::check::bad;
 use crate::document::{Source, Table};
 use crate::node::{self, Function, Node};
+use crate::objections::bad;
 use crate::run::RunSpec;
 use crate::study::{Arbitration, Study};
 use tameshi_base::{InputError, InputErrorKind, Share};

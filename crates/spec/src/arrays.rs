@@ -1,11 +1,11 @@
 //! Names of arrays become the stacks of their profiles, before a study is typed: what the study itself says of the stack is
 //! merged over them, so that from here on nobody can tell a profile from a stack that is written out.
 
-use crate::check::one_kind;
 use crate::document::{Source, Table, merge, nearest};
 use crate::node::Node;
+use crate::objections::one_kind;
 use crate::profile::ArrayProfile;
-use crate::resolve::Profiles;
+use crate::profiles::Profiles;
 use crate::stacks::Place;
 use crate::study::Stack;
 use indexmap::IndexMap;

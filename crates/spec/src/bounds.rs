@@ -2,8 +2,8 @@
 //! a run is made.
 
 use crate::axes::AxisTable;
-use crate::check::bad;
 use crate::document::{Source, Table};
+use crate::objections::bad;
 use crate::run::PhaseSpec;
 use crate::study::{Study, Varies};
 use tameshi_base::{InputError, InputErrorKind, Time};

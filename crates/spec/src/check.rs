@@ -2,14 +2,14 @@
 
 use crate::axes::AxisTable;
 use crate::document::{Source, Table, has_key, span_of};
-use crate::plan::Summary;
+use crate::objections::{bad, not_zero, objected, one_kind, unknown_name};
 use crate::profile::{DeviceProfile, EngineProfile, HostProfile, Impossible, LinkProfile, Submission};
-use crate::resolve::unknown_name;
 use crate::run::{HostSpec, RunSpec, SteadyRule};
 use crate::study::{Event, Phase, Rounds, Stack, Study, Until};
+use crate::summary::Summary;
 use tameshi_base::{InputError, InputErrorKind, Rate, Share, Size};
 use tameshi_workload::spec::Access;
-use tameshi_workload::{Arrivals, Objection, StreamSpec, Sync};
+use tameshi_workload::{Arrivals, StreamSpec, Sync};
 
 type Checked = Result<(), InputError>;
 
@@ -57,22 +57,6 @@ pub(crate) fn study(source: Source<'_>, table: &Table<'_>, study: &Study) -> Che
     crate::bounds::values(source, table, study)
 }
 
-pub(crate) fn bad(
-    source: Source<'_>,
-    table: &Table<'_>,
-    path: &[&str],
-    message: impl Into<String>,
-    accepted: &str,
-) -> InputError {
-    let mut error = source.error_at(table, path, InputErrorKind::BadValue, message);
-    error.accepted = vec![accepted.to_string()];
-    error
-}
-
-pub(crate) fn not_zero(source: Source<'_>, table: &Table<'_>, value: u64, path: &[&str], accepted: &str) -> Checked {
-    if value > 0 { Ok(()) } else { Err(bad(source, table, path, "zero can't stand here", accepted)) }
-}
-
 /// Names end up in tags, folders and command lines.
 fn name_is_plain(source: Source<'_>, table: &Table<'_>, path: &[&str]) -> Checked {
     let name = path.last().copied().unwrap_or_default();
@@ -81,26 +65,6 @@ fn name_is_plain(source: Source<'_>, table: &Table<'_>, path: &[&str]) -> Checke
     }
     let mut error = bad(source, table, path, "this name can't be used", "letters, digits, `_` and `-`");
     error.found = name.to_string();
-    Err(error)
-}
-
-/// Exactly one kind of a thing that has kinds.
-pub(crate) fn one_kind(
-    source: Source<'_>,
-    table: &Table<'_>,
-    path: &[&str],
-    what: &str,
-    given: &[&str],
-    kinds: &[&str],
-) -> Checked {
-    let (kind, message) = match given {
-        [_] => return Ok(()),
-        [] if what == "storage" => return Ok(()), // bound to a real thing; simulating it needs a model, which `resolve` says
-        [] => (InputErrorKind::MissingKey, format!("this {what} says of no kind what it is")),
-        several => (InputErrorKind::Conflict, format!("this {what} is {} at once", several.join(" and "))),
-    };
-    let mut error = source.error_at(table, path, kind, message);
-    error.accepted = kinds.iter().map(|kind| (*kind).to_string()).collect();
     Err(error)
 }
 
@@ -189,12 +153,6 @@ fn pauses(source: Source<'_>, table: &Table<'_>, name: &str, stream: &StreamSpec
     error.found = source.text_at(span_of(table, &path));
     error.accepted = vec!["arrivals = \"closed\"".into(), format!("no `{key}`")];
     Err(error)
-}
-
-/// The error of a stream's value that no job can carry out.
-pub(crate) fn objected(source: Source<'_>, table: &Table<'_>, stream: &str, objection: &Objection) -> InputError {
-    let path: Vec<&str> = ["workload", "stream", stream].into_iter().chain(objection.key.split('.')).collect();
-    bad(source, table, &path, objection.message.clone(), objection.accepted)
 }
 
 /// What lengths and offsets must be multiples of: past the page cache only sectors can be moved.

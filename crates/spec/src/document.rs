@@ -1,7 +1,5 @@
 //! TOML with the place of every key and value: parsing, merging overlays, typing, and errors that name the place.
 
-use crate::tables::Tables;
-use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::ops::Range;
 use tameshi_base::{InputError, InputErrorKind};
@@ -56,16 +54,6 @@ impl<'t> Source<'t> {
             None => format!("duplicate key: `{found}` stands here for the second time"),
         };
         InputError { found, message, accepted: vec!["each key once".into()], ..error }
-    }
-
-    /// Types a merged table.
-    ///
-    /// # Errors
-    /// At the first key or value that does not fit.
-    pub fn typed<T: DeserializeOwned>(self, table: &Table<'t>) -> Result<T, InputError> {
-        let document = Spanned::new(0..self.text.len(), table.clone());
-        let document = Tables(toml::Deserializer::from(document));
-        T::deserialize(document).map_err(|error| crate::typing::told(self, table, &error))
     }
 
     /// An error at a span.

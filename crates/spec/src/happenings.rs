@@ -1,10 +1,9 @@
 //! Events of a study that a world stages itself: what each befalls is named, and what can't befall it is told.
 
-use crate::check::bad;
 use crate::document::{Source, Table};
 use crate::node::Node;
+use crate::objections::{bad, unknown_name};
 use crate::profile::Device;
-use crate::resolve::unknown_name;
 use crate::run::{PhaseSpec, StorageSpec, World};
 use crate::study::{Event, Failure, Member, Study};
 use indexmap::IndexMap;

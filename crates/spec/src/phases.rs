@@ -3,7 +3,8 @@
 use crate::axes::{AxisTable, Combination, combinations};
 use crate::check;
 use crate::document::{Source, Table};
-use crate::resolve::{programs_of, streams_of, unknown_name};
+use crate::objections::unknown_name;
+use crate::resolve::{programs_of, streams_of};
 use crate::run::{PhaseSpec, RoundsSpec, StorageSpec, Until};
 use crate::study::{Amount, Rounds, Study, Tracked};
 use indexmap::IndexMap;

@@ -6,20 +6,22 @@ use crate::bounds;
 use crate::check;
 use crate::document::{Source, Table, merge};
 use crate::effects;
+use crate::extent::{storage_bytes, time_at_most, written_at_most};
 use crate::happenings::Stage;
 use crate::phases::expand;
-use crate::resolve::{Profiles, resolve_database, resolve_engine, resolve_host, resolve_storages, unsupported};
-use crate::run::{PhaseSpec, PhaseStream, RUN_SPEC_VERSION, RunSpec, World};
+use crate::profiles::Profiles;
+use crate::resolve::{resolve_database, resolve_engine, resolve_host, resolve_storages, unsupported};
+use crate::run::{RUN_SPEC_VERSION, RunSpec, World};
 use crate::search::{self, CellRates};
 use crate::sequence;
-use crate::study::{Answer, Method, Phase, Published, Search, Study, Varies, Window};
+use crate::study::{Phase, Study, Varies};
+use crate::summary::{Summary, summarise};
 use crate::{programs, published};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tameshi_base::random::derived_seed;
 use tameshi_base::{InputError, InputErrorKind, Time};
-use tameshi_workload::StreamSpec;
 
 /// What the planner is asked.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -48,48 +50,6 @@ pub struct Plan {
     pub bytes_written_at_most: Option<u64>,
     /// Bytes that each storage needs.
     pub storage_bytes: IndexMap<String, u64>,
-}
-
-/// What a study is about.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Summary {
-    /// Stem of its file.
-    pub name: String,
-    /// Its title.
-    pub title: String,
-    /// Its question.
-    pub question: String,
-    /// What its answer compares and tells.
-    #[serde(default)]
-    pub answer: Option<Answer>,
-    /// Its axes, in order.
-    pub axes: Vec<AxisSummary>,
-    /// Published figures that its cells reproduce.
-    pub published: Vec<Published>,
-    /// Windows besides each phase and `all`.
-    pub windows: IndexMap<String, Window>,
-    /// Whether only the quick part was planned.
-    #[serde(default)]
-    pub quick: bool,
-    /// The published method that it follows.
-    #[serde(default)]
-    pub method: Option<Method>,
-    /// What is searched for.
-    #[serde(default)]
-    pub search: Option<Search>,
-}
-
-/// An axis in a summary.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AxisSummary {
-    /// Its name.
-    pub name: String,
-    /// Across runs or within a run.
-    pub varies: Varies,
-    /// Labels of its levels.
-    pub levels: Vec<String>,
 }
 
 /// Plans every run of a study in one world.
@@ -246,78 +206,4 @@ fn default_phase(source: Source<'_>, table: &Table<'_>, study: &Study) -> Result
     let workload = study.uses.workload.clone().unwrap_or_else(|| study.workload.names());
     let until = crate::study::Until { time: Some(duration), ..Default::default() };
     Ok(Phase { workload, over: None, ramp: Time(0), until })
-}
-
-fn summarise(name: &str, study: &Study, axes: &[AxisTable<'_>]) -> Summary {
-    let axis = |axis: &AxisTable<'_>| AxisSummary {
-        name: axis.name.clone(),
-        varies: axis.varies,
-        levels: axis.levels.iter().map(|(label, _)| label.clone()).collect(),
-    };
-    Summary {
-        name: name.to_string(),
-        title: study.title.clone(),
-        question: study.question.clone(),
-        answer: study.answer.clone(),
-        axes: axes.iter().map(axis).collect(),
-        published: study.published.clone(),
-        windows: study.window.clone(),
-        quick: false,
-        method: study.method.clone(),
-        search: study.search.clone(),
-    }
-}
-
-/// Each phase of a run, as often as it is run at most.
-fn visits(run: &RunSpec) -> impl Iterator<Item = (&PhaseSpec, u64)> {
-    run.phases.iter().enumerate().map(|(index, phase)| (phase, u64::from(run.times_at_most(index))))
-}
-
-/// Nanoseconds that a run takes by its phases' limits.
-pub(crate) fn time_at_most(run: &RunSpec) -> Option<u64> {
-    visits(run).map(|(phase, times)| Some(phase.until.time_at_most(phase.ramp)?.0 * times)).sum()
-}
-
-/// Bytes that a run writes by its phases' limits.
-fn written_at_most(run: &RunSpec) -> Option<u64> {
-    visits(run).map(|(phase, times)| Some(written_in_phase(phase)? * times)).sum()
-}
-
-/// Bytes that a phase writes at most: of each stream its amount, or what it asks for in open loop in the phase's time.
-fn written_in_phase(phase: &PhaseSpec) -> Option<u64> {
-    if !phase.programs.is_empty() {
-        return None;
-    }
-    let time = phase.until.time_at_most(phase.ramp);
-    let by_time = |of: &StreamSpec| {
-        let requests = u128::from(of.arrivals.requests_within(time?.0, of.duty)?);
-        let written_ppm = u128::from(of.written().0);
-        Some((requests * u128::from(of.mean_start_bytes()) * written_ppm).div_ceil(1_000_000) as u64)
-    };
-    let by_amount = |of: &StreamSpec| {
-        let per_job = phase.budget_bytes_per_job(of)?;
-        // Of a tree an amount is what its journal takes.
-        let times = of.lsm.map_or(1, |tree| 1 + u64::from(tree.levels));
-        let of_job = if of.is_mixed() {
-            // The last request may begin one byte before the budget's end.
-            per_job - 1 + of.longest().0
-        } else {
-            per_job.next_multiple_of(of.mean_start_bytes() / times)
-        };
-        Some(of_job * times * u64::from(of.jobs))
-    };
-    let of_stream = |stream: &PhaseStream| match &stream.stream {
-        of if of.written().0 == 0 => Some(0),
-        of => by_time(of).into_iter().chain(by_amount(of)).min(),
-    };
-    phase.streams.iter().map(of_stream).sum()
-}
-
-fn storage_bytes(runs: &[RunSpec]) -> IndexMap<String, u64> {
-    let mut bytes = IndexMap::new();
-    for (name, storage) in runs.iter().flat_map(|run| &run.storage) {
-        let most = bytes.entry(name.clone()).or_insert(0);
-        *most = storage.size.0.max(*most);
-    }
-    bytes
 }

@@ -1,7 +1,7 @@
 //! What of a program's settings can't be: amounts of nothing, users who think beside a rate, sysbench's options.
 
-use crate::check::{bad, not_zero};
 use crate::document::{Source, Table};
+use crate::objections::{bad, not_zero};
 use crate::run::RunSpec;
 use tameshi_base::{InputError, InputErrorKind};
 use tameshi_workload::program::{Delivery, KeyUpdate, Manner, Oltp, ProgramSpec, Tpcc, Waits};

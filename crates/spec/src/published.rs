@@ -2,10 +2,10 @@
 
 use crate::check::phases_of;
 use crate::document::{Source, Table};
-use crate::plan::Summary;
-use crate::resolve::unknown_name;
+use crate::objections::unknown_name;
 use crate::run::RunSpec;
 use crate::study::{Derived, Published};
+use crate::summary::Summary;
 use indexmap::{IndexMap, IndexSet};
 use tameshi_base::InputError;
 use tameshi_base::metrics::METRICS;

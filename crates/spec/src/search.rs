@@ -1,11 +1,10 @@
 //! The runs of a search: one in closed loop, then one at each rate that the finished runs lead to.
 
-use crate::check::bad;
 use crate::document::{Source, Table};
-use crate::plan::AxisSummary;
-use crate::resolve::unknown_name;
+use crate::objections::{bad, unknown_name};
 use crate::run::{PhaseSpec, RunSpec};
 use crate::study::{Search, Spacing, Study, Varies};
+use crate::summary::AxisSummary;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

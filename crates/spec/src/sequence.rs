@@ -5,8 +5,8 @@
 //! of an axis an event may stand at another time.
 
 use crate::document::{Source, Table};
+use crate::extent::time_at_most;
 use crate::node::Node;
-use crate::plan;
 use crate::run::{PhaseSpec, RoundsSpec, RunSpec, World};
 use crate::study::{Event, Failure, Member};
 use tameshi_base::{InputError, InputErrorKind, Time};
@@ -56,7 +56,7 @@ fn never(run: &RunSpec, name: &str) -> Option<Never> {
 
 /// Of events of the run; those of a phase are held against its own time.
 fn is_behind_the_end(run: &RunSpec, event: &Event) -> Option<Never> {
-    let end = Time(plan::time_at_most(run)?);
+    let end = Time(time_at_most(run)?);
     (event.phase.is_none() && event.at >= end && has_no_pauses(run)).then(|| Never {
         key: ["at", ""],
         message: format!("the run is over after {end}, before this event"),

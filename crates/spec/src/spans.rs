@@ -1,7 +1,7 @@
 //! Whether the parts of storages that streams work on are there.
 
-use crate::check::{bad, objected};
 use crate::document::{Source, Table, has_key};
+use crate::objections::{bad, objected};
 use crate::run::{PhaseSpec, PhaseStream, RunSpec, StorageSpec};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, Size};

@@ -1,10 +1,10 @@
 //! Stacks as they are written become trees of devices; what can't be is told at its place.
 
-use crate::check::{bad, one_kind};
 use crate::document::{Source, Table, has_key};
 use crate::node::{Cache, Function, Link, Node, Rebuild};
+use crate::objections::{bad, one_kind, unknown_name};
 use crate::profile::{Impossible, impossible_cache, impossible_link, impossible_rebuild};
-use crate::resolve::{Profiles, unknown_name};
+use crate::profiles::Profiles;
 use crate::study::{self, Raid, Stack};
 use indexmap::IndexMap;
 use tameshi_base::{InputError, InputErrorKind, Share, Size, Time};

@@ -1,8 +1,8 @@
 //! What a study says of a drive's surroundings: how warm it is there, and the slot that the drive is in.
 
-use crate::check::bad;
 use crate::document::{Source, Table};
 use crate::node::Node;
+use crate::objections::bad;
 use crate::profile::{FlashProfile, Pcie, impossible_pcie};
 use tameshi_base::units::Temperature;
 use tameshi_base::{InputError, InputErrorKind};

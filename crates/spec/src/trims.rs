@@ -1,7 +1,7 @@
 //! Whether the drives that streams trim have a use for it.
 
-use crate::check::bad;
 use crate::document::{Source, Table};
+use crate::objections::bad;
 use crate::profile::Device;
 use crate::run::RunSpec;
 use tameshi_base::{InputError, Share};

@@ -2,6 +2,8 @@
 
 use crate::document::{Source, Table, nearest, span_of};
 use crate::profile::Device;
+use crate::tables::Tables;
+use serde::de::DeserializeOwned;
 use std::ops::Range;
 use tameshi_base::{InputError, InputErrorKind};
 use toml::Spanned;
@@ -31,8 +33,20 @@ pub const WITH_VALUES: &[(&str, &str)] = &[
 /// As what the TOML library shows a date to a type that wants a table.
 const DATE: &str = "$__toml_private_datetime";
 
+impl<'t> Source<'t> {
+    /// Types a merged table.
+    ///
+    /// # Errors
+    /// At the first key or value that does not fit.
+    pub fn typed<T: DeserializeOwned>(self, table: &Table<'t>) -> Result<T, InputError> {
+        let document = Spanned::new(0..self.text.len(), table.clone());
+        let document = Tables(toml::Deserializer::from(document));
+        T::deserialize(document).map_err(|error| told(self, table, &error))
+    }
+}
+
 /// The error of a merged table that its type does not take.
-pub(crate) fn told(source: Source<'_>, table: &Table<'_>, error: &toml::de::Error) -> InputError {
+fn told(source: Source<'_>, table: &Table<'_>, error: &toml::de::Error) -> InputError {
     let span = error.span().unwrap_or(0..0);
     let misfit = Misfit { source, key: path_at(table, &span), span, message: error.message() };
     misfit

@@ -5,7 +5,7 @@ use std::path::Path;
 use tameshi_base::units::Time;
 use tameshi_sim::Device;
 use tameshi_spec::profile::{self, DeviceProfile, HostProfile};
-use tameshi_spec::resolve::Profiles;
+use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::{HostSpec, Node};
 use tameshi_workload::StreamSpec;
 

@@ -5,7 +5,7 @@ use crate::support::*;
 use tameshi_spec::document::Source;
 use tameshi_spec::plan::{Request, plan};
 use tameshi_spec::profile::Pcie;
-use tameshi_spec::resolve::Profiles;
+use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::World;
 
 /// Bytes per second, read and written, by 128 KiB in order at depth, of a drive of the repository in a slot.

@@ -1,6 +1,6 @@
 //! Figures of an SLC cache and of idling that a flash drive can't have, each with the reason.
 
-use super::limits::{Impossible, Limit, MS, TIME, US, bad, conflict, sizes};
+use super::limit::{Impossible, Limit, MS, TIME, US, bad, conflict, sizes};
 use super::{FlashProfile, Idle, SlcCache};
 use tameshi_base::units::{Size, Time};
 

@@ -1,7 +1,7 @@
 //! Values of an engine profile that no server can have; a time in the wrong unit, off by a factor of a thousand, lies outside.
 
 use super::engine::{EngineModel, FreePages, Innodb};
-use super::limits::Impossible;
+use super::limit::Impossible;
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::{Rate, Share, Size, Time};
 

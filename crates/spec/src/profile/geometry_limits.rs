@@ -2,7 +2,7 @@
 //!
 //! Each is held against what follows from other values, within a factor that is less than a thousand.
 
-use super::limits::{Impossible, conflict, size_up_to, sizes};
+use super::limit::{Impossible, conflict, size_up_to, sizes};
 use super::{FlashProfile, HddProfile, XPointProfile};
 use tameshi_base::units::Size;
 

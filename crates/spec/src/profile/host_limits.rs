@@ -1,6 +1,6 @@
 //! Values of a host profile that no machine can have; a time in the wrong unit, off by a factor of a thousand, lies outside.
 
-use super::limits::{COUNT, Impossible, Limit, MS, RATE, SIZE, TIME, US, or_none, outside};
+use super::limit::{COUNT, Impossible, Limit, MS, RATE, SIZE, TIME, US, or_none, outside};
 use super::{AccessPath, HostModel};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::Time;

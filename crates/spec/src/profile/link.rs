@@ -1,7 +1,7 @@
 //! Links between hosts: what a replica's writes cross.
 
 use super::Sourced;
-use super::limits::{Impossible, Limit, MS, SIZE, TIME, bad, or_none, outside};
+use super::limit::{Impossible, Limit, MS, SIZE, TIME, bad, or_none, outside};
 use crate::node::Link;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,6 +10,7 @@ mod geometry_limits;
 mod hdd;
 mod host;
 mod host_limits;
+mod limit;
 mod limits;
 mod link;
 mod null;
@@ -36,8 +37,9 @@ pub use host::{
     AccessPath, Contention, Driver, HostModel, HostProfile, Hypervisor, Interrupt, Lock, Placement, Submission,
 };
 pub(crate) use host_limits::impossible_host;
+pub(crate) use limit::Impossible;
+pub(crate) use limits::impossible;
 pub(crate) use limits::impossible_pcie;
-pub(crate) use limits::{Impossible, impossible};
 pub(crate) use link::impossible_link;
 pub use link::{LinkFigures, LinkProfile};
 pub use null::NullProfile;

@@ -1,6 +1,6 @@
 //! Figures of power and heat that no drive can have, each with the reason.
 
-use super::limits::{COUNT, Impossible, Limit, Spell, conflict};
+use super::limit::{COUNT, Impossible, Limit, Spell, conflict};
 use super::{Drawn, Power, Thermal};
 use tameshi_base::units::Temperature;
 

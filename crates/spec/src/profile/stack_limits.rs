@@ -3,7 +3,7 @@
 //! A controller's time and rate have limits less than a factor of a thousand apart, as those of drives and hosts do. Chunks and the rates
 //! of rebuilds are settings, which differ by more: their limits are those of what can be set.
 
-use super::limits::{Impossible, Limit, MS, SIZE, TIME, US, or_none, outside};
+use super::limit::{Impossible, Limit, MS, SIZE, TIME, US, or_none, outside};
 use crate::node::{Cache, Rebuild};
 
 /// From a controller in the host to the processor of an array behind a network.

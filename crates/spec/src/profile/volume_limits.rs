@@ -3,7 +3,7 @@
 //! Volumes differ by more than a factor of a thousand, from a memory card to an array of drives: what their times and rates are in the
 //! wrong unit is told by what they are beside one another.
 
-use super::limits::{COUNT, Impossible, Limit, MB_PER_S, MS, RATE, TIME, US, capacity, conflict, or_none, outside};
+use super::limit::{COUNT, Impossible, Limit, MB_PER_S, MS, RATE, TIME, US, capacity, conflict, or_none, outside};
 use super::{LatencyPoint, VolumeProfile, VolumeService};
 use tameshi_base::InputErrorKind;
 use tameshi_base::units::Share;

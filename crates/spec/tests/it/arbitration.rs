@@ -3,7 +3,7 @@
 use crate::errors::{FLASH, check_golden};
 use crate::support::{SMALL, planned_in, profiles};
 use tameshi_spec::plan::Plan;
-use tameshi_spec::resolve::Profiles;
+use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::{Arbitration, Node, World};
 
 const WEIGHTS: &str = "arbitration = { high = 8, medium = 4, low = 2 }";

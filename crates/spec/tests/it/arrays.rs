@@ -5,7 +5,7 @@ use crate::support::{SMALL, planned_in, profiles};
 use std::path::Path;
 use tameshi_base::{InputError, InputErrorKind};
 use tameshi_spec::plan::Plan;
-use tameshi_spec::resolve::Profiles;
+use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::{Node, World};
 
 const MIRRORS: &str = r#"

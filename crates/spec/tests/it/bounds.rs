@@ -3,7 +3,7 @@
 use crate::errors::check_golden;
 use crate::support::{NULL_PROFILE, SMALL, planned, planned_in, profiles};
 use tameshi_base::InputErrorKind::{self, BadValue, Conflict, UnknownName};
-use tameshi_spec::resolve::Profiles;
+use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::World;
 
 fn refused(name: &str, more: &str, kind: InputErrorKind) {

@@ -4,7 +4,7 @@ use crate::support::{NULL_PROFILE, SMALL, planned, planned_in, profiles};
 use std::collections::BTreeSet;
 use std::path::Path;
 use tameshi_base::InputErrorKind;
-use tameshi_spec::resolve::Profiles;
+use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::World;
 
 /// Name of the golden text, what is appended to (or replaced in) the small study, and the kind that it must give.

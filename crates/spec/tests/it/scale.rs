@@ -4,7 +4,7 @@ use crate::errors::{FLASH, check_golden};
 use crate::support::{SMALL, planned_in, profiles};
 use tameshi_base::units::{Size, Time};
 use tameshi_spec::profile::{Device, Written};
-use tameshi_spec::resolve::Profiles;
+use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::{RunSpec, World};
 
 const PHASE: &str = "[phase.p]\nworkload = [\"stream.s\"]\nuntil = { time = \"1 s\" }";

@@ -3,7 +3,7 @@
 use crate::errors::{FLASH, check_golden};
 use crate::support::{LINK_PROFILE, SMALL, planned, planned_in, profiles};
 use tameshi_base::{InputErrorKind, Size};
-use tameshi_spec::resolve::Profiles;
+use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::{Link, Node, World};
 
 fn with(storage: &str) -> String {

@@ -3,7 +3,7 @@
 use tameshi_base::InputError;
 use tameshi_spec::document::Source;
 use tameshi_spec::plan::{Plan, Request, plan};
-use tameshi_spec::resolve::Profiles;
+use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::World;
 
 /// A profile that every test may name.

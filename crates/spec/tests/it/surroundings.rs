@@ -4,7 +4,7 @@ use crate::errors::{FLASH, check_golden};
 use crate::support::{SMALL, planned_in, profiles};
 use tameshi_base::units::{Rate, Temperature};
 use tameshi_spec::profile::{Device, FlashProfile, Pcie};
-use tameshi_spec::resolve::Profiles;
+use tameshi_spec::profiles::Profiles;
 use tameshi_spec::run::World;
 
 const POWER: &str = r#"
