@@ -5,7 +5,7 @@ use crate::document::{Source, Table, merge, nearest};
 use crate::node::Node;
 use crate::objections::one_kind;
 use crate::profile::ArrayProfile;
-use crate::profiles::Profiles;
+use crate::profiles::{self, Profiles};
 use crate::stacks::Place;
 use crate::study::Stack;
 use indexmap::IndexMap;
@@ -28,9 +28,7 @@ struct Array<'t> {
 impl Profiles {
     /// The names of all array profiles, sorted.
     pub fn array_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.arrays.iter().map(|(name, ..)| name.clone()).collect();
-        names.sort();
-        names
+        profiles::names(&self.arrays)
     }
 
     /// Reads an array profile: as it is written, and what it is made of.
@@ -43,11 +41,9 @@ impl Profiles {
 }
 
 fn read<'t>(profiles: &'t Profiles, name: &str) -> Option<Result<Array<'t>, InputError>> {
-    let (_, file, text) = profiles.arrays.iter().find(|(other, ..)| other == name)?;
-    let source = Source { file, text };
-    Some(source.parse().and_then(|table| {
-        let profile: ArrayProfile = source.typed(&table)?;
-        let plain = values(&table);
+    profiles::read(&profiles.arrays, name, |source, table| {
+        let profile: ArrayProfile = source.typed(table)?;
+        let plain = values(table);
         let stack = plain.get(KEY).and_then(|stack| stack.get_ref().as_table()).cloned().unwrap_or_default();
         let typed: Stack = source.typed(&stack)?;
         one_kind(source, &plain, &[KEY], "array", &typed.kinds(), &KINDS)?;
@@ -55,7 +51,7 @@ fn read<'t>(profiles: &'t Profiles, name: &str) -> Option<Result<Array<'t>, Inpu
         let place = Place { source, table: &plain, links: &links, storages: &storages, profiles, storage: name };
         let node = place.part(&[KEY], &typed)?;
         Ok(Array { profile, stack, node })
-    }))
+    })
 }
 
 /// The table with plain values in place of those with sources; what is no table is left out.

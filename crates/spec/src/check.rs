@@ -3,7 +3,7 @@
 use crate::axes::AxisTable;
 use crate::document::{Source, Table, has_key, span_of};
 use crate::objections::{bad, not_zero, objected, one_kind, unknown_name};
-use crate::profile::{DeviceProfile, EngineProfile, HostProfile, Impossible, LinkProfile, Submission};
+use crate::profile::Submission;
 use crate::run::{HostSpec, RunSpec, SteadyRule};
 use crate::study::{Event, Phase, Rounds, Stack, Study, Until};
 use crate::summary::Summary;
@@ -396,36 +396,6 @@ pub(crate) fn phases_of<'r>(runs: impl Iterator<Item = &'r RunSpec>) -> Vec<Stri
     phases
 }
 
-/// What a run adds to a flash drive.
-pub(crate) const SIMULATED: &str = "simulated";
-
-/// A device profile says nothing of how a run simulates it.
-pub(crate) fn whole_drive(source: Source<'_>, table: &Table<'_>) -> Checked {
-    let path = ["device", "flash", SIMULATED];
-    if !has_key(table, &path) {
-        return Ok(());
-    }
-    let message = "a profile describes the whole drive; `storage.NAME` in the study says how it is simulated";
-    let mut error = source.error_at(table, &path, InputErrorKind::UnknownKey, message);
-    (error.found, error.accepted) = (SIMULATED.into(), vec!["no such key".into()]);
-    Err(error)
-}
-
-/// Values of a profile that no device can have.
-pub(crate) fn profile(source: Source<'_>, table: &Table<'_>, profile: &DeviceProfile) -> Checked {
-    refused(source, table, "device", crate::profile::impossible(&profile.device))
-}
-
-/// Values of a host profile that no machine can have.
-pub(crate) fn host_profile(source: Source<'_>, table: &Table<'_>, profile: &HostProfile) -> Checked {
-    refused(source, table, "host", crate::profile::impossible_host(&profile.host))
-}
-
-/// An engine profile's values.
-pub(crate) fn engine_profile(source: Source<'_>, table: &Table<'_>, profile: &EngineProfile) -> Checked {
-    refused(source, table, "engine", crate::profile::impossible_engine(&profile.engine))
-}
-
 /// What a study changes of its host.
 pub(crate) fn host(source: Source<'_>, table: &Table<'_>, host: &HostSpec) -> Checked {
     if host.cores.is_some_and(|cores| !(1..=MOST_CORES).contains(&cores)) {
@@ -442,23 +412,4 @@ pub(crate) fn host(source: Source<'_>, table: &Table<'_>, host: &HostSpec) -> Ch
         }
         _ => Ok(()),
     }
-}
-
-fn refused(source: Source<'_>, table: &Table<'_>, what: &str, impossible: Option<Impossible<'_>>) -> Checked {
-    let Some(impossible) = impossible else { return Ok(()) };
-    let path: Vec<&str> = [what].into_iter().chain(impossible.path).collect();
-    let mut error = source.error_at(table, &path, impossible.kind, impossible.message);
-    let found = source.text_at(span_of(table, &path));
-    if has_key(table, &path) && path.last() != Some(&found.as_str()) {
-        error.found = found;
-    }
-    if !impossible.accepted.is_empty() {
-        error.accepted = vec![impossible.accepted];
-    }
-    Err(error)
-}
-
-/// Figures that no link can have.
-pub(crate) fn link(source: Source<'_>, table: &Table<'_>, profile: &LinkProfile) -> Checked {
-    refused(source, table, "link", crate::profile::impossible_link(&profile.link.figures()))
 }

@@ -1,8 +1,12 @@
-//! Profiles that a study can name.
+//! Profiles that a study can name: found, read, and held against what can be.
 
-use crate::document::Source;
-use crate::profile::{DeviceProfile, EngineProfile, HostProfile, LinkProfile};
+use crate::document::{Source, Table, has_key, span_of};
+use crate::profile::{DeviceProfile, EngineProfile, HostProfile, Impossible, LinkProfile};
+use crate::profile::{impossible, impossible_engine, impossible_host, impossible_link};
 use tameshi_base::{InputError, InputErrorKind};
+
+/// What a run adds to a flash drive.
+const SIMULATED: &str = "simulated";
 
 /// Profiles that can be named: `(name, file, text)` of each.
 #[derive(Clone, Debug, Default)]
@@ -22,23 +26,12 @@ pub struct Profiles {
 impl Profiles {
     /// The names of all device profiles, sorted.
     pub fn device_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.devices.iter().map(|(name, ..)| name.clone()).collect();
-        names.sort();
-        names
+        names(&self.devices)
     }
 
-    /// Reads a host profile.
-    ///
-    /// # Errors
-    /// In the profile's own file, at the first thing that can't be.
-    pub fn host(&self, name: &str) -> Option<Result<HostProfile, InputError>> {
-        let (_, file, text) = self.hosts.iter().find(|(other, ..)| other == name)?;
-        let source = Source { file, text };
-        Some(source.parse().and_then(|table| {
-            let profile: HostProfile = source.typed(&table)?;
-            crate::check::host_profile(source, &table, &profile)?;
-            Ok(profile)
-        }))
+    /// The names of all link profiles, sorted.
+    pub fn link_names(&self) -> Vec<String> {
+        names(&self.links)
     }
 
     /// The name of the profile of a product in this version: the one whose version is the longest beginning of it; without a
@@ -54,25 +47,17 @@ impl Profiles {
         Some(format!("{product}-{best}"))
     }
 
-    /// Reads an engine profile.
+    /// Reads a device profile.
     ///
     /// # Errors
     /// In the profile's own file, at the first thing that can't be.
-    pub fn engine(&self, name: &str) -> Option<Result<EngineProfile, InputError>> {
-        let (_, file, text) = self.engines.iter().find(|(other, ..)| other == name)?;
-        let source = Source { file, text };
-        Some(source.parse().and_then(|table| {
-            let profile: EngineProfile = source.typed(&table)?;
-            crate::check::engine_profile(source, &table, &profile)?;
+    pub fn device(&self, name: &str) -> Option<Result<DeviceProfile, InputError>> {
+        read(&self.devices, name, |source, table| {
+            whole_drive(source, table)?;
+            let profile: DeviceProfile = source.typed(table).map_err(without_simulated)?;
+            possible(source, table, "device", impossible(&profile.device))?;
             Ok(profile)
-        }))
-    }
-
-    /// The names of all link profiles, sorted.
-    pub fn link_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.links.iter().map(|(name, ..)| name.clone()).collect();
-        names.sort();
-        names
+        })
     }
 
     /// Reads a link profile.
@@ -80,36 +65,93 @@ impl Profiles {
     /// # Errors
     /// In the profile's own file, at the first thing that can't be.
     pub fn link(&self, name: &str) -> Option<Result<LinkProfile, InputError>> {
-        let (_, file, text) = self.links.iter().find(|(other, ..)| other == name)?;
-        let source = Source { file, text };
-        Some(source.parse().and_then(|table| {
-            let profile: LinkProfile = source.typed(&table)?;
-            crate::check::link(source, &table, &profile)?;
+        read(&self.links, name, |source, table| {
+            let profile: LinkProfile = source.typed(table)?;
+            possible(source, table, "link", impossible_link(&profile.link.figures()))?;
             Ok(profile)
-        }))
+        })
     }
 
-    /// Reads a device profile.
+    /// Reads a host profile.
     ///
     /// # Errors
     /// In the profile's own file, at the first thing that can't be.
-    pub fn device(&self, name: &str) -> Option<Result<DeviceProfile, InputError>> {
-        let (_, file, text) = self.devices.iter().find(|(other, ..)| other == name)?;
-        let source = Source { file, text };
-        Some(source.parse().and_then(|table| {
-            crate::check::whole_drive(source, &table)?;
-            let profile: DeviceProfile = source.typed(&table).map_err(without_simulated)?;
-            crate::check::profile(source, &table, &profile)?;
+    pub fn host(&self, name: &str) -> Option<Result<HostProfile, InputError>> {
+        read(&self.hosts, name, |source, table| {
+            let profile: HostProfile = source.typed(table)?;
+            possible(source, table, "host", impossible_host(&profile.host))?;
             Ok(profile)
-        }))
+        })
     }
+
+    /// Reads an engine profile.
+    ///
+    /// # Errors
+    /// In the profile's own file, at the first thing that can't be.
+    pub fn engine(&self, name: &str) -> Option<Result<EngineProfile, InputError>> {
+        read(&self.engines, name, |source, table| {
+            let profile: EngineProfile = source.typed(table)?;
+            possible(source, table, "engine", impossible_engine(&profile.engine))?;
+            Ok(profile)
+        })
+    }
+}
+
+/// The names of some profiles, sorted.
+pub(crate) fn names(profiles: &[(String, String, String)]) -> Vec<String> {
+    let mut names: Vec<String> = profiles.iter().map(|(name, ..)| name.clone()).collect();
+    names.sort();
+    names
+}
+
+/// Reads the profile of this name as `typed` does, if there is one.
+pub(crate) fn read<'p, T>(
+    profiles: &'p [(String, String, String)],
+    name: &str,
+    typed: impl FnOnce(Source<'p>, &Table<'p>) -> Result<T, InputError>,
+) -> Option<Result<T, InputError>> {
+    let (_, file, text) = profiles.iter().find(|(other, ..)| other == name)?;
+    let source = Source { file, text };
+    Some(source.parse().and_then(|table| typed(source, &table)))
+}
+
+/// A device profile says nothing of how a run simulates it.
+fn whole_drive(source: Source<'_>, table: &Table<'_>) -> Result<(), InputError> {
+    let path = ["device", "flash", SIMULATED];
+    if !has_key(table, &path) {
+        return Ok(());
+    }
+    let message = "a profile describes the whole drive; `storage.NAME` in the study says how it is simulated";
+    let mut error = source.error_at(table, &path, InputErrorKind::UnknownKey, message);
+    (error.found, error.accepted) = (SIMULATED.into(), vec!["no such key".into()]);
+    Err(error)
 }
 
 /// What a run adds to a drive is no key of a profile.
 fn without_simulated(mut error: InputError) -> InputError {
     if error.kind == InputErrorKind::UnknownKey {
-        error.accepted.retain(|key| key != crate::check::SIMULATED);
-        error.did_you_mean = error.did_you_mean.filter(|key| key != crate::check::SIMULATED);
+        error.accepted.retain(|key| key != SIMULATED);
+        error.did_you_mean = error.did_you_mean.filter(|key| key != SIMULATED);
     }
     error
+}
+
+/// Nothing of a profile is impossible.
+fn possible(
+    source: Source<'_>,
+    table: &Table<'_>,
+    what: &str,
+    impossible: Option<Impossible<'_>>,
+) -> Result<(), InputError> {
+    let Some(impossible) = impossible else { return Ok(()) };
+    let path: Vec<&str> = [what].into_iter().chain(impossible.path).collect();
+    let mut error = source.error_at(table, &path, impossible.kind, impossible.message);
+    let found = source.text_at(span_of(table, &path));
+    if has_key(table, &path) && path.last() != Some(&found.as_str()) {
+        error.found = found;
+    }
+    if !impossible.accepted.is_empty() {
+        error.accepted = vec![impossible.accepted];
+    }
+    Err(error)
 }
