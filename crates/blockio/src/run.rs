@@ -183,42 +183,38 @@ impl Run<'_> {
 
     /// The phases in their order, those that are repeated judged round by round.
     fn course(&mut self) -> Result<RunStatus, BlockError> {
-        let Some(mut step) = self.setting.spec.first_step() else { return Ok(RunStatus::Complete) };
+        let spec = self.setting.spec;
+        let Some(mut step) = spec.first_step() else { return Ok(RunStatus::Complete) };
         let mut shift = self.crew.shift(&self.setting, step);
         let begin = if self.clock.left_until(0) > LEAD { 0 } else { self.clock.now() + LEAD };
         shift.turn.set(begin);
         let (mut detector, mut tracked): (Option<Detector>, Vec<Round>) = (None, Vec::new());
         loop {
-            if let (Some((place, rounds)), Some(number)) = (self.setting.spec.round_beginning_with(step), step.number())
-            {
+            if let (Some((place, rounds)), Some(number)) = (spec.round_beginning_with(step), step.number()) {
                 let now = self.clock.now();
                 self.writer.event(now, "round_begin", json!({ "rounds": place, "round": number }))?;
                 tracked.clear();
                 if number == 1 {
-                    detector =
-                        rounds.steady.map(|rule| Detector::new(rule, rounds.subjects(&self.setting.spec.phases)));
+                    detector = rounds.steady.map(|rule| Detector::new(rule, rounds.subjects(&spec.phases)));
                 }
             }
-            let foreseen = self.setting.spec.step_foreseen(step);
+            let foreseen = spec.step_foreseen(step);
             let (ended_by, done, prepared) = self.phase(&shift, foreseen)?;
             if ended_by == EndedBy::Stopped {
                 return Ok(RunStatus::Partial);
             }
-            if step
-                .round
-                .is_some_and(|(place, _)| self.setting.spec.rounds[place].tracked.contains(&(step.phase as u32)))
-            {
+            if step.round.is_some_and(|(place, _)| spec.rounds[place].tracked.contains(&(step.phase as u32))) {
                 tracked.extend(done);
             }
             let mut settled = false;
-            if let (Some((place, _)), Some(detector)) = (self.setting.spec.round_ending_with(step), &mut detector) {
+            if let (Some((place, _)), Some(detector)) = (spec.round_ending_with(step), &mut detector) {
                 let state = detector.add(&tracked);
                 let (now, verdict) = (self.clock.now(), detector.verdict(state).map(|told| json!(told)));
                 let of = ("rounds", place as u32);
                 self.writer.round(now, of, detector.rounds(), json!(detector.values()), verdict)?;
                 settled = state != State::Unsettled;
             }
-            let Some(next) = self.setting.spec.step_after(step, settled) else { return Ok(RunStatus::Complete) };
+            let Some(next) = spec.step_after(step, settled) else { return Ok(RunStatus::Complete) };
             shift = match prepared {
                 Some(shift) => shift,
                 None => {
@@ -242,12 +238,13 @@ impl Run<'_> {
         shift: &Shift,
         foreseen: Option<Step>,
     ) -> Result<(EndedBy, Vec<Round>, Option<Shift>), BlockError> {
-        let (index, phase) = (shift.step.phase as u32, &self.setting.spec.phases[shift.step.phase]);
+        let Setting { spec, roster, .. } = &self.setting;
+        let (index, phase) = (shift.step.phase as u32, &spec.phases[shift.step.phase]);
         let Some(begin) = shift.turn.wait(|| self.crew.is_halted() || self.writer.control().is_stopping()) else {
             return Ok((EndedBy::Stopped, Vec::new(), None));
         };
         let end = phase.until.time.map(|time| begin.saturating_add(time.0));
-        let clock = Boundaries::new(begin, phase.ramp.0, self.setting.spec.interval.0);
+        let clock = Boundaries::new(begin, phase.ramp.0, spec.interval.0);
         let clock = clock.in_rounds(rounds_in(phase, shift.step.number()));
         let mut watch = Watch {
             begin,
@@ -257,12 +254,7 @@ impl Run<'_> {
             owing: shift.threads.keys().copied().collect(),
             endings: Vec::new(),
             failure: None,
-            tally: RoundTally::new(
-                index,
-                phase,
-                clock,
-                (&self.setting.roster.seats[shift.step.phase], self.crew.len()),
-            ),
+            tally: RoundTally::new(index, phase, clock, (&roster.seats[shift.step.phase], self.crew.len())),
             heard: 0,
             ending_since: None,
         };
