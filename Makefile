@@ -17,6 +17,7 @@ help: ## this list
 
 demo: setup ## a first study, measured and simulated, with its report
 	@mkdir -p build
+	@sync # What the build has left to be written would be written beside the measurement.
 	$(BIN)/tameshi run studies/first-look.toml --world measured --world simulated \
 	    --on disk=build/first-look --out build/first-look-results --fresh
 
