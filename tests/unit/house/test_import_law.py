@@ -20,7 +20,8 @@ CRATES = {
     "oltp": {"spec", "record", "workload"},
     "emulate": {"sim"},
     "oltp-py": {"oltp"},
-    "py": {"sim", "blockio", "oltp", "emulate"},
+    "core-hash": set(),
+    "py": {"sim", "blockio", "oltp", "emulate", "core-hash"},
 }
 # Libraries that only these crates may depend on, tests included.
 KEPT_TO = {
