@@ -14,7 +14,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 # Tests run in an environment of their own: same packages, but compiled modules of the dev profile.
 TESTS := build/test-env
-PYTEST := $(TESTS)/bin/python -m pytest
+PYTEST := $(TESTS)/bin/python -m pytest --numprocesses 2 --dist loadgroup
 CHECKED := -p tameshi-base -p tameshi-record -p tameshi-spec -p tameshi-workload
 # One selection of packages and targets in every call: another one has other features, and builds all again.
 RUST := --workspace --locked --quiet --lib --bins --tests
@@ -111,9 +111,8 @@ lock: ## locks the Python packages anew; UPGRADE=--upgrade takes newer ones
 	    --no-header --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
 	    --output-file requirements/dev.txt pyproject.toml
 
-gen: $(PACKAGES) ## what is generated from the Rust types: schemas, Python's types, reference pages
-	cargo run --quiet --locked -p tameshi-spec --example schemas -- docs/reference
-	$(BIN)/python scripts/generate.py docs/reference python/tameshi/spec_types.py docs/reference
+gen: test-build ## what is generated from the Rust types: schemas, Python's types, reference pages
+	$(TESTS)/bin/python scripts/generate.py python/tameshi/spec_types.py docs/reference
 
 clean: ## removes what was built
 	rm -rf $(VENV) build target .mypy_cache .pytest_cache .ruff_cache

@@ -1,9 +1,9 @@
 """Generates what is derived from the Rust types: Python's frozen types and the reference pages.
 
-    python scripts/generate.py SCHEMAS TYPES PAGES
+    python scripts/generate.py TYPES FOLDER
 
-reads the JSON schemas in the folder SCHEMAS (written by `cargo run -p tameshi-spec --example
-schemas`), writes the module TYPES and the pages of the folder PAGES. `make gen` runs both;
+writes the JSON schemas, the metric registry and the reference pages into FOLDER and the module
+TYPES, from the compiled core that Python imports. `make gen` runs it;
 `tests/process/house/test_generated.py` fails when what is committed is stale.
 """
 
@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from tameshi import _core
 
 CODEGEN = [
     *("--input-file-type", "jsonschema"),
@@ -48,17 +50,26 @@ PAGES = {
 }
 
 
-def main(schemas: Path, types: Path, pages: Path) -> None:
-    """Write the types and the pages."""
-    codegen = Path(sys.executable).with_name("datamodel-codegen")
-    plan = schemas / "plan.schema.json"
-    subprocess.run([codegen, "--input", plan, "--output", types, *CODEGEN], check=True)
+SCHEMAS = (*PAGES, "run_spec", "plan")
+
+
+def main(types: Path, folder: Path) -> None:
+    """Write the schemas, the types and the pages."""
+    for form in SCHEMAS:
+        write_json(folder / f"{form}.schema.json", _core.schema(form))
+    metrics = _core.metrics()
+    write_json(folder / "metrics.json", metrics)
+    (folder / "metrics.md").write_text(metrics_page(metrics))
+    codegen = [sys.executable, "-m", "datamodel_code_generator"]
+    plan = folder / "plan.schema.json"
+    subprocess.run([*codegen, "--input", plan, "--output", types, *CODEGEN], check=True)
     for form, (title, lead) in PAGES.items():
-        schema = json.loads((schemas / f"{form}.schema.json").read_text())
-        (pages / f"{form}.md").write_text(page(title, lead, schema))
-    (pages / "metrics.md").write_text(
-        metrics_page(json.loads((schemas / "metrics.json").read_text()))
-    )
+        (folder / f"{form}.md").write_text(page(title, lead, _core.schema(form)))
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON file as serde lays one out."""
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def metrics_page(metrics: list[dict[str, str]]) -> str:
@@ -150,4 +161,4 @@ def one_line(text: str) -> str:
 
 
 if __name__ == "__main__":
-    main(*(Path(argument) for argument in sys.argv[1:4]))
+    main(*(Path(argument) for argument in sys.argv[1:3]))

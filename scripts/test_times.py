@@ -20,7 +20,8 @@ from xml.etree import ElementTree
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "validation"
 PAGE, BEFORE = FOLDER / "test-times.md", FOLDER / "test-times-before.csv"
-SLOWEST = 50
+SLOWEST, LIMIT_S = 50, 5
+"""So many rows, and all tests above the limit, which the tidy test reads."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ def page(tests: list[Timed], before: Mapping[str, Sum]) -> str:
     lines += ["", "| tier | tests | seconds |", "|---|---:|---:|"]
     lines += [f"| {name} | {of.tests} | {of.seconds:.0f} |" for name, of in tiers.items()]
     lines += ["", f"The {SLOWEST} slowest:", "", "| seconds | suite | test |", "|---:|---|---|"]
-    slowest = sorted(tests, key=lambda test: -test.seconds)[:SLOWEST]
+    slowest = sorted(tests, key=lambda test: -test.seconds)
+    slowest = [t for place, t in enumerate(slowest) if place < SLOWEST or t.seconds > LIMIT_S]
     lines += [
         f"| {t.seconds:.1f} | {t.suite} | `{t.name.replace('|', chr(92) + '|')}` |" for t in slowest
     ]

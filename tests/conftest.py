@@ -1,5 +1,6 @@
-"""What every test shares: the repository's root, and examples generated alike on every run."""
+"""Shared by every test: the repository's root, groups of servers, examples alike on every run."""
 
+import inspect
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,10 +8,26 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["loop_devices", "server_fixtures", "study_files"]
+pytest_plugins = ["loop_devices", "server_fixtures", "studies", "study_files"]
 
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
+
+GROUPED = {"mariadb", "postgresql"}
+"""Products whose tests share a worker, and with it an initialised data directory."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give one worker all tests of a product, which start first, and of a module with fixtures."""
+    for item in items:
+        call = getattr(item, "callspec", None)
+        for product in GROUPED.intersection(map(str, call.params.values()) if call else ()):
+            item.add_marker(pytest.mark.xdist_group(product))
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    for item in items:
+        if 'scope="module"' in inspect.getsource(item.module):
+            item.add_marker(pytest.mark.xdist_group(item.module.__name__))
 
 
 @pytest.fixture(scope="session")

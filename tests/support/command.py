@@ -51,9 +51,11 @@ def start(*words: str | Path, cwd: Path | None = None) -> subprocess.Popen[str]:
     )
 
 
-def tameshi_process(*words: str | Path) -> subprocess.CompletedProcess[str]:
+def tameshi_process(
+    *words: str | Path, cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run Tameshi in a process of its own: for exit status, streams, signals, isolation."""
-    return subprocess.run(arguments(*words), capture_output=True, text=True, check=False)
+    return subprocess.run(arguments(*words), capture_output=True, text=True, check=False, cwd=cwd)
 
 
 def tameshi(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -1,19 +1,46 @@
-"""Studies run within this process, by the library's own `conduct`."""
+"""Ready studies run within this process, each once for all of a session's tests."""
 
+import fcntl
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from rich.console import Console
+import pytest
+from command import tameshi
 
-from tameshi.bindings import Bindings
-from tameshi.conduct import Conducted, conduct
-from tameshi.prepared import prepare
-from tameshi.spec_types import World
-from tameshi.study import read_study
+ROOT = Path(__file__).resolve().parents[2]
 
 
-def run_study(path: Path, folder: Path, *, quick: bool = False) -> Conducted:
-    """Simulate a study file and return its runs and results; fails unless all runs are complete."""
-    prepared = prepare(read_study(path), [World.simulated], Bindings(), quick=quick)
-    done = conduct(prepared, folder, Console(quiet=True), jobs=1, reproduce=())
-    assert done.complete, [run.outcome["reason"] for run in done.runs]
-    return done
+@dataclass(frozen=True)
+class Made:
+    """The results' folder of a study, which no test changes, and what the terminal showed."""
+
+    folder: Path
+    printed: str
+
+
+def simulate(study: Path, folder: Path, *options: str) -> str:
+    """Simulate a study file and return what it prints; fails unless all its runs are complete."""
+    done = tameshi("run", study, "--out", folder, *options)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def quick_study(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
+    """Simulate a ready study at quick size, unless another test of the session did so."""
+    home = tmp_path_factory.getbasetemp()
+    shared = (home.parent if "PYTEST_XDIST_WORKER" in os.environ else home) / "quick-studies"
+    shared.mkdir(exist_ok=True)
+
+    def made(name: str) -> Made:
+        folder, printed = shared / name, shared / f"{name}.txt"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not printed.exists():
+                text = simulate(ROOT / "studies" / f"{name}.toml", folder, "--quick")
+                printed.write_text(text)
+        return Made(folder, printed.read_text())
+
+    return made

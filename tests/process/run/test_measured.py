@@ -219,17 +219,3 @@ def test_a_record_that_may_not_be_written_fails_its_run(study, tmp_path):
     assert "cannot be sealed" in cell["verdict"]["reasons"][0]
     resumed = tameshi("run", study(ONE_RUN), *on(disk=tmp_path), "--out", out)
     assert resumed.returncode == 0, resumed.stderr
-
-
-def test_the_demo_study_runs_in_both_worlds(tmp_path):
-    out = tmp_path / "out"
-    study = ROOT / "studies" / "first-look.toml"
-    done = tameshi(
-        "run", study, "--quick", *on(disk=tmp_path), "--world", "simulated", "--out", out
-    )
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.rstrip().splitlines()[-6:]) == 6
-    found = results(out)
-    for cell in found["cells"]:
-        assert cell["estimates"], cell["phase"]
-    assert len(found["cells"]) == 2 * (4 * 3 + 2 + 1 + 1 + 1)

@@ -1,4 +1,4 @@
-"""The report of a real study, opened from its folder in headless Chromium."""
+"""The demo's study in both worlds, and its report in headless Chromium."""
 
 import re
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from command import tameshi
+from command import results, tameshi
 
 ROOT = Path(__file__).resolve().parents[3]
 CHROMIUM = shutil.which("chromium")
@@ -16,13 +16,30 @@ FLAGS = (
 )
 
 
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """Results of the demo's study in both worlds, and what the terminal showed."""
+    out = tmp_path_factory.mktemp("demo") / "out"
+    study = ROOT / "studies" / "first-look.toml"
+    places = ["--world", "measured", f"--on=disk={out.parent}", "--world", "simulated"]
+    done = tameshi("run", study, "--quick", *places, "--out", out)
+    assert done.returncode == 0, done.stderr
+    return out, done.stdout
+
+
+def test_the_demo_study_runs_in_both_worlds(demo):
+    out, printed = demo
+    assert len(printed.rstrip().splitlines()[-6:]) == 6
+    found = results(out)
+    for cell in found["cells"]:
+        assert cell["estimates"], cell["phase"]
+    assert len(found["cells"]) == 2 * (4 * 3 + 2 + 1 + 1 + 1)
+
+
 @pytest.mark.skipif(not CHROMIUM, reason="no Chromium here")
 @pytest.mark.parametrize("lang", ["en", "ja"])
-def test_the_report_of_the_demo_study_draws_every_plot(tmp_path, lang):
-    out = tmp_path / "out"
-    study = ROOT / "studies" / "first-look.toml"
-    places = ["--world", "measured", f"--on=disk={tmp_path}", "--world", "simulated"]
-    done = tameshi("run", study, "--quick", *places, "--out", out, "--lang", lang)
+def test_the_report_of_the_demo_study_draws_every_plot(tmp_path, demo, lang):
+    done = tameshi("report", demo[0], "--lang", lang)
     assert done.returncode == 0, done.stderr
     path = Path(re.search(r"Report: (.*)", done.stdout)[1])
     command = [CHROMIUM, *FLAGS.split(), f"--user-data-dir={tmp_path / 'profile'}", path.as_uri()]

@@ -26,6 +26,9 @@ UNWANTED = {
     "farm" + "-studio": "names what is no part of the project",
     r"(?m)^(?:<{7} |={7}$|>{7} )": "is left of a conflict between two versions",
 }
+SLOW_S = 5
+TIMED_ROW = re.compile(r"^\| ([\d.]+) \| (crates|tests)/(\S+) \| `(.+)` \|$", re.MULTILINE)
+"""Row of the slowest tests in docs/validation/test-times.md."""
 NUMBERED_TEST = re.compile(r"\b(?:fn|def)\s+(test_?\d+)\b")
 LOOSE_SERDE = re.compile(r"serde\([^\]]*?\b(flatten|untagged)\b")
 
@@ -82,6 +85,52 @@ def too_long(text: str, code: str, functions: Iterator[tuple[str, int]]) -> Iter
     for name, lines in functions:
         if lines > FUNCTION_LINES:
             yield f"{name} has {lines} lines, more than {FUNCTION_LINES}"
+
+
+def unmarked_slow_tests(root: Path, page: str) -> Iterator[str]:
+    """Tests of `make test` that take over 5 s by the page of times, and do not say why."""
+    for seconds, kind, where, name in TIMED_ROW.findall(page):
+        if float(seconds) <= SLOW_S or where.startswith("system"):
+            continue
+        if kind == "crates":
+            mark = rf"// slow: .+\n(?:\s*#\[.*\]\n)*\s*fn {re.escape(name.rpartition('::')[2])}\b"
+            files = sorted((root / "crates" / where).rglob("*.rs"))
+        else:
+            file, _, function = name.partition("::")
+            mark = (
+                rf"mark\.slow\(.+\)\n(?:@.*\n|    .*\n|\).*\n)*def {function.partition('[')[0]}\b"
+            )
+            files = [root / "tests" / where / f"{file}.py"]
+        if not any(re.search(mark, path.read_text(encoding="utf-8")) for path in files):
+            yield f"{kind}/{where} {name} takes {seconds} s and does not say why"
+
+
+def test_slow_tests_of_make_test_say_why(root):
+    page = (root / "docs" / "validation" / "test-times.md").read_text(encoding="utf-8")
+    assert TIMED_ROW.search(page)
+    assert list(unmarked_slow_tests(root, page)) == []
+
+
+def test_unmarked_slow_test_is_found(tmp_path):
+    rust = tmp_path / "crates" / "sim" / "src" / "a.rs"
+    python = tmp_path / "tests" / "unit" / "ask" / "test_a.py"
+    for path in (rust, python):
+        path.parent.mkdir(parents=True)
+    rust.write_text(
+        "// slow: a grid\n#[test]\nfn marked() {}\n// fast\n#[test]\nfn unmarked() {}\n"
+    )
+    python.write_text(
+        '@pytest.mark.slow("a grid")\n@pytest.mark.parametrize(\n    "a", [1]\n)\n'
+        "def test_marked(a): ...\n\n\ndef test_unmarked(): ...\n"
+    )
+    rows = [(6.0, "crates/sim", f"b::{name}") for name in ("marked", "unmarked")]
+    rows += [(5.1, "tests/unit/ask", f"test_a::test_{name}") for name in ("marked[1]", "unmarked")]
+    rows += [(60, "tests/system/run", "test_b::test_c"), (5, "crates/sim", "b::quick")]
+    page = "".join(f"| {seconds} | {suite} | `{name}` |\n" for seconds, suite, name in rows)
+    assert list(unmarked_slow_tests(tmp_path, page)) == [
+        "crates/sim b::unmarked takes 6.0 s and does not say why",
+        "tests/unit/ask test_a::test_unmarked takes 5.1 s and does not say why",
+    ]
 
 
 def test_the_house_is_tidy(root):

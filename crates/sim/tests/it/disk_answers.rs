@@ -40,7 +40,8 @@ fn the_wait_for_a_random_sector_is_uniform_over_a_revolution() {
 
 #[test]
 fn a_sweeping_arm_gains_with_depth_as_the_reference_table_says() {
-    for (depth, expected) in [(1, 182.0), (2, 202.0), (4, 234.0), (8, 268.0), (16, 303.0), (32, 332.0), (64, 357.0)] {
+    let table = [(1, 182.0), (2, 202.0), (4, 234.0), (8, 268.0), (16, 303.0), (32, 332.0), (64, 357.0)];
+    for (depth, expected) in grid(&table) {
         let stream = StreamSpec { queue_depth: depth, ..StreamSpec::default() };
         let left = run(&spec(hdd(elevator(disk())), stream, for_time(600 * SECOND)));
         assert_close(left.sum("read.count") as f64 / 600.0, expected, 0.03, &format!("IOPS at depth {depth}"));
@@ -65,7 +66,7 @@ fn what_comes_first_under_the_head_is_served_first_as_the_reference_tables_say()
         (shortest_positioning(slow_disk(), for_ever), slow),
         (HddProfile { scheduling: elevator(disk()).scheduling, ..shortest_positioning(slow_disk(), for_ever) }, sweep),
     ] {
-        for (depth, expected) in table {
+        for (depth, expected) in grid(&table) {
             let stream = StreamSpec { queue_depth: depth, ..StreamSpec::default() };
             let left = run(&spec(hdd(profile.clone()), stream, for_time(600 * SECOND)));
             let what = format!("IOPS at depth {depth} of {:?}", profile.scheduling.value);
@@ -168,8 +169,9 @@ fn queued_streams_run_at_the_rate_of_the_medium() {
 fn one_stream_runs_at_the_rate_of_the_medium_whatever_its_length_depth_and_schedule() {
     let for_ever = 1_000_000 * SECOND;
     for profile in [disk(), elevator(disk()), shortest_positioning(disk(), for_ever)] {
-        for block in [64 << 10, 256 << 10, 512 << 10, 576 << 10, 1 << 20, 4 << 20] {
-            for (read, depth) in [1, 2, 4, 8, 32].map(|depth| (true, depth)).into_iter().chain([(false, 2), (false, 8)])
+        for block in grid(&[64 << 10, 256 << 10, 512 << 10, 576 << 10, 1 << 20, 4 << 20]) {
+            for (read, depth) in
+                grid(&[1, 2, 4, 8, 32]).into_iter().map(|depth| (true, depth)).chain([(false, 2), (false, 8)])
             {
                 let what = format!("{:?}, read {read}, {block} bytes at {depth}", profile.scheduling.value);
                 let profile = with_read_ahead(profile.clone(), 512 << 10);

@@ -119,7 +119,7 @@ fn erlang_wait(servers: u32, utilisation: f64) -> f64 {
 
 #[test]
 fn several_processors_with_random_work_wait_as_m_m_c() {
-    for (cores, utilisation) in [(1, 0.5), (2, 0.7), (4, 0.8), (8, 0.85)] {
+    for (cores, utilisation) in grid(&[(1, 0.5), (2, 0.7), (4, 0.8), (8, 0.85)]) {
         let service = 10_000.0;
         let rate = utilisation * f64::from(cores) / service * 1e9;
         // So many jobs that hardly ever two requests of one meet: a thread works on one processor at a time.
@@ -186,7 +186,7 @@ fn a_closed_loop_with_think_time_runs_as_mean_value_analysis_says() {
 
 #[test]
 fn a_saturated_host_does_as_much_as_its_processors_can() {
-    for cores in [1, 2, 5, 12] {
+    for cores in grid(&[1, 2, 5, 12]) {
         for (jobs, queue_depth) in [(16, 1), (16, 16), (48, 4)] {
             let mut model = host(cores, 10 * US);
             model.synchronous = path(6 * US, 0, 4 * US);
@@ -311,8 +311,8 @@ fn beside_siblings(seed: u64, writes_ns: Nanos) -> f64 {
 fn threads_that_never_sleep_work_as_fast_whatever_ran_before() {
     // Eight have a core each, eight share four.
     let expected = (8.0 + 8.0 / 1.6) / 10e-6;
-    for seed in 1..=4 {
-        for writes_ns in [0, 37 * MS, 100 * MS] {
+    for seed in grid(&[1, 2, 3, 4]) {
+        for writes_ns in grid(&[0, 37 * MS, 100 * MS]) {
             let found = beside_siblings(seed, writes_ns);
             assert_close(found, expected, 0.01, &format!("seed {seed}, after {writes_ns} ns of writes"));
         }

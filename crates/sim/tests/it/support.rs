@@ -21,6 +21,22 @@ use tameshi_workload::StreamSpec;
 pub const MS: Nanos = 1_000_000;
 pub const SECOND: Nanos = 1_000_000_000;
 
+/// Points of a grid that a test tries: the ends and the middle, or all with `TAMESHI_GRID=full`.
+///
+/// # Panics
+/// If `TAMESHI_GRID` is neither `small` nor `full`.
+pub fn grid<T: Clone>(points: &[T]) -> Vec<T> {
+    match std::env::var("TAMESHI_GRID").as_deref() {
+        Ok("full") => points.to_vec(),
+        Ok("small") | Err(_) => {
+            let mut places = vec![0, points.len() / 2, points.len() - 1];
+            places.dedup();
+            places.into_iter().map(|place| points[place].clone()).collect()
+        }
+        Ok(other) => panic!("TAMESHI_GRID: expected small or full, got {other}"),
+    }
+}
+
 pub fn sourced<T>(value: T) -> Sourced<T> {
     Sourced { value, source: "test".into(), fitted_on: None }
 }

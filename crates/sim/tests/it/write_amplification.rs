@@ -4,7 +4,7 @@
 //! 2012; Xiang and Kurkoski, arXiv 1110.4245). Any block at random: 1 / Sf. The best of d: the mean-field step of Van Houdt,
 //! SIGMETRICS 2013, solved here. Greedy: Monte Carlo of an independent simulator with 64 and 256 units in a block.
 
-use crate::support::assert_close;
+use crate::support::{assert_close, grid};
 use tameshi_base::Random;
 use tameshi_sim::device::flash::ftl::{Ftl, Shape};
 use tameshi_spec::profile::CleaningPolicy::{self, Choices, CostBenefit, Fifo, Greedy, Random as AnyBlock};
@@ -112,7 +112,7 @@ fn the_formulas_of_this_test_give_their_published_values() {
 
 #[test]
 fn first_come_first_reclaimed_meets_the_lambert_formula() {
-    for (spare, capacities) in [(0.10, 8), (0.20, 5), (0.40, 4)] {
+    for (spare, capacities) in grid(&[(0.10, 8), (0.20, 5), (0.40, 4)]) {
         check(Fifo, true, 64, spare, fifo_formula(spare), capacities);
     }
     check(Fifo, false, 64, 0.20, fifo_formula(0.20), 5);
@@ -120,21 +120,21 @@ fn first_come_first_reclaimed_meets_the_lambert_formula() {
 
 #[test]
 fn any_block_at_random_meets_one_over_the_spare() {
-    for (spare, capacities) in [(0.10, 8), (0.20, 5), (0.40, 4)] {
+    for (spare, capacities) in grid(&[(0.10, 8), (0.20, 5), (0.40, 4)]) {
         check(AnyBlock, true, 64, spare, 1.0 / spare, capacities);
     }
 }
 
 #[test]
 fn the_best_of_a_few_meets_the_mean_field_limit() {
-    for (spare, drawn) in [(0.10, 10), (0.10, 2), (0.28, 10), (0.28, 5)] {
+    for (spare, drawn) in grid(&[(0.10, 10), (0.10, 2), (0.28, 10), (0.28, 5)]) {
         check(Choices { drawn }, true, 64, spare, choices_mean_field(64, spare, drawn as i32), 6);
     }
 }
 
 #[test]
 fn greedy_meets_the_reference_table() {
-    for (spare, expected) in [(0.10, 4.827), (0.20, 2.601), (0.28, 1.943), (0.40, 1.455)] {
+    for (spare, expected) in grid(&[(0.10, 4.827), (0.20, 2.601), (0.28, 1.943), (0.40, 1.455)]) {
         check(Greedy, true, 64, spare, expected, 6);
     }
     check(Greedy, false, 64, 0.20, 2.601, 6);

@@ -1,0 +1,45 @@
+"""One call of each command in a process of its own, as a user's shell makes it."""
+
+from pathlib import Path
+
+import pytest
+from command import SMALL, tameshi_process
+
+from tameshi.cli import COMMANDS
+
+QUICK = SMALL.replace("repetitions = 2", "repetitions = 1")
+"""Words, exit status, and what is printed: on standard output if it ends well, else on error."""
+CALLS = {
+    "plan": (("plan", "s.toml"), 0, "small"),
+    "run": (("run", "s.toml", "--out", "again"), 0, "Report: "),
+    "report": (("report", "out"), 0, "Report: "),
+    "compare": (("compare", "out", "out"), 0, "same"),
+    "ask": (("ask",), 2, "--database-size"),
+    "fio": (("fio", "--name=a", "--size=1m", "--output-format=json"), 0, '"jobname": "a"'),
+    "calibrate": (("calibrate", "s.toml"), 2, "s.toml"),
+    "devices": (("devices",), 0, "sas-15k-146gb"),
+    "doctor": (("doctor", "--json"), 0, '"checks"'),
+    "verify": (("verify", "out"), 2, "out"),
+    "predictions": (("predictions", "--studies", "empty"), 0, "nothing to predict"),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a study and its results."""
+    place = tmp_path_factory.mktemp("smoke")
+    (place / "s.toml").write_text(QUICK)
+    (place / "empty").mkdir()
+    done = tameshi_process("run", "s.toml", "--out", "out", cwd=place)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_in_its_own_process_ends_as_told(folder: Path, name: str) -> None:
+    words, status, told = CALLS[name]
+    done = tameshi_process(*words, cwd=folder)
+    assert done.returncode == status, done.stderr
+    printed = done.stderr if status else done.stdout
+    assert told.lower() in printed.lower(), printed
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,115 @@
+"""Ready studies of databases, simulated at quick size: rates, ratios and the answer in words."""
+
+import re
+from pathlib import Path
+
+import pytest
+from command import results, tameshi
+
+STUDIES = Path(__file__).resolve().parents[3] / "studies"
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("mysql-disk-or-flash", "transaction.tpmc"),
+        ("pcie-ssd-mysql", "transaction.rate"),
+        ("key-update", "transaction.rate"),
+        ("pcie-ssd-mysql-failure", "transaction.tpmc"),
+        ("mirrored-ha", "transaction.rate"),
+        ("pcie-ssd-mysql-atomic", "transaction.tpmc"),
+    ],
+)
+def test_a_study_of_real_servers_is_simulated_as_it_stands(name, metric, quick_study):
+    planned = tameshi("plan", STUDIES / f"{name}.toml", "--world", "simulated")
+    assert planned.returncode == 0, planned.stderr
+    assert "can't be run" not in planned.stdout, planned.stdout
+    made = quick_study(name)
+    for cell in results(made.folder)["cells"]:
+        assert cell["runs"]["complete"] == 1
+        found = {e["metric"]: e["value"] for e in cell["estimates"]}
+        assert found[metric] > 0 or cell["phase"] != "tpcc", cell["levels"]
+    first_sentence_says(FIRST.get(name, []), made.printed)
+
+
+VALUE = r"[\d.]+(?: k)?(?: \([^()]*\))?"
+FACTOR = r"[\d.]+ ×(?: \([^()]*\))?"
+TIME = r"[\d.]+ [mµ]s"
+MAKES = f"makes {VALUE} transactions a second, {FACTOR} the {VALUE} of"
+AWAY = (
+    r"ha: the service is away for 2\.\d\d s \(model [\d.–]+ s\) and at nine tenths of its rate "
+    r"after [2-5]\.\d\d s \(model [\d.–]+ s\)"
+)
+YEARS = r"[\d.]+ \(model [\d.–]+\)"
+FIRST = {
+    "mirrored-ha": [
+        r"drive nand makes [\d.]+ × the transactions of optane",
+        r"configuration on memory pair makes [\d.]+ × the transactions of on memory",
+        r"configuration ha makes [\d.]+ × the transactions of single",
+        f"optane · {AWAY}",
+        f"nand · {AWAY}",
+    ],
+    "pcie-ssd-mysql": [
+        rf"[Ss]can · storage pcie takes [\d.]+ m?s .*, {FACTOR} the [\d.]+ m?s .* of sata",
+        f"TPC-C · storage pcie {MAKES} sata",
+    ],
+    "pcie-ssd-mysql-failure": [
+        f"{storage} · phase {phase} {MAKES} normal"
+        for storage in ("[Ss]ata", "pcie")
+        for phase in ("failed", "rebuilding")
+    ],
+    "pcie-ssd-mysql-atomic": [
+        f"[Pp]ages once {MAKES} twice",
+        rf"with pages once the drive lasts {YEARS} years, {FACTOR} the {YEARS} of twice",
+    ],
+    "flash-card-review-applications": [
+        *(
+            rf"[Cc]ard {card} makes [\d.]+ × the transactions of"
+            for card in ("es3000-1.2t", "p320h-700g")
+        ),
+        r"threads 32 makes [\d.]+ × the transactions of 2",
+        *(
+            rf"documents · card {card} takes {TIME} for a read or write, {FACTOR} the {TIME}"
+            for card in ("es3000-1.2t", "p320h-700g")
+        ),
+    ],
+}
+
+
+def first_sentence_says(patterns, shown):
+    """The first line of the answer tells each."""
+    (first,) = [line for line in shown.splitlines() if line.startswith("What each change does")]
+    for pattern in patterns:
+        assert re.search(pattern, first), (pattern, first)
+
+
+def test_cards_under_applications_are_compared_for_transactions_and_for_documents(quick_study):
+    name = "flash-card-review-applications"
+    first_sentence_says(FIRST[name], quick_study(name).printed)
+
+
+def test_a_standby_takes_over_and_the_ratios_of_the_pair_stand_beside_the_published(quick_study):
+    out = quick_study("mirrored-ha").folder
+    found = results(out)
+    ratios = {row["id"]: row["predicted"] for row in found["published"]}
+    assert set(ratios) == {"S3-0001", "S3-0002", "S3-0003", "S3-0006"}
+    assert 0 < ratios["S3-0001"] < 1 < ratios["S3-0002"]
+    pair = [
+        cell
+        for cell in found["cells"]
+        if cell["levels"]["configuration"] == "ha" and cell["phase"] == "failover"
+    ]
+    assert len(pair) == 2
+    for cell in pair:
+        (crash,) = [event for event in cell["database"] if event["kind"] == "crash"]
+        (outage,) = [event["outage"] for event in cell["database"] if event["kind"] == "outage"]
+        assert crash["how"] == "failover"
+        assert outage["first_success_ns"] - outage["first_error_ns"] > 1e9
+    others = [cell for cell in found["cells"] if cell not in pair]
+    kinds = {event["kind"] for cell in others for event in cell["database"]}
+    assert not kinds & {"crash", "outage"}, "they stand where they happened alone"
+    page = (out / "report.html").read_text()
+    assert re.search(r"failover to the standby at [^;]*; the server answered again", page)
+    for phase in ("update", "failover"):
+        assert f"{phase}: dirty pages in the buffer pool over time" in page.lower()
+        assert f"{phase}: checkpoint age" in page.lower()
