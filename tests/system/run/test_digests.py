@@ -43,7 +43,7 @@ def test_quick_study_keeps_its_digests(study: Path, quick_study: Callable[[str],
 
 
 def test_every_study_has_digests_and_no_other() -> None:
-    assert sorted(json.loads(KEPT.read_text())) == [path.stem for path in STUDIES]
+    assert set(json.loads(KEPT.read_text())) == {path.stem for path in STUDIES}
 
 
 @pytest.mark.parametrize("name", MEASURED_ONLY)

@@ -23,8 +23,8 @@ from command import (
 from tameshi import store
 from tameshi.events import read_events
 
-LONG = SMALL.replace('"120 ms"', '"8000 s"').replace('interval = "10 ms"', 'interval = "100 s"')
-"""Minutes of a modelled disk's work: some tenths of a second of ours."""
+LONG = SMALL.replace('"120 ms"', '"800 s"').replace('interval = "10 ms"', 'interval = "10 s"')
+"""Minutes of a modelled disk's work: a second or two of ours per run."""
 WHILE = {"simulated": LONG, "measured": SMALL.replace('"120 ms"', '"400 ms"')}
 
 
@@ -93,7 +93,7 @@ def test_a_measured_study_killed_at_random_moments_resumes(study, tmp_path):
 
 @pytest.mark.parametrize("world", ["simulated", "measured"])
 def test_ctrl_c_leaves_a_usable_partial_result_that_resumes(study, tmp_path, world):
-    text = WHILE[world].replace('"8000 s"', '"80000 s"').replace('"400 ms"', '"4 s"')
+    text = WHILE[world].replace('"800 s"', '"80000 s"').replace('"400 ms"', '"4 s"')
     path, out = study(text.replace("repetitions = 2", "repetitions = 1")), tmp_path / "out"
     options = ["--world", world, *([f"--on=disk={tmp_path}"] if world == "measured" else [])]
     process = start("run", path, *options, "--out", out, "--jobs", "1")
