@@ -9,30 +9,44 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := $(VENV)/packages.stamp
 PROJECT := $(VENV)/project.stamp
-SOURCES := $(shell find crates -not -name '*.md') Cargo.toml Cargo.lock pyproject.toml
+SOURCES := $(shell find crates -path '*/src/*' -o -name Cargo.toml -o -name build.rs) Cargo.toml Cargo.lock pyproject.toml
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help demo test soak bench lint train predictions setup lock gen format clean
+# Tests run in an environment of their own: same packages, but compiled modules of the dev profile.
+TESTS := build/test-env
+PYTEST := $(TESTS)/bin/python -m pytest
+CHECKED := -p tameshi-base -p tameshi-record -p tameshi-spec -p tameshi-workload
+# One selection of packages and targets in every call: another one has other features, and builds all again.
+RUST := --workspace --locked --quiet --lib --bins --tests
+
+.PHONY: help demo check test test-system soak timings bench lint mutants predictions setup lock gen format clean
+.PHONY: test-packages test-env test-build rust-tests
 help: ## this list
-	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
 
 demo: setup ## a first study, measured and simulated, with its report
 	@mkdir -p build
-	@sync # What the build has left to be written would be written beside the measurement.
+	@sync # Else the build's output would be written beside the measurement.
 	$(BIN)/tameshi run studies/first-look.toml --world measured --world simulated \
 	    --on disk=build/first-look --out build/first-look-results --fresh
 
-# Examples are linted, not built for tests: they measure, and take two minutes to optimise.
-test: setup ## every test but the long ones
-	@scripts/debian-packages requirements/debian-test.txt
-	cargo test --workspace --locked --quiet --lib --bins --tests
-	cargo test --workspace --locked --quiet --doc
-	cargo build --quiet --locked -p tameshi-spec --example schemas
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+check: lint test-build ## on each save: formats, lints, types, unit tests (2 min)
+	cargo test $(RUST) $(CHECKED)
+	$(PYTEST) tests/unit
 
-soak: setup ## the long tests
-	@scripts/debian-packages requirements/debian-test.txt
-	cargo test --workspace --locked --quiet -- --ignored
-	$(BIN)/python -m pytest -m soak --timeout=7200
+test: test-packages lint rust-tests ## on each commit: check, simulator, guard, a real server, a browser (10 min)
+	$(PYTEST) tests/unit tests/process
+
+test-system: test-packages rust-tests ## on each landing: test, servers, crashes, kills, fio's examples, studies (20 min)
+	$(PYTEST) tests
+
+soak: test-packages test-build ## everything on full grids, with every seed, kill and study (hours)
+	TAMESHI_GRID=full cargo test $(RUST) -- --include-ignored
+	cargo test --workspace --locked --quiet --doc
+	TAMESHI_GRID=full $(PYTEST) tests -m 'soak or not soak' --timeout=7200
+
+timings: test-packages test-env ## how long each test takes, into docs/validation/test-times.md
+	scripts/timings
 
 bench: setup ## every benchmark in bench/
 	@scripts/debian-packages requirements/debian-test.txt
@@ -49,9 +63,6 @@ lint: $(PACKAGES) ## formats, lints and types
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
 
-train: setup ## the compiler learns anew which way the simulator's branches go
-	scripts/train
-
 predictions: setup ## runs the studies of published figures, and writes what we predict
 	$(BIN)/tameshi predictions
 
@@ -65,12 +76,29 @@ $(PACKAGES): requirements/dev.txt
 	@touch $@
 
 $(PROJECT): export RUSTFLAGS += $(shell scripts/rustflags)
-$(PROJECT): $(PACKAGES) $(SOURCES) $(wildcard pgo/*.profdata)
+$(PROJECT): $(PACKAGES) $(SOURCES)
 	PATH="$(abspath $(BIN)):$$PATH" pip install --quiet --disable-pip-version-check \
 	    --no-deps --no-build-isolation --editable .
 	cargo build --release --quiet --locked -p tameshi-oltp-py
-	cp --remove-destination $${CARGO_TARGET_DIR:-target}/release/lib_oltp.so python/tameshi/_oltp.abi3.so
+	cp --remove-destination $(TARGET)/release/lib_oltp.so python/tameshi/_oltp.abi3.so
 	@touch $@
+
+test-packages:
+	@scripts/debian-packages requirements/debian-test.txt
+
+test-env: $(TESTS)/stamp
+$(TESTS)/stamp: $(PACKAGES) scripts/test-environment
+	scripts/test-environment $(VENV) $(TESTS)
+	@touch $@
+
+# Cargo finds out by itself that a change of tests leaves the modules as they are.
+test-build: test-env
+	cargo build $(RUST)
+	cp --update --remove-destination $(TARGET)/debug/lib_tameshi.so $(TARGET)/debug/lib_oltp.so $(TESTS)/compiled
+
+rust-tests: test-build
+	cargo test $(RUST)
+	cargo test --workspace --locked --quiet --doc
 
 format: $(PACKAGES) ## formats the sources
 	cargo fmt --all

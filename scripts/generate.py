@@ -4,7 +4,7 @@
 
 reads the JSON schemas in the folder SCHEMAS (written by `cargo run -p tameshi-spec --example
 schemas`), writes the module TYPES and the pages of the folder PAGES. `make gen` runs both;
-`tests/house/test_generated.py` fails when what is committed is stale.
+`tests/process/house/test_generated.py` fails when what is committed is stale.
 """
 
 from __future__ import annotations

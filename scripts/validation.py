@@ -5,7 +5,8 @@
 `--run` runs the tests of `tameshi-sim` anew and keeps what they held against known answers in
 docs/validation/known-answers.csv and calibration-tests.csv; `--run-long` also the long grids.
 Without either the page is made from the files as they are, from calibration.csv (`make
-predictions`) and from `published/`. `tests/devices/test_validation_page.py` fails when it is stale.
+predictions`) and from `published/`. `tests/unit/devices/test_validation_page.py` fails when it is
+stale.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ PROMISES = (
     (
         "Effective beside nominal over-provisioning in record and report",
         f"`{IT}/flash.rs::the_record_tells_what_the_flash_went_through`, "
-        "`tests/report/test_endurance_shown.py::"
+        "`tests/unit/report/test_endurance_shown.py::"
         "test_each_storage_shows_amplification_both_spares_and_life`",
     ),
     (
@@ -88,7 +89,7 @@ PROMISES = (
     (
         "Calibration figures within 5 %, or excepted with the reason",
         f"`{IT}/calibration.rs::published_figures_are_met`, "
-        "`tests/devices/test_calibration.py::"
+        "`tests/unit/devices/test_calibration.py::"
         "test_every_calibration_figure_is_held_by_a_test_reproduced_by_a_study_or_excepted`",
     ),
     (
@@ -99,9 +100,9 @@ PROMISES = (
     ),
     (
         "The studies of drives give byte-identical results",
-        "`tests/run/test_drive_studies.py::"
+        "`tests/system/run/test_drive_studies.py::"
         "test_a_study_of_drives_made_small_gives_the_same_results_again`, "
-        "`tests/run/test_drive_studies.py::"
+        "`tests/system/run/test_drive_studies.py::"
         "test_a_quick_study_of_drives_gives_the_same_results_on_every_run` (long)",
     ),
     (

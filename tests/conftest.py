@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["loop_devices", "server_fixtures", "study_files"]
+
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
 

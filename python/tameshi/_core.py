@@ -154,7 +154,7 @@ def size_bytes(size: str) -> int:
 
 
 def core_hash() -> str:
-    """Hash of the sources that decide a simulated result."""
+    """Hash of the code that decides a simulated result, without comments and tests."""
     return _tameshi.core_hash()
 
 

@@ -66,8 +66,8 @@ class SealedRun:
 def identity(spec: RunSpec, environment: Mapping[str, Any]) -> str:
     """What makes two runs the same: the canonical spec, profiles included, and what it ran on.
 
-    `environment` is the part that counts: of a simulated run the hash of the core, of a measured
-    one machine, target and server.
+    `environment` is the part that counts: of a simulated run the hash of the core's code, of a
+    measured one machine, target and server.
     """
     parts = {"spec": json.loads(_core.to_json(spec)), "environment": environment}
     canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -167,7 +167,7 @@ fn size_bytes(size: &str) -> PyResult<u64> {
     tameshi_base::Size::parse(size).map(|size| size.0).map_err(CoreError::new_err)
 }
 
-/// Hash of the sources that decide a simulated result.
+/// Hash of the code that decides a simulated result, without comments and tests.
 #[pyfunction]
 fn core_hash() -> &'static str {
     env!("TAMESHI_CORE_HASH")

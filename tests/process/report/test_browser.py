@@ -1,0 +1,161 @@
+"""The page in headless Chromium: offline, silent, drawn, and usable by keyboard."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import first_look
+import offers
+import pytest
+
+from tameshi.report.html import write_report
+from tameshi.report.inputs import ReportInputs
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium here")
+
+selenium = pytest.importorskip("selenium")
+from selenium import webdriver  # noqa: E402
+from selenium.webdriver.chrome.service import Service  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+
+FLAGS = (
+    "--headless=new --no-sandbox --disable-gpu --no-first-run --disable-background-networking"
+    " --disable-component-update --disable-sync --window-size=1200,900 --allow-file-access"
+)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for flag in FLAGS.split():
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
+    yield driver
+    driver.quit()
+
+
+def open_page(browser: webdriver.Chrome, path: Path, lang: str) -> list[str]:
+    """Opens a fresh report and returns every address that was asked for."""
+    write_report(path, first_look.inputs(first_look.blemished()), lang)
+    browser.get_log("browser")
+    browser.get_log("performance")
+    browser.get(path.as_uri())
+    events = (json.loads(e["message"])["message"] for e in browser.get_log("performance"))
+    return [
+        event["params"]["request"]["url"]
+        for event in events
+        if event["method"] == "Network.requestWillBeSent"
+    ]
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_the_page_draws_itself_without_network(
+    browser: webdriver.Chrome, tmp_path: Path, lang: str
+) -> None:
+    path = tmp_path / f"{lang}.html"
+    asked = open_page(browser, path, lang)
+    assert browser.execute_script("return document.documentElement.dataset.ready") == "yes"
+    assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
+    fetched = browser.execute_script(
+        "return performance.getEntriesByType('resource').map((e) => e.name)"
+    )
+    assert [name for name in fetched if not name.startswith("data:")] == []
+    assert browser.get_log("browser") == []
+    drawn = browser.execute_script(
+        "return [...document.querySelectorAll('.plot')].map("
+        "(p) => p.querySelectorAll('.trace, .bars .point').length)"
+    )
+    assert len(drawn) == 8 and all(drawn)
+    browser.save_screenshot(str(tmp_path / f"{lang}.png"))
+    assert (tmp_path / f"{lang}.png").stat().st_size > 20_000
+
+
+def test_keyboard_alone_reaches_the_results_and_the_theme(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    open_page(browser, tmp_path / "keys.html", "en")
+    focused = "return document.activeElement.textContent"
+    background = "return getComputedStyle(document.documentElement).backgroundColor"
+    axis = "return getComputedStyle(document.querySelector('.plot .xtick text')).fill"
+
+    def press(key: str) -> None:
+        browser.switch_to.active_element.send_keys(key)
+
+    press(Keys.TAB)
+    assert browser.execute_script(focused) == "Skip to the results"
+    press(Keys.TAB)
+    assert browser.execute_script(focused) == "Dark theme"
+    outline = "return getComputedStyle(document.activeElement).outlineStyle"
+    assert browser.execute_script(outline) == "solid"
+    before = [browser.execute_script(script) for script in (background, axis)]
+    press(Keys.ENTER)
+    after = [browser.execute_script(script) for script in (background, axis)]
+    assert before[0] != after[0] and before[1] != after[1]
+    assert browser.execute_script(focused) == "Light theme"
+    press(Keys.SPACE)
+    assert [browser.execute_script(script) for script in (background, axis)] == before
+
+
+def test_paper_is_light_and_whole(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    open_page(browser, tmp_path / "print.html", "en")
+    browser.execute_script("document.getElementById('theme').click()")
+    browser.execute_script(
+        "addEventListener('beforeprint', () => { window.printed = ["
+        "document.documentElement.dataset.theme,"
+        "document.querySelectorAll('details:not([open])').length] })"
+    )
+    pdf = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
+    assert base64.b64decode(pdf["data"]).startswith(b"%PDF")
+    assert browser.execute_script("return window.printed") == ["light", 0]
+    assert browser.execute_script("return document.documentElement.dataset.theme") == "dark"
+
+
+def test_the_tables_are_there_without_scripts(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        open_page(browser, tmp_path / "still.html", "en")
+        assert "Random read reaches" in browser.page_source
+        assert browser.find_element("css selector", "noscript p").is_displayed()
+        assert not browser.find_element("id", "theme").is_displayed()
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a_table_of_storages_with_four_quantities_fits_a_window(
+    browser: webdriver.Chrome, tmp_path: Path, lang: str
+) -> None:
+    found = offers.results()
+    found["cells"] += [
+        cell | {"phase": "more", "windows": {"more": 1.0}}
+        for cell in copy.deepcopy(found["cells"])
+        if cell["phase"] == "small"
+    ]
+    for cell in found["cells"]:
+        for told in cell["estimates"]:
+            ends = {"low": told["value"] * 0.989, "high": told["value"] * 1.011}
+            told |= {"window": cell["phase"], "sampling": ends | {"runs": 5}}
+    for phase, metric in (("small", "read.iops"), ("large", "read.bandwidth")):
+        told = {"id": phase, "phase": phase, "metric": metric, "unit": "", "published": 110e6}
+        found["published"].append(found["published"][0] | told)
+    path = tmp_path / "offers.html"
+    write_report(path, ReportInputs(results=found), lang)
+    width = browser.get_window_size()["width"]
+    browser.set_window_size(1400, 900)
+    browser.get(path.as_uri())
+    shown = browser.execute_script(
+        "const table = document.getElementById('table-offers');"
+        "return [table.parentElement.scrollWidth - table.parentElement.clientWidth,"
+        " table.querySelectorAll('tbody tr:first-child td').length]"
+    )
+    browser.set_window_size(width, 900)
+    assert shown == [0, 12]

@@ -1,0 +1,29 @@
+"""The ready study of interference, simulated: what disturbs a commit stands in its report."""
+
+from pathlib import Path
+
+from command import results, tameshi
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def tails(found: dict, phase: str) -> dict[str, float]:
+    """p99.9 of commits by stream, ns."""
+    cell = next(cell for cell in found["cells"] if cell["phase"] == phase)
+    wanted = (e for e in cell["estimates"] if e["metric"] == "commit.latency.p999")
+    return {estimate["subject"]: estimate["value"] for estimate in wanted}
+
+
+def test_what_disturbs_a_commit_stands_in_the_report_of_the_interference_study(tmp_path):
+    study = ROOT / "studies" / "interference.toml"
+    done = tameshi("run", study, "--quick", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    found = results(tmp_path / "out")
+    assert len({cell["phase"] for cell in found["cells"]}) == 5 + 10 + 1
+    alone, beside = tails(found, "log")["log"], tails(found, "log-compaction")["log"]
+    assert beside > 1.5 * alone, "compaction delays commits"
+    report = tameshi("report", tmp_path / "out", "--format", "md").stdout
+    matrix = report.split("## Who disturbs whom")[1].split("## ")[0]
+    (row,) = (line for line in matrix.splitlines() if line.startswith("| log · commit |"))
+    assert row.count("|") == 9
+    assert f"({beside / alone:.3g}"[:4] in row

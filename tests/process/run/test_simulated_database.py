@@ -1,0 +1,364 @@
+"""A database in the simulated world, through the command line."""
+
+import re
+from pathlib import Path
+
+import pytest
+from command import results, tameshi
+from layouts import SYSBENCH, TPCC_MYSQL, mismatch
+
+STUDIES = Path(__file__).resolve().parents[3] / "studies"
+
+STUDY = """
+title = "Flash or a large buffer pool"
+question = "Does a large pool do what flash does?"
+[axis.storage]
+disk = { use.storage = "disk" }
+flash = { use.storage = "flash" }
+[axis.pool]
+small = { engine.mysql.buffer_pool = "5 MiB" }
+large = { engine.mysql.buffer_pool = "1 GiB" }
+[storage.disk]
+device = "sas-15k-146gb"
+size = "8 GB"
+[storage.flash]
+device = "es3000-1.2t"
+size = "8 GB"
+[host]
+profile = "2x-xeon-e5620-rhel5"
+[engine.mysql]
+version = "5.7.18"
+redo_log = "256 MiB"
+flush_method = "O_DIRECT"
+[workload.tpcc]
+warehouses = 2
+clients = 8
+manner = "tpcc-mysql"
+[phase.run]
+workload = ["tpcc"]
+until = { time = "4 s" }
+[run]
+start = "cold"
+interval = "1 s"
+repetitions = 1
+"""
+
+
+def test_pool_and_storage_matter_and_the_report_says_what_limits(study, tmp_path):
+    out = tmp_path / "out"
+    done = tameshi("run", study(STUDY), "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for cell in results(out)["cells"]:
+        levels = cell["levels"]["storage"], cell["levels"]["pool"]
+        found[levels] = {(e["subject"], e["metric"]): e["value"] for e in cell["estimates"]}
+    assert len(found) == 4
+    rates = {levels: values["tpcc", "statement.rate"] for levels, values in found.items()}
+    assert rates["disk", "small"] < rates["flash", "small"] < rates["flash", "large"]
+    for values in found.values():
+        assert 0 < values["server", "server.hit_ratio"] <= 1
+        assert values["tpcc.new_order", "transaction.tpmc"] > 0
+        shares = [v for (_, metric), v in values.items() if metric.startswith("server.time_")]
+        assert abs(sum(shares) - 1) < 1e-9
+    assert found["disk", "small"]["server", "server.time_page_reads"] > 0.3
+    assert "hit ratio" in (out / "report.html").read_text()
+    told = tameshi("report", out, "--format", "md").stdout
+    for (storage, pool), values in found.items():
+        shares = {
+            metric.removeprefix("server.time_"): value
+            for (_, metric), value in values.items()
+            if metric.startswith("server.time_")
+        }
+        most = max(shares, key=lambda name: shares[name])
+        words = f"{LIMITS[most]}, {round(100 * shares[most])} %"
+        for text in (told, plain_text((out / "report.html").read_text())):
+            (line,) = re.findall(rf"^.*run · {storage}, {pool} *\|.*{words} *\|.*$", text, re.M)
+            assert len(re.findall(r"\d %", line)) > len(shares), "all shares, and how busy"
+            assert most == "processor" or f" of {storage}, " in line, line
+
+
+def test_a_pool_and_a_log_below_the_least_are_what_the_server_has_and_told(study, tmp_path):
+    out = tmp_path / "out"
+    small = STUDY.replace('"5 MiB"', '"0 B"').replace('"256 MiB"', '"512 KiB"')
+    small = small.replace("disk = { use", "# disk = { use").replace('"4 s"', '"500 ms"')
+    done = tameshi(
+        "run", study(small.replace('interval = "1 s"', 'interval = "100 ms"')), "--out", out
+    )
+    assert done.returncode == 0, done.stderr
+    of = {cell["levels"]["pool"]: cell for cell in results(out)["cells"]}
+    log = "the redo log is 1 MiB, the least there is, not 512 KiB"
+    assert log in of["large"]["verdict"]["reasons"]
+    assert not any("pool" in reason for reason in of["large"]["verdict"]["reasons"])
+    pool = "the buffer pool is 5 MiB, the least there is, not 0 B"
+    assert {pool, log} <= set(of["small"]["verdict"]["reasons"])
+    assert all(each["model"] for each in of["small"]["estimates"] if 0 < each["value"] < 1)
+    assert pool in (out / "report.html").read_text()
+
+
+LIMITS = {"processor": "processors", "page_reads": "page reads", "free_pages": "free pages"}
+
+
+def plain_text(page: str) -> str:
+    """A page's tables, a row a line with bars between its cells."""
+    rows = re.findall(r"<tr.*?</tr>", page, re.S)
+    cells = ("|".join(re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)) for row in rows)
+    return "\n".join(
+        re.sub(r"<[^>]*>|\s+(?=\s)", "", f"{row}|").replace("\n", " ") for row in cells
+    )
+
+
+def test_simulated_runs_read_as_other_tools_reports(study, tmp_path):
+    axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
+    text = STUDY.replace(axes, 'use.storage = "flash"\n').replace(
+        "warehouses = 2", "warehouses = 1"
+    )
+    out = tmp_path / "out"
+    done = tameshi("run", study(text), "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    found = {(e["subject"], e["metric"]): e["value"] for e in cell["estimates"]}
+    told = tameshi("report", out, "--format", "tpcc-mysql")
+    assert told.returncode == 0, told.stderr
+    layout = [p.replace(r"STOPPING THREADS\.\.", r"STOPPING THREADS\.{8}") for p in TPCC_MYSQL]
+    assert mismatch(layout, told.stdout) == ""
+    tpmc = float(told.stdout.split("<TpmC>")[1].split()[0])
+    assert tpmc == pytest.approx(found["tpcc.new_order", "transaction.tpmc"], rel=1e-3)
+    told = tameshi("report", out, "--format", "sysbench")
+    assert mismatch(SYSBENCH, told.stdout) == ""
+    events = int(re.search(r"number of events: +(\d+)", told.stdout)[1])
+    mean = float(re.search(r"events \(avg/stddev\): +([\d.]+)/", told.stdout)[1])
+    assert 8 * mean == pytest.approx(events, abs=8)
+
+
+def test_the_record_names_the_mode_and_the_command_line_has_all_of_it_simulated(study, tmp_path):
+    axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
+    text = STUDY.replace(axes, 'use.storage = "flash"\n').replace("2\nclients", "1\nclients")
+    text = text.replace('start = "cold"', 'start = "warm"\nmode = "fast"').replace("4 s", "120 s")
+    told = {}
+    for mode, options in {"fast": [], "exact": ["--exact"]}.items():
+        out = tmp_path / mode
+        done = tameshi("run", study(text), "--world", "simulated", *options, "--out", out)
+        assert done.returncode == 0, done.stderr
+        (cell,) = results(out)["cells"]
+        (told[mode],) = (event for event in cell["database"] if event["kind"] == "simulated")
+        assert told[mode]["mode"] == mode
+        report = (out / "report.html").read_text()
+        assert ("exact mode: all 120 s were simulated" in report) == (mode == "exact")
+        assert ("of 120 s were simulated" in report) == (mode == "fast")
+    assert told["exact"]["simulated_ns"] == 120e9 == told["exact"]["whole_ns"]
+    assert told["fast"]["simulated_ns"] < 80e9
+    assert told["exact"]["pace"] == 1
+    assert 0.95 <= told["fast"]["pace"] <= 1.05
+
+
+def test_what_the_model_does_not_know_is_refused_by_name(study, tmp_path):
+    text = STUDY.replace('flush_method = "O_DIRECT"', "")
+    done = tameshi("run", study(text), "--world", "simulated", "--out", tmp_path / "out")
+    assert done.returncode != 0
+    assert "engine.mysql.flush_method" in done.stderr
+    unknown = STUDY.replace('version = "5.7.18"', 'version = "3.23"')
+    done = tameshi("run", study(unknown), "--world", "simulated", "--out", tmp_path / "out")
+    assert done.returncode != 0
+    assert "5.5" in done.stderr and "engine.mysql.version" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [
+        ("mysql-disk-or-flash", "transaction.tpmc"),
+        ("pcie-ssd-mysql", "transaction.rate"),
+        ("key-update", "transaction.rate"),
+        ("pcie-ssd-mysql-failure", "transaction.tpmc"),
+        ("mirrored-ha", "transaction.rate"),
+        ("pcie-ssd-mysql-atomic", "transaction.tpmc"),
+    ],
+)
+def test_a_study_of_real_servers_is_simulated_as_it_stands(name, metric, tmp_path):
+    path = STUDIES / f"{name}.toml"
+    planned = tameshi("plan", path, "--world", "simulated")
+    assert planned.returncode == 0, planned.stderr
+    assert "can't be run" not in planned.stdout, planned.stdout
+    out = tmp_path / "out"
+    done = tameshi("run", path, "--quick", "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    for cell in results(out)["cells"]:
+        assert cell["runs"]["complete"] == 1
+        found = {e["metric"]: e["value"] for e in cell["estimates"]}
+        assert found[metric] > 0 or cell["phase"] != "tpcc", cell["levels"]
+    first_sentence_says(FIRST.get(name, []), done.stdout)
+
+
+VALUE = r"[\d.]+(?: k)?(?: \([^()]*\))?"
+FACTOR = r"[\d.]+ ×(?: \([^()]*\))?"
+TIME = r"[\d.]+ [mµ]s"
+MAKES = f"makes {VALUE} transactions a second, {FACTOR} the {VALUE} of"
+AWAY = (
+    r"ha: the service is away for 2\.\d\d s \(model [\d.–]+ s\) and at nine tenths of its rate "
+    r"after [2-5]\.\d\d s \(model [\d.–]+ s\)"
+)
+YEARS = r"[\d.]+ \(model [\d.–]+\)"
+FIRST = {
+    "mirrored-ha": [
+        r"drive nand makes [\d.]+ × the transactions of optane",
+        r"configuration on memory pair makes [\d.]+ × the transactions of on memory",
+        r"configuration ha makes [\d.]+ × the transactions of single",
+        f"optane · {AWAY}",
+        f"nand · {AWAY}",
+    ],
+    "pcie-ssd-mysql": [
+        rf"[Ss]can · storage pcie takes [\d.]+ m?s .*, {FACTOR} the [\d.]+ m?s .* of sata",
+        f"TPC-C · storage pcie {MAKES} sata",
+    ],
+    "pcie-ssd-mysql-failure": [
+        f"{storage} · phase {phase} {MAKES} normal"
+        for storage in ("[Ss]ata", "pcie")
+        for phase in ("failed", "rebuilding")
+    ],
+    "pcie-ssd-mysql-atomic": [
+        f"[Pp]ages once {MAKES} twice",
+        rf"with pages once the drive lasts {YEARS} years, {FACTOR} the {YEARS} of twice",
+    ],
+    "flash-card-review-applications": [
+        *(
+            rf"[Cc]ard {card} makes [\d.]+ × the transactions of"
+            for card in ("es3000-1.2t", "p320h-700g")
+        ),
+        r"threads 32 makes [\d.]+ × the transactions of 2",
+        *(
+            rf"documents · card {card} takes {TIME} for a read or write, {FACTOR} the {TIME}"
+            for card in ("es3000-1.2t", "p320h-700g")
+        ),
+    ],
+}
+
+
+def first_sentence_says(patterns, shown):
+    """The first line of the answer tells each."""
+    (first,) = [line for line in shown.splitlines() if line.startswith("What each change does")]
+    for pattern in patterns:
+        assert re.search(pattern, first), (pattern, first)
+
+
+def test_cards_under_applications_are_compared_for_transactions_and_for_documents(tmp_path):
+    path = STUDIES / "flash-card-review-applications.toml"
+    out = tmp_path / "out"
+    done = tameshi("run", path, "--quick", "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    first_sentence_says(FIRST[path.stem], done.stdout)
+
+
+CRASH = STUDY.replace(
+    "[run]",
+    '[event.killed]\nat = "1 s"\nphase = "run"\nkill = {}\n'
+    '[event.dark]\nat = "5 s"\nphase = "run"\npower_cut = {}\n[run]',
+)
+
+
+def test_crashes_are_simulated_and_the_report_tells_outage_recovery_and_ledger(study, tmp_path):
+    text = CRASH.replace('disk = { use.storage = "disk" }\n', "").replace("[axis.pool]\n", "")
+    text = text.replace('large = { engine.mysql.buffer_pool = "1 GiB" }\n', "")
+    text = text.replace('time = "4 s"', 'time = "9 s"')
+    text = text.replace('small = { engine.mysql.buffer_pool = "5 MiB" }\n', "")
+    out = tmp_path / "out"
+    done = tameshi("run", study(text), "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    told = {
+        kind: [e for e in cell["database"] if e["kind"] == kind] for kind in ("crash", "outage")
+    }
+    assert [(e["event"], e["how"]) for e in told["crash"]] == [
+        ("killed", "kill"),
+        ("dark", "power_cut"),
+    ]
+    assert len(told["outage"]) >= 1
+    for event in [*told["crash"], *told["outage"]]:
+        assert event["model"].keys() & {"away_ns", "first_success_ns"}
+        assert {of["validated_on"] for of in event["model"].values()} == {"nothing"}
+    assert cell["endurance"][0]["model"]["life_years"]["high"] > cell["endurance"][0]["life_years"]
+    (check,) = [e for e in cell["database"] if e["kind"] == "check"]
+    assert check["ledger"]["acknowledged"] > 100
+    assert (check["ledger"]["lost"], check["holds"]) == (0, True)
+    shown = (out / "report.html").read_text()
+    told_of = ("killed (kill -9)", "power cut at", "pages were read", "first error at")
+    for said in (*told_of, "nine tenths of the rate", "not validated"):
+        assert said in shown, said
+
+
+def test_a_restart_is_simulated_and_the_report_tells_shutdown_outage_and_what_came_back(
+    study, tmp_path
+):
+    axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
+    text = STUDY.replace(axes, 'use.storage = "flash"\n').replace('time = "4 s"', 'time = "6 s"')
+    text += '[event.upgrade]\nat = "1 s"\nphase = "run"\nrestart = { down = "500 ms" }\n'
+    out = tmp_path / "out"
+    done = tameshi("run", study(text), "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    told = {event["kind"]: event for event in cell["database"]}
+    restart, loaded = told["restart"], told["pool_loaded"]
+    assert restart["event"] == loaded["event"] == "upgrade" and restart["back"]
+    assert (restart["pages"], restart["log_bytes"]) == (0, 0) and restart["pages_flushed"] > 0
+    assert restart["away_ns"] >= restart["shutdown_ns"] + restart["recovery_ns"] + 500_000_000
+    assert loaded["pages"] <= loaded["listed"] == restart["pages_listed"]
+    assert told["check"]["holds"] and told["check"]["ledger"]["lost"] == 0
+    assert told["outage"]["outage"]["first_success_ns"] > told["outage"]["outage"]["first_error_ns"]
+    assert next(h["kind"] for s in cell["timeline"] for h in s["happened"]) == "restart"
+    shown = (out / "report.html").read_text()
+    assert restart["model"].keys() == {"shutdown_ns", "away_ns", "recovery_ns"}
+    for said in ("shut down at", "pages listed were read back", "first error at", "not validated"):
+        assert said in shown, said
+
+
+def test_a_drive_dies_and_is_filled_during_tpcc_and_the_report_tells_the_service(study, tmp_path):
+    text = STUDY[: STUDY.index("[axis")] + STUDY[STUDY.index("[storage.disk]") :]
+    text = text.replace(
+        'device = "sas-15k-146gb"\nsize = "8 GB"',
+        'size = "8 GB"\nraid1 = { members = 2, device = "es3000-1.2t" }',
+    )
+    text = text[: text.index("[storage.flash]")] + text[text.index("[host]") :]
+    text += '[event.dies]\nat = "1 s"\nfail = { member = 1 }\n'
+    text += '[event.replaced]\nat = "2 s"\nreplace = { member = 1 }\n'
+    out = tmp_path / "out"
+    done = tameshi("run", study(text), "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    (cell,) = results(out)["cells"]
+    rates = [
+        stream["operations"]["transaction"]["rate"]
+        for stretch in cell["timeline"]
+        for stream in stretch["streams"]
+    ]
+    assert len(rates) == 3 and all(rate > 0 for rate in rates)
+    assert any(stretch["rebuilds"] for stretch in cell["timeline"])
+    shown = (out / "report.html").read_text()
+    assert "member 1 of disk" in shown and "TPC-C" in shown
+
+
+def test_a_standby_takes_over_and_the_ratios_of_the_pair_stand_beside_the_published(tmp_path):
+    out = tmp_path / "out"
+    path = STUDIES / "mirrored-ha.toml"
+    done = tameshi("run", path, "--quick", "--world", "simulated", "--out", out)
+    assert done.returncode == 0, done.stderr
+    found = results(out)
+    ratios = {row["id"]: row["predicted"] for row in found["published"]}
+    assert set(ratios) == {"S3-0001", "S3-0002", "S3-0003", "S3-0006"}
+    assert 0 < ratios["S3-0001"] < 1 < ratios["S3-0002"]
+    pair = [
+        cell
+        for cell in found["cells"]
+        if cell["levels"]["configuration"] == "ha" and cell["phase"] == "failover"
+    ]
+    assert len(pair) == 2
+    for cell in pair:
+        (crash,) = [event for event in cell["database"] if event["kind"] == "crash"]
+        (outage,) = [event["outage"] for event in cell["database"] if event["kind"] == "outage"]
+        assert crash["how"] == "failover"
+        assert outage["first_success_ns"] - outage["first_error_ns"] > 1e9
+    others = [cell for cell in found["cells"] if cell not in pair]
+    kinds = {event["kind"] for cell in others for event in cell["database"]}
+    assert not kinds & {"crash", "outage"}, "they stand where they happened alone"
+    page = (out / "report.html").read_text()
+    assert re.search(r"failover to the standby at [^;]*; the server answered again", page)
+    for phase in ("update", "failover"):
+        assert f"{phase}: dirty pages in the buffer pool over time" in page.lower()
+        assert f"{phase}: checkpoint age" in page.lower()

@@ -1,0 +1,118 @@
+"""Makes database servers for tests: small, private, on places that their users can reach."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fake import PROGRAM, FakeProduct
+
+from tameshi._core import Oltp, database_target
+from tameshi.servers.catalog import PRODUCTS
+from tameshi.servers.private import PrivateServer, prepare_directory
+from tameshi.servers.shape import Product
+from tameshi.spec_types import Engine
+
+SUPPORT = Path(__file__).parent
+SIZE = 8 << 20
+SMALL = {
+    "mariadb": {"redo_log": "8 MiB", "buffer_pool": "16 MiB"},
+    "postgresql": {"redo_log": "64 MiB", "buffer_pool": "16 MiB"},
+    "sqlite": {"options": {"journal_mode": "WAL"}},
+}
+SERVED = ["fake", "mariadb", "postgresql"]
+ALL = [*SERVED, "sqlite"]
+
+
+def product_of(name: str) -> Product:
+    return FakeProduct() if name == "fake" else PRODUCTS[name]
+
+
+def engine_of(name: str, **settings: object) -> Engine:
+    return Engine.model_validate(SMALL.get(name, {}) | settings)
+
+
+@contextmanager
+def place_for_all(inside: Path | None = None) -> Iterator[Path]:
+    """A folder that every user may reach; it goes at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="tameshi-test-", dir=inside))
+    folder.chmod(0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@dataclass
+class Maker:
+    """Makes instances with a database in it, and takes them down when the test ends."""
+
+    made: Path
+    ground: Path
+    stack: ExitStack
+    templates: dict[str, Path] = field(default_factory=dict)
+
+    def server(
+        self,
+        name: str,
+        path: Path | None = None,
+        program: dict[str, Any] | None = None,
+        sizes: dict[str, int] | None = None,
+        **settings: object,
+    ) -> PrivateServer:
+        """A server with a database, in it the data set of a program; not started."""
+        server = self.bare(name, path, **settings)
+        template = self._loaded(name, program, sizes) if program else self._template(name)
+        subprocess.run(
+            ["cp", "-a", "--reflink=auto", f"{template}/.", str(server.home.data)], check=True
+        )
+        return server
+
+    def bare(self, name: str, path: Path | None = None, **settings: object) -> PrivateServer:
+        """A server on an empty data directory."""
+        product = product_of(name)
+        directory = self.stack.enter_context(
+            prepare_directory(path or self.ground / name, product, SIZE)
+        )
+        program = PROGRAM if name == "fake" else None
+        log = self.ground / "run" / "server.log"
+        server = PrivateServer(
+            product, engine_of(name, **settings), directory, log, program=program
+        )
+        self.stack.callback(server.kill)
+        return server
+
+    def _template(self, name: str) -> Path:
+        if name not in self.templates:
+            server = self.bare(name, self.made / f"template-{name}")
+            server.initialise()
+            self.templates[name] = server.home.data
+        return self.templates[name]
+
+    def _loaded(self, name: str, program: dict[str, Any], sizes: dict[str, int] | None) -> Path:
+        """The same with a program's data set and an empty ledger, loaded once a session."""
+        (word,) = program
+        key = f"{name}-{word}" + ("-small" if sizes else "")
+        if key not in self.templates:
+            # SQLite's journal mode stands in the file.
+            server = self.server(name, self.made / f"template-{key}")
+            server.start()
+            spec = {
+                "target": database_target(server.address.as_json()),
+                "program": program,
+                "data_seed": 1,
+                "seed": 1,
+                "interval": "1 s",
+                "ledger": {"journal": "/none"},
+                "sizes": sizes,
+            }
+            Oltp(spec).load()
+            server.stop()
+            self.templates[key] = server.home.data
+        return self.templates[key]

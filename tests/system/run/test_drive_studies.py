@@ -1,0 +1,184 @@
+"""The reference studies of drives: each gives the same again, and what is written down."""
+
+import csv
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import digests, tameshi
+
+from tameshi import _core, guard, predictions, store
+from tameshi.paths import VALIDATION
+from tameshi.results import results
+from tameshi.study import StudyFile, plan
+
+STUDIES = Path(__file__).resolve().parents[3] / "studies"
+KEPT: dict[str, dict[str, list[str]]] = {
+    "flash-card-review": {
+        "drive": ["nytro-blp4-400g"],
+        "host": ["windows"],
+        "over_provisioning": ["high_performance"],
+    },
+    "nvme-stripe": {},
+    "drive-spec-table": {"storage": ["sas_disk", "fc_array"]},
+    "sr-iov": {},
+    "drive-aging": {"channels": ["14p1"], "age": ["beyond"]},
+    "flash-card-tails": {"drive": ["es3000-800g"]},
+    "hot-drive": {},
+    "slc-cache": {},
+    "commit-cost": {"drive": ["optane", "consumer_nvme"]},
+    "queue-priorities": {},
+}
+"""The studies, and the levels of their axes that the short test keeps."""
+REPRODUCE = ("drive-aging", "drive-spec-table", "flash-card-review", "nvme-stripe", "sr-iov")
+"""Those that list published figures."""
+SHORT = {"ramp": "1 ms", "until": {"time": "4 ms"}}
+
+
+def smaller(name: str) -> StudyFile:
+    """A study with fewer levels, its phases shortened and its flash at a small part."""
+    told = tomllib.loads((STUDIES / f"{name}.toml").read_text(encoding="utf-8"))
+    for axis, levels in KEPT[name].items():
+        told["axis"][axis] = {level: told["axis"][axis][level] for level in levels}
+    told["phase"] = {phase: {**of, **SHORT} for phase, of in told["phase"].items()}
+    if name == "nvme-stripe":
+        told["axis"]["drives"]["levels"], told["axis"]["jobs"]["levels"] = [2], [4, 64]
+        told["phase"]["bandwidth"]["until"] = {"time": "120 ms"}
+    for test in told["axis"].get("test", {}).values():
+        test["phase"] = {phase: {**of, **SHORT} for phase, of in test["phase"].items()}
+    for storage in told["storage"].values():
+        if "scale" in storage:
+            storage["scale"] = 256
+        if "written" in storage:
+            storage["written"] = "once"
+    for of in told["axis"].get("drive", {}).values():
+        if "storage" in of:
+            of["storage"]["card"]["scale"] = 256
+        of.pop("phase", None)
+    if name == "slc-cache":
+        del told["axis"]["pause"], told["phase"]["pause"]
+    if name == "hot-drive":
+        told["phase"] = {k: {**v, "until": {"time": "60 ms"}} for k, v in told["phase"].items()}
+    if name == "drive-spec-table":
+        told["phase"] = {k: {**v, "until": {"time": "40 ms"}} for k, v in told["phase"].items()}
+        told["storage"] = {name: told["storage"][name] for name in ("disk", "array")}
+    if name == "drive-aging":
+        told["event"]["dark"]["at"] = "2 ms"
+    told["run"]["interval"] = "1 ms"
+    told.pop("quick", None)
+    told["published"] = [
+        figure
+        for figure in told.get("published", [])
+        if all(str(level) in levels_of(told, axis) for axis, level in figure["cell"].items())
+    ]
+    return StudyFile(name, STUDIES / f"{name}.toml", as_toml(told))
+
+
+def levels_of(told: dict[str, Any], axis: str) -> list[str]:
+    """The levels of an axis, as labels."""
+    of = told["axis"][axis]
+    return [str(level) for level in of.get("levels", of)]
+
+
+def as_toml(value: dict[str, Any]) -> str:
+    """A document whose tables all stand on one line each."""
+    return "\n".join(f"{json.dumps(key)} = {inline(each)}" for key, each in value.items())
+
+
+def inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(k)} = {inline(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(inline, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def carried_out(study: StudyFile, folder: Path, *, quick: bool = False) -> bytes:
+    """results.json of a study whose runs are made in this process."""
+    guard.claim_folder(folder)
+    planned, runs = plan(study, "simulated", quick=quick), []
+    for number, spec in enumerate(planned.runs):
+        place = folder / str(number)
+        store.begin_run(place, spec, str(number), {})
+        _core.Execution(spec, place).run([], 0, "auto")
+        runs.append(store.seal(place))
+    assert all(run.outcome["status"] == "complete" for run in runs), runs[0].outcome
+    store.write_json(folder / "results.json", results(planned.study, runs))
+    return (folder / "results.json").read_bytes()
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_study_of_drives_made_small_gives_the_same_results_again(
+    name: str, tmp_path: Path
+) -> None:
+    study = smaller(name)
+    first, second = (carried_out(study, tmp_path / out) for out in "ab")
+    assert first == second
+    found = json.loads(first)
+    assert all(cell["estimates"] for cell in found["cells"])
+    told = [e for cell in found["cells"] for e in cell["estimates"] if "operations" in e]
+    assert told and all(e["metric"].endswith((".max", ".stddev")) for e in told)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", KEPT)
+def test_a_quick_study_of_drives_gives_the_same_results_on_every_run(
+    name: str, tmp_path: Path
+) -> None:
+    a, b = tmp_path / "a", tmp_path / "b"
+    for out, jobs in ((a, "1"), (b, "2")):
+        words = ("run", STUDIES / f"{name}.toml", "--quick", "--out", out, "--jobs", jobs)
+        done = tameshi(*words)
+        assert done.returncode == 0, done.stderr
+    assert (a / "results.json").read_bytes() == (b / "results.json").read_bytes()
+    assert digests(a) == digests(b)
+
+
+@pytest.mark.parametrize("seed", [20261121, 1])
+def test_what_a_host_lets_through_after_writes_is_what_was_published_whatever_the_seed(
+    seed: int, tmp_path: Path
+) -> None:
+    told = tomllib.loads((STUDIES / "flash-card-review.toml").read_text(encoding="utf-8"))
+    [figure] = [figure for figure in told["published"] if figure["id"] == "S1-0236"]
+    told["axis"] = {
+        axis: {label: told["axis"][axis][label]} for axis, label in figure["cell"].items()
+    }
+    quick = told["quick"]["axis"]
+    told["quick"]["axis"] = {
+        axis: {label: quick[axis][label]} for axis, label in figure["cell"].items() if axis in quick
+    }
+    # Quick reads end before a time slice does.
+    del quick["test"]["four_kib"]["phase"]["reads"]
+    told["run"]["seed"], told["published"] = seed, [figure]
+    study = StudyFile("s1-0236", STUDIES / "s1-0236.toml", as_toml(told))
+    [found] = json.loads(carried_out(study, tmp_path / "out", quick=True))["published"]
+    assert found["published"] == 580_000
+    assert found["predicted"] == pytest.approx(found["published"], rel=0.05)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("name", REPRODUCE)
+def test_what_is_written_down_of_a_study_of_drives_is_what_it_gives(
+    name: str, tmp_path: Path
+) -> None:
+    done = tameshi("predictions", "--only", name, "--folder", tmp_path, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    kept, found = written(VALIDATION, name), written(tmp_path, name)
+    assert found and kept.keys() == found.keys()
+    for figure, value in found.items():
+        assert kept[figure] == pytest.approx(value, rel=0.001), f"{figure}: tameshi predictions"
+
+
+def written(folder: Path, study: str) -> dict[str, float]:
+    """Figures of a study, known and predicted, as a folder has them last."""
+    with (folder / "calibration.csv").open(newline="", encoding="utf-8") as file:
+        known = {
+            row["id"]: float(row["ours"]) for row in csv.DictReader(file) if row["study"] == study
+        }
+    files = [folder / "predictions.csv", *sorted(folder.glob("predictions-*.csv"))]
+    rows = [row for path in files for row in predictions.read(path) if row.study == study]
+    return known | {row.id: float(row.predicted) for row in rows}

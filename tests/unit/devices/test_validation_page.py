@@ -1,0 +1,53 @@
+"""The page of what simulated drives are held against is made from its tables, and names tests."""
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parents[3]
+NAMED_TEST = re.compile(r"`([\w./-]+\.(?:rs|py))::(\w+)`")
+
+
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("validation", ROOT / "scripts" / "validation.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_what_its_tables_make():
+    made = script().page()
+    assert (ROOT / "docs" / "validation" / "drives.md").read_text() == made, (
+        "stale: python scripts/validation.py"
+    )
+    assert "no reason is written down" not in made
+
+
+def test_the_page_names_tests_that_exist():
+    named = NAMED_TEST.findall((ROOT / "docs" / "validation" / "drives.md").read_text())
+    assert len(named) > 15
+    for path, name in named:
+        assert re.search(rf"\b(?:fn|def) {name}\b", (ROOT / path).read_text()), f"{path}::{name}"
+
+
+def test_rows_of_known_answers_are_of_tests_that_exist():
+    rows = script().read(ROOT / "docs" / "validation" / "known-answers.csv")
+    assert len(rows) > 100
+    for row in rows:
+        module, _, name = row["test"].rpartition("::")
+        path = ROOT / "crates" / "sim" / "tests" / "it" / f"{module.replace('::', '/')}.rs"
+        assert f"fn {name}(" in path.read_text(), row["test"]
+        off = abs(float(row["found"]) / float(row["expected"]) - 1)
+        assert off <= float(row["tolerance"]), row
+
+
+def test_what_is_further_off_than_allowed_is_listed_with_its_reason(tmp_path, monkeypatch):
+    module = script()
+    head = "id,unit,published,ours,deviation_percent,reason,study,cell,digest\n"
+    (tmp_path / "calibration.csv").write_text(head + "S0-0006,IOPS,700,600,-14.3,,x,,\n")
+    monkeypatch.setattr(module, "FOLDER", tmp_path)
+    page = module.page()
+    assert "| S0-0006 | -14.3 % | **no reason is written down** |" in page
+    assert "Of 1 places where a study or a test gives one, 0 are within 5 %." in page

@@ -1,0 +1,273 @@
+"""The import law: who may import whom, in Rust by the manifests and in Python by the sources."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+HERE = Path(__file__).name
+
+# crate or module: what it may import. It may also import what those may import.
+CRATES = {
+    "base": set(),
+    "record": {"base"},
+    "workload": {"base"},
+    "spec": {"base", "workload"},
+    "sim": {"spec", "record", "workload"},
+    "blockio": {"spec", "record", "workload"},
+    "oltp": {"spec", "record", "workload"},
+    "emulate": {"sim"},
+    "oltp-py": {"oltp"},
+    "core-hash": set(),
+    "py": {"sim", "blockio", "oltp", "emulate", "core-hash"},
+}
+# Libraries that only these crates may depend on, tests included.
+KEPT_TO = {
+    "mysql": "oltp",
+    "mysql_async": "oltp",
+    "postgres": "oltp",
+    "postgres-protocol": "oltp",
+    "rusqlite": "oltp",
+    "tokio-postgres": "oltp",
+    "fuser": "emulate",
+    "io-uring": "blockio",
+    "pyo3": "py oltp-py",
+}
+
+GROUND = {"errors", "paths", "environment", "spec_types"}
+LOWER = {"study", "bindings", "preflight", "guard", "servers", "store", "stats"}
+MODULES = {
+    "__init__": set(),
+    "errors": set(),
+    "paths": {"errors"},
+    "environment": {"errors"},
+    "spec_types": set(),
+    "_core": GROUND,
+    "study": {"_core"},
+    "windows": {"_core"},
+    "bindings": {"study"},
+    "preflight": {"_core", "bindings", "guard", "servers"},
+    "prepared": {"preflight"},
+    "guard": {"_core"},
+    "doctor": {"guard", "servers"},
+    "servers": {"_core", "guard"},
+    "events": {"guard"},
+    "store": {"_core", "guard", "windows", "events"},
+    "stats": {"_core"},
+    "least": {"_core"},
+    "run": LOWER | {"least"},
+    "worker": {"run"},
+    "published": {"_core"},
+    "model_error": {"published", "stats", "least"},
+    "document_store": {"model_error"},
+    "searches": {"stats", "study"},
+    "deviations": {"_core", "windows"},
+    "frames": {"stats", "store", "events"},
+    "judged": {"frames"},
+    "results": {"judged", "document_store", "searches", "deviations"},
+    "report": {"model_error", "store"},
+    "outputs": {"results", "report"},
+    "compare": {"stats", "store"},
+    "verify": {"_core", "guard"},
+    "predictions": {"stats", "store"},
+    "fitted": {"paths"},
+    "validation_page": {"predictions", "model_error", "fitted"},
+    "whole_studies": {"document_store", "fitted", "study"},
+    "compat": {"stats", "store", "study"},
+    "devices": {"study", "report"},
+    "options": {"_core"},
+    "ask": {"conduct", "options"},
+    "conduct": {"run", "outputs", "prepared"},
+    "calibrate": {"conduct", "compat"},
+    "commands": {"conduct", "calibrate", "compare", "predictions", "compat", "ask"}
+    | {"doctor", "verify", "devices", "validation_page", "whole_studies"},
+    "cli": {"commands"},
+    "__main__": {"cli"},
+}
+COMPILED = {"_tameshi", "_oltp"}
+
+# `stats` turns numbers into numbers.
+IO_MODULES = {"io", "os", "pathlib", "shutil", "socket", "sqlite3", "subprocess", "tempfile"}
+IO_CALLS = ("read_", "scan_", "sink_", "write_")
+
+
+def reach(law: Mapping[str, set[str]], name: str) -> set[str]:
+    """All that `name` may import."""
+    return law[name].union(*(reach(law, lower) for lower in law[name]))
+
+
+def crate_violations(root: Path) -> Iterator[str]:
+    """Each dependency in the manifests that the law forbids."""
+    shared = tomllib.loads((root / "Cargo.toml").read_text()).get("workspace", {})
+    for manifest in sorted(root.glob("crates/*/Cargo.toml")):
+        crate = manifest.parent.name
+        if crate not in CRATES:
+            yield f"crates/{crate} is not in the import law: add it to CRATES in {HERE}"
+            continue
+        for name, dependency, in_test in dependencies(tomllib.loads(manifest.read_text())):
+            if dependency.get("workspace"):
+                dependency = as_table(shared.get("dependencies", {}).get(name, {}))
+            if "path" in dependency:
+                # A test may look at both sides of the law.
+                target = Path(dependency["path"]).name
+                if not in_test and target not in reach(CRATES, crate):
+                    yield f"crates/{crate} may not depend on crates/{target}"
+            else:
+                library = dependency.get("package", name)
+                keepers = KEPT_TO.get(library, crate).split()
+                if crate not in keepers:
+                    may = " and ".join(f"crates/{keeper}" for keeper in keepers)
+                    yield f"crates/{crate} may not depend on {library}: only {may} may"
+
+
+def as_table(dependency: str | dict) -> dict:
+    return {"version": dependency} if isinstance(dependency, str) else dependency
+
+
+def dependencies(manifest: dict) -> Iterator[tuple[str, dict, bool]]:
+    """Name, table and whether only tests see it, of each dependency of a manifest."""
+    for tables in (manifest, *manifest.get("target", {}).values()):
+        for kind in ("dependencies", "build-dependencies", "dev-dependencies"):
+            for name, dependency in tables.get(kind, {}).items():
+                yield name, as_table(dependency), kind == "dev-dependencies"
+
+
+def imports(tree: ast.Module, package: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The dotted names a module of `package` imports, each with the name taken from it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (tuple(alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            stem = above + tuple(node.module.split(".") if node.module else ())
+            yield from ((*stem, alias.name) for alias in node.names)
+
+
+def module_violations(root: Path) -> Iterator[str]:
+    """Each import in python/tameshi that the law forbids."""
+    home = root / "python"
+    for path in sorted(home.glob("tameshi/**/*.py")):
+        where = path.relative_to(root)
+        inside = path.relative_to(home).with_suffix("").parts
+        module = inside[1]
+        if module not in MODULES:
+            yield f"{where} is not in the import law: add {module} to MODULES in {HERE}"
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for name in imports(tree, inside[:-1]):
+            if name[0] == "tameshi":
+                yield from (f"{where} {why}" for why in forbidden(home, module, name[1:]))
+        if module == "stats":
+            yield from (f"{where} {why}" for why in io_in(tree, inside[:-1]))
+
+
+def forbidden(home: Path, module: str, target: tuple[str, ...]) -> Iterator[str]:
+    if target and target[0] in COMPILED:
+        if module != "_core":
+            yield f"may not import the compiled tameshi.{target[0]}: only _core.py may"
+        return
+    # `from tameshi import x`: a module where there is one, else a name in __init__.
+    lower = target[0] if target and exists(home / "tameshi", target[0]) else "__init__"
+    if lower not in {module, "__init__"} | reach(MODULES, module):
+        yield f"may not import tameshi.{lower}"
+
+
+def exists(package: Path, module: str) -> bool:
+    return module in MODULES or (package / module).is_dir() or (package / f"{module}.py").exists()
+
+
+def io_in(tree: ast.Module, package: tuple[str, ...]) -> Iterator[str]:
+    for name in imports(tree, package):
+        if name[0] in IO_MODULES:
+            yield f"may not import {name[0]}: stats does no I/O"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if called in {"open", "print"} or called.startswith(IO_CALLS):
+                yield f"may not call {called}: stats does no I/O"
+
+
+def test_crates_follow_the_law(root):
+    assert list(crate_violations(root)) == []
+
+
+def test_modules_follow_the_law(root):
+    assert list(module_violations(root)) == []
+
+
+def test_law_names_what_it_allows():
+    for law in (CRATES, MODULES):
+        assert set().union(*law.values()) <= set(law)
+        for name in law:
+            assert name not in reach(law, name)
+
+
+def plant_crates(root: Path, **manifests: str) -> list[str]:
+    (root / "Cargo.toml").write_text(
+        "[workspace.dependencies]\n"
+        'sim-there = { path = "crates/sim" }\n'
+        'pg = { package = "postgres", version = "1" }\n'
+    )
+    for crate, manifest in manifests.items():
+        (root / "crates" / crate).mkdir(parents=True)
+        (root / "crates" / crate / "Cargo.toml").write_text(manifest)
+    return list(crate_violations(root))
+
+
+def test_crates_that_break_the_law_are_found(tmp_path):
+    found = plant_crates(
+        tmp_path,
+        base='[dependencies]\nw = { path = "../workload" }\n',
+        spec='[dev-dependencies]\nw = { path = "../workload" }\n',
+        sim="[build-dependencies]\npg.workspace = true\n",
+        record="[dev-dependencies]\nfuser = '0.1'\n",
+        oltp="[target.'cfg(unix)'.dependencies]\nsim-there.workspace = true\npg.workspace = true\n",
+        emulate='[dependencies]\nb = { path = "../base" }\n',
+        nobody="",
+    )
+    assert found == [
+        "crates/base may not depend on crates/workload",
+        f"crates/nobody is not in the import law: add it to CRATES in {HERE}",
+        "crates/oltp may not depend on crates/sim",
+        "crates/record may not depend on fuser: only crates/emulate may",
+        "crates/sim may not depend on postgres: only crates/oltp may",
+    ]
+
+
+def test_modules_that_break_the_law_are_found(tmp_path):
+    planted = {
+        "__init__.py": "__version__ = ''",
+        "_core.py": "from tameshi import _tameshi\nfrom .errors import Oops",
+        "extra.py": "",
+        "guard.py": "from .store import x",
+        "report/draw.py": "from . import text\nfrom ..run import go\nfrom tameshi import _oltp",
+        "stats/mean.py": "import os.path\nimport scipy.io\nopen('x')\nframe.write_csv('y')",
+        "store.py": "from tameshi.guard import Lease",
+        "worker.py": "import tameshi.run.worker\nfrom tameshi import report, __version__",
+    }
+    for name, text in planted.items():
+        path = tmp_path / "python" / "tameshi" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert list(module_violations(tmp_path)) == [
+        f"python/tameshi/extra.py is not in the import law: add extra to MODULES in {HERE}",
+        "python/tameshi/guard.py may not import tameshi.store",
+        "python/tameshi/report/draw.py may not import tameshi.run",
+        "python/tameshi/report/draw.py "
+        "may not import the compiled tameshi._oltp: only _core.py may",
+        "python/tameshi/stats/mean.py may not import os: stats does no I/O",
+        "python/tameshi/stats/mean.py may not call open: stats does no I/O",
+        "python/tameshi/stats/mean.py may not call write_csv: stats does no I/O",
+        "python/tameshi/worker.py may not import tameshi.report",
+    ]
+
+
+def test_a_worker_starts_without_what_only_plans_and_results_need() -> None:
+    results = ("polars", "plotly", "scipy", "numpy", "jinja2")
+    plans = ("pydantic", "psutil", "tameshi.spec_types", "tameshi.guard")
+    words = "import sys, tameshi.run.worker; "
+    words += f"print([m for m in {results + plans} if m in sys.modules])"
+    told = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"

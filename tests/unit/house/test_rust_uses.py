@@ -1,0 +1,47 @@
+"""Files of a crate take from one another one way."""
+
+import graphlib
+from pathlib import Path
+
+import pytest
+from rust_uses import uses
+
+
+def circle(source: Path) -> list[str]:
+    """A circle of modules below a crate's `src`, or nothing."""
+    try:
+        graphlib.TopologicalSorter(uses(source)).prepare()
+    except graphlib.CycleError as error:
+        return ["::".join(module) for module in error.args[1]]
+    return []
+
+
+def test_files_of_each_crate_take_from_one_another_one_way(root):
+    sources = sorted(root.glob("crates/*/src"))
+    assert len(sources) > 5
+    assert {source: circle(source) for source in sources if circle(source)} == {}
+
+
+def test_what_files_take_is_seen_in_uses_and_in_paths(root):
+    graph = uses(root / "crates/sim/src")
+    assert {("phase", "under_way"), ("world",), ("error",)} <= graph["run",]
+    assert ("device", "flash", "die") in graph["device", "flash", "reads"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("use crate::b::{self, C as D};\n", "use super::a::A;\n"),
+        ("pub fn a() { crate::b::b(); }\n", "fn b() { super::a::a(); }\n"),
+        ("use crate::B;\n", "use crate::{\n    a::{A, B},\n};\n"),
+    ],
+)
+def test_a_circle_is_found(tmp_path, one, other):
+    (tmp_path / "lib.rs").write_text("mod a;\nmod b;\npub use b::B;\n")
+    (tmp_path / "a.rs").write_text(one)
+    (tmp_path / "b.rs").write_text(other)
+    assert set(circle(tmp_path)) == {"a", "b"}
+    (tmp_path / "b.rs").write_text(
+        "// use super::a::A;\n#[cfg(test)]\nmod tests { use crate::a::A; }\n"
+    )
+    assert circle(tmp_path) == []

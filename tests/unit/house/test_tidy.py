@@ -1,0 +1,150 @@
+"""House style: sizes, first lines, and words that have no place in the repository."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tree import code_of, project_files, rust_functions, text_of, without_test_modules
+
+FUNCTION_LINES = 70
+FILE_LINES = 600
+# One of these in a file's first lines frees it of the limits.
+EXEMPT = ("@generated", "tidy: table")
+
+# Written in pieces, so that this file does not hold what it looks for.
+UNWANTED = {
+    r"(?<![\w.~-])/(?:work|root|home/\w+)/" + "[a-z.]": "names a path of one machine",
+    r"\bpypi\."
+    + r"org|pythonhosted\."
+    + r"org|\bcrates\."
+    + r"io/|registry\.npmjs\."
+    + "org": "names a registry",
+    r"deb\.debian\." + "org|--(?:extra-)?index-" + "url |--find-" + "links ": "names a registry",
+    "farm" + "-studio": "names what is no part of the project",
+    r"(?m)^(?:<{7} |={7}$|>{7} )": "is left of a conflict between two versions",
+}
+NUMBERED_TEST = re.compile(r"\b(?:fn|def)\s+(test_?\d+)\b")
+LOOSE_SERDE = re.compile(r"serde\([^\]]*?\b(flatten|untagged)\b")
+
+
+def violations(root: Path) -> Iterator[str]:
+    """Each breach of the house style in the project's files."""
+    for name in project_files(root):
+        text = text_of(root / name)
+        if text is None:
+            continue
+        for pattern, why in UNWANTED.items():
+            for match in re.finditer(pattern, text):
+                yield f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]} {why}"
+        if name.suffix == ".rs":
+            yield from (f"{name}: {why}" for why in rust_violations(text))
+        elif name.suffix == ".py":
+            yield from (f"{name}: {why}" for why in python_violations(text))
+
+
+def rust_violations(text: str) -> Iterator[str]:
+    if not text.startswith("//!"):
+        yield "does not start with //! and what the file is for"
+    code = code_of(text)
+    for match in LOOSE_SERDE.finditer(code):
+        yield f"serde({match[1]}) loses the place of an error"
+    yield from numbered_tests(code)
+    code = without_test_modules(code)
+    yield from too_long(text, code, rust_functions(code))
+
+
+def python_violations(text: str) -> Iterator[str]:
+    tree = ast.parse(text)
+    if ast.get_docstring(tree) is None:
+        yield "has no docstring that says what it is for"
+    yield from numbered_tests(text)
+    functions = (
+        (node.name, node.end_lineno - node.lineno + 1)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    yield from too_long(text, text, functions)
+
+
+def numbered_tests(code: str) -> Iterator[str]:
+    for match in NUMBERED_TEST.finditer(code):
+        yield f"{match[1]} does not say what it tests"
+
+
+def too_long(text: str, code: str, functions: Iterator[tuple[str, int]]) -> Iterator[str]:
+    if any(mark in line for mark in EXEMPT for line in text.splitlines()[:5]):
+        return
+    if (lines := len(code.splitlines())) > FILE_LINES:
+        yield f"has {lines} lines, more than {FILE_LINES}"
+    for name, lines in functions:
+        if lines > FUNCTION_LINES:
+            yield f"{name} has {lines} lines, more than {FUNCTION_LINES}"
+
+
+def test_the_house_is_tidy(root):
+    assert list(violations(root)) == []
+
+
+def rust_body(lines: int) -> str:
+    return "fn long(a: [u8; 4]) -> u8 {\n" + "    step();\n" * (lines - 2) + "}\n"
+
+
+def python_body(lines: int) -> str:
+    return "def long():\n" + "    step()\n" * (lines - 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("//! x\n" + rust_body(70), []),
+        ("//! x\n" + rust_body(71), ["long has 71 lines, more than 70"]),
+        ("//! tidy: table\n" + rust_body(700), []),
+        ("//! x\n#[cfg(test)]\nmod tests {\n" + rust_body(700) + "}\n", []),
+        ("//! x\n// fn a() {\nconst A: &str = \"{\"; const B: char = '{';\n" + rust_body(9), []),
+        ("//! x\ntrait T { fn a(&self); }\n" + "const A: u8 = 1;\n" * 80, []),
+        ("//! x\n" * 601, ["has 601 lines, more than 600"]),
+        ("fn a() {}\n", ["does not start with //! and what the file is for"]),
+        ("//! x\n#[serde(default, flatten)]\n", ["serde(flatten) loses the place of an error"]),
+        ("//! x\n#[serde(untagged)]\n", ["serde(untagged) loses the place of an error"]),
+        ("//! x\nfn test_" + "1() {}\n", ["test_" + "1 does not say what it tests"]),
+    ],
+)
+def test_untidy_rust_is_found(text, found):
+    assert list(rust_violations(text)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('"""x"""\n' + python_body(70), []),
+        ('"""x"""\n' + python_body(71), ["long has 71 lines, more than 70"]),
+        ('"""x @generated"""\n' + python_body(700), []),
+        ('"""x"""\n' + "a = 1\n" * 600, ["has 601 lines, more than 600"]),
+        ("a = 1\n", ["has no docstring that says what it is for"]),
+        ('"""x"""\ndef test_' + "12(): ...\n", ["test_" + "12 does not say what it tests"]),
+    ],
+)
+def test_untidy_python_is_found(text, found):
+    assert list(python_violations(text)) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cd /" + "root/x",
+        "see /" + "work/main",
+        "https://py" + "pi.org/simple",
+        "farm" + "-studio",
+        "<" * 7 + " HEAD",
+        "=" * 7,
+        ">" * 7 + " 1234567",
+    ],
+)
+def test_unwanted_words_are_found(tmp_path, text):
+    (tmp_path / "note.md").write_text(f"first\n{text}\n")
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (found,) = violations(tmp_path)
+    assert found.startswith("note.md:2: ")

@@ -1,0 +1,46 @@
+"""What each storage offers, as one table at the top of a report."""
+
+from __future__ import annotations
+
+import pytest
+from offers import results
+
+from tameshi.report.inputs import ReportInputs
+from tameshi.report.offers import table
+from tameshi.report.plain import markdown
+from tameshi.report.points import read_results
+from tameshi.report.standing import published
+from tameshi.report.text import Text
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_kinds_of_storage_stand_in_one_table_with_what_each_phase_tells_of_them(lang: str) -> None:
+    text = Text(lang)
+    shown = table(read_results(results()), text)
+    assert shown is not None
+    part = text("cell.part", part="98.0 GB", whole="300 GB")
+    told = ["1.00 k", "20.0 W", "50.0", "105 MB/s", "5.00 ms"]
+    assert [[c.value for c in row.cells] for row in shown.rows] == [
+        [part, *told, "1.00 ms – 10.0 ms"],
+        ["300 GB", *told, "–"],
+    ]
+    assert len(shown.columns) == len(shown.rows[0].cells) + 1
+    page = markdown(ReportInputs(results=results()), lang)
+    assert page.index(shown.caption) < page.index(text("table.overview_bare"))
+
+
+def test_cells_of_one_storage_have_no_table_of_storages() -> None:
+    found = results(("storage.d", "storage.d"))
+    assert table(read_results(found), Text("en")) is None
+
+
+def test_a_figure_within_a_published_range_is_told_so_and_not_divided_by_its_ends() -> None:
+    found = results()
+    shown = published(read_results(found), Text("en"))
+    assert shown is not None
+    assert [row.cells[-1].value for row in shown.rows] == ["within it", "within it"]
+    for entry in found["published"]:
+        entry["predicted"] = 20.0
+    shown = published(read_results(found), Text("en"))
+    assert shown is not None
+    assert [row.cells[-1].value for row in shown.rows] == ["20.0 ×", "2.00 ×"]

@@ -1,0 +1,545 @@
+"""The answer, the tables and what qualifies them."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import first_look
+import pytest
+from rich.console import Console
+
+from tameshi.report import standing
+from tameshi.report.facts import ratio_of
+from tameshi.report.figures import figures
+from tameshi.report.html import render
+from tameshi.report.inputs import ReportInputs
+from tameshi.report.matrices import matrices
+from tameshi.report.plain import markdown, rich_tables, terminal, terminal_doubts, terminal_summary
+from tameshi.report.points import read_results
+from tameshi.report.strings import LANGUAGES
+from tameshi.report.summary import answers, overview
+from tameshi.report.text import Text
+
+TEXT = Text()
+ROOT = Path(__file__).resolve().parents[3]
+SHOWN_ROWS = ("| rates |", "| means |", "| medians |")
+
+
+def test_five_lines_answer_the_study() -> None:
+    lines = terminal_summary(first_look.inputs())
+    topics = [line.split(" — ")[0] for line in lines]
+    assert topics == [
+        "Peak rate",
+        "Latency at depth 1",
+        "Throughput",
+        "Commit",
+        "Beside other work",
+    ]
+    assert "Simulated: Random read reaches 427 IOPS (419–438)" in lines[0]
+    assert "each at depth 64." in lines[0]
+    assert "and 15.2 ms (14.5–16.1) at p99" in lines[1]
+    assert "Read runs at 187 MB/s (183–191); write at 184 MB/s (180–188)." in lines[2]
+    assert "takes 4.10 ms (3.99–4.23) on average and 9.84 ms (9.35–10.43) at p99" in lines[3]
+    assert "14.4 ms (13.7–15.3) in “alone” to 34.6 ms (32.8–36.6) in “under writes”" in lines[4]
+    assert lines[4].endswith("2.40 × (2.22–2.59).")
+
+
+def test_one_run_is_said_once_a_sentence_and_never_left_out() -> None:
+    found = first_look.without_intervals(first_look.results(("simulated",)))
+    for line in terminal_summary(ReportInputs(found)):
+        assert line.count("(one run each, no interval)") == 1
+    table = overview(read_results(found), TEXT)
+    assert table.note == "one run, no interval"
+
+
+def test_what_hangs_on_how_much_was_done_says_so_and_is_marked_where_a_part_was_simulated() -> None:
+    found = first_look.results(("simulated",))
+    for cell, scale in zip(found["cells"], (1, 64), strict=False):
+        for of in cell["estimates"]:
+            if of["metric"].endswith(".max"):
+                of |= {"operations": 240_000, "scale": scale}
+    told = [
+        str(cell)
+        for table in matrices(read_results(found), TEXT)
+        for row in table.rows
+        for cell in row.cells
+        if "of 240 k" in str(cell)
+    ]
+    assert len(told) == 2
+    assert "†" not in told[0] and "†" in told[1]
+    notes = " ".join(table.note for table in matrices(read_results(found), TEXT))
+    assert "a part of its capacity" in notes
+
+
+def test_a_single_bare_value_among_others_is_marked() -> None:
+    found = first_look.results(("simulated",))
+    commit = next(c for c in found["cells"] if c["phase"] == "commit")
+    commit["estimates"][0]["sampling"] |= {"low": None, "high": None, "runs": 1}
+    commits = terminal_summary(ReportInputs(found))[3]
+    assert "244 (one run, no interval) commits a second" in commits
+
+
+@pytest.mark.parametrize(
+    ("lang", "topics", "left"),
+    [
+        ("en", ["Peak rate in “{}”", "Latency at depth 1 in “{}”"], "What 1 more would say stands"),
+        ("ja", ["「{}」の最大IOPS", "「{}」の深度 1でのレイテンシ"], "ほかの1項目の内容は"),
+    ],
+)
+def test_lines_on_several_phases_name_theirs_and_what_is_left_out_is_said_to_be(
+    lang: str, topics: list[str], left: str
+) -> None:
+    def study(*phases: str) -> ReportInputs:
+        found = first_look.results(("simulated",))
+        sweep = [cell for cell in found["cells"] if cell["phase"] == "sweep"]
+        cells = [
+            first_look.cell("simulated", phase, cell["levels"], cell["estimates"])
+            for phase in phases
+            for cell in sweep
+        ]
+        return ReportInputs(found | {"cells": cells})
+
+    def named(phase: str) -> list[str]:
+        return [topic.format(phase) for topic in topics]
+
+    two, three = study("one", "many"), study("one", "many", "big")
+    lines = terminal_summary(two, lang)
+    assert [line.split(" — ")[0] for line in lines] == [*named("one"), *named("many")]
+    *first, fifth, last = terminal_summary(three, lang)
+    assert first == lines and fifth.startswith(named("big")[0])
+    assert last.split(" — ")[1].startswith(left), "of no world alone"
+    assert f"  - {left}" in markdown(three, lang)
+    assert f"<dd>{left}" in html.unescape(render(three, lang))
+
+
+def test_nothing_finished_yet() -> None:
+    found = first_look.results() | {"cells": []}
+    assert terminal_summary(ReportInputs(found)) == ["No cell has a result yet."]
+    assert markdown(ReportInputs(found))
+
+
+def test_a_study_without_numeric_axis_or_company() -> None:
+    levels = [(s, p) for s in ("disk", "flash") for p in ("small", "large")]
+    cells = [
+        first_look.cell(
+            "simulated",
+            "steady",
+            {"storage": storage, "pool": pool},
+            [
+                first_look.estimate("write.iops", "tpcc", 1000.0 * (i + 1)),
+                first_look.estimate("write.latency.p99", "tpcc", 1e6 * (i + 1)),
+            ],
+        )
+        for i, (storage, pool) in enumerate(levels)
+    ]
+    axes = [
+        {"name": "storage", "varies": "across", "levels": ["disk", "flash"]},
+        {"name": "pool", "varies": "across", "levels": ["small", "large"]},
+    ]
+    view = read_results(first_look.results() | {"axes": axes, "cells": cells})
+    lines = answers(view, TEXT)
+    topics = ["What each change does", "Throughput", "Tail latency"]
+    assert [line.topic for line in lines] == topics
+    # Disk 1000 and 2000, flash 3000 and 4000: the mean of 3 and 2, and of 2 and 4/3.
+    assert lines.pop(0).clauses[0].sentence == (
+        "Storage flash makes 2.45 × the operations of disk (2.00 × to 3.00 ×, depending on the "
+        "rest); pool large makes 1.63 × the operations of small (1.33 × to 2.00 ×, depending on "
+        "the rest)."
+    )
+    assert lines[0].clauses[0].sentence.startswith("Disk · small runs at 1.00 k IOPS")
+
+
+def test_of_many_series_the_answer_tells_the_ends_of_what_can_be_compared() -> None:
+    def loaded(phase: str, levels: dict[str, str], rate: float, size: int) -> dict[str, Any]:
+        load = first_look.load("read", "s", rate, 1e9 / rate, size)
+        return first_look.cell("simulated", phase, levels, load)
+
+    depths, names = ("1", "2"), tuple("abcdefgh")
+    axes = [
+        {"name": "depth", "varies": "within", "levels": list(depths)},
+        {"name": "pattern", "varies": "within", "levels": list(names)},
+    ]
+    cells = [
+        loaded("cell", {"depth": depth, "pattern": name}, 100.0 * int(depth) + place, 4096)
+        for depth in depths
+        for place, name in enumerate(names, 1)
+    ]
+    cells += [loaded(f"p{i}", {}, 1000.0 + i, 4096) for i in range(7)]
+    cells.append(loaded("fill", {}, 500.0, 1 << 20))
+    view = read_results(first_look.results() | {"axes": axes, "cells": cells})
+    told = {line.topic: line.clauses[0].sentence for line in answers(view, TEXT)}
+    assert told["Peak rate"] == (
+        "A reaches 201 IOPS (197–206); h 208 (204–213); the other 6 lie between, each at depth 2."
+    )
+    most, fill = told["Throughput"].split("; ")
+    assert most.startswith("P6 · read at 1.01 k") and "at the most, p0 · read at 1.00 k" in most
+    assert fill.startswith("fill · read at 524 MB/s")
+
+
+def test_the_overview_sets_worlds_beside_each_other() -> None:
+    table = overview(read_results(first_look.results()), TEXT)
+    assert [c.label for c in table.columns] == [
+        "Quantity",
+        "Measured",
+        "Simulated",
+        "Simulated ÷ Measured",
+    ]
+    row = next(r for r in table.rows if r.head == "commit: mean latency")
+    assert [str(cell) for cell in row.cells] == [
+        "612 µs (596–632)",
+        "4.10 ms (3.99–4.23)",
+        "6.70 × (6.43–6.98)",
+    ]
+
+
+def test_the_studys_own_ratio_goes_before_ours() -> None:
+    found = first_look.results()
+    found["ratios"] = [
+        {
+            "metric": "commit.rate",
+            "subject": "log",
+            "phase": "commit",
+            "numerator": {"world": "simulated", "levels": {}},
+            "denominator": {"world": "measured", "levels": {}},
+            "value": 0.15,
+            "sampling": {"low": 0.14, "high": 0.16, "runs": 3, "method": "bootstrap"},
+        }
+    ]
+    view = read_results(found)
+    rates = {p.world: p for p in view.in_phase("commit") if p.measure == "rate"}
+    given = ratio_of(view, rates["simulated"], rates["measured"])
+    inverse = ratio_of(view, rates["measured"], rates["simulated"])
+    computed = ratio_of(read_results(first_look.results()), *rates.values())
+    assert given is not None and (given.value, given.low, given.high) == (0.15, 0.14, 0.16)
+    assert inverse is not None and (inverse.value, inverse.low) == (1 / 0.15, 1 / 0.16)
+    assert computed is not None and computed.value == pytest.approx(6.699, abs=0.001)
+
+
+def test_mover_is_symmetric_and_wider_than_either_side() -> None:
+    view = read_results(first_look.results())
+    a, b = (p for p in view.in_phase("commit") if p.measure == "rate")
+    ratio, inverse = ratio_of(view, a, b), ratio_of(view, b, a)
+    assert ratio and inverse and ratio.low and ratio.high and inverse.low and a.low
+    assert ratio.high == pytest.approx(1 / inverse.low)
+    assert ratio.low / ratio.value < a.low / a.value
+
+
+def test_matrix_of_a_sweep() -> None:
+    table = next(
+        t for t in matrices(read_results(first_look.results()), TEXT) if t.id == "matrix-sweep-rate"
+    )
+    assert [row.head for row in table.rows] == list(first_look.DEPTHS)
+    assert [(c.label, c.group) for c in table.columns[4:6]] == [
+        ("sequential write", "Measured"),
+        ("random read", "Simulated"),
+    ]
+
+
+def test_two_axes_that_are_no_numbers_make_a_matrix_with_reads_and_writes_together() -> None:
+    blocks, mixes = ("64 KiB", "4 KiB", "512 B"), {"100/0": (10.0, 0), "50/50": (4.0, 3.0)}
+
+    def cell(mix: str, block: str) -> dict[str, Any]:
+        rates = zip(("read", "write"), mixes[mix], strict=True)
+        found = [{"metric": f"{op}.iops", "subject": "s", "value": v} for op, v in rates if v]
+        levels = {"mix": mix, "block": block}
+        return {"world": "simulated", "phase": "cell", "levels": levels, "estimates": found}
+
+    axes = [{"name": "mix", "levels": list(mixes)}, {"name": "block", "levels": list(blocks)}]
+    cells = [cell(mix, block) for mix in mixes for block in blocks]
+    total, apart = matrices(read_results({"axes": axes, "cells": cells}), TEXT)
+    assert [row.head for row in total.rows] == [row.head for row in apart.rows] == list(blocks)
+    assert [column.label for column in total.columns] == ["block", "100/0", "50/50"]
+    assert [c.value for c in total.rows[0].cells] == ["10.0", "7.00"]
+    assert len(apart.columns) == 4, "reads, and of the mix reads and writes"
+    assert "reads and writes together" in total.caption
+
+
+def test_verdicts_name_what_is_not_valid_first() -> None:
+    table = standing.verdicts(read_results(first_look.blemished()), TEXT)
+    assert [row.mark for row in table.rows] == ["invalid", "warning", "valid", "valid"]
+    assert [c.value for c in table.rows[0].cells] == [
+        "Measured",
+        "sweep",
+        "random read, depth 256",
+        "0 / 0 / 3",
+        "no run was completed",
+    ]
+    assert table.rows[2].cells[2].value == "39 of 41"
+
+
+def test_caveats_list_failed_and_partial_cells_and_the_model() -> None:
+    inputs = first_look.inputs(first_look.blemished())
+    found = standing.caveats(read_results(inputs.results), inputs.environments, TEXT)
+    assert "Failed: Measured · sweep · random read, depth 256 (3 of 3 runs)." in found
+    assert any("Partial: Measured · sweep · sequential write, depth 128" in c for c in found)
+    assert any("15k rpm hard disk, 146 GB" in c for c in found)
+
+
+def test_a_missing_model_name_still_says_model() -> None:
+    assert standing.model_label("simulated", {}, TEXT) == "a model, not a measurement"
+    assert standing.model_label("measured", {"model": "x"}, TEXT) == ""
+
+
+@pytest.mark.parametrize("change", [{"scale": 128}, {"model": {"inside_range": False}}])
+def test_scale_and_range_are_told(change: dict[str, Any]) -> None:
+    found = first_look.results(("simulated",))
+    found["cells"][0]["estimates"][0] |= change
+    told = " ".join(standing.caveats(read_results(found), {}, TEXT))
+    assert ("part of their capacity: 1/128" in told) or ("not validated for sweep" in told)
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a_scale_is_judged_by_what_was_shown_up_to_it(lang: str) -> None:
+    page = (ROOT / "docs" / "validation" / "capacity-scale.md").read_text(encoding="utf-8")
+    most = standing.SHOWN_SCALE
+    assert f"at any n up to {most}:" in page
+    largest = [line.split("|")[2] for line in page.splitlines() if line.startswith(SHOWN_ROWS)]
+    assert len(largest) == 3
+    assert max(float(told.split("%")[0]) for told in largest) == standing.SHOWN_CHANGE
+    for scale, is_shown in ((most, True), (2 * most, False)):
+        found = first_look.results(("simulated",))
+        found["cells"][0]["estimates"][0]["scale"] = scale
+        told = " ".join(standing.caveats(read_results(found), {}, Text(lang)))
+        assert f"1/{scale}" in told and (f"{standing.SHOWN_CHANGE} %" in told) == is_shown
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_what_fast_mode_leaves_out_is_told_with_how_far_it_was_off(lang: str) -> None:
+    pages = (ROOT / "docs" / "validation").glob("database-modes*.md")
+    rows = [line.split("|") for page in pages for line in page.read_text("utf-8").splitlines()]
+    # The third column of the first table: `+1.2 %`; that of the second has a request's.
+    rates = [float(row[3].split("%")[0]) for row in rows if len(row) == 10 and "%" in row[3]]
+    assert len(rates) >= 20 and max(map(abs, rates)) <= standing.FAST_CHANGE
+    for simulated, is_told in ((3e9, True), (9e9, False)):
+        found = first_look.results(("simulated",))
+        event = {"kind": "simulated", "mode": "fast", "simulated_ns": simulated, "whole_ns": 9e9}
+        found["cells"][0]["database"] = [event]
+        told = " ".join(standing.caveats(read_results(found), {}, Text(lang)))
+        assert ("database-modes.md" in told and f"{standing.FAST_CHANGE} %" in told) == is_told
+
+
+def test_published_figures() -> None:
+    table = standing.published(read_results(first_look.blemished()), TEXT)
+    assert table is not None
+    assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)", "0.986 ×"]
+    assert [str(c) for c in table.rows[1].cells[2:]] == ["not known", "187 MB/s", "not known"]
+    assert "90 %" in table.note
+
+
+def test_published_figures_of_a_quick_study_are_marked_and_have_no_ratio() -> None:
+    found = first_look.blemished()
+    found["study"]["quick"] = True
+    for lang, sign in (("en", "not comparable"), ("ja", "比較不可")):
+        table = standing.published(read_results(found), Text(lang))
+        assert table is not None and sign in table.caption and table.note
+        assert [str(c) for c in table.rows[0].cells[2:]] == ["181", "178 (175–182)"]
+        assert len(table.columns) == len(table.rows[0].cells) + 1
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_figures_that_stand_beside_nothing_are_told_in_the_caveats_and_on_the_terminal(
+    lang: str,
+) -> None:
+    found = first_look.results(("simulated",))
+    of = {"metric": "read.iops", "cell": {}}
+    missing = {"S1-1": [], "S1-2": ["list"], "S1-3": ["list", "value"]}
+    found["published"] = [{**of, "id": name, "missing": why} for name, why in missing.items()]
+    told = standing.unmatched(read_results(found), Text(lang))
+    assert [[name in line for name in missing] for line in told] == [
+        [False, True, True],
+        [False, False, True],
+    ]
+    assert set(told) <= set(standing.caveats(read_results(found), {}, Text(lang)))
+    assert terminal_doubts(ReportInputs(found), lang) == told
+
+
+def test_a_published_figure_tells_its_phase_and_which_operation_it_is_of() -> None:
+    of = {"metric": "read.iops", "window": "burst", "cell": {"drive": "a", "queue": "4"}}
+    entry = {**of, "id": "S1-1", "unit": "IOPS", "published": 10.0, "predicted": 11.0}
+    table = standing.published(read_results({"published": [entry]}), TEXT)
+    assert table is not None and table.note == ""
+    assert [str(c) for c in table.rows[0].cells[:2]] == ["burst, a, queue 4", "read IOPS"]
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_what_several_cells_make_is_no_metric_of_one(lang: str) -> None:
+    kinds = ["most", "ramp_included", "more_than", "ratio_to", "gain_over"]
+    kinds += ["same_up_to", "apart_from"]
+    entry = {"id": "S1-1", "metric": "read.iops", "unit": "IOPS", "predicted": 11.0}
+    found = {"published": [{**entry, "derived": kind} for kind in [None, *kinds]]}
+    table = standing.published(read_results(found), Text(lang))
+    assert table is not None
+    told = [str(row.cells[1]) for row in table.rows]
+    assert len(set(told)) == len(told) and all("IOPS" in each for each in told)
+
+
+def test_a_number_of_threads_is_told_as_a_level() -> None:
+    entry = {"id": "S4-1", "metric": "read.iops", "derived": "same_up_to", "unit": "threads"}
+    bounds = {"predicted": 16.0, "low": 7.6, "high": 33.6}
+    table = standing.published(read_results({"published": [{**entry, **bounds}]}), TEXT)
+    assert table is not None and str(table.rows[0].cells[3]) == "16.0 (7.6–33.6)"
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit", "predicted", "told"),
+    [
+        ("server.write_bandwidth", "%", 91.87, "91.9 %"),
+        ("transaction.rate", "ratio", 0.524, "0.524 ×"),
+        ("server.hit_ratio", "%", 97.2, "97.2 %"),
+        ("server.write_bandwidth", "MB/s", 91.87, "91.9 MB/s"),
+    ],
+)
+def test_a_published_comparison_is_told_as_one_whatever_it_compares(
+    metric: str, unit: str, predicted: float, told: str
+) -> None:
+    entry = {"id": "S1-1", "metric": metric, "unit": unit, "predicted": predicted}
+    table = standing.published(read_results({"published": [entry]}), TEXT)
+    assert table is not None and str(table.rows[0].cells[3]) == told
+
+
+def test_many_series_of_few_levels_stand_below_each_other() -> None:
+    names = [f"drive {letter}" for letter in "abcdefghi"]
+    cells = [
+        first_look.cell(
+            "simulated",
+            "sweep",
+            {"drive": name, "threads": threads},
+            [first_look.estimate("read.iops", "s", 1000.0 * int(threads) + place)],
+        )
+        for place, name in enumerate(names)
+        for threads in ("2", "4")
+    ]
+    axes = [
+        {"name": "drive", "varies": "across", "levels": names},
+        {"name": "threads", "varies": "within", "levels": ["2", "4"]},
+    ]
+    view = read_results({"axes": axes, "cells": cells})
+    (table,) = matrices(view, TEXT)
+    assert [column.label for column in table.columns[1:]] == ["threads 2", "threads 4"]
+    assert [row.head for row in table.rows] == names
+    assert [cell.value for cell in table.rows[2].cells] == ["2.00 k", "4.00 k"]
+    (rates,) = figures(view)
+    assert [panel.name for panel in rates.panels] == [("simulated", name) for name in names]
+
+
+def test_markdown_escapes_and_holds_every_table() -> None:
+    found = first_look.blemished()
+    found["study"]["title"] = "a | b <script> *c*"
+    page = markdown(first_look.inputs(found))
+    assert "a \\| b \\<script\\> \\*c\\*" in page
+    assert "| random read: peak IOPS |" in page
+    widths = {line.replace("\\|", "").count("|") for line in page.splitlines() if "peak" in line}
+    assert len(widths) == 1
+
+
+def test_terminal_and_markdown_hold_every_table_of_the_page() -> None:
+    inputs = first_look.inputs(first_look.blemished())
+    page = render(inputs)
+    captions = [html.unescape(c) for c in re.findall(r"<caption[^>]*>(.*?)</caption>", page)]
+    assert len(captions) > 10
+    told = markdown(inputs)
+    console = Console(width=250, record=True, file=io.StringIO())
+    console.print(terminal(inputs))
+    drawn = console.export_text()
+    for caption in captions:
+        assert f"**{caption}**" in told
+        assert caption in drawn
+    for heading in re.findall(r"<h2[^>]*>(.*?)</h2>", page):
+        assert heading == "Plots" or (f"## {heading}" in told and heading in drawn)
+    assert len(rich_tables(inputs, "ja")) == len(captions)
+
+
+def test_one_missing_interval_among_others_gets_a_mark_that_is_explained() -> None:
+    found = first_look.results(("simulated",))
+    commit = next(c for c in found["cells"] if c["phase"] == "commit")
+    commit["estimates"][0]["sampling"] |= {"low": None, "high": None, "runs": 1}
+    table = overview(read_results(found), TEXT)
+    row = next(r for r in table.rows if r.head == "commit: operations / s")
+    assert str(row.cells[0]) == "244†"
+    assert table.note == "† one run, no interval"
+    assert not table.bare
+
+
+def test_an_interval_from_one_measured_run_is_told_for_what_it_is() -> None:
+    found = first_look.results()
+    for cell in found["cells"]:
+        for estimate in cell["estimates"]:
+            estimate["sampling"]["runs"] = 1
+    told = " ".join(standing.caveats(read_results(found), {}, TEXT))
+    assert "come from a single run of a real machine" in told
+
+
+def test_the_environment_has_a_group_for_each_target() -> None:
+    environment = {
+        "kernel": "6.1",
+        "machine": {"cpu_model": "A CPU", "memory_bytes": 2**34, "governor": None},
+        "targets": {"/mnt/x": {"file_system": "ext4", "device": {"name": "sda", "members": []}}},
+    }
+    (table,) = standing.environments({"measured": environment}, TEXT)
+    assert [(row.group, row.head, row.cells[0].value) for row in table.rows] == [
+        ("", "kernel", "6.1"),
+        ("", "CPU", "A CPU"),
+        ("", "memory", "16.0 GiB"),
+        ("/mnt/x", "file system", "ext4"),
+        ("/mnt/x", "device name", "sda"),
+    ]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_what_arrived_and_was_not_served_is_counted_over_the_runs_beside_the_verdict(
+    lang: str,
+) -> None:
+    found = first_look.results(("simulated",))
+    figures = {"arrived": 400_000, "count": 100_000, "share": 0.25}
+    unserved = {"code": "unserved", "subject": "oltp", "figures": figures}
+    found["cells"][0]["findings"] = [unserved, {**unserved, "figures": figures | {"count": 0}}]
+    assert "| 800,000 | 100,000 | 12.5 % |" in markdown(ReportInputs(found), lang)
+    assert "100,000" in render(ReportInputs(found), lang)
+    del found["cells"][0]["findings"]
+    assert "100,000" not in render(ReportInputs(found), lang)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_phase_without_figures_stands_in_the_answer_and_the_others_have_their_names(
+    lang: str,
+) -> None:
+    def phase(name: str, **more: Any) -> dict[str, Any]:
+        load = first_look.load("read", "w", 100.0, 1e6, 4096) if name == "a" else []
+        return {**first_look.cell("simulated", name, {}, load), **more}
+
+    failed = {"code": "failed", "subject": "w", "figures": {"count": 1600.0}}
+    dies = {"kind": "fail", "storage": "d", "member": None}
+    happened = {"repetition": 0, "from_ns": 2e9, "to_ns": 3e9, "happened": [dies]}
+    cells = [phase("a"), phase("b", findings=[failed]), phase("idle", timeline=[happened])]
+    cells.append(phase("pause"))
+    view = read_results(first_look.results() | {"axes": [], "cells": cells})
+    told = [line.clauses[0].sentence for line in answers(view, Text(lang))]
+    assert all(said in told[0] for said in ("1,600", "2.00 s", "d"))
+    assert told[1].startswith("A · ")
+    if lang == "en":
+        assert told[0] == (
+            "In b all 1,600 commands failed; in idle nothing was completed; at 2.00 s d fails as a "
+            "whole."
+        )
+
+
+def test_a_pause_is_not_said_to_be_without_figures_whatever_happens_in_it() -> None:
+    replaced = {"kind": "replace", "storage": "d", "member": 1}
+    stretch = {"repetition": 0, "from_ns": 0, "to_ns": 1e9, "happened": [replaced]}
+    missed = {"code": "missed", "subject": "late", "figures": {}}
+    load = first_look.load("read", "w", 100.0, 1e6, 4096)
+    idle = first_look.cell("simulated", "idle", {}, [])
+    idle |= {"pause": True, "timeline": [stretch], "findings": [missed]}
+
+    def said(*cells: dict[str, Any]) -> str:
+        view = read_results(first_look.results() | {"axes": [], "cells": [*cells]})
+        return " ".join(line.clauses[0].sentence for line in answers(view, Text("en")))
+
+    works = first_look.cell("simulated", "a", {}, load)
+    assert said(works) == said(works, idle)
+    assert "in idle nothing was completed" in said(works, idle | {"pause": False}).lower()
+    assert "In idle nothing was completed" in said(idle), "nothing else has figures"
