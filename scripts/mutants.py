@@ -258,15 +258,15 @@ def copy_modules(python: str, tree: Path) -> None:
     """Copy the compiled modules that an interpreter imports; raises `Unusable` without any."""
     script = (
         "import importlib.util as u, json\n"
-        f"found = [u.find_spec('tameshi.' + name) for name in {COMPILED}]\n"
-        "print(json.dumps([spec.origin for spec in found if spec]))"
+        f"found = {{name: u.find_spec('tameshi.' + name) for name in {COMPILED}}}\n"
+        "print(json.dumps({name: spec.origin for name, spec in found.items() if spec}))"
     )
     done = subprocess.run([python, "-c", script], capture_output=True, text=True, check=False)
-    origins = json.loads(done.stdout) if done.returncode == 0 else []
+    origins = json.loads(done.stdout) if done.returncode == 0 else {}
     if not origins:
         raise Unusable(f"{python} has no compiled modules of tameshi: run `make test`, or --python")
-    for origin in origins:
-        shutil.copy(origin, tree / "python" / "tameshi")
+    for name, origin in origins.items():
+        shutil.copy(origin, tree / "python" / "tameshi" / f"{name}.abi3.so")
 
 
 def environment_in(root: Path, tree: Path) -> dict[str, str]:

@@ -55,15 +55,6 @@ def test_clones_and_jobs_have_files_of_their_own():
     assert 'call = "stat"' in stream(text, "b") and 'size = "122880 B"' in study(text)
 
 
-def test_clones_in_one_stream_move_the_amount_of_each():
-    alone = stream(f"{GLOBAL}[a]\n", "a")
-    assert "jobs = 1" in alone and 'amount = "1048576 B"' in alone
-    clones = stream(f"{GLOBAL}[a]\nnumjobs=3\ngroup_reporting\n", "a")
-    assert "jobs = 3" in clones and 'amount = "3145728 B"' in clones
-    apart = stream(f"{GLOBAL}[a]\nnumjobs=3\n", "a-2")
-    assert "jobs = 1" in apart and 'amount = "1048576 B"' in apart
-
-
 def test_room_and_lengths_of_a_file_are_set_as_often_as_in_fio(tmp_path):
     for name in ("theirs", "ours"):
         (tmp_path / name).mkdir()
