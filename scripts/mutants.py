@@ -331,14 +331,15 @@ def try_mutant(
     """Plant a bug in the tree, run its test, and take the bug out again; with the output."""
     path = tree / mutant.file
     text = path.read_text("utf-8")
-    changed = text if unchanged else mutant.planted(text)
-    path.write_text(changed, "utf-8")
+    if not unchanged:
+        path.write_text(mutant.planted(text), "utf-8")
     try:
         status, output = execute(command_of(mutant, tree, python), tree, environment)
     except Unusable as problem:
         return Verdict("error", str(problem)), ""
     finally:
-        path.write_text(text, "utf-8")
+        if not unchanged:
+            path.write_text(text, "utf-8")
     return judge(mutant.tool, status, output), output
 
 
