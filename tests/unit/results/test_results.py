@@ -148,6 +148,25 @@ def test_estimates_keep_each_runs_own_value() -> None:
     assert iops["value"] == pytest.approx(200.0)
 
 
+def test_partial_run_counts_only_without_a_complete_one() -> None:
+    whole, cut = run(0, [steady(100)]), run(1, [steady(400)])
+    cut.outcome["status"] = "partial"
+    (cell,) = found_in([whole, cut])["cells"]
+    assert cell["runs"] == {"complete": 1, "partial": 1, "failed": 0}
+    assert {tuple(e["by_repetition"]) for e in cell["estimates"]} == {("0",)}
+    (cell,) = found_in([cut])["cells"]
+    assert {tuple(e["by_repetition"]) for e in cell["estimates"]} == {("1",)}
+
+
+def test_failed_repetition_leaves_the_numbers_of_the_others() -> None:
+    failed = run(1, [steady(400)])
+    failed.outcome["status"] = "failed"
+    runs = [run(0, [[100.0] * 20]), failed, run(2, [[400.0] * 20])]
+    (cell,) = found_in(runs)["cells"]
+    iops = next(e for e in cell["estimates"] if e["metric"] == "read.iops")
+    assert iops["by_repetition"] == {"0": 100.0, "2": 400.0}
+
+
 def test_phases_of_a_stream_are_compared_and_paired_by_repetition() -> None:
     noisy = (1.0, 1.3, 0.8)
     found = found_in([run(n, [steady(100 * f), steady(50 * f)]) for n, f in enumerate(noisy)])

@@ -1,0 +1,19 @@
+"""Translation of fio jobs into streams of a study."""
+
+from tameshi.compat.fio import parse_job_text, read_job, translate
+
+
+def stream(text: str, name: str) -> str:
+    """Table of a stream in the study of a job file."""
+    study = translate([read_job(job) for job in parse_job_text(text)], "job", None).study
+    return study.split(f"[workload.stream.{name}]\n")[1].split("\n\n")[0]
+
+
+def test_clones_in_one_stream_move_the_amount_of_each():
+    job = "[a]\nsize=1m\nfilename=f\n"
+    alone = stream(job, "a")
+    assert "jobs = 1" in alone and 'amount = "1048576 B"' in alone
+    clones = stream(f"{job}numjobs=3\ngroup_reporting\n", "a")
+    assert "jobs = 3" in clones and 'amount = "3145728 B"' in clones
+    apart = stream(f"{job}numjobs=3\n", "a-2")
+    assert "jobs = 1" in apart and 'amount = "1048576 B"' in apart
