@@ -48,6 +48,9 @@ soak: test-packages test-build ## everything on full grids, with every seed, kil
 timings: test-packages test-env ## how long each test takes, into docs/validation/test-times.md
 	scripts/timings
 
+mutants: test-build ## plants 20 bugs, one at a time: the named test must find each (60 min)
+	$(TESTS)/bin/python scripts/mutants.py --write
+
 bench: setup ## every benchmark in bench/
 	@scripts/debian-packages requirements/debian-test.txt
 	@shopt -s nullglob; all=(bench/[a-z]*.py); \
