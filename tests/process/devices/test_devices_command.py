@@ -57,6 +57,7 @@ def test_hosts_and_links_are_listed_and_shown_with_every_value_and_its_source(ki
     assert devices("show", path.stem, "--format", "html").returncode != 0
 
 
+@pytest.mark.slow("a drive becomes steady")
 def test_a_flash_drive_is_shown_from_fresh_to_steady_with_every_value_and_its_source():
     done = devices("show", "nytro-blp4-400g", "--format", "json")
     assert done.returncode == 0, done.stderr
@@ -76,6 +77,7 @@ def test_a_flash_drive_is_shown_from_fresh_to_steady_with_every_value_and_its_so
     assert found["one_read_4k"]["latency_ns"] > found["one_write_4k"]["latency_ns"]
 
 
+@pytest.mark.slow("a drive is simulated for its page")
 def test_a_drive_without_a_past_stays_as_it_is_and_its_limits_show(tmp_path):
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
@@ -132,6 +134,7 @@ def test_arrays_are_listed_and_shown_by_depth_with_every_value_and_its_source():
     assert 1.5 < reads[-1]["iops"] / writes[-1]["iops"] < 2.5
 
 
+@pytest.mark.slow("two large drives become steady")
 def test_few_writes_at_a_time_to_flash_are_shown_no_faster_than_what_lasts():
     shown = json.loads(devices("show", "pcie-ssd-2x3.2tb-mirror", "--format", "json").stdout)
     writes = [of["iops"] for of in shown["behaviour"]["writes"]]

@@ -34,6 +34,7 @@ def test_what_is_through_is_counted_in_phases_and_parts_of_them(told, share):
     assert share_of(told, ENDS) == share
 
 
+@pytest.mark.slow("a drive becomes steady")
 def test_shares_rise_to_the_end_while_a_drive_is_simulated(monkeypatch):
     monkeypatch.setattr("tameshi.devices.watching.SECONDS", 0.005)
     seen: list[float | None] = []

@@ -26,6 +26,7 @@ def beside(folder: Path, *words: str) -> tuple[dict, dict]:
     return theirs[0], ours[0]
 
 
+@pytest.mark.slow("a job in real time")
 def test_a_steady_job_ends_there_and_tells_of_its_window_alone_in_fios_form(tmp_path):
     job = ("--name=a", "--rw=randread", "--size=4m", "--ioengine=psync", "--thinktime=1000")
     steady = ("--time_based", "--runtime=8", "--ss=iops:90%", "--ss_dur=2", "--ss_ramp=1")

@@ -57,6 +57,7 @@ def open_page(browser: webdriver.Chrome, path: Path, lang: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow("Chromium draws a whole report")
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_the_page_draws_itself_without_network(
     browser: webdriver.Chrome, tmp_path: Path, lang: str
@@ -79,6 +80,7 @@ def test_the_page_draws_itself_without_network(
     assert (tmp_path / f"{lang}.png").stat().st_size > 20_000
 
 
+@pytest.mark.slow("Chromium follows each key")
 def test_keyboard_alone_reaches_the_results_and_the_theme(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
@@ -105,6 +107,7 @@ def test_keyboard_alone_reaches_the_results_and_the_theme(
     assert [browser.execute_script(script) for script in (background, axis)] == before
 
 
+@pytest.mark.slow("Chromium prints a report")
 def test_paper_is_light_and_whole(browser: webdriver.Chrome, tmp_path: Path) -> None:
     open_page(browser, tmp_path / "print.html", "en")
     browser.execute_script("document.getElementById('theme').click()")

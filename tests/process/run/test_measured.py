@@ -140,6 +140,7 @@ def test_a_backend_needs_a_measured_run_and_a_known_word(study, tmp_path):
     assert not (tmp_path / "a").exists() and not (tmp_path / "b").exists()
 
 
+@pytest.mark.slow("a run in real time")
 def test_a_vanished_file_fails_its_run(study, tmp_path):
     out, file = tmp_path / "out", tmp_path / "tameshi-disk.dat"
     process = start("run", study(ONE_RUN), *on(disk=tmp_path), "--out", out)
@@ -198,6 +199,7 @@ def test_a_full_disk_fails_its_run_and_the_others_go_on(study, tmp_path, small_d
     assert found["two"]["runs"]["complete"] == 1
 
 
+@pytest.mark.slow("several runs in real time")
 def test_a_record_that_may_not_be_written_fails_its_run(study, tmp_path):
     """Permission refused in the middle of a run; as root, only an immutable folder refuses."""
     out = tmp_path / "out"

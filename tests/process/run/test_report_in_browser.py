@@ -27,6 +27,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return out, done.stdout
 
 
+@pytest.mark.slow("a study measured in real time")
 def test_the_demo_study_runs_in_both_worlds(demo):
     out, printed = demo
     assert len(printed.rstrip().splitlines()[-6:]) == 6
@@ -36,6 +37,7 @@ def test_the_demo_study_runs_in_both_worlds(demo):
     assert len(found["cells"]) == 2 * (4 * 3 + 2 + 1 + 1 + 1)
 
 
+@pytest.mark.slow("Chromium draws a whole report")
 @pytest.mark.skipif(not CHROMIUM, reason="no Chromium here")
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_the_report_of_the_demo_study_draws_every_plot(tmp_path, demo, lang):

@@ -39,6 +39,7 @@ def points(found):
     )
 
 
+@pytest.mark.slow("a run of 21 s at each rate")
 def test_a_search_brackets_the_rate_at_which_the_limit_is_crossed(study, tmp_path):
     out = tmp_path / "out"
     path = study(SEARCH.replace("SEARCHED", LIMIT))
@@ -67,6 +68,7 @@ def test_a_search_brackets_the_rate_at_which_the_limit_is_crossed(study, tmp_pat
     assert said.startswith("Load under the limit") and "latency p99 below 25.0 ms" in said
 
 
+@pytest.mark.slow("a run of 21 s at each rate")
 def test_a_budget_of_time_is_spent_on_further_rates_and_never_exceeded(study, tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", study(SEARCH.replace("SEARCHED", 'budget = "130 s"')), "--out", out)
@@ -75,6 +77,7 @@ def test_a_budget_of_time_is_spent_on_further_rates_and_never_exceeded(study, tm
     assert len(rates) == 6, "of 21 seconds each"
 
 
+@pytest.mark.slow("several runs in real time")
 def test_a_search_is_measured_too(study, tmp_path):
     out = tmp_path / "out"
     text = SEARCH.replace("SEARCHED", LIMIT.replace("25 ms", "1 h")).replace("64 MiB", "1 MiB")

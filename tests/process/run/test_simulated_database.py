@@ -127,6 +127,7 @@ def test_simulated_runs_read_as_other_tools_reports(study, tmp_path):
     assert 8 * mean == pytest.approx(events, abs=8)
 
 
+@pytest.mark.slow("an exact run of 120 s")
 def test_the_record_names_the_mode_and_the_command_line_has_all_of_it_simulated(study, tmp_path):
     axes = STUDY[STUDY.index("[axis.storage]") : STUDY.index("[storage.disk]")]
     text = STUDY.replace(axes, 'use.storage = "flash"\n').replace("2\nclients", "1\nclients")

@@ -208,6 +208,7 @@ def work(server: PrivateServer) -> tuple[int, int]:
     return 301, 301
 
 
+@pytest.mark.slow("a real server starts")
 def test_mariadb_tells_what_was_done(make: Maker, folder: Path) -> None:
     server = make.server("mariadb")
     with server:
@@ -230,6 +231,7 @@ def test_mariadb_tells_what_was_done(make: Maker, folder: Path) -> None:
     assert summed["server.pool_bytes"] > 0 and summed["server.threads_running"] >= 0
 
 
+@pytest.mark.slow("a real server starts")
 def test_postgresql_tells_what_was_done(make: Maker, folder: Path) -> None:
     server = make.server("postgresql")
     with server:

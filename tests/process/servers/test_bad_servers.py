@@ -252,6 +252,7 @@ def test_a_server_that_dies_at_its_start_shows_its_last_words(make: Maker) -> No
     assert server.pid is None
 
 
+@pytest.mark.slow("a real server starts")
 @pytest.mark.parametrize(
     ("name", "damage"), [("mariadb", "ibdata1"), ("postgresql", "global/pg_control")]
 )

@@ -182,6 +182,7 @@ fn off(id: &str, published: f64, found: f64) -> Option<String> {
         .then(|| format!("{id}: published {published}, found {found:.2} ({:+.1} %)", deviation * 100.0))
 }
 
+// slow: every card becomes steady
 #[test]
 fn published_figures_are_met() {
     let mut wrong = vec![];
@@ -227,6 +228,7 @@ fn quarters(device: &mut Device, bytes: u64, count: usize) -> (Vec<f64>, DeviceC
     }
 }
 
+// slow: a drive is written six times
 #[test]
 fn a_drive_goes_from_fresh_to_steady_and_stays_there() {
     let profile = FlashProfile { simulated: Simulated { scale: 256, ..Simulated::default() }, ..drive("es3000-1.2t") };

@@ -223,6 +223,7 @@ proptest! {
         }
     }
 
+    // slow: every kind of device in every case
     #[test]
     fn hundreds_outstanding_are_conserved(mut commands in commands(700)) {
         commands.iter_mut().for_each(|(gap, _)| *gap = 0);

@@ -55,6 +55,7 @@ fn slow_disk() -> HddProfile {
     disk
 }
 
+// slow: ten minutes of a disk per depth
 #[test]
 fn what_comes_first_under_the_head_is_served_first_as_the_reference_tables_say() {
     let fast = [(1, 182.0), (2, 219.0), (4, 261.0), (8, 314.0), (16, 383.0), (32, 466.0), (64, 564.0)];
@@ -148,6 +149,7 @@ fn bandwidth(profile: HddProfile, stream: StreamSpec) -> (f64, f64) {
     ((left.sum("read.bytes") + left.sum("write.bytes")) as f64 / 60.0, media)
 }
 
+// slow: a minute of a fast stream per setting
 #[test]
 fn queued_streams_run_at_the_rate_of_the_medium() {
     for (stream, profile) in [
@@ -165,6 +167,7 @@ fn queued_streams_run_at_the_rate_of_the_medium() {
     }
 }
 
+// slow: a grid of three dimensions
 #[test]
 fn one_stream_runs_at_the_rate_of_the_medium_whatever_its_length_depth_and_schedule() {
     let for_ever = 1_000_000 * SECOND;

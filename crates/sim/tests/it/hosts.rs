@@ -117,6 +117,7 @@ fn erlang_wait(servers: u32, utilisation: f64) -> f64 {
     waiting / (f64::from(servers) * (1.0 - utilisation))
 }
 
+// slow: 1.5 million requests per point
 #[test]
 fn several_processors_with_random_work_wait_as_m_m_c() {
     for (cores, utilisation) in grid(&[(1, 0.5), (2, 0.7), (4, 0.8), (8, 0.85)]) {
@@ -184,6 +185,7 @@ fn a_closed_loop_with_think_time_runs_as_mean_value_analysis_says() {
     }
 }
 
+// slow: whole seconds of a saturated host
 #[test]
 fn a_saturated_host_does_as_much_as_its_processors_can() {
     for cores in grid(&[1, 2, 5, 12]) {
@@ -307,6 +309,7 @@ fn beside_siblings(seed: u64, writes_ns: Nanos) -> f64 {
     iops(&run(&spec), 1) * 2.0
 }
 
+// slow: whole seconds of a saturated host
 #[test]
 fn threads_that_never_sleep_work_as_fast_whatever_ran_before() {
     // Eight have a core each, eight share four.
@@ -378,6 +381,7 @@ fn flushes_of_an_array_take_turns_and_whoever_comes_waits_for_all_before_it() {
     }
 }
 
+// slow: whole seconds of flushes on each array
 #[test]
 fn flushes_pass_side_by_side_where_no_time_is_told_and_at_what_is_no_array_of_the_kernels() {
     for node in arrays() {

@@ -19,6 +19,7 @@ pub fn simulated(left: &Left) -> f64 {
     of("simulated_ns") / of("whole_ns")
 }
 
+// slow: twelve seeds in both modes
 #[test]
 fn fast_mode_simulates_the_same_as_exact_mode_and_its_rest_is_within_two_hundredths() {
     // Pools that are too small, in two versions; one that fills up while its log does. The first has too few transactions to
@@ -59,6 +60,7 @@ fn fast_mode_simulates_the_same_as_exact_mode_and_its_rest_is_within_two_hundred
     }
 }
 
+// slow: an exact run of 160 s
 #[test]
 fn the_rest_of_a_fast_run_has_transactions_of_every_kind_as_the_exact_one() {
     let mut spec = spec(MYSQL_57, drive(), "12 MiB", TPCC, 160_000);

@@ -73,6 +73,7 @@ fn behind_slow_links() -> [(&'static str, profile::Device); 2] {
     [("3D XPoint", profile::Device::XPoint(xpoint)), ("flash", profile::Device::Flash(flash))]
 }
 
+// slow: 1.5 million requests per point
 #[test]
 fn data_that_cross_a_link_wait_for_it_as_in_a_queue_of_constant_service() {
     for (name, profile) in behind_slow_links() {

@@ -89,6 +89,7 @@ fn parts_of(node: &Node, command: &Command) -> (Vec<DeviceCompletion>, Nanos) {
     (done, at)
 }
 
+// slow: millions of writes
 #[test]
 fn the_wait_in_front_of_a_mirror_s_writes_is_that_of_one_member() {
     // Both members get the same constant services at the same instants: M/D/1.

@@ -185,6 +185,7 @@ mod tests {
     }
 
     proptest! {
+        // slow: two drives are made in each case
         #[test]
         fn reads_of_one_unit_go_the_same_way_on_a_plain_drive(
             asked in proptest::collection::vec((0u64..20_000, 0u64..6000, 0u64..3, any::<bool>()), 1..200),
