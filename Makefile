@@ -42,7 +42,6 @@ test-system: test-packages rust-tests ## on each landing: test, servers, crashes
 
 soak: test-packages test-build ## everything on full grids, with every seed, kill and study (hours)
 	TAMESHI_GRID=full cargo test $(RUST) -- --include-ignored
-	cargo test --workspace --locked --quiet --doc
 	TAMESHI_GRID=full $(PYTEST) tests -m 'soak or not soak' --timeout=7200
 
 timings: test-packages test-env ## how long each test takes, into docs/validation/test-times.md
@@ -101,7 +100,6 @@ test-build: test-env
 
 rust-tests: test-build
 	cargo test $(RUST)
-	cargo test --workspace --locked --quiet --doc
 
 format: $(PACKAGES) ## formats the sources
 	cargo fmt --all

@@ -1,5 +1,6 @@
 """The ready study of interference, simulated: what disturbs a commit stands in its report."""
 
+import pytest
 from command import results, tameshi
 
 
@@ -10,6 +11,7 @@ def tails(found: dict, phase: str) -> dict[str, float]:
     return {estimate["subject"]: estimate["value"] for estimate in wanted}
 
 
+@pytest.mark.timeout(600)
 def test_what_disturbs_a_commit_stands_in_the_report_of_the_interference_study(quick_study):
     folder = quick_study("interference").folder
     found = results(folder)

@@ -7,6 +7,7 @@ import pytest
 from command import results, tameshi
 
 STUDIES = Path(__file__).resolve().parents[3] / "studies"
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ UNWANTED = {
 SLOW_S = 5
 TIMED_ROW = re.compile(r"^\| ([\d.]+) \| (crates|tests)/(\S+) \| `(.+)` \|$", re.MULTILINE)
 """Row of the slowest tests in docs/validation/test-times.md."""
+DOC_EXAMPLE = re.compile(r"^\s*//[/!]\s*```", re.MULTILINE)
 NUMBERED_TEST = re.compile(r"\b(?:fn|def)\s+(test_?\d+)\b")
 LOOSE_SERDE = re.compile(r"serde\([^\]]*?\b(flatten|untagged)\b")
 
@@ -51,6 +52,8 @@ def violations(root: Path) -> Iterator[str]:
 def rust_violations(text: str) -> Iterator[str]:
     if not text.startswith("//!"):
         yield "does not start with //! and what the file is for"
+    if DOC_EXAMPLE.search(text):
+        yield "has an example in its documentation, which no target runs: write a test"
     code = code_of(text)
     for match in LOOSE_SERDE.finditer(code):
         yield f"serde({match[1]}) loses the place of an error"
@@ -158,6 +161,10 @@ def python_body(lines: int) -> str:
         ("fn a() {}\n", ["does not start with //! and what the file is for"]),
         ("//! x\n#[serde(default, flatten)]\n", ["serde(flatten) loses the place of an error"]),
         ("//! x\n#[serde(untagged)]\n", ["serde(untagged) loses the place of an error"]),
+        (
+            "//! x\n//! ```\n//! let a = 1;\n",
+            ["has an example in its documentation, which no target runs: write a test"],
+        ),
         ("//! x\nfn test_" + "1() {}\n", ["test_" + "1 does not say what it tests"]),
     ],
 )
