@@ -35,6 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow("Python and its libraries start anew, while the other worker works")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_command_in_its_own_process_ends_as_told(folder: Path, name: str) -> None:
     words, status, told = CALLS[name]

@@ -26,6 +26,7 @@ fn the_stock_of_free_pages_is_as_large_in_a_small_pool() {
     assert!((50.0..=256.0).contains(&held), "{held} pages");
 }
 
+// slow: a run that waits until its limit
 #[test]
 fn a_run_whose_transactions_wait_for_pages_that_nobody_frees_ends_and_says_so() {
     let mut spec = spec(MARIADB, drive(), "6 MiB", OLTP, 400);

@@ -132,6 +132,7 @@ fn the_best_of_a_few_meets_the_mean_field_limit() {
     }
 }
 
+// slow: each point overwrites the drive twelve times
 #[test]
 fn greedy_meets_the_reference_table() {
     for (spare, expected) in grid(&[(0.10, 4.827), (0.20, 2.601), (0.28, 1.943), (0.40, 1.455)]) {
