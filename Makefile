@@ -47,7 +47,7 @@ soak: test-packages test-build ## everything on full grids, with every seed, kil
 timings: test-packages test-env ## how long each test takes, into docs/validation/test-times.md
 	scripts/timings
 
-mutants: test-build ## plants 20 bugs, one at a time: the named test must find each (60 min)
+mutants: test-packages test-build ## plants 20 bugs, one at a time: the named test must find each (20 min)
 	$(TESTS)/bin/python scripts/mutants.py --write
 
 bench: setup ## every benchmark in bench/
@@ -96,7 +96,7 @@ $(TESTS)/stamp: $(PACKAGES) scripts/test-environment
 # Cargo finds out by itself that a change of tests leaves the modules as they are.
 test-build: test-env
 	cargo build $(RUST)
-	cp --update --remove-destination $(TARGET)/debug/lib_tameshi.so $(TARGET)/debug/lib_oltp.so $(TESTS)/compiled
+	cp --remove-destination $(TARGET)/debug/lib_tameshi.so $(TARGET)/debug/lib_oltp.so $(TESTS)/compiled
 
 rust-tests: test-build
 	cargo test $(RUST)

@@ -91,13 +91,14 @@ def page(tests: list[Timed], before: Mapping[str, Sum]) -> str:
     """The page: sums by suite before and after, sums by tier, the slowest tests."""
     after = sums(Timed(room(test.suite), test.name, test.seconds) for test in tests)
     lines = [
-        "# How long the tests take",
+        "# Test times",
         "",
         "<!-- written by `make timings` -->",
         "",
-        "Seconds of each test by itself, two at a time on "
+        "Sums of the wall-clock seconds of single tests. Two tests run at a time on "
         f"{os.cpu_count()} processors, {platform.system()} {platform.release()}.",
-        "*Before* is the state before tests had tiers.",
+        "*Before*: commit 164cf5e, measured once: Rust at optimisation level 3, pytest next to a",
+        "build at low priority.",
         "",
         "| suite | tests before | seconds before | tests | seconds |",
         "|---|---:|---:|---:|---:|",

@@ -3,7 +3,9 @@
 import inspect
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import settings
@@ -17,6 +19,12 @@ GROUPED = {"mariadb", "postgresql"}
 """Products whose tests share a worker, and with it an initialised data directory."""
 
 
+@cache
+def has_module_fixture(module: ModuleType) -> bool:
+    """Tell whether a test file makes something once for all of its tests."""
+    return 'scope="module"' in inspect.getsource(module)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give one worker all tests of a product, which start first, and of a module with fixtures."""
@@ -26,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(product))
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
     for item in items:
-        if 'scope="module"' in inspect.getsource(item.module):
+        if has_module_fixture(item.module):
             item.add_marker(pytest.mark.xdist_group(item.module.__name__))
 
 

@@ -53,7 +53,7 @@ TPCC_MYSQL = [
     "<TpmC>",
     rf"                 {F3} TpmC",
 ]
-# What every line of sysbench 1.0 reads as; its own output has to match it as ours does.
+# The layout of sysbench 1.0, which its own output must match as ours does.
 SYSBENCH = [
     r"\S+ \d\S* \(.*\)",
     "",

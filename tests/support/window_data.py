@@ -6,7 +6,7 @@ from tameshi.stats.estimates import WindowData
 
 
 def window(repetition: int, *, reads: float = 100, writes: float = 0, level: float = 1.0):
-    """24 intervals of a second: so many operations in each, latencies around `level` ms."""
+    """Return 24 intervals of 1 s with `reads` and `writes` each, latencies around `level` ms."""
     waves = [1 + 0.05 * math.sin(1.7 * place + repetition) for place in range(24)]
     counters = {
         "read.count": [reads * wave for wave in waves],
