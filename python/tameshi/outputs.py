@@ -13,7 +13,7 @@ from rich.console import Console
 from tameshi import _core, guard, store
 from tameshi.errors import BadInput
 from tameshi.events import read_events
-from tameshi.report.html import write_report
+from tameshi.report.html import render
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.over_time import RunWindow, database_series, over_written
 from tameshi.report.plain import terminal_doubts, terminal_summary
@@ -132,10 +132,9 @@ def _shown_over_time(
 
 
 def write_html(folder: Path, inputs: ReportInputs, lang: str) -> Path:
-    """report.html (report.ja.html in Japanese) in the study folder."""
+    """Replace report.html (report.ja.html in Japanese) in the study folder, whole or not at all."""
     path = folder / ("report.html" if lang == "en" else f"report.{lang}.html")
-    guard.write_file(path, b"")
-    write_report(path, inputs, lang)
+    guard.write_file(path, render(inputs, lang).encode())
     return path
 
 

@@ -6,11 +6,8 @@ import base64
 import hashlib
 import itertools
 import json
-import os
 import re
-import tempfile
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -42,22 +39,8 @@ from tameshi.report.summary import Column, Row, overview
 from tameshi.report.text import Text
 
 
-def write_report(path: Path, inputs: ReportInputs, lang: str = "en") -> None:
-    """Writes the report beside its final name, then renames it: readers never see half a file."""
-    page = render(inputs, lang)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(page)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
 def render(inputs: ReportInputs, lang: str = "en") -> str:
-    """The page as a string."""
+    """Return the whole report page; raises `ValueError` for an unknown language."""
     text = Text(lang)
     view = asked.worded(read_results(inputs.results), text)
     scripts = {"plotly": get_plotlyjs(), "page": asset("page.js")}

@@ -13,7 +13,7 @@ import first_look
 import offers
 import pytest
 
-from tameshi.report.html import write_report
+from tameshi.report.html import render
 from tameshi.report.inputs import ReportInputs
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -45,7 +45,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
 
 def open_page(browser: webdriver.Chrome, path: Path, lang: str) -> list[str]:
     """Opens a fresh report and returns every address that was asked for."""
-    write_report(path, first_look.inputs(first_look.blemished()), lang)
+    path.write_text(render(first_look.inputs(first_look.blemished()), lang), encoding="utf-8")
     browser.get_log("browser")
     browser.get_log("performance")
     browser.get(path.as_uri())
@@ -151,7 +151,7 @@ def test_a_table_of_storages_with_four_quantities_fits_a_window(
         told = {"id": phase, "phase": phase, "metric": metric, "unit": "", "published": 110e6}
         found["published"].append(found["published"][0] | told)
     path = tmp_path / "offers.html"
-    write_report(path, ReportInputs(results=found), lang)
+    path.write_text(render(ReportInputs(results=found), lang), encoding="utf-8")
     width = browser.get_window_size()["width"]
     browser.set_window_size(1400, 900)
     browser.get(path.as_uri())

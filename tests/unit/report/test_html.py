@@ -11,7 +11,9 @@ from pathlib import Path
 import first_look
 import pytest
 
-from tameshi.report.html import render, write_report
+from tameshi import guard, outputs
+from tameshi.errors import GuardRefusal
+from tameshi.report.html import render
 from tameshi.report.text import TEXT
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)> & \"'"
@@ -70,16 +72,31 @@ def test_headings_captions_and_scopes() -> None:
     assert '<html lang="en">' in page and '<html lang="ja">' in render(first_look.inputs(), "ja")
 
 
-def test_the_same_inputs_give_the_same_bytes(tmp_path: Path) -> None:
-    write_report(tmp_path / "a.html", first_look.inputs())
-    write_report(tmp_path / "b.html", first_look.inputs())
-    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.html", "b.html"]
+def test_the_same_inputs_give_the_same_page() -> None:
+    assert render(first_look.inputs()) == render(first_look.inputs())
 
 
-def test_a_failed_report_leaves_the_old_one(tmp_path: Path) -> None:
+def test_report_interrupted_in_rendering_keeps_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard.claim_folder(tmp_path)
+    path = outputs.write_html(tmp_path, first_look.inputs(), "en")
+    before = path.read_bytes()
+
+    def interrupted(*_: object) -> str:
+        assert path.read_bytes() == before
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(outputs, "render", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        outputs.write_html(tmp_path, first_look.inputs(), "en")
+    assert path.read_bytes() == before
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [guard.MARKER, "report.html"]
+
+
+def test_report_outside_own_folder_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")
-    with pytest.raises(ValueError, match="language"):
-        write_report(path, first_look.inputs(), "fr")
+    with pytest.raises(GuardRefusal):
+        outputs.write_html(tmp_path, first_look.inputs(), "en")
     assert path.read_text() == "old"
