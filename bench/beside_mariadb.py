@@ -258,7 +258,7 @@ def rows_of_server(folder: Path) -> Iterator[dict[str, Any]]:
     found = json.loads((folder / "results.json").read_bytes())
     cells = {(cell["world"], tuple(cell["levels"].values())): cell for cell in found["cells"]}
     facts = {}
-    for run in outputs.read_runs(folder):
+    for run in outputs.read_runs(folder).runs:
         for phase in run.spec.phases:
             known = facts_of(run.spec, phase)
             if known:
@@ -312,7 +312,7 @@ def published_rows(out: Path) -> Iterator[dict[str, Any]]:
     study.write_text(short_text(), encoding="utf-8")
     tameshi("run", str(study), "--out", str(folder))
     cells = json.loads((folder / "results.json").read_bytes())["cells"]
-    runs = {run.spec.cell["figure"]: run.spec for run in outputs.read_runs(folder)}
+    runs = {run.spec.cell["figure"]: run.spec for run in outputs.read_runs(folder).runs}
     for cell in cells:
         name = cell["levels"]["figure"]
         known, ours = listed()[name].value, value_of(cell, PUBLISHED_METRIC)

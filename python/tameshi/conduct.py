@@ -81,9 +81,11 @@ def refuse_other(folder: Path, study: StudyFile) -> None:
     """
     if not (folder / outputs.SUMMARY).exists():
         return
-    held = outputs.read_summary(folder)[0]
     text = folder / "study.toml"
-    if held.name == study.name or (text.exists() and text.read_text("utf-8") == study.text):
+    if text.exists() and text.read_bytes() == study.text.encode():
+        return
+    held = outputs.read_summary(folder)[0]
+    if held.name == study.name:
         return
     raise BadInput(
         f"this folder holds the results of another study than `{study.name}`",
@@ -104,6 +106,7 @@ def conduct(
     current = prepared
     with store.locked_study(folder) as lock:
         refuse_other(folder, prepared.study)
+        outputs.read_asked(folder)  # Refuses a damaged one before anything runs.
         guard.write_file(folder / "study.toml", prepared.study.text.encode())
 
         pace = Pace()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from tameshi.report.over_time import RunWindow, database_series, over_written
 from tameshi.report.plain import terminal_doubts, terminal_summary
 from tameshi.results import results
 from tameshi.spec_types import Summary
-from tameshi.store import SealedRun
+from tameshi.store import DamagedRun, SealedRun, worst
 
 NANOSECONDS = 1e9
 SUMMARY = "summary.json"
+ORDER = "order.json"
 ASKED = "asked.json"
 """What `tameshi ask` was asked and answers, in its study's folder."""
 MARKED = (
@@ -45,33 +47,68 @@ def write_summary(folder: Path, study: Summary, reproduce: Sequence[str]) -> Non
 
 
 def read_summary(folder: Path) -> tuple[Summary, list[str]]:
-    """The summary of a study folder; raises `BadInput` where there is none."""
+    """The summary of a study folder; raises `BadInput` if there is none or it is damaged."""
     try:
         value = json.loads((folder / SUMMARY).read_bytes())
+        return Summary.model_validate(value["study"]), list(value["reproduce"])
     except OSError:
         accepted = ["a folder that `tameshi run` made (its --out)"]
         raise BadInput("this is no study folder", where=str(folder), accepted=accepted) from None
-    return Summary.model_validate(value["study"]), list(value["reproduce"])
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(folder / SUMMARY) from None
 
 
-def read_runs(folder: Path) -> list[SealedRun]:
-    """Every sealed run of a study folder, in the order of the plan."""
-    order = json.loads((folder / "order.json").read_bytes())
-    runs = (
-        store.read_run(store.run_folder(folder, identity)) or store.read_lost(folder, identity)
-        for identity in order
-    )
-    return [run for run in runs if run]
+@dataclass(frozen=True)
+class StudyRuns:
+    """The sealed runs of a study folder in the order of the plan, and those that are damaged.
+
+    A damaged run is among `runs` as a failed one if its spec can be read.
+    """
+
+    runs: list[SealedRun]
+    damaged: list[DamagedRun]
+
+
+def read_runs(folder: Path) -> StudyRuns:
+    """Every sealed run of a study folder; raises `BadInput` if its order.json is damaged."""
+    order = folder / ORDER
+    try:
+        identities = [str(identity) for identity in json.loads(order.read_bytes())]
+    except (OSError, ValueError, TypeError):
+        raise _damaged(order) from None
+    found = StudyRuns([], [])
+    for identity in identities:
+        try:
+            run = store.read_run(store.run_folder(folder, identity))
+            run = run or store.read_lost(folder, identity)
+        except DamagedRun as damaged:
+            found.damaged.append(damaged)
+            run = damaged.as_failed()
+        if run:
+            found.runs.append(run)
+    return found
+
+
+def _damaged(path: Path) -> BadInput:
+    hint = "The same `tameshi run` command writes it anew; finished runs are kept."
+    return BadInput("this file is damaged or missing", where=str(path), hint=hint)
 
 
 def write_order(folder: Path, identities: Iterable[str]) -> None:
     """The identities of the study's runs as planned; what else lies in `runs` is older."""
-    store.write_json(folder / "order.json", list(identities))
+    store.write_json(folder / ORDER, list(identities))
 
 
-def write_results(folder: Path, study: Summary, runs: Sequence[SealedRun]) -> dict[str, Any]:
+def write_results(folder: Path, study: Summary, runs: StudyRuns) -> dict[str, Any]:
     """results.json, whole or not at all."""
-    found = results(study, runs)
+    found = results(study, runs.runs)
+    if runs.damaged:
+        found["damaged"] = [{"run": d.folder.name, "reason": d.found} for d in runs.damaged]
+        reasons = [f"damaged: {damaged.found}" for damaged in runs.damaged]
+        found["verdict"] = worst([found["verdict"], {"level": "warning", "reasons": reasons}])
+    unchecked = sum(not run.is_checked for run in runs.runs if run.outcome["status"] != "failed")
+    if unchecked:
+        found["unchecked"] = unchecked
     asked = read_asked(folder)
     if asked is not None:
         found["asked"] = asked
@@ -80,12 +117,18 @@ def write_results(folder: Path, study: Summary, runs: Sequence[SealedRun]) -> di
 
 
 def read_asked(folder: Path) -> dict[str, Any] | None:
-    """What `tameshi ask` answers in this folder; None where nothing was asked."""
+    """The answer of `tameshi ask` in this folder; None if nothing was asked.
+
+    Raises `BadInput` if it is damaged.
+    """
+    path = folder / ASKED
     try:
-        found = json.loads((folder / ASKED).read_bytes())
+        return dict(json.loads(path.read_bytes()))
     except FileNotFoundError:
         return None
-    return dict(found)
+    except (OSError, ValueError, TypeError):
+        hint = "Remove it and repeat `tameshi ask`; finished runs are kept."
+        raise BadInput("this file is damaged", where=str(path), hint=hint) from None
 
 
 def report_inputs(
@@ -144,7 +187,7 @@ def show(folder: Path, lang: str, console: Console, found: dict[str, Any] | None
     runs = read_runs(folder)
     if found is None:
         found = write_results(folder, summary, runs)
-    inputs = report_inputs(found, runs, reproduce)
+    inputs = report_inputs(found, runs.runs, reproduce)
     path = write_html(folder, inputs, lang)
     for line in [*terminal_summary(inputs, lang), *terminal_doubts(inputs, lang)]:
         console.print(line, markup=False, soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -17,15 +18,18 @@ from typing import Any
 import polars as pl
 
 from tameshi import _core, guard
-from tameshi.errors import BadInput
+from tameshi.errors import BadInput, TameshiError
 from tameshi.events import read_events, whole_lines
+from tameshi.seal import OUTCOME, damage_of, sealed_files
 from tameshi.spec_types import RunSpec
 from tameshi.windows import completed, unsettled, windows_of
 
 RAMP = re.compile(r"Tag=\d+/ramp/")
 """The begin of a line of an interval log that belongs to a ramp."""
-OUTCOME_VERSION = 1
-"""Form of outcome.json; history: 1, the first."""
+OUTCOME_VERSION = 2
+"""Form of outcome.json; history: 1, the first; 2, with the seal: `files` and `sha256`."""
+READABLE = (1, OUTCOME_VERSION)
+"""Forms of outcome.json that can be read."""
 IDENTITY_DIGITS = 16
 LAID_OUT = 2
 """Levels of a JSON file that are laid out line by line."""
@@ -40,12 +44,17 @@ SERIES = {
 
 @dataclass(frozen=True)
 class SealedRun:
-    """A run that has ended, as its folder tells it; immutable."""
+    """Record of a run that has ended; immutable."""
 
     folder: Path
     spec: RunSpec
     environment: dict[str, Any]
     outcome: dict[str, Any]
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether its files were compared with the hashes in its seal; older runs have none."""
+        return "files" in self.outcome
 
     def series(self) -> pl.DataFrame:
         """All series: source, t_ns, dt_ns, subject, metric, value."""
@@ -61,6 +70,25 @@ class SealedRun:
         windows = {w["phase"]: w["rounds"] for w in self.outcome["windows"] if w["rounds"]}
         counting = {p: (rounds["first"], rounds["last"]) for p, rounds in windows.items()}
         return _core.latencies(text, counting)
+
+
+class DamagedRun(TameshiError):
+    """A run whose files differ from its seal: none of its figures can be used.
+
+    `spec` is None if spec.json is among the damaged files.
+    """
+
+    def __init__(self, folder: Path, reason: str, spec: RunSpec | None) -> None:
+        hint = "The same `tameshi run` command sets it aside and makes it again."
+        super().__init__("this run is damaged", where=str(folder), found=reason, hint=hint)
+        self.folder = folder
+        self.spec = spec
+
+    def as_failed(self) -> SealedRun | None:
+        """The run as a failed one, without figures; None if what it ran is not known."""
+        if self.spec is None:
+            return None
+        return _failed_run(self.folder, self.spec, self.folder.name, f"damaged: {self.found}")
 
 
 def identity(spec: RunSpec, environment: Mapping[str, Any]) -> str:
@@ -134,7 +162,8 @@ def seal(folder: Path, failure: str | None = None) -> SealedRun:
     found = [event for event in events if event["kind"] == "finding"]
     found += [off_mix(event) for event in events if event["kind"] == "mix_audit"]
     outcome["verdict"] = _verdict(outcome, [*environment.get("findings", []), *found])
-    guard.write_file(folder / "outcome.json", _json(outcome))
+    outcome["files"] = sealed_files(folder)
+    guard.write_file(folder / OUTCOME, _json({**outcome, "sha256": _hash(outcome)}))
     return SealedRun(folder, spec, environment, outcome)
 
 
@@ -148,22 +177,54 @@ def off_mix(event: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_run(folder: Path) -> SealedRun | None:
-    """A sealed run, or None where the folder was interrupted before its seal."""
+    """Return a sealed run; None if it was interrupted before its seal.
+
+    Raises `DamagedRun` if a file differs from the seal, `BadInput` for an unknown version.
+    """
     try:
-        outcome = json.loads((folder / "outcome.json").read_bytes())
+        outcome = json.loads((folder / OUTCOME).read_bytes())
+        version = outcome["schema_version"]
     except FileNotFoundError:
         return None
-    if outcome["schema_version"] != OUTCOME_VERSION:
-        found = f"version {outcome['schema_version']}"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(folder, f"{OUTCOME} can't be read ({error})") from None
+    if version not in READABLE:
         raise BadInput(
-            "this record has a form that is not known",
+            "this record has an unknown version",
             where=str(folder),
-            found=found,
-            accepted=["version 1"],
+            found=f"version {version}",
+            accepted=[f"version {known}" for known in READABLE],
         )
-    outcome["windows"] = [completed(window) for window in outcome["windows"]]
-    spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
-    return SealedRun(folder, spec, json.loads((folder / "environment.json").read_bytes()), outcome)
+    if version >= OUTCOME_VERSION:
+        if outcome.pop("sha256", None) != _hash(outcome):
+            raise _damaged(folder, f"{OUTCOME} does not have its sealed content")
+        damage = damage_of(folder, outcome["files"])
+        if damage:
+            raise _damaged(folder, damage)
+    try:
+        outcome["windows"] = [completed(window) for window in outcome["windows"]]
+        spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
+        environment = json.loads((folder / "environment.json").read_bytes())
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _damaged(folder, f"{OUTCOME} or spec.json can't be read ({error})") from None
+    return SealedRun(folder, spec, environment, outcome)
+
+
+def set_aside(study: Path, damaged: DamagedRun) -> Path:
+    """Move a damaged run's folder to `damaged/` of its study; return its new place."""
+    number = itertools.count(1)
+    names = (f"{damaged.folder.name}-{n}" for n in number)
+    place = next(p for name in names if not (p := study / "damaged" / name).exists())
+    guard.move_folder(damaged.folder, place)
+    return place
+
+
+def _damaged(folder: Path, reason: str) -> DamagedRun:
+    try:
+        spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
+    except (OSError, ValueError):
+        spec = None
+    return DamagedRun(folder, " ".join(reason.split()), spec)
 
 
 def write_lost(study: Path, spec: RunSpec, run_identity: str, reason: str) -> None:
@@ -174,14 +235,21 @@ def write_lost(study: Path, spec: RunSpec, run_identity: str, reason: str) -> No
 
 def read_lost(study: Path, run_identity: str) -> SealedRun | None:
     """A run that could not be sealed, as a failed one; None where there is no such mark."""
+    folder = run_folder(study, run_identity)
     try:
         lost = json.loads(_lost(study, run_identity).read_bytes())
+        spec = RunSpec.model_validate(lost["spec"])
+        return _failed_run(folder, spec, lost["identity"], lost["reason"])
     except FileNotFoundError:
         return None
-    outcome = {**_ending([], lost["reason"]), "identity": lost["identity"], "windows": []}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DamagedRun(folder, "its file in lost/ can't be read", None) from None
+
+
+def _failed_run(folder: Path, spec: RunSpec, run_identity: str, reason: str) -> SealedRun:
+    outcome = {**_ending([], reason), "identity": run_identity, "windows": []}
     outcome["verdict"] = _verdict(outcome, [])
-    spec = RunSpec.model_validate(lost["spec"])
-    return SealedRun(run_folder(study, run_identity), spec, {}, outcome)
+    return SealedRun(folder, spec, {}, outcome)
 
 
 def _lost(study: Path, run_identity: str) -> Path:
@@ -191,6 +259,10 @@ def _lost(study: Path, run_identity: str) -> Path:
 def write_json(path: Path, value: Any) -> None:
     """A JSON file, whole or not at all."""
     guard.write_file(path, _json(value))
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(_json(value)).hexdigest()
 
 
 def _json(value: Any) -> bytes:

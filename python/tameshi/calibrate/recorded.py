@@ -44,7 +44,7 @@ def read_recorded(path: Path) -> Recorded:
     folder = path if path.is_dir() else path.parent
     try:
         summary, _ = outputs.read_summary(folder)
-        runs = outputs.read_runs(folder)
+        runs = outputs.read_runs(folder).runs
     except (BadInput, OSError):
         message = "a results.json alone does not tell what was asked for"
         accepted = ["a folder that `tameshi run` made, or the results.json in it"]

@@ -24,7 +24,6 @@ from tameshi.conduct import Conducted, conduct, remove_targets
 from tameshi.errors import BadInput, GuardRefusal, RunFailed
 from tameshi.prepared import prepare
 from tameshi.spec_types import World
-from tameshi.store import SealedRun
 from tameshi.study import StudyFile
 
 OWN_OPTIONS = ("output-format", "output", "section", "readonly", "parse-only")
@@ -181,9 +180,9 @@ def _tell(
 ) -> bool:
     """Results, logs and report of what was run; whether every job kept its limits."""
     runs = outputs.read_runs(folder)
-    usable = [run for run in runs if run.outcome["status"] != "failed"]
+    usable = [run for run in runs.runs if run.outcome["status"] != "failed"]
     if not usable:
-        reasons = "; ".join(str(run.outcome["reason"]) for run in runs) or "it was stopped"
+        reasons = "; ".join(str(run.outcome["reason"]) for run in runs.runs) or "it was stopped"
         raise RunFailed(f"the jobs left no results: {reasons}")
     _report(folder, runs)
     console.print(f"Record and report: {folder.resolve()}", markup=False, soft_wrap=True)
@@ -204,10 +203,10 @@ def _tell(
     return not broken
 
 
-def _report(folder: Path, runs: Sequence[SealedRun]) -> None:
+def _report(folder: Path, runs: outputs.StudyRuns) -> None:
     summary, reproduce = outputs.read_summary(folder)
     found = outputs.write_results(folder, summary, runs)
-    outputs.write_html(folder, outputs.report_inputs(found, runs, reproduce), "en")
+    outputs.write_html(folder, outputs.report_inputs(found, runs.runs, reproduce), "en")
 
 
 def write_output(path: Path, text: str) -> None:

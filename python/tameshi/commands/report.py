@@ -33,7 +33,7 @@ def report_command(
     check_word("--format", form, ["html", "md", "terminal", *FORMS])
     if form in FORMS:
         outputs.read_summary(folder)
-        typer.echo(as_form(form, outputs.read_runs(folder)), nl=False)
+        typer.echo(as_form(form, outputs.read_runs(folder).runs), nl=False)
         return
     if form == "html":
         outputs.show(folder, lang, OUT)
@@ -41,7 +41,7 @@ def report_command(
     summary, reproduce = outputs.read_summary(folder)
     runs = outputs.read_runs(folder)
     found = outputs.write_results(folder, summary, runs)
-    inputs = outputs.report_inputs(found, runs, reproduce)
+    inputs = outputs.report_inputs(found, runs.runs, reproduce)
     if form == "md":
         typer.echo(markdown(inputs, lang), nl=False)
     else:

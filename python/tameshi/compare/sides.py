@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tameshi import store
 from tameshi.errors import BadInput
-from tameshi.store import SealedRun
+from tameshi.store import DamagedRun, SealedRun
 
 READABLE = (1,)
 """Forms of results.json that can be compared."""
@@ -87,5 +88,10 @@ def _read_runs(folder: Path) -> list[SealedRun]:
         order = json.loads((folder / "order.json").read_bytes())
     except (OSError, ValueError):
         return []
-    runs = (store.read_run(store.run_folder(folder, identity)) for identity in order)
-    return [run for run in runs if run]
+    found = []
+    for identity in order:
+        # A damaged run has no facts to compare; results.json says that it is left out.
+        with suppress(DamagedRun):
+            run = store.read_run(store.run_folder(folder, str(identity)))
+            found += [run] if run else []
+    return found

@@ -19,6 +19,7 @@ from tameshi.guard.folders import (
     MARKER,
     append_file,
     claim_folder,
+    move_folder,
     remove_folder,
     write_file,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "claim_folder",
     "empty_data_directory",
     "mark_laid_out",
+    "move_folder",
     "open_data_directory",
     "open_target",
     "open_to_read",

@@ -92,6 +92,20 @@ def remove_folder(path: Path) -> None:
             os.rmdir(real)
 
 
+def move_folder(path: Path, new: Path) -> None:
+    """Renames a folder that carries Tameshi's marker; makes missing folders above `new`.
+
+    Raises `GuardRefusal` if the folder has no marker, or none above `new` has; `new` must not be.
+    """
+    with translated(path), closing(os.open(path, OPEN_FOLDER)) as directory:
+        if not is_marked(directory):
+            raise foreign_folder(path, "a directory without Tameshi's marker")
+        with closing(_open_owned_parent(new)) as parent:
+            os.mkdir(new.name, dir_fd=parent)  # Fails if anything has this name.
+            os.rename(path, new.name, dst_dir_fd=parent)
+            os.fsync(parent)
+
+
 def write_file(path: Path, data: bytes) -> None:
     """Writes a file in a folder of Tameshi's, whole or not at all; makes missing folders.
 

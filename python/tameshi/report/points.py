@@ -95,6 +95,10 @@ class View:
     method: dict[str, Any] | None = None
     asked: dict[str, Any] | None = None
     quick: bool = False
+    damaged: tuple[dict[str, Any], ...] = ()
+    """Runs that are left out because their files differ from their seal."""
+    unchecked: int = 0
+    """Runs that were recorded without hashes of their files."""
     answer: dict[str, Any] = field(default_factory=dict)
     """What the study says that its answer compares and tells."""
 
@@ -211,6 +215,8 @@ def read_results(results: dict[str, Any]) -> View:
         method=results.get("method"),
         asked=results.get("asked"),
         quick=bool(study.get("quick")),
+        damaged=tuple(results.get("damaged", [])),
+        unchecked=int(results.get("unchecked", 0)),
         answer=study.get("answer") or {},
     )
 

@@ -288,6 +288,12 @@ def model_label(world: str, environment: Mapping[str, Any], text: Text) -> str:
 def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -> list[str]:
     """What a reader must know before believing the numbers, the gravest first."""
     found = [line for cell in view.cells for line in _incomplete(cell, text)]
+    for damaged in view.damaged:
+        found.append(
+            text("caveat.damaged", run=damaged["run"], reason=text.said(damaged["reason"]))
+        )
+    if view.unchecked:
+        found.append(text("caveat.unchecked", count=view.unchecked))
     found += unmatched(view, text)
     for world in view.worlds:
         if world in MODELLED:

@@ -1346,6 +1346,15 @@ TEXT: dict[str, tuple[str, str]] = {
         "Failed: {cell} ({failed} of {runs} runs).",
         "失敗：{cell}（{runs}回のうち{failed}回）。",
     ),
+    "caveat.damaged": (
+        "Run {run} is damaged and left out: {reason}. `tameshi run` makes it again.",
+        "実行{run}は破損しているため除外：{reason}。`tameshi run`で再実行できる。",
+    ),
+    "caveat.unchecked": (
+        "Not sealed: {count} of the runs, recorded without hashes of their files. Damage to "
+        "these files would not be noticed.",
+        "封印なし：ファイルのハッシュがない実行が{count}回あり、その破損は検出できない。",
+    ),
     "caveat.published.list": (
         "The lists of published figures (published/) don't have {figures}: nothing is compared.",
         "公表値のリスト（published/）に{figures}がないため、比較していない。",
@@ -1633,6 +1642,19 @@ TEXT: dict[str, tuple[str, str]] = {
 }
 
 SAID = {
+    # files of a run that differ from its seal
+    **{
+        f"{prefix}{english}": f"{japanese_prefix}{japanese}"
+        for prefix, japanese_prefix in (("", ""), ("damaged: ", "破損："))
+        for english, japanese in {
+            "{name} has {bytes} bytes, sealed with {sealed}": (
+                "{name}は{bytes}バイト（封印時は{sealed}バイト）"
+            ),
+            "{name} does not have its sealed content": "{name}の内容が封印時と異なる",
+            "{name} is missing": "{name}がない",
+            "{name} can't be read ({error})": "{name}を読めない（{error}）",
+        }.items()
+    },
     # how intervals were found, or why there are none
     "Student's t over runs, on logarithms": "実行間のスチューデントのt、対数上",
     "Student's t over runs": "実行間のスチューデントのt",

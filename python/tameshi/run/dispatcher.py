@@ -28,7 +28,7 @@ from tameshi.run.server_sampler import ServerSampler
 from tameshi.servers.private import PrivateServer, full_hint
 from tameshi.spec_types import Access, RunSpec, World
 from tameshi.stats.order import randomised
-from tameshi.store import SealedRun
+from tameshi.store import DamagedRun, SealedRun
 from tameshi.study import longest_ns, next_runs
 
 LEAD_NS = 50_000_000
@@ -85,14 +85,26 @@ def finished(folder: Path, tasks: Sequence[Task]) -> dict[str, SealedRun]:
     """Runs of these that are sealed, by identity; a failed or partial one will be made again."""
     found = {}
     for task in tasks:
-        run = store.read_run(store.run_folder(folder, task.identity))
-        if run:
-            found[task.identity] = run
+        with suppress(DamagedRun):
+            run = store.read_run(store.run_folder(folder, task.identity))
+            if run:
+                found[task.identity] = run
     return found
+
+
+def set_aside_damaged(session: Session, tasks: Sequence[Task]) -> None:
+    """Move the folders of damaged runs to `damaged/`: these runs are made again."""
+    for task in tasks:
+        try:
+            store.read_run(store.run_folder(session.folder, task.identity))
+        except DamagedRun as damaged:
+            place = store.set_aside(session.folder, damaged)
+            session.display.say(f"{task.label}: damaged ({damaged.found}); moved to {place}")
 
 
 def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRun]:
     """Make what isn't complete yet: measured runs one by one, simulated ones `jobs` at once."""
+    set_aside_damaged(session, tasks)
     complete = {
         i
         for i, run in finished(session.folder, tasks).items()

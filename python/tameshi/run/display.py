@@ -31,6 +31,9 @@ class Display(Protocol):
     def ended(self, run: str, status: str, reason: str | None, length_ns: int) -> None:
         """A run has ended; `length_ns` is what it was expected to take at most."""
 
+    def say(self, line: str) -> None:
+        """Print a line."""
+
     def close(self) -> None:
         """The study has ended or was interrupted."""
 

@@ -81,7 +81,7 @@ def test_the_report_shows_the_course_of_what_pauses_interrupt(tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", tmp_path / "pauses.toml", "--out", out)
     assert done.returncode == 0, done.stderr
-    shown = outputs.report_inputs(results(out), outputs.read_runs(out), []).series
+    shown = outputs.report_inputs(results(out), outputs.read_runs(out).runs, []).series
     courses = {(of["name"], of["levels"]): of for of in shown}
     assert set(courses) == {(name, (wait,)) for name in ("write", "after") for wait in LEVELS}
     for wait, pause_s in LEVELS.items():
@@ -115,5 +115,5 @@ def test_the_report_has_the_latencies_of_each_cell_once(tmp_path):
     out = tmp_path / "out"
     done = tameshi("run", tmp_path / "cells.toml", "--out", out)
     assert done.returncode == 0, done.stderr
-    curves = outputs.report_inputs(results(out), outputs.read_runs(out), []).percentiles
+    curves = outputs.report_inputs(results(out), outputs.read_runs(out).runs, []).percentiles
     assert sorted(curve["levels"]["depth"] for curve in curves) == ["1", "2", "4"]
