@@ -104,7 +104,7 @@ class Row:
 def on_tmpfs(place: Path) -> bool:
     """Whether the kernel's copying, and no device, is what is measured."""
     command = ["stat", "--file-system", "--format=%T", str(place)]
-    told = subprocess.run(command, check=True, capture_output=True, text=True)
+    told = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
     return told.stdout.strip() == "tmpfs"
 
 
@@ -123,12 +123,12 @@ def huge_tmpfs() -> Iterator[Path]:
 @contextmanager
 def huge_buffers() -> Iterator[None]:
     """Huge pages kept for fio, which asks for none by itself as we do, for as long as needed."""
-    before = HUGE_PAGES.read_text()
-    HUGE_PAGES.write_text(str(int(before) + HUGE_PAGES_FOR_FIO))
+    before = HUGE_PAGES.read_text(encoding="utf-8")
+    HUGE_PAGES.write_text(str(int(before) + HUGE_PAGES_FOR_FIO), encoding="utf-8")
     try:
         yield
     finally:
-        HUGE_PAGES.write_text(before)
+        HUGE_PAGES.write_text(before, encoding="utf-8")
 
 
 def block_kib(place: Path, depth: int) -> int:
@@ -174,7 +174,7 @@ def tameshi(study: Path, place: Path, out: Path) -> float:
     child.join()
     if child.exitcode:
         raise RuntimeError(f"the run of {study} ended with {child.exitcode}")
-    [cell] = json.loads((out / "results.json").read_text())["cells"]
+    [cell] = json.loads((out / "results.json").read_text("utf-8"))["cells"]
     [iops] = (e["value"] for e in cell["estimates"] if e["metric"] == "read.iops")
     return float(iops)
 
@@ -190,7 +190,7 @@ def _conduct(study: Path, place: Path, out: Path) -> None:
     prepared = prepare(read_study(study), [World.measured], bindings, quick=False)
     if out.exists():
         guard.remove_folder(out)
-    with open(os.devnull, "w") as quiet:
+    with open(os.devnull, "w", encoding="utf-8") as quiet:
         done = conduct(prepared, out, Console(file=quiet), jobs=1, reproduce=[])
     if not done.complete:
         raise SystemExit(1)
@@ -222,7 +222,7 @@ def fio(place: Path, depth: int, seconds: float) -> float:
     words = ["--readonly", *(f"--{key}={value}" for key, value in options.items())]
     first = keep_to_it if on_tmpfs(place) else None
     done = subprocess.run(
-        ["fio", *words], check=True, capture_output=True, text=True, preexec_fn=first
+        ["fio", *words], check=True, capture_output=True, encoding="utf-8", preexec_fn=first
     )
     return float(json.loads(done.stdout[done.stdout.index("{") :])["jobs"][0]["read"]["iops"])
 
@@ -270,7 +270,7 @@ def _studies(folder: Path, place: Path, lasting: Mapping[int, float]) -> dict[in
         values = {"size": SIZE_MIB, "ramp": ramp, "time": int(lasting[depth] * 1000) + ramp}
         kept = f"processors = [{last_processor()}]" if on_tmpfs(place) else ""
         block = block_kib(place, depth)
-        path.write_text(STUDY.format(**values, depth=depth, block=block, processors=kept))
+        path.write_text(STUDY.format(**values, depth=depth, block=block, processors=kept), "utf-8")
     return studies
 
 
@@ -290,7 +290,9 @@ def _row(place: Path, depth: int, pairs: Sequence[tuple[float, float]]) -> Row:
 
 def page(rows: Sequence[Row], seconds: float, before: str) -> str:
     """The table as a page of docs/validation; rows that were not measured are those of `before`."""
-    version = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True)
+    version = subprocess.run(
+        ["fio", "--version"], capture_output=True, encoding="utf-8", check=True
+    )
     lines = [
         "# Beside fio",
         "",

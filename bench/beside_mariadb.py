@@ -162,7 +162,9 @@ def tameshi(*words: str) -> None:
 def host_text() -> str:
     """This machine's processors with the costs of a host of today."""
     text = (PROFILES / "hosts" / "1x-64-core-io-uring.toml").read_text(encoding="utf-8")
-    mhz = re.search(r"^cpu MHz\s*:\s*([\d.]+)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    mhz = re.search(
+        r"^cpu MHz\s*:\s*([\d.]+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE
+    )
     clock = round(float(mhz[1]) * 1e6) if mhz else 3_000_000_000
     known = {
         "cores_per_socket": str(os.cpu_count() or 1),

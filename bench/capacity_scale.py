@@ -75,11 +75,11 @@ def run(scales: Sequence[int]) -> Found:
     """One study with a cell for each scale, one after the other for the sake of memory."""
     with tempfile.TemporaryDirectory() as scratch:
         study, out = Path(scratch) / "capacity-scale.toml", Path(scratch) / "out"
-        study.write_text(STUDY.replace("SCALES", ", ".join(map(str, scales))))
+        study.write_text(STUDY.replace("SCALES", ", ".join(map(str, scales))), "utf-8")
         words = ["run", str(study), "--out", str(out), "--jobs", "1"]
         command = [sys.executable, "-m", "tameshi", *words]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        cells = json.loads((out / "results.json").read_text())["cells"]
+        cells = json.loads((out / "results.json").read_text("utf-8"))["cells"]
     return dict(_found(cells))
 
 

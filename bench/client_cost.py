@@ -162,7 +162,7 @@ def ours(server: PrivateServer, program: str, seconds: float) -> Cost:
         words = [sys.executable, "-c", ONCE, folder]
         spec = json.dumps(spec_of(server, program, seconds))
         done = subprocess.run(
-            words, input=spec, capture_output=True, text=True, check=True, cwd=ROOT
+            words, input=spec, capture_output=True, encoding="utf-8", check=True, cwd=ROOT
         )
         rows = pl.read_csv(Path(folder) / "series" / "load.csv")
     cpu_s = float(done.stdout)
@@ -175,7 +175,7 @@ def ours(server: PrivateServer, program: str, seconds: float) -> Cost:
 
 def timed(words: Sequence[str]) -> tuple[str, float]:
     """What a command prints, and its processor time with all its threads, in seconds."""
-    with tempfile.TemporaryFile("w+") as output:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         process = subprocess.Popen(words, stdout=output, stderr=subprocess.STDOUT)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -321,7 +321,9 @@ def page(rows: Sequence[Row], pairs: int, seconds: float) -> str:
     """The table as a page of docs/validation."""
     programs = [["sysbench", "--version"], ["psql", "--version"], ["mariadbd", "--version"]]
     said = [
-        subprocess.run(p, capture_output=True, text=True, check=True).stdout.split("\n")[0].strip()
+        subprocess.run(p, capture_output=True, encoding="utf-8", check=True)
+        .stdout.split("\n")[0]
+        .strip()
         for p in programs
     ]
     lines = [

@@ -102,7 +102,7 @@ def told(folder: Path) -> tuple[float, float, float, dict[str, float]]:
     """A record's statements, its length and what was simulated of it, in seconds, and figures."""
     load, server = (pl.read_csv(folder / "series" / f"{name}.csv") for name in ("load", "server"))
     rows = load.filter(pl.col("metric") == "statement.count")
-    lines = (folder / "events.jsonl").read_text().splitlines()
+    lines = (folder / "events.jsonl").read_text("utf-8").splitlines()
     events = [json.loads(line) for line in lines]
     end = next(e["t_ns"] for e in events if e["kind"] == "phase_end")
     simulated = next(e["simulated_ns"] for e in events if e["kind"] == "simulated")
@@ -144,7 +144,7 @@ def whole(spec: RunSpec, minutes: float | None) -> tuple[Cost, bool]:
 def referred(folder: Path, spec: RunSpec) -> Cost:
     """The same run in a folder of results."""
     for run in (folder / "runs").iterdir():
-        known = json.loads((run / "spec.json").read_text())
+        known = json.loads((run / "spec.json").read_text("utf-8"))
         if (known["cell"], known["repetition"]) == (dict(spec.cell), spec.repetition):
             return Cost(0.0, 0.0, *told(run))
     raise SystemExit(f"{folder} has no run of {spec.cell}")
@@ -290,7 +290,7 @@ def main() -> None:
         held = min(asked.repetitions, there_are)
         page = written(rows, others, asked.study.name, (held, there_are))
         name = "" if asked.study.samefile(STUDY) else f"-{asked.study.stem}"
-        (ROOT / f"docs/validation/database-modes{name}.md").write_text(page)
+        (ROOT / f"docs/validation/database-modes{name}.md").write_text(page, "utf-8")
 
 
 if __name__ == "__main__":

@@ -137,7 +137,7 @@ def fio(options: dict[str, object], seconds: float) -> Cost:
     """One run; its processor time is that of all its threads and processes."""
     timed = {**options, "runtime": f"{int(seconds * 1000)}ms"}
     words = ["fio", "--readonly", *(f"--{key}={value}" for key, value in timed.items())]
-    with tempfile.TemporaryFile("w+") as output:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         process = subprocess.Popen(words, stdout=output)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -164,7 +164,7 @@ def open_loop(study: Path, place: Path, out: Path) -> Lateness:
     """One run of an open-loop study."""
     iops = tameshi(study, place, "null", out).iops
     [log] = (out / "runs").glob("*/histograms/*.hlog")
-    found = _core.latencies(log.read_text(), {})
+    found = _core.latencies(log.read_text("utf-8"), {})
     [lag] = (told for key, told in found.items() if key.endswith("steady/s/lag"))
     at = dict(lag["quantiles"])
     return Lateness(iops, at[0.5], at[0.99], at[0.999])
@@ -180,7 +180,7 @@ def lateness(place: Path, seconds: float) -> tuple[float, Lateness]:
             text = STUDY.replace("TIME", str(int((seconds + RAMP_SECONDS) * 1000)))
             arrivals = f'arrivals = {{ constant = {{ rate = "{rate:.0f} /s" }} }}'
             depth = f"queue_depth = {DEPTH}"
-            study.write_text(text.replace(depth, f"{depth}\n{arrivals}"))
+            study.write_text(text.replace(depth, f"{depth}\n{arrivals}"), "utf-8")
             return open_loop(study, place, out)
 
         most = at(MORE_THAN_ANY).rate
@@ -246,7 +246,7 @@ def measured(
     """All comparisons, pair by pair, and the lateness in a sentence."""
     with tempfile.TemporaryDirectory() as scratch:
         study, out = Path(scratch) / "cost.toml", Path(scratch) / "out"
-        study.write_text(STUDY.replace("TIME", str(int((seconds + RAMP_SECONDS) * 1000))))
+        study.write_text(STUDY.replace("TIME", str(int((seconds + RAMP_SECONDS) * 1000))), "utf-8")
         for place in places:
             tameshi(study, place, "io_uring", out)  # lays the file out
         all_of = matches(places, study, out, seconds)
@@ -301,7 +301,9 @@ def sentence(most: float, late: Lateness) -> str:
 
 def page(rows: Sequence[Row], late: str, pairs: int, seconds: float) -> str:
     """The table as a page of docs/validation."""
-    version = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True)
+    version = subprocess.run(
+        ["fio", "--version"], capture_output=True, encoding="utf-8", check=True
+    )
     lines = [
         "# What an I/O costs the generator",
         "",

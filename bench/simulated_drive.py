@@ -169,13 +169,13 @@ def scaled(gib: int) -> Drive:
 
 def of_peer(folder: Path, depth: int) -> Drive:
     """The profile's drive with the peer's flash; eight dies take long, so intervals are longer."""
-    text = scaled(PEER_GIB).path.read_text()
+    text = scaled(PEER_GIB).path.read_text("utf-8")
     for key, value in PEER_VALUES.items():
         text, count = re.subn(rf"(?m)^({key} *= {{ value = )[^,]+", rf"\g<1>{value}", text)
         if count != 1:
             raise RuntimeError(f"{key} is there {count} times")
     path = folder / "peer.toml"
-    path.write_text(text)
+    path.write_text(text, "utf-8")
     return Drive(path, 1, PEER_GIB, "10 s", depth)
 
 
@@ -202,7 +202,7 @@ def simulated(text: str, millions: int, profile: Path | None = None) -> Run:
     """One study with one run, on a profile of its own; the worker is watched from outside."""
     with tempfile.TemporaryDirectory() as scratch:
         study, out = Path(scratch) / "speed.toml", Path(scratch) / "out"
-        study.write_text(text)
+        study.write_text(text, "utf-8")
         if profile:
             beside = Path(scratch) / "profiles" / "devices"
             beside.mkdir(parents=True)
@@ -228,7 +228,7 @@ def watch(cli: psutil.Process, out: Path) -> tuple[float, float, int]:
             workers = [child for child, words in commands if "tameshi.run.worker" in words]
             worker = workers[0] if workers else None
             continue
-        events = "".join(path.read_text() for path in out.glob("runs/*/events.jsonl"))
+        events = "".join(path.read_text("utf-8") for path in out.glob("runs/*/events.jsonl"))
         if '"phase_begin","phase":1' not in events:
             continue
         try:
@@ -247,13 +247,13 @@ def watch(cli: psutil.Process, out: Path) -> tuple[float, float, int]:
 
 def build(example: str) -> Path:
     """An example's program, built as the extension is."""
-    flags = subprocess.check_output([ROOT / "scripts" / "rustflags"], text=True)
+    flags = subprocess.check_output([ROOT / "scripts" / "rustflags"], encoding="utf-8")
     flags = f"{os.environ.get('RUSTFLAGS', '')} {flags.strip()}"
     command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "tameshi-sim"]
     told = [*command, "--example", example, "--message-format", "json"]
     environment = {**os.environ, "RUSTFLAGS": flags}
     lines = subprocess.run(
-        told, check=True, capture_output=True, text=True, cwd=ROOT, env=environment
+        told, check=True, capture_output=True, encoding="utf-8", cwd=ROOT, env=environment
     ).stdout
     made = (json.loads(line).get("executable") for line in lines.splitlines())
     return Path(next(path for path in made if path))

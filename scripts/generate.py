@@ -59,17 +59,17 @@ def main(types: Path, folder: Path) -> None:
         write_json(folder / f"{form}.schema.json", _core.schema(form))
     metrics = _core.metrics()
     write_json(folder / "metrics.json", metrics)
-    (folder / "metrics.md").write_text(metrics_page(metrics))
+    (folder / "metrics.md").write_text(metrics_page(metrics), "utf-8")
     codegen = [sys.executable, "-m", "datamodel_code_generator"]
     plan = folder / "plan.schema.json"
     subprocess.run([*codegen, "--input", plan, "--output", types, *CODEGEN], check=True)
     for form, (title, lead) in PAGES.items():
-        (folder / f"{form}.md").write_text(page(title, lead, _core.schema(form)))
+        (folder / f"{form}.md").write_text(page(title, lead, _core.schema(form)), "utf-8")
 
 
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file as serde lays one out."""
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def metrics_page(metrics: list[dict[str, str]]) -> str:

@@ -227,7 +227,7 @@ def scratch_tree(root: Path, python: str | None) -> Iterator[Path]:
     """
     work = root / WORK
     work.mkdir(parents=True, exist_ok=True)
-    with open(work / "lock", "w") as lock:
+    with open(work / "lock", "w", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -246,7 +246,9 @@ def scratch_tree(root: Path, python: str | None) -> Iterator[Path]:
 def copy_sources(root: Path, tree: Path) -> None:
     """Copy every file that is in git or would be, as it is in the working tree."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        command, cwd=root, check=True, capture_output=True, encoding="utf-8"
+    ).stdout
     for name in sorted({*listed.split("\0")} - {""}):
         source, copy = root / name, tree / name
         if source.is_symlink() or source.is_file():
@@ -261,7 +263,9 @@ def copy_modules(python: str, tree: Path) -> None:
         f"found = {{name: u.find_spec('tameshi.' + name) for name in {COMPILED}}}\n"
         "print(json.dumps({name: spec.origin for name, spec in found.items() if spec}))"
     )
-    done = subprocess.run([python, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [python, "-c", script], capture_output=True, encoding="utf-8", check=False
+    )
     origins = json.loads(done.stdout) if done.returncode == 0 else {}
     if not origins:
         raise Unusable(f"{python} has no compiled modules of tameshi: run `make test`, or --python")
@@ -295,7 +299,7 @@ def execute(command: Sequence[str], tree: Path, environment: Mapping[str, str]) 
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
         errors="replace",
         start_new_session=True,
     )

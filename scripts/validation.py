@@ -142,7 +142,9 @@ def run(*, long: bool) -> None:
     """The tests, and what they print; a test that fails ends it."""
     words = ["cargo", "test", "--locked", "-p", "tameshi-sim", "--test", "it", "--", "--nocapture"]
     words += ["--include-ignored"] if long else []
-    lines = subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    lines = subprocess.run(
+        words, cwd=ROOT, check=True, capture_output=True, encoding="utf-8"
+    ).stdout
     for name, word in ((ANSWERS, f"{ANSWER}\t"), (HELD, f"{FIGURE}\t")):
         found = [
             line[at:].split("\t") for line in lines.splitlines() if (at := line.find(word)) >= 0
@@ -197,7 +199,7 @@ def published() -> Iterable[str]:
     """Calibration figures: ours beside them, those that are not met, and those of other things."""
     listed = {row["id"]: row for row in read(ROOT / "published" / "calibration.csv")}
     ours = figures()
-    groups = tomllib.loads((ROOT / "published" / "exceptions.toml").read_text())["group"]
+    groups = tomllib.loads((ROOT / "published" / "exceptions.toml").read_text("utf-8"))["group"]
     reasons = exceptions()
     met = [row for row in ours if abs(float(row["off"])) <= MET_PERCENT]
     missed = [row for row in ours if row not in met]

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from tameshi.commands.consoles import accept_every_sign
 from tameshi.errors import TameshiError
 
 COMMANDS = {
@@ -67,6 +68,7 @@ for _name, _help in COMMANDS.items():
 
 def main() -> None:
     """Run the command line; an expected error is one message and its exit status."""
+    accept_every_sign()
     try:
         app()
     except TameshiError as error:

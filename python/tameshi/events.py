@@ -13,7 +13,7 @@ from tameshi import guard
 def read_events(folder: Path) -> list[dict[str, Any]]:
     """The events of a run; half a line at the end is left out."""
     try:
-        text = (folder / "events.jsonl").read_text()
+        text = (folder / "events.jsonl").read_text(encoding="utf-8")
     except FileNotFoundError:
         return []
     return [json.loads(line) for line in whole_lines(text).splitlines()]
@@ -23,7 +23,7 @@ def append_event(folder: Path, t_ns: int, kind: str, **fields: Any) -> None:
     """One event of a run by whoever conducts it, in one write: no other cuts into it."""
     line = json.dumps({"t_ns": t_ns, "source": "run", "kind": kind, **fields}, ensure_ascii=False)
     with guard.append_file(folder / "events.jsonl") as file:
-        os.write(file.fileno(), line.encode() + b"\n")
+        os.write(file.fileno(), line.encode(errors="backslashreplace") + b"\n")
 
 
 def whole_lines(text: str) -> str:

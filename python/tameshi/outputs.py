@@ -177,7 +177,7 @@ def _shown_over_time(
 def write_html(folder: Path, inputs: ReportInputs, lang: str) -> Path:
     """Replace report.html (report.ja.html in Japanese) in the study folder, whole or not at all."""
     path = folder / ("report.html" if lang == "en" else f"report.{lang}.html")
-    guard.write_file(path, render(inputs, lang).encode())
+    guard.write_file(path, render(inputs, lang).encode(errors="replace"))
     return path
 
 

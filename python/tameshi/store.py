@@ -31,6 +31,8 @@ OUTCOME_VERSION = 2
 READABLE = (1, OUTCOME_VERSION)
 """Forms of outcome.json that can be read."""
 IDENTITY_DIGITS = 16
+ESCAPED = "backslashreplace"
+"""A file name that is not in the locale's encoding becomes an escape, which JSON reads back."""
 LAID_OUT = 2
 """Levels of a JSON file that are laid out line by line."""
 SERIES = {
@@ -66,7 +68,7 @@ class SealedRun:
         Ramps count in no estimate, and are left out.
         """
         logs = sorted((self.folder / "histograms").glob("*.hlog"))
-        text = "".join(_without_ramps(whole_lines(log.read_text())) for log in logs)
+        text = "".join(_without_ramps(whole_lines(log.read_text(encoding="utf-8"))) for log in logs)
         windows = {w["phase"]: w["rounds"] for w in self.outcome["windows"] if w["rounds"]}
         counting = {p: (rounds["first"], rounds["last"]) for p, rounds in windows.items()}
         return _core.latencies(text, counting)
@@ -268,7 +270,7 @@ def _hash(value: Any) -> str:
 def _json(value: Any) -> bytes:
     """Its outer tables and lists laid out, what is deeper on one line: all of it takes ten times as
     long."""
-    return (_laid_out(value, "") + "\n").encode()
+    return (_laid_out(value, "") + "\n").encode(errors=ESCAPED)
 
 
 def _laid_out(value: Any, margin: str) -> str:
@@ -291,7 +293,7 @@ def _without_ramps(log: str) -> str:
 def _collect_series(folder: Path) -> pl.DataFrame:
     frames = [pl.DataFrame(schema={"source": pl.String, **SERIES})]
     for path in sorted((folder / "series").glob("*.csv")):
-        text = whole_lines(path.read_text())
+        text = whole_lines(path.read_text(encoding="utf-8"))
         if text:
             frame = pl.read_csv(text.encode(), schema=SERIES)
             frames.append(frame.select(pl.lit(path.stem).alias("source"), *SERIES))

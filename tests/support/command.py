@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
@@ -52,10 +52,20 @@ def start(*words: str | Path, cwd: Path | None = None) -> subprocess.Popen[str]:
 
 
 def tameshi_process(
-    *words: str | Path, cwd: Path | None = None
+    *words: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run Tameshi in a process of its own: for exit status, streams, signals, isolation."""
-    return subprocess.run(arguments(*words), capture_output=True, text=True, check=False, cwd=cwd)
+    """Run Tameshi in a process of its own: for exit status, streams, signals, isolation.
+
+    `env` is added to the environment.
+    """
+    return subprocess.run(
+        arguments(*words),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+    )
 
 
 def tameshi(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -45,7 +45,9 @@ class Simulator:
             _core.Execution(spec, folder).run([], 0, "auto")
             events = read_events(folder)
             logs = sorted((folder / "histograms").glob("*.hlog"))
-            latencies = _core.latencies("".join(log.read_text() for log in logs), {})
+            latencies = _core.latencies(
+                "".join(log.read_text(encoding="utf-8") for log in logs), {}
+            )
         begins = {e["phase"]: e["t_ns"] for e in events if e["kind"] == "phase_begin"}
         ends = {e["phase"]: e["t_ns"] for e in events if e["kind"] == "phase_end"}
         if len(ends) != len(self.cells):

@@ -38,7 +38,14 @@ def signatures(fd: int, path: Path) -> dict[str, str]:
         raise _not_told(path, "no program wipefs")
     # Through the descriptor: another device may meanwhile have taken the path.
     command = [tool, "--no-act", "--json", f"/proc/self/fd/{fd}"]
-    done = subprocess.run(command, capture_output=True, text=True, pass_fds=[fd], check=False)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        pass_fds=[fd],
+        check=False,
+    )
     if done.returncode != 0:
         raise _not_told(path, f"wipefs failed: {' '.join(done.stderr.split()) or 'without a word'}")
     try:

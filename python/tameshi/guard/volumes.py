@@ -174,7 +174,7 @@ def _run(*command: str) -> None:
         command,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         errors="replace",
         check=False,
         start_new_session=True,

@@ -37,7 +37,7 @@ class WorkerProcess:
         self.log = folder / "worker.log"
         errors = guard.append_file(self.log)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tameshi.run.worker", str(folder), *arguments],
+            [sys.executable, "-X", "utf8", "-m", "tameshi.run.worker", str(folder), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -95,7 +95,7 @@ def last_words(log: Path) -> str:
     """What a worker said of its end: that it had no memory, which no trace of calls behind it
     tells, else its last lines.
     """
-    lines = log.read_text(errors="replace").splitlines()
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     starved = [line for line in lines if line.startswith(NO_MEMORY)]
     return " / ".join(starved[:1] or lines[-KEPT_LINES:])
 

@@ -113,7 +113,7 @@ class Worker:
 
 
 def _work(folder: Path, targets: list[dict[str, Any]], database: Mapping[str, Any] | None) -> Work:
-    spec_json = (folder / "spec.json").read_text()
+    spec_json = (folder / "spec.json").read_text(encoding="utf-8")
     if database is None:
         return StreamWork(spec_json, folder, targets, say)
     # Only here: the spec's types take longer to import than a short simulated run takes.

@@ -246,7 +246,7 @@ def _listed_options(path: str) -> frozenset[str] | None:
             asked,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             errors="replace",
             timeout=30,
         )

@@ -68,7 +68,7 @@ def version_said(
             [path, asked],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             errors="replace",
             timeout=patience,
         )

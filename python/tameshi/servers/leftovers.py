@@ -23,7 +23,7 @@ class Segment:
 
 def segments(listed: Path = _LISTED) -> Iterator[Segment]:
     """All segments of this machine."""
-    head, *lines = listed.read_text().splitlines()
+    head, *lines = listed.read_text(encoding="utf-8").splitlines()
     columns = head.split()
     for line in lines:
         told = dict(zip(columns, map(int, line.split()), strict=False))

@@ -147,7 +147,8 @@ class PostgreSQL(Product):
         """
         with suppress(OSError, ValueError, IndexError):
             key, number = map(
-                int, (home.data / "postmaster.pid").read_text().split("\n")[6].split()
+                int,
+                (home.data / "postmaster.pid").read_text(encoding="utf-8").split("\n")[6].split(),
             )
             remove_shared_memory(key, number)
 

@@ -61,7 +61,9 @@ class Told:
 def told(run: SealedRun) -> Iterator[Told]:
     """Each phase of a program. Raises `BadInput` for a record that does not tell types apart."""
     logs = sorted((run.folder / "histograms").glob("*.hlog"))
-    intervals = [each for log in logs for each in _core.histogram_intervals(log.read_text())]
+    intervals = [
+        each for log in logs for each in _core.histogram_intervals(log.read_text(encoding="utf-8"))
+    ]
     series = run.series().filter(source="load")
     events = read_events(run.folder)
     for window in run.outcome["windows"]:

@@ -114,7 +114,7 @@ class Record:
         logs = sorted((run.folder / "histograms").glob("load*.hlog"))
         self.histograms: dict[str, list[dict[str, Any]]] = {}
         for log in logs:
-            for interval in _core.histogram_intervals(log.read_text()):
+            for interval in _core.histogram_intervals(log.read_text(encoding="utf-8")):
                 self.histograms.setdefault(interval["tag"], []).append(interval)
         self.series = run.series().filter(pl.col("source") == "load")
         self.ends = [e for e in read_events(run.folder) if e["kind"] == "stream_end"]

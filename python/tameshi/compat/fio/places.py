@@ -32,7 +32,7 @@ def processors_of(settings: Mapping[str, Setting]) -> list[int] | None:
     found: set[int] = set()
     for node in wanted:
         try:
-            text = (NODES / f"node{node}" / "cpulist").read_text().strip()
+            text = (NODES / f"node{node}" / "cpulist").read_text(encoding="utf-8").strip()
         except OSError:
             there = ", ".join(map(str, _nodes()))
             raise bad(setting, f"this machine has no node {node}", there or "no nodes") from None

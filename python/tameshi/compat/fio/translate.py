@@ -432,7 +432,7 @@ def _existing_bytes(path: str) -> int | None:
     if stat.S_ISBLK(found.st_mode):
         number = f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
         sectors = Path(f"/sys/dev/block/{number}/size")
-        return int(sectors.read_text()) * 512 if sectors.exists() else None
+        return int(sectors.read_text(encoding="utf-8")) * 512 if sectors.exists() else None
     return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
