@@ -70,8 +70,7 @@ predictions: setup ## runs the studies of published figures, and writes what we 
 
 setup: $(PROJECT) ## the virtual environment with the project in it
 
-# pip takes no hashes together with an editable install: the locked packages first, then the project. The database
-# clients are an extension module of their own, which maturin has no room for.
+# pip takes no hashes together with an editable install: the locked packages first, then the project.
 $(PACKAGES): requirements/dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
@@ -81,8 +80,6 @@ $(PROJECT): export RUSTFLAGS += $(shell scripts/rustflags)
 $(PROJECT): $(PACKAGES) $(SOURCES)
 	PATH="$(abspath $(BIN)):$$PATH" pip install --quiet --disable-pip-version-check \
 	    --no-deps --no-build-isolation --editable .
-	cargo build --release --quiet --locked -p tameshi-oltp-py
-	cp --remove-destination $(TARGET)/release/lib_oltp.so python/tameshi/_oltp.abi3.so
 	@touch $@
 
 test-packages:
@@ -96,7 +93,7 @@ $(TESTS)/stamp: $(PACKAGES) scripts/test-environment
 # Cargo finds out by itself that a change of tests leaves the modules as they are.
 test-build: test-env
 	cargo build $(RUST)
-	cp --remove-destination $(TARGET)/debug/lib_tameshi.so $(TARGET)/debug/lib_oltp.so $(TESTS)/compiled
+	cp --remove-destination $(TARGET)/debug/lib_tameshi.so $(TESTS)/compiled
 
 rust-tests: test-build
 	cargo test $(RUST)

@@ -42,8 +42,8 @@ LONGEST_S = 1200.0
 """Time limit of one command, builds included."""
 TERMINATION_S = 5.0
 """Time between SIGTERM and SIGKILL for an interrupted command."""
-COMPILED = ("_tameshi", "_oltp")
-"""Compiled modules of the package, which are not in git."""
+COMPILED = "_tameshi"
+"""Compiled module of the package, which is not in git."""
 LAST_LINES = 15
 NOT_RUN = ("not run", "")
 
@@ -237,7 +237,7 @@ def scratch_tree(root: Path, python: str | None) -> Iterator[Path]:
         try:
             copy_sources(root, tree)
             if python:
-                copy_modules(python, tree)
+                copy_module(python, tree)
             yield tree
         finally:
             shutil.rmtree(tree, ignore_errors=True)
@@ -256,21 +256,19 @@ def copy_sources(root: Path, tree: Path) -> None:
             shutil.copy(source, copy, follow_symlinks=False)
 
 
-def copy_modules(python: str, tree: Path) -> None:
-    """Copy the compiled modules that an interpreter imports; raises `Unusable` without any."""
+def copy_module(python: str, tree: Path) -> None:
+    """Copy the compiled module that an interpreter imports; raises `Unusable` without it."""
     script = (
-        "import importlib.util as u, json\n"
-        f"found = {{name: u.find_spec('tameshi.' + name) for name in {COMPILED}}}\n"
-        "print(json.dumps({name: spec.origin for name, spec in found.items() if spec}))"
+        "import importlib.util as u\n"
+        f"found = u.find_spec('tameshi.{COMPILED}')\n"
+        "print(found.origin if found else '', end='')"
     )
     done = subprocess.run(
         [python, "-c", script], capture_output=True, encoding="utf-8", check=False
     )
-    origins = json.loads(done.stdout) if done.returncode == 0 else {}
-    if not origins:
-        raise Unusable(f"{python} has no compiled modules of tameshi: run `make test`, or --python")
-    for name, origin in origins.items():
-        shutil.copy(origin, tree / "python" / "tameshi" / f"{name}.abi3.so")
+    if done.returncode or not done.stdout:
+        raise Unusable(f"{python} has no compiled module of tameshi: run `make test`, or --python")
+    shutil.copy(done.stdout, tree / "python" / "tameshi" / f"{COMPILED}.abi3.so")
 
 
 def environment_in(root: Path, tree: Path) -> dict[str, str]:

@@ -210,13 +210,11 @@ def database_target(address: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @contextmanager
-def _driver() -> Iterator[Any]:
-    """The driver of databases; loaded here, because nothing else needs its clients."""
-    from tameshi import _oltp
-
+def _driving() -> Iterator[None]:
+    """Turn what the database driver raises into `RunFailed`."""
     try:
-        yield _oltp
-    except _oltp.OltpError as error:
+        yield
+    except _tameshi.OltpError as error:
         raise RunFailed(str(error)) from None
 
 
@@ -224,12 +222,12 @@ class Oltp:
     """A program on a database, by the driver's own spec; what fails is a `RunFailed`."""
 
     def __init__(self, spec: Mapping[str, Any]) -> None:
-        with _driver() as driver:
-            self._inner = driver.Oltp(json.dumps(spec))
+        with _driving():
+            self._inner = _tameshi.Oltp(json.dumps(spec))
 
     def load(self) -> int:
         """Make the tables and load the data set; the number of rows."""
-        with _driver():
+        with _driving():
             return int(self._inner.load())
 
     def tables(self) -> list[str]:
@@ -242,12 +240,12 @@ class Oltp:
 
     def execute(self, folder: Path, t0_ns: int) -> dict[str, Any]:
         """Run all phases from `t0_ns` on the monotonic clock and record them in the folder."""
-        with _driver():
+        with _driving():
             return dict(json.loads(self._inner.execute(str(folder), t0_ns)))
 
     def check(self, *, fresh: bool) -> dict[str, Any]:
         """Check conditions of consistency and the ledger; `fresh`: nothing ran since loading."""
-        with _driver():
+        with _driving():
             return dict(json.loads(self._inner.check(fresh)))
 
     def fail_power(self) -> None:
@@ -269,5 +267,5 @@ class Oltp:
 
 def query(target: Mapping[str, Any], sql: str) -> list[list[str | None]]:
     """The rows of a query, each value as text."""
-    with _driver() as driver:
-        return list(json.loads(driver.query(json.dumps(target), sql)))
+    with _driving():
+        return list(json.loads(_tameshi.query(json.dumps(target), sql)))

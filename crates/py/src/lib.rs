@@ -1,5 +1,6 @@
 //! The door for Python: text in, JSON out, no logic.
 
+mod database;
 mod execution;
 
 use pyo3::create_exception;
@@ -178,7 +179,10 @@ fn core_hash() -> &'static str {
 fn _tameshi(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("StudyError", module.py().get_type::<StudyError>())?;
     module.add("CoreError", module.py().get_type::<CoreError>())?;
+    module.add("OltpError", module.py().get_type::<database::OltpError>())?;
     module.add_class::<execution::Execution>()?;
+    module.add_class::<database::Oltp>()?;
+    module.add_function(wrap_pyfunction!(database::query, module)?)?;
     module.add_function(wrap_pyfunction!(plan, module)?)?;
     module.add_function(wrap_pyfunction!(unsupported, module)?)?;
     module.add_function(wrap_pyfunction!(refuse, module)?)?;

@@ -19,7 +19,6 @@ CRATES = {
     "blockio": {"spec", "record", "workload"},
     "oltp": {"spec", "record", "workload"},
     "emulate": {"sim"},
-    "oltp-py": {"oltp"},
     "core-hash": set(),
     "py": {"sim", "blockio", "oltp", "emulate", "core-hash"},
 }
@@ -33,7 +32,7 @@ KEPT_TO = {
     "tokio-postgres": "oltp",
     "fuser": "emulate",
     "io-uring": "blockio",
-    "pyo3": "py oltp-py",
+    "pyo3": "py",
 }
 
 GROUND = {"errors", "paths", "environment", "spec_types"}
@@ -87,7 +86,7 @@ MODULES = {
     "cli": {"commands"},
     "__main__": {"cli"},
 }
-COMPILED = {"_tameshi", "_oltp"}
+COMPILED = {"_tameshi"}
 
 # `stats` turns numbers into numbers.
 IO_MODULES = {"io", "os", "pathlib", "shutil", "socket", "sqlite3", "subprocess", "tempfile"}
@@ -243,7 +242,7 @@ def test_modules_that_break_the_law_are_found(tmp_path):
         "_core.py": "from tameshi import _tameshi\nfrom .errors import Oops",
         "extra.py": "",
         "guard.py": "from .store import x",
-        "report/draw.py": "from . import text\nfrom ..run import go\nfrom tameshi import _oltp",
+        "report/draw.py": "from . import text\nfrom ..run import go\nfrom tameshi import _tameshi",
         "stats/mean.py": "import os.path\nimport scipy.io\nopen('x')\nframe.write_csv('y')",
         "store.py": "from tameshi.guard import Lease",
         "worker.py": "import tameshi.run.worker\nfrom tameshi import report, __version__",
@@ -257,7 +256,7 @@ def test_modules_that_break_the_law_are_found(tmp_path):
         "python/tameshi/guard.py may not import tameshi.store",
         "python/tameshi/report/draw.py may not import tameshi.run",
         "python/tameshi/report/draw.py "
-        "may not import the compiled tameshi._oltp: only _core.py may",
+        "may not import the compiled tameshi._tameshi: only _core.py may",
         "python/tameshi/stats/mean.py may not import os: stats does no I/O",
         "python/tameshi/stats/mean.py may not call open: stats does no I/O",
         "python/tameshi/stats/mean.py may not call write_csv: stats does no I/O",

@@ -1,4 +1,4 @@
-//! The door for Python to the driver of databases: JSON in, JSON out, no logic.
+//! Driver of databases for Python: JSON in, JSON out, no logic.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tameshi_oltp::{OltpSpec, Plan, Power, Session, Target};
 use tameshi_record::{Control, Writer};
 
-create_exception!(_oltp, OltpError, PyException, "A load, run or check that failed: a sentence.");
+create_exception!(_tameshi, OltpError, PyException, "A load, run or check that failed: a sentence.");
 
 fn failed(error: impl Display) -> PyErr {
     OltpError::new_err(error.to_string())
@@ -19,7 +19,7 @@ fn failed(error: impl Display) -> PyErr {
 
 /// A program on a database.
 #[pyclass(frozen)]
-struct Oltp {
+pub struct Oltp {
     spec: OltpSpec,
     control: Arc<Control>,
     power: Power,
@@ -94,19 +94,10 @@ impl Oltp {
 
 /// The rows of a query, each value as text or null, as JSON.
 #[pyfunction]
-fn query(py: Python<'_>, target: &str, sql: &str) -> PyResult<String> {
+pub fn query(py: Python<'_>, target: &str, sql: &str) -> PyResult<String> {
     let target: Target = serde_json::from_str(target).map_err(failed)?;
     let rows = py.detach(|| Session::open(&target, &Plan::none())?.query(sql));
     let rows =
         rows.map_err(|failure: tameshi_oltp::Failure| failed(format!("{}: {}", failure.code, failure.message)))?;
     serde_json::to_string(&rows).map_err(failed)
-}
-
-/// The compiled driver of databases.
-#[pymodule]
-fn _oltp(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("OltpError", module.py().get_type::<OltpError>())?;
-    module.add_class::<Oltp>()?;
-    module.add_function(wrap_pyfunction!(query, module)?)?;
-    Ok(())
 }
