@@ -23,6 +23,7 @@ from tameshi.stats.validity import (
     client_findings,
     findings,
     machine_of,
+    program_findings,
     program_unserved,
 )
 from tameshi.store import SealedRun
@@ -289,13 +290,16 @@ def capacity_of(run: SealedRun, name: str) -> dict[str, int]:
 
 
 def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list[Finding]:
-    """The same of a database: did its clients set the limit, and did they take all that came?"""
+    """Findings about the programs of a phase, their clients and their database."""
+    machine = machine_of(frames.samples.iter_rows(), part.spans)
+    engine = (run.spec.engines or {})[run.spec.database.engine] if run.spec.database else None
+    own_server = engine is not None and engine.dsn is not None
     told: dict[str, Any] = {}
     if "server" in frames.samples["subject"]:
         server = sampled(frames.server, run.spec.repetition, programs.SERVER, part, wholly=True)
         statements, transactions = programs.counted(server)
         told = {"server_statements": statements, "server_transactions": transactions}
-        told["machine"] = machine_of(frames.samples.iter_rows(), part.spans)
+        told["machine"] = machine
     found: list[Finding] = []
     for program in run.spec.phases[index].programs or ():
         ((word, settings),) = program.model_dump(mode="json").items()
@@ -304,4 +308,11 @@ def _of_clients(frames: Frames, run: SealedRun, index: int, part: Stretch) -> li
         limits = client_findings(word, clients, data, **told) if told else []
         blamed = any(finding.level == "invalid" for finding in limits)
         found += limits if blamed else [*limits, *program_unserved(word, clients, data)]
+        kinds = [name for name in frames.by_stream if name.startswith(f"{word}.")] or [word]
+        windows = [frames.window(run.spec.repetition, index, kind, part) for kind in kinds]
+        completed, failed = (
+            sum(sum(window.counters.get(f"transaction.{of}", ())) for window in windows)
+            for of in ("count", "failed")
+        )
+        found += program_findings(word, completed, failed, machine, own_server=own_server)
     return found

@@ -1642,6 +1642,16 @@ TEXT: dict[str, tuple[str, str]] = {
 }
 
 SAID = {
+    # transactions of a database
+    "transactions failed ({share} of all), they count in no rate and no latency: {subject}": (
+        "失敗したトランザクション（全体の{share}）があり、レートとレイテンシに含まれない：{subject}"
+    ),
+    "some transactions failed, they count in no rate and no latency: {subject}": (
+        "一部のトランザクションが失敗し、レートとレイテンシに含まれない：{subject}"
+    ),
+    "the database is on no disk (a memory or overlay file system), no disk answered: {subject}": (
+        "データベースがメモリまたはオーバーレイ上にあり、ディスクは応答していない：{subject}"
+    ),
     # files of a run that differ from its seal
     **{
         f"{prefix}{english}": f"{japanese_prefix}{japanese}"

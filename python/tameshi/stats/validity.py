@@ -66,6 +66,11 @@ REASONS = {
     "client": "the client, not the database, was the limit: {subject}",
     "counts": "client and server do not count the same number of statements: {subject}",
     "transactions": "client and server do not count the same number of transactions: {subject}",
+    "failing": "transactions failed ({share} of all), they count in no rate and no latency: "
+    "{subject}",
+    "few_failed": "some transactions failed, they count in no rate and no latency: {subject}",
+    "no_disk": "the database is on no disk (a memory or overlay file system), no disk answered: "
+    "{subject}",
     "missed": "an event did not happen: {subject}",
     "unwritten": "most reads met flash that was never written and takes no time, unless `written` "
     'of the storage says "once" or "steady": {subject}',
@@ -79,7 +84,9 @@ REASONS = {
     "unseen": "no disk could be observed, which leaves open what was the limit: {subject}",
 }
 """What each code says as a reason of a verdict; figures stand in the finding."""
-INVALID = ("generator", "processors", "others", "own_latency", "client")
+INVALID = ("generator", "processors", "others", "own_latency", "client", "failing", "no_disk")
+FAILING = 0.01
+"""Share of failed transactions from which on the others are not representative."""
 COUNTS_APART = 0.1
 """Relative difference of the client's and the server's count of statements worth knowing: a window
 cuts the two at slightly different moments."""
@@ -219,6 +226,24 @@ def client_findings(
             if apart > COUNTS_APART:
                 found.append(Finding(code, subject, {"apart": apart}))
     return found
+
+
+def program_findings(
+    subject: str, completed: float, failed: float, machine: Machine | None, *, own_server: bool
+) -> Iterator[Finding]:
+    """Whether a program's transactions were completed, and whether a disk served its database.
+
+    `completed` and `failed` count transactions in the window; `machine` is None in virtual time;
+    `own_server`: the user runs the server, maybe on another machine.
+    """
+    if not completed and not failed:
+        yield Finding("nothing", subject, {})
+    elif failed:
+        share = failed / (completed + failed)
+        code = "failing" if share >= FAILING else "few_failed"
+        yield Finding(code, subject, {"count": failed, "share": share})
+    if machine is not None and machine.device_ns is None:
+        yield Finding("unseen" if own_server else "no_disk", subject, {})
 
 
 def judge(loads: Sequence[Load], machine: Machine | None) -> list[Finding]:

@@ -317,6 +317,32 @@ def test_clients_that_take_half_of_a_full_machine_make_its_figures_invalid() -> 
     assert client_codes(clients(0.5 * SECOND), replace(full, own=0.5)) == []
 
 
+def program_codes(
+    completed: float, failed: float, machine: Machine | None = QUIET, own_server: bool = False
+) -> list[tuple[str, str]]:
+    found = validity.program_findings("oltp", completed, failed, machine, own_server=own_server)
+    return [(finding.code, finding.level) for finding in found]
+
+
+def test_failed_transactions_make_a_program_invalid() -> None:
+    assert program_codes(1000, 0) == []
+    assert program_codes(1000, 5) == [("few_failed", "warning")]
+    assert program_codes(980, 20) == [("failing", "invalid")]
+    assert program_codes(0, 20) == [("failing", "invalid")]
+
+
+def test_program_without_transactions_has_no_figures() -> None:
+    assert program_codes(0, 0) == [("nothing", "warning")]
+    assert program_codes(0, 0, None) == [("nothing", "warning")]
+
+
+def test_database_on_no_disk_is_invalid() -> None:
+    memory = replace(QUIET, device_ns=None)
+    assert program_codes(1000, 0, memory) == [("no_disk", "invalid")]
+    assert program_codes(1000, 0, memory, own_server=True) == [("unseen", "warning")]
+    assert program_codes(1000, 0, None) == []
+
+
 def test_counts_of_client_and_server_are_held_against_each_other() -> None:
     data = clients(statement_count=1000.0, statement_ended=200.0)
     assert client_codes(data, QUIET, server_statements=1080.0) == []
