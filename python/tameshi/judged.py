@@ -45,7 +45,7 @@ def judged_in(frames: Frames, run: SealedRun, index: int, part: Stretch) -> list
     }
     return [
         *findings(phase, windows, frames.samples.iter_rows(), part.spans),
-        *_empty(run, index, list(windows.values())),
+        *_empty(frames, run, index, list(windows.values())),
         *_dead(frames, run, index, part),
         *_missed(frames, run, index),
         *_worn_out(run, index),
@@ -74,12 +74,28 @@ def phase_of(event: Mapping[str, Any], run: SealedRun, otherwise: int) -> int:
     return int(event.get("phase", otherwise))
 
 
-def _empty(run: SealedRun, index: int, windows: Sequence[WindowData]) -> Iterator[Finding]:
-    """Streams of a phase that asked for something and got nothing: it is too short, or stands."""
+def unmeasured(run: SealedRun, index: int) -> list[Finding]:
+    """Findings about a complete run whose phase ended within its ramp."""
     phase = run.spec.phases[index]
-    if not phase.programs and is_without_figures(windows):
-        for stream in phase.streams:
-            yield Finding("nothing", stream.name, {})
+    return [
+        Finding("nothing" if stream.stream.amount is None else "ramped", stream.name, {})
+        for stream in phase.streams
+    ]
+
+
+def _empty(
+    frames: Frames, run: SealedRun, index: int, windows: Sequence[WindowData]
+) -> Iterator[Finding]:
+    """Streams of a phase that completed nothing in its window, and why."""
+    phase = run.spec.phases[index]
+    if phase.programs or not is_without_figures(windows):
+        return
+    visits = [v for w in run.outcome["windows"] if w["phase"] == index for v in w["visits"]]
+    whole = Stretch("", [(begin, end) for begin, end in visits], steady=False)
+    for stream in phase.streams:
+        told = frames.window(run.spec.repetition, index, stream.name, whole)
+        used_up = stream.stream.amount is not None and not is_without_figures([told])
+        yield Finding("ramped" if used_up else "nothing", stream.name, {})
 
 
 def _dead(frames: Frames, run: SealedRun, index: int, part: Stretch) -> Iterator[Finding]:

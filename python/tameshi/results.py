@@ -21,6 +21,7 @@ from tameshi.judged import (
     loaded,
     phase_of,
     shared_drives,
+    unmeasured,
     wear_of,
     writes,
 )
@@ -159,6 +160,12 @@ def _cell(
         for run, part in parts
         if part.steady
         for finding in judged_in(frames[run.folder], run, cell.index, part)
+    ]
+    judged += [
+        (run, finding)
+        for run in usable
+        if run.outcome["status"] == "complete" and _window_of(cell, run) is None
+        for finding in unmeasured(run, cell.index)
     ]
     warning = {"level": "warning", "reasons": [flag.reason for flag in flagged]}
     verdicts = [run.outcome["verdict"] for run in cell.runs]

@@ -35,12 +35,23 @@ fn elsewhere(stream: &PhaseStream) -> Option<String> {
     ))
 }
 
+/// Whether any stream reads or writes through the page cache.
+fn buffered(spec: &RunSpec) -> bool {
+    let mut streams = spec.phases.iter().flat_map(|phase| &phase.streams);
+    streams.any(|stream| stream.stream.access == Access::Buffered)
+}
+
 /// What of a run with a database (or of one that names an engine without it) can't be done.
 fn database_trouble(spec: &RunSpec) -> Vec<String> {
     if spec.database.is_none() {
         let engines = spec.engines.keys().map(|name| format!("engine.{name}: no phase runs a program on it"));
-        let start = (spec.start != Start::AsIs)
-            .then(|| "run.start: streams work past the page cache; only a database starts cold or warm".to_string());
+        let start = match spec.start {
+            Start::AsIs => None,
+            Start::Cold if buffered(spec) => None,
+            Start::Cold => Some("run.start: no stream has `access = \"buffered\"`, so no cache can be cold"),
+            Start::Warm => Some("run.start: only a database starts warm"),
+        };
+        let start = start.map(str::to_string);
         return engines.chain(start).collect();
     }
     let mut sentences = Vec::new();

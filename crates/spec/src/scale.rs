@@ -4,7 +4,7 @@
 
 use crate::document::{Source, Table};
 use crate::node::Node;
-use crate::profile::{Device, FlashProfile, Simulated};
+use crate::profile::{Device, FlashProfile, Simulated, Written};
 use crate::run::{PhaseSpec, StorageSpec};
 use crate::spans;
 use crate::study::{Aged, Stack, Study};
@@ -55,7 +55,7 @@ pub(crate) fn apply(
         crate::surroundings::ambient(source, table, name, flash, ambient)?;
     }
     let most = flash.nand.pages_per_block.value;
-    let suited = automatic(study, drives, flash, size);
+    let suited = if needs_whole(study, phases, name, flash) { 1 } else { automatic(study, drives, flash, size) };
     let scale = stack.scale.unwrap_or_else(|| with_room(phases, name, model, size, suited));
     if !(1..=most).contains(&scale) {
         let message = "at this scale a block of the drive has no page left, or more than it has";
@@ -151,6 +151,28 @@ fn age(
         (_, None) => {}
     }
     Ok(())
+}
+
+/// Whether a scale would change what a storage's drives do over time, so that none is chosen by itself.
+///
+/// A scaled cache is full, a scaled drive worn in and a scaled rebuild done an n-th of the time sooner; heat and idle work
+/// keep their times. A drive declared steady stays as it is. One that begins in another declared state may be scaled if no
+/// phase that writes to it ends by time: its amounts are scaled with it.
+fn needs_whole(study: &Study, phases: &[PhaseSpec], name: &str, flash: &FlashProfile) -> bool {
+    let heats = flash.power.as_ref().is_some_and(|power| power.thermal.is_some());
+    let rebuilds = study.event.values().any(|event| event.replace.is_some());
+    if flash.slc_cache.is_some() || flash.idle.is_some() || heats || rebuilds {
+        return true;
+    }
+    let written_for_a_time = |phase: &PhaseSpec| {
+        phase.until.time.is_some()
+            && phase.streams.iter().any(|on_it| on_it.storage == name && on_it.stream.read < Share::WHOLE)
+    };
+    match study.storage[name].written {
+        None => true,
+        Some(Written::Steady) => false,
+        Some(Written::Never | Written::Once) => phases.iter().any(written_for_a_time),
+    }
 }
 
 /// The scale of a study that states none: as large as leaves blocks of some pages and a drive of some size.

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -28,6 +28,8 @@ from tameshi.study import StudyFile
 
 OWN_OPTIONS = ("output-format", "output", "section", "readonly", "parse-only")
 """fio's options that are no keys of a job."""
+INVALID = 3
+"""Exit status if the results can't be trusted."""
 FORMATS = ("normal", "json", "json+")
 _OURS = re.compile(rb"fio-|\s*\{\s*\"(schema_version|fio version)\"|\d+, \d+, \d+, \d+|$")
 """How a file begins that an earlier run, or fio itself, left as output."""
@@ -115,8 +117,8 @@ def run_fio(arguments: Sequence[str], asked: Asked, console: Console) -> int:
     done = conduct(prepared, folder, console, jobs=1, reproduce=reproduce)
     if done.complete and not asked.keep:
         remove_targets(prepared.examined.values())
-    kept = _tell(done, translation, folder, form, own.get("output", [""])[-1], console)
-    return 130 if done.interrupted else int(not done.complete or not kept)
+    status = _tell(done, translation, folder, form, own.get("output", [""])[-1], console)
+    return 130 if done.interrupted else status or int(not done.complete)
 
 
 def _device(asked: Asked) -> str | None:
@@ -177,19 +179,21 @@ def _tell(
     form: str,
     output: str,
     console: Console,
-) -> bool:
-    """Results, logs and report of what was run; whether every job kept its limits."""
+) -> int:
+    """Write results, logs and report; return the exit status: 1 after an error of a job, 3 if the
+    record is invalid."""
     runs = outputs.read_runs(folder)
     usable = [run for run in runs.runs if run.outcome["status"] != "failed"]
     if not usable:
         reasons = "; ".join(str(run.outcome["reason"]) for run in runs.runs) or "it was stopped"
         raise RunFailed(f"the jobs left no results: {reasons}")
-    _report(folder, runs)
+    verdict = _report(folder, runs)
     console.print(f"Record and report: {folder.resolve()}", markup=False, soft_wrap=True)
     chosen, why = fio.best_of(usable, translation)
     if why:
         console.print(f"latency_target: {why}", markup=False, soft_wrap=True)
     document = fio.fio_json(chosen, translation, bins=form == "json+")
+    document["tameshi"] = {"verdict": verdict, "record": str(folder.resolve())}
     text = fio.fio_text(document) if form == "normal" else json.dumps(document, indent=2) + "\n"
     for name, rows in fio.fio_logs(chosen, translation).items():
         write_output(Path(name), rows)
@@ -200,13 +204,17 @@ def _tell(
     broken = fio.errors_of(chosen, translation)
     for told in broken:
         console.print(f"error: {told}", markup=False, soft_wrap=True)
-    return not broken
+    for reason in verdict["reasons"]:
+        console.print(f"{verdict['level']}: {reason}", markup=False, soft_wrap=True)
+    return 1 if broken else INVALID if verdict["level"] == "invalid" else 0
 
 
-def _report(folder: Path, runs: outputs.StudyRuns) -> None:
+def _report(folder: Path, runs: outputs.StudyRuns) -> dict[str, Any]:
+    """Write results.json and the report; return the verdict."""
     summary, reproduce = outputs.read_summary(folder)
     found = outputs.write_results(folder, summary, runs)
     outputs.write_html(folder, outputs.report_inputs(found, runs.runs, reproduce), "en")
+    return dict(found["verdict"])
 
 
 def write_output(path: Path, text: str) -> None:

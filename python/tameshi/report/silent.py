@@ -39,7 +39,9 @@ def told(view: View, text: Text, world: str) -> list[str]:
             for finding in cell.get("findings", ())
             if finding["code"] == "failed"
         )
+        codes = {finding["code"] for cell in cells for finding in cell.get("findings", ())}
         key = "item.silent_failed" if failed else "item.silent"
+        key = "item.silent_ramped" if "ramped" in codes else key
         items += [text(key, phase=name, count=f"{failed:,.0f}"), *_events(cells, text)]
     return items
 

@@ -592,6 +592,10 @@ TEXT: dict[str, tuple[str, str]] = {
         "to {most} ({most_in})",
         "なしでは寿命が尽きたフラッシュは、さらに{least}（{least_in}）から{most}（{most_in}）もつ",
     ),
+    "item.silent_ramped": (
+        "in {phase} the ramp used up the amount, and nothing was left to measure",
+        "「{phase}」ではランプ期間で総量を使い切り、測定する分が残らなかった",
+    ),
     "item.silent": ("in {phase} nothing was completed", "「{phase}」で完了したものはない"),
     "item.silent_failed": (
         "in {phase} all {count} commands failed",
@@ -1417,16 +1421,20 @@ TEXT: dict[str, tuple[str, str]] = {
         "レイテンシの起点は、開ループでは予定時刻、閉ループでは発行時刻です。",
     ),
     "caveat.scale": (
-        "Flash drives ran with a part of their capacity: {scales}. On the drive that was tried at"
-        " 1/{shown} and more of it, rates, means and medians stay within {most} % of the whole"
-        " drive's; of writes that saturate it p99 and p99.9 came out up to 8 % and 21 % too short"
-        " (docs/validation/capacity-scale.md). Maxima and standard deviations do not scale, are"
+        "Flash drives ran with a part of their capacity: {scales}. This was tried with one card"
+        " (es3000-1.2t) in its steady state, down to 1/{shown}: rates, means and medians stay"
+        " within {most} % of the whole card's; p99 and p99.9 of writes that saturate it came out up"
+        " to 8 % and 21 % too short (docs/validation/capacity-scale.md). What fills up or changes"
+        " with time (a fresh drive, an SLC cache, heat) was not tried and happens sooner than on a"
+        " whole drive. Maxima and standard deviations do not scale, are"
         " marked in the tables, and hold for a whole drive only where a study runs it at scale 1"
         " (studies/flash-card-tails.toml).",
-        "フラッシュの容量を縮小して実行しました：{scales}。1/{shown}までの縮小を検証したドライブでは、"
-        "速度・平均・中央値は全容量の場合から"
+        "フラッシュの容量を縮小して実行しました：{scales}。縮小の影響は1種類のカード（es3000-1.2t）の"
+        "定常状態で1/{shown}まで検証しており、速度・平均・中央値は全容量の場合から"
         "{most} %以内でした。飽和した書き込みではp99とp99.9が最大8 %・21 %短く出ました"
         "（docs/validation/capacity-scale.md）。"
+        "時間とともに変わるもの（未書き込みのドライブ、SLCキャッシュ、発熱）は検証しておらず、"
+        "全容量より早く進みます。"
         "最大値と標準偏差は容量に依存するため表に印を付けてあり、実際の容量での値は"
         "スケール1の試験でのみ得られます（studies/flash-card-tails.toml）。",
     ),
@@ -1642,6 +1650,9 @@ TEXT: dict[str, tuple[str, str]] = {
 }
 
 SAID = {
+    "the ramp used up the amount, nothing was left to measure: {subject}": (
+        "ランプ期間で総量を使い切り、測定する分が残っていない：{subject}"
+    ),
     # transactions of a database
     "transactions failed ({share} of all), they count in no rate and no latency: {subject}": (
         "失敗したトランザクション（全体の{share}）があり、レートとレイテンシに含まれない：{subject}"

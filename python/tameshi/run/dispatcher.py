@@ -26,7 +26,7 @@ from tameshi.run.process import WorkerProcess
 from tameshi.run.sampler import Sampler
 from tameshi.run.server_sampler import ServerSampler
 from tameshi.servers.private import PrivateServer, full_hint
-from tameshi.spec_types import Access, RunSpec, World
+from tameshi.spec_types import Access, RunSpec, Start, World
 from tameshi.stats.order import randomised
 from tameshi.store import DamagedRun, SealedRun
 from tameshi.study import longest_ns, next_runs
@@ -350,6 +350,9 @@ def _converse(
                 case "ready" if not session.stopping.is_set():
                     if database:
                         database.verify()
+                    if task.spec.start is Start.cold:
+                        for target in targets.values():
+                            target.drop_cached()
                     t0_ns = time.monotonic_ns() + LEAD_NS
                     sampling.enter_context(_sampler(task, folder, t0_ns, worker, database))
                     sampling.enter_context(_server_sampler(task, folder, t0_ns, database))

@@ -57,6 +57,7 @@ REASONS = {
     "run and are no property of the storage: {subject}",
     "failed": "commands failed, they count in no rate and no latency: {subject}",
     "nothing": "nothing was completed, so that there are no figures: {subject}",
+    "ramped": "the ramp used up the amount, nothing was left to measure: {subject}",
     "dead": "the storage stopped serving before the end, and a mean over an outage is no rate: "
     "{subject}",
     "waited": "many starts waited for a free slot, more than queue_depth allows: {subject}",

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from fio_runs import fio, results, tameshi_fio
+from fio_runs import OK, fio, results, tameshi_fio
 
 ETCD = ("--name=etcd", "--rw=write", "--ioengine=sync", "--fdatasync=1", "--bs=2300")
 TABLES = ("latency_ns", "latency_us", "latency_ms")
@@ -76,7 +76,9 @@ def test_the_json_has_every_key_of_fios_own_with_its_type_and_counts(tmp_path):
     assert {key: found.get(key) for key in expected} == expected
     extra = {key.split("]")[-1] for key in set(found) - set(expected)}
     newer = {".job_start", ".read_sectors", ".write_sectors"}
-    assert extra <= {".schema_version"} | newer, "later versions of fio have these"
+    own = {".schema_version", ".tameshi.record", ".tameshi.verdict.level"}
+    extra = {key for key in extra if not key.startswith(".tameshi.verdict.reasons")}
+    assert extra - {""} <= own | newer, "later versions of fio have these"
     assert ours["schema_version"] == 1 and ours["fio version"].startswith("fio-3.33")
     assert ours["global options"] == theirs["global options"]
     for mine, other in zip(ours["jobs"], theirs["jobs"], strict=True):
@@ -117,7 +119,7 @@ def test_a_foreign_file_is_left_alone_whatever_the_job_file_says(tmp_path):
 def test_results_overwrite_nothing_but_results(tmp_path):
     job = ("--name=a", "--rw=read", "--size=64k", "--output-format=json", "--output=out.json")
     for _ in range(2):
-        assert tameshi_fio(tmp_path, *job).returncode == 0
+        assert tameshi_fio(tmp_path, *job).returncode in OK
         assert json.loads((tmp_path / "out.json").read_text())["jobs"][0]["jobname"] == "a"
     (tmp_path / "out.json").write_text("my diary")
     done = tameshi_fio(tmp_path, *job)
@@ -125,9 +127,20 @@ def test_results_overwrite_nothing_but_results(tmp_path):
     assert (tmp_path / "out.json").read_text() == "my diary"
 
 
+def test_verdict_of_the_record_is_shown(tmp_path):
+    job = ("--name=a", "--rw=read", "--size=1m", "--ramp_time=1s", "--output-format=json")
+    done = tameshi_fio(tmp_path, *job)
+    found = json.loads(done.stdout)["tameshi"]
+    assert found["record"] == str(tmp_path / "record")
+    assert found["verdict"]["level"] in ("warning", "invalid")
+    (said,) = [reason for reason in found["verdict"]["reasons"] if "used up the amount" in reason]
+    assert f"{found['verdict']['level']}: {said}" in done.stderr
+    assert done.returncode == (3 if found["verdict"]["level"] == "invalid" else 0)
+
+
 def test_the_summary_for_people_is_the_default(tmp_path):
     done = tameshi_fio(tmp_path, "--name=a", "--rw=randread", "--size=256k")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in OK, done.stderr
     assert "a: (groupid=0): err= 0" in done.stdout
     assert "  read: IOPS=" in done.stdout and "99.00th=[" in done.stdout
     assert "issued rwts: total=64,0,0,0" in done.stdout
@@ -187,7 +200,7 @@ def test_jobs_of_one_group_run_together_and_stonewalls_part_them(tmp_path):
 
 def test_the_study_that_jobs_become_is_a_study(tmp_path):
     done = tameshi_fio(tmp_path, "--study", "--name=a", "--rw=randwrite", "--size=1m", "--fsync=4")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in OK, done.stderr
     assert "sync = { fsync = { every = 4 } }" in done.stdout
     assert 'pattern = "shuffled"' in done.stdout and not (tmp_path / "record").exists()
 

@@ -17,6 +17,7 @@ import pytest
 
 from tameshi import guard
 from tameshi.errors import BadInput, GuardRefusal, RunFailed, TameshiError
+from tameshi.servers.states import _resident
 
 SIZE = 2 << 20
 FOREIGN = b"someone's thesis\n" * 100
@@ -447,3 +448,14 @@ def test_what_is_not_written_beforehand_needs_no_room(tmp_path: Path) -> None:
         guard.check_targets(wanted)
     assert guard.check_targets(wanted, sparse={"disk"})["disk"].action == "create"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_cached_pages_of_a_target_are_dropped(tmp_path: Path) -> None:
+    plan = guard.check_target(tmp_path / "disk.img", SIZE, "disk")
+    with guard.open_target(plan, direct=False) as target:
+        os.pwrite(target.fd, b"x" * (1 << 20), guard.DATA_OFFSET)
+        _, size = _resident(tmp_path)
+        target.drop_cached()
+        cached, _ = _resident(tmp_path)
+        assert cached < 1 << 19 < size
+        assert os.pread(target.fd, 4, guard.DATA_OFFSET) == b"xxxx"

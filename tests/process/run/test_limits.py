@@ -168,7 +168,8 @@ def database_run(tmp_path: Path, busy: float) -> dict[str, Any]:
     kinds = {"user": 0.8, "system": 0.4, "iowait": 0.0, "idle": 0.8}
     machine = {f"machine.cpu_{kind}_ns": round(n * HALF_NS) for kind, n in kinds.items()}
     spent = {"process.cpu_user_ns": HALF_NS // 4, "process.cpu_system_ns": HALF_NS // 8}
-    sampled = {"machine": machine, "worker": spent, "server": spent}
+    disk = {"disk.weighted_ns": HALF_NS}
+    sampled = {"machine": machine, "worker": spent, "server": spent, "vda": disk}
     for source, subjects in (("load", {"oltp": load}), ("sampler", sampled)):
         lines = [
             f"{end},{HALF_NS},{subject},{metric},{value}"

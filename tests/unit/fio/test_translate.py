@@ -9,6 +9,16 @@ def stream(text: str, name: str) -> str:
     return study.split(f"[workload.stream.{name}]\n")[1].split("\n\n")[0]
 
 
+def test_buffered_job_starts_with_a_cold_page_cache():
+    def study(text: str) -> str:
+        jobs = [read_job(job) for job in parse_job_text(f"[a]\nsize=1m\nfilename=f\n{text}")]
+        return translate(jobs, "job", None).study
+
+    assert 'start = "cold"' in study("rw=read\n")
+    assert "start =" not in study("rw=read\ninvalidate=0\n")
+    assert "start =" not in study("rw=read\ndirect=1\n")
+
+
 def test_clones_in_one_stream_move_the_amount_of_each():
     job = "[a]\nsize=1m\nfilename=f\n"
     alone = stream(job, "a")

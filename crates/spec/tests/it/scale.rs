@@ -10,6 +10,8 @@ use tameshi_spec::run::{RunSpec, World};
 const PHASE: &str = "[phase.p]\nworkload = [\"stream.s\"]\nuntil = { time = \"1 s\" }";
 const BOUNDED: &str = "[phase.p]\nworkload = [\"stream.s\"]\nuntil = { time = \"90 s\", amount = \"64 GiB\" }";
 
+const STEADY: &str = "device = \"flash\"\nwritten = \"steady\"";
+
 fn with_flash() -> Profiles {
     let flash = |name: &str| (name.to_string(), format!("profiles/devices/{name}.toml"), FLASH.to_string());
     let mut profiles = profiles();
@@ -58,15 +60,67 @@ fn a_part_may_end_where_the_whole_drive_does_and_no_further_whatever_the_scale()
 
 #[test]
 fn a_study_of_streams_is_scaled_by_itself_as_far_as_blocks_and_drives_stay_large_enough() {
-    assert_eq!(run("device = \"flash\"", "").storage["disk"].scale, 64, "four pages of 256 are left");
-    assert_eq!(run("device = \"flash\"\nsize = \"20 GiB\"", "").storage["disk"].scale, 16, "1 GiB is left");
+    assert_eq!(run(STEADY, "").storage["disk"].scale, 64, "four pages of 256 are left");
+    assert_eq!(run(&format!("{STEADY}\nsize = \"20 GiB\""), "").storage["disk"].scale, 16, "1 GiB is left");
     assert_eq!(run("device = \"flash\"\nscale = 1", "").storage["disk"].scale, 1);
     assert_eq!(run("device = \"null\"", "").storage["disk"].scale, 1);
 }
 
+/// The default scale of a drive with some state, in a study whose stream and phase end are these.
+fn default_scale(profile: &str, state: &str, stream: &str, until: &str, more: &str) -> u32 {
+    let mut profiles = with_flash();
+    profiles.devices.last_mut().expect("flash").2 = profile.to_string();
+    let study = SMALL.replacen("device = \"null\"", &format!("device = \"flash\"\n{state}"), 1);
+    let study = study.replacen("until = { time = \"1 s\" }", until, 1);
+    let study = study.replacen("[workload.stream.s]", &format!("[workload.stream.s]\n{stream}"), 1);
+    let plan = planned_in(&format!("{study}\n{more}"), World::Simulated, &profiles);
+    plan.unwrap_or_else(|error| panic!("{error}")).runs[0].storage["disk"].scale
+}
+
+#[test]
+fn drive_in_undeclared_state_is_whole() {
+    assert_eq!(default_scale(FLASH, "", "", "until = { time = \"1 s\" }", ""), 1);
+    assert_eq!(default_scale(FLASH, "", "read = \"0 %\"", "until = { amount = \"1 GiB\" }", ""), 1);
+}
+
+#[test]
+fn written_drive_is_scaled_unless_it_is_written_for_a_time() {
+    let (time, amount) = ("until = { time = \"1 s\" }", "until = { amount = \"64 GiB\" }");
+    for state in ["written = \"once\"", "written = \"never\""] {
+        assert_eq!(default_scale(FLASH, state, "read = \"70 %\"", time, ""), 1);
+        assert_eq!(default_scale(FLASH, state, "read = \"70 %\"", amount, ""), 64);
+        assert_eq!(default_scale(FLASH, state, "read = \"100 %\"", time, ""), 64);
+    }
+    assert_eq!(default_scale(FLASH, "written = \"steady\"", "read = \"70 %\"", time, ""), 64);
+}
+
+#[test]
+fn drive_that_changes_with_time_is_whole() {
+    let until = "until = { time = \"1 s\" }";
+    let steady = "written = \"steady\"";
+    let cached = include_str!("../../../../profiles/devices/nvme-tlc-1tb-consumer.toml");
+    let warm = include_str!("../../../../profiles/devices/nvme-qlc-15.36tb.toml");
+    assert_eq!(default_scale(cached, steady, "", until, ""), 1, "an SLC cache and idle work");
+    assert_eq!(default_scale(warm, steady, "", until, ""), 1, "heat");
+}
+
+#[test]
+fn array_that_is_rebuilt_is_whole() {
+    let until = "until = { time = \"1 s\" }";
+    let events = "[event.dead]\nat = \"100 ms\"\nfail = { member = 1 }\n\
+                  [event.new]\nat = \"200 ms\"\nreplace = { member = 1 }";
+    let study = |events: &str| {
+        let storage = "raid1 = { members = 2, of.device = \"flash\" }\nwritten = \"steady\"";
+        let study = SMALL.replacen("device = \"null\"", storage, 1).replacen("until = { time = \"1 s\" }", until, 1);
+        let plan = planned_in(&format!("{study}\n{events}"), World::Simulated, &with_flash());
+        plan.unwrap_or_else(|error| panic!("{error}")).runs[0].storage["disk"].scale
+    };
+    assert_eq!((study(""), study(events)), (64, 1));
+}
+
 #[test]
 fn a_small_part_that_is_worked_on_at_random_keeps_its_dies() {
-    let scale = |stream: &str| run("device = \"flash\"", stream).storage["disk"].scale;
+    let scale = |stream: &str| run(STEADY, stream).storage["disk"].scale;
     // Eight program units of 16 KiB on each of 2 x 17 x 4 dies are 17 MiB; 800 GB at 64 GiB are 11.
     assert_eq!(scale("span = \"100 GiB\""), 64);
     assert_eq!(scale("span = \"512 MiB\""), 16);
@@ -80,9 +134,9 @@ const STORE: &str = "pattern = \"sequential\"\nread = \"0 %\"\nsync = { group_co
 
 #[test]
 fn the_scale_that_is_chosen_by_itself_leaves_room_for_what_each_stream_needs() {
-    assert_eq!(run("device = \"flash\"", STORE).storage["disk"].scale, 16, "a 32nd of 800 GB are 25 GB");
+    assert_eq!(run(STEADY, STORE).storage["disk"].scale, 16, "a 32nd of 800 GB are 25 GB");
     let hot = |span| format!("span = \"{span}\"\npattern.hot_cold = {{ accesses = \"90 %\", hot = \"1 %\" }}");
-    let scale = |stream: &str| run("device = \"flash\"\nsize = \"40 GiB\"", stream).storage["disk"].scale;
+    let scale = |stream: &str| run(&format!("{STEADY}\nsize = \"40 GiB\""), stream).storage["disk"].scale;
     assert_eq!((scale(&hot("2 GiB")), scale(&hot("2 MiB"))), (32, 1), "a hundredth of 2 MiB are five blocks");
 }
 
@@ -110,7 +164,7 @@ fn no_scale_is_chosen_by_itself_that_results_were_not_shown_at() {
     let text =
         FLASH.replace("pages_per_block = { value = 256", "pages_per_block = { value = 2304").replace("800 GB", "15 TB");
     profiles.devices.push(("flash".into(), "profiles/devices/flash.toml".into(), text));
-    let study = SMALL.replacen("device = \"null\"", "device = \"flash\"", 1);
+    let study = SMALL.replacen("device = \"null\"", STEADY, 1);
     let plan = planned_in(&study, World::Simulated, &profiles).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(plan.runs[0].storage["disk"].scale, 256, "576 would leave four pages");
 }

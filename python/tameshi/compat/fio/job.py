@@ -83,6 +83,8 @@ class Job:
     """Files of each clone in a directory, where each request is of a file."""
     depth: int
     direct: bool
+    invalidate: bool
+    """Whether the page cache drops its file before it starts."""
     mix: list[tuple[int, int]]
     """Lengths of its requests with their shares; of its reads, where its writes have their own."""
     write_mix: list[tuple[int, int]] | None
@@ -200,6 +202,7 @@ def read_job(text: JobText) -> Job:
         files_each=files_each,
         depth=depth,
         direct=_direct(reader),
+        invalidate=reader.flag("invalidate", True),
         mix=mix,
         write_mix=write_mix,
         size=sizes[0],

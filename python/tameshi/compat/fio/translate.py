@@ -541,9 +541,15 @@ def _head(jobs: Sequence[Job], name: str) -> str:
             "[run]",
             f"interval = {_time(interval)}",
             f"seed = {seed}",
+            *(['start = "cold"'] if any(_is_cold(job) for job in jobs) else []),
             "",
         ]
     )
+
+
+def _is_cold(job: Job) -> bool:
+    """Whether a job's file is dropped from the page cache before it: fio's `invalidate`."""
+    return job.invalidate and not job.direct and not job.files_each
 
 
 def _storage(storage: _Storage, device: str | None) -> str:

@@ -1,0 +1,68 @@
+"""Inputs from practice with known right values; each test is named after its case."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from command import results, tameshi
+
+WRITE_CLIFF = """
+title = "Write cliff"
+question = "How long does the SLC cache take sequential writes?"
+[storage.d]
+device = "nvme-tlc-1tb-consumer"
+[host]
+profile = "free"
+[workload.stream.x]
+pattern = "sequential"
+read = "0 %"
+block_size = "128 KiB"
+queue_depth = 16
+[phase.p]
+workload = ["stream.x"]
+until.time = "30 s"
+[run]
+interval = "1 s"
+seed = 3
+"""
+RAMP_AND_AMOUNT = """
+title = "A ramp that outlives the amount"
+question = "Does anybody tell that nothing was measured?"
+[storage.disk]
+device = "sata-ssd-480gb"
+size = "1 GiB"
+[workload.stream.qos]
+block_size = "4 KiB"
+queue_depth = 16
+amount = "4 MiB"
+[phase.run]
+workload = ["stream.qos"]
+ramp = "2 s"
+until.time = "4 s"
+"""
+
+
+def simulated(folder: Path, text: str) -> Path:
+    """The study's folder after a run."""
+    (folder / "study.toml").write_text(text)
+    done = tameshi("run", folder / "study.toml", "--out", folder / "out")
+    assert done.returncode == 0, done.stderr
+    return folder / "out"
+
+
+@pytest.mark.slow("a whole drive of 1 TB")
+def test_v_write_cliff_comes_when_the_whole_cache_is_full(tmp_path: Path) -> None:
+    out = simulated(tmp_path, WRITE_CLIFF)
+    (run,) = (out / "runs").iterdir()
+    written = pl.read_parquet(run / "series.parquet").filter(pl.col("metric") == "write.bytes")
+    rates = (written["value"] / written["dt_ns"]).to_list()
+    assert all(rate == pytest.approx(5.23, rel=0.01) for rate in rates[:21])
+    assert all(rate == pytest.approx(1.39, rel=0.02) for rate in rates[22:])
+    assert results(out)["cells"][0]["estimates"][0]["scale"] == 1
+
+
+def test_p0_ramp_used_up_the_amount(tmp_path: Path) -> None:
+    found = results(simulated(tmp_path, RAMP_AND_AMOUNT))
+    assert found["verdict"]["level"] == "warning"
+    (reason,) = found["verdict"]["reasons"]
+    assert "the ramp used up the amount" in reason
