@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tameshi import _core
@@ -74,7 +74,27 @@ def phase_of(event: Mapping[str, Any], run: SealedRun, otherwise: int) -> int:
     return int(event.get("phase", otherwise))
 
 
-def unmeasured(run: SealedRun, index: int) -> list[Finding]:
+def findings_of(
+    frames: Mapping[Any, Frames],
+    index: int,
+    parts: Iterable[tuple[SealedRun, Stretch]],
+    runs: Iterable[SealedRun],
+) -> list[tuple[SealedRun, Finding]]:
+    """Findings about one phase of several runs: in their steady parts, and of runs without one."""
+    found = [
+        (run, finding)
+        for run, part in parts
+        if part.steady
+        for finding in judged_in(frames[run.folder], run, index, part)
+    ]
+    for run in runs:
+        windows = [window for window in run.outcome["windows"] if window["phase"] == index]
+        if run.outcome["status"] == "complete" and not windows:
+            found += [(run, finding) for finding in _unmeasured(run, index)]
+    return found
+
+
+def _unmeasured(run: SealedRun, index: int) -> list[Finding]:
     """Findings about a complete run whose phase ended within its ramp."""
     phase = run.spec.phases[index]
     return [

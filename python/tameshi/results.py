@@ -17,11 +17,10 @@ from tameshi.frames import Frames, Stretch, program_words, sampled
 from tameshi.judged import (
     arrivals_vary,
     capacity_of,
-    judged_in,
+    findings_of,
     loaded,
     phase_of,
     shared_drives,
-    unmeasured,
     wear_of,
     writes,
 )
@@ -154,19 +153,8 @@ def _cell(
             if cell.world == SIMULATED:
                 told = with_model(told, facts_of(parts[0][0].spec, cell.spec))
             found += [_as_json(name, estimate, 1) for estimate in told]
-    judged = [
-        (run, finding)
-        for parts in by_name.values()
-        for run, part in parts
-        if part.steady
-        for finding in judged_in(frames[run.folder], run, cell.index, part)
-    ]
-    judged += [
-        (run, finding)
-        for run in usable
-        if run.outcome["status"] == "complete" and _window_of(cell, run) is None
-        for finding in unmeasured(run, cell.index)
-    ]
+    parts = [part for of_name in by_name.values() for part in of_name]
+    judged = findings_of(frames, cell.index, parts, usable)
     warning = {"level": "warning", "reasons": [flag.reason for flag in flagged]}
     verdicts = [run.outcome["verdict"] for run in cell.runs]
     verdicts += [finding.verdict() for _, finding in judged]

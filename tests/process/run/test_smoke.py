@@ -9,13 +9,17 @@ from tameshi.cli import COMMANDS
 
 QUICK = SMALL.replace("repetitions = 2", "repetitions = 1")
 """Words, exit status, and what is printed: on standard output if it ends well, else on error."""
+FIO = (
+    *("fio", "--world", "simulated", "--device", "sas-15k-146gb"),
+    *("--name=a", "--size=1m", "--direct=1", "--output-format=json"),
+)
 CALLS = {
     "plan": (("plan", "s.toml"), 0, "small"),
     "run": (("run", "s.toml", "--out", "again"), 0, "Report: "),
     "report": (("report", "out"), 0, "Report: "),
     "compare": (("compare", "out", "out"), 0, "same"),
     "ask": (("ask",), 2, "--database-size"),
-    "fio": (("fio", "--name=a", "--size=1m", "--output-format=json"), 0, '"jobname": "a"'),
+    "fio": (FIO, 0, '"jobname": "a"'),
     "calibrate": (("calibrate", "s.toml"), 2, "s.toml"),
     "devices": (("devices",), 0, "sas-15k-146gb"),
     "doctor": (("doctor", "--json"), 0, '"checks"'),

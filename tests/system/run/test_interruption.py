@@ -165,5 +165,5 @@ def test_the_check_for_readable_folders_can_fail(study, tmp_path):
     assert tameshi("run", study(), "--out", out).returncode == 0
     outcome = next(out.glob("runs/*/outcome.json"))
     outcome.write_text(outcome.read_text()[:-20])
-    with pytest.raises(json.JSONDecodeError):
+    with pytest.raises(store.DamagedRun):
         readable(out)

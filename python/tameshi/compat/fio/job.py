@@ -202,7 +202,6 @@ def read_job(text: JobText) -> Job:
         files_each=files_each,
         depth=depth,
         direct=_direct(reader),
-        invalidate=reader.flag("invalidate", True),
         mix=mix,
         write_mix=write_mix,
         size=sizes[0],
@@ -245,11 +244,12 @@ def read_job(text: JobText) -> Job:
 
 
 def _company_and_results(reader: Reader, text: JobText) -> dict[str, Any]:
-    """Fields of a job: with whom it runs, whom it ends, and how it is told of."""
+    """Fields of a job: with whom and from what state it runs, whom it ends, and its results."""
     return {
         "exitall": reader.flag("exitall"),
         "exit_what": _exit_what(reader),
         "stonewall": reader.flag("stonewall"),
+        "invalidate": reader.flag("invalidate", True),
         "new_group": reader.flag("new_group"),
         "wait_for": _wait_for(reader),
         "group_reporting": reader.flag("group_reporting"),

@@ -73,7 +73,6 @@ NOTED = {
     "userspace_reap": "completions are taken from the ring without a system call, always",
     "thread": "each job is a thread, always",
     "stat_type": "the status of a file is asked for by fstatat",
-    "invalidate": "what the page cache holds of the files is dropped once, before the first job",
     "gtod_reduce": "every latency is recorded",
     "gtod_cpu": "each thread reads the clock itself",
     "clocksource": "the clock is CLOCK_MONOTONIC",
