@@ -9,28 +9,26 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tameshi import _core
+from tameshi.reasons import Reason, reason, verdict
 from tameshi.spec_types import RunSpec
 
 POOL, LOG = 5 << 20, 1 << 20
-POOL_RAISED = "the buffer pool is 5 MiB, the least there is, not {asked}"
-LOG_RAISED = "the redo log is 1 MiB, the least there is, not {asked}"
-SENTENCES = (POOL_RAISED, LOG_RAISED)
 
 
 def findings(spec: RunSpec) -> list[dict[str, Any]]:
     """Verdicts on a run whose simulated server has more than the study says."""
-    return [{"level": "warning", "reasons": [reason]} for reason in _raised(spec)]
+    return [verdict("warning", raised) for raised in _raised(spec)]
 
 
-def _raised(spec: RunSpec) -> Iterator[str]:
+def _raised(spec: RunSpec) -> Iterator[Reason]:
     database = spec.database
     if database is None or database.model is None:
         return
     engine = (spec.engines or {})[database.engine].model_dump(mode="json")
-    sizes = (("buffer_pool", POOL, POOL_RAISED), ("redo_log", LOG, LOG_RAISED))
-    for key, least, sentence in sizes:
+    sizes = (("buffer_pool", POOL, "pool_raised"), ("redo_log", LOG, "log_raised"))
+    for key, least, code in sizes:
         if _asked(engine, key, least) < least:
-            yield sentence.format(asked=engine[key])
+            yield reason(code, asked=engine[key])
 
 
 def _asked(engine: Mapping[str, Any], key: str, otherwise: int) -> int:

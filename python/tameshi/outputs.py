@@ -14,13 +14,14 @@ from rich.console import Console
 from tameshi import _core, guard, store
 from tameshi.errors import BadInput
 from tameshi.events import read_events
+from tameshi.reasons import verdict, worst
 from tameshi.report.html import render
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.over_time import RunWindow, database_series, over_written
 from tameshi.report.plain import terminal_doubts, terminal_summary
 from tameshi.results import results
 from tameshi.spec_types import Summary
-from tameshi.store import DamagedRun, SealedRun, worst
+from tameshi.store import DamagedRun, SealedRun
 
 NANOSECONDS = 1e9
 SUMMARY = "summary.json"
@@ -103,9 +104,9 @@ def write_results(folder: Path, study: Summary, runs: StudyRuns) -> dict[str, An
     """results.json, whole or not at all."""
     found = results(study, runs.runs)
     if runs.damaged:
-        found["damaged"] = [{"run": d.folder.name, "reason": d.found} for d in runs.damaged]
-        reasons = [f"damaged: {damaged.found}" for damaged in runs.damaged]
-        found["verdict"] = worst([found["verdict"], {"level": "warning", "reasons": reasons}])
+        found["damaged"] = [{"run": d.folder.name, "reason": d.damage} for d in runs.damaged]
+        warning = verdict("warning", *(damaged.damage for damaged in runs.damaged))
+        found["verdict"] = worst([found["verdict"], warning])
     unchecked = sum(not run.is_checked for run in runs.runs if run.outcome["status"] != "failed")
     if unchecked:
         found["unchecked"] = unchecked

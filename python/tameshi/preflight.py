@@ -11,13 +11,13 @@ from tameshi import _core, guard
 from tameshi.bindings import Bindings
 from tameshi.environment import diskstats_name, environment, identity
 from tameshi.errors import BadInput, StudyError
+from tameshi.reasons import distinct, reason, verdict
 from tameshi.servers.places import Place, Serving, data_of, place_of, serving_of, volume_bytes
 from tameshi.spec_types import FileCall, Plan, RunSpec, Start, World
 from tameshi.study import StudyFile, refusal, unsupported
 
 IN_DIRECTORY = {FileCall.create, FileCall.stat, FileCall.delete}
 """Calls of streams whose storage is a directory."""
-NOTHING_CARRIED = "nothing was read or written (--backend null): this measures the generator"
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def examine(plan: Plan, world: World, bindings: Bindings, study: StudyFile) -> E
     if bindings.event:
         own["events"] = {name: list(command) for name, command in bindings.event.items()}
     if bindings.backend == "null":
-        findings.append({"level": "warning", "reasons": [NOTHING_CARRIED]})
+        findings.append(verdict("warning", reason("null_backend")))
     return Examined(
         *(world.value, targets, facts, own, findings, bindings.backend, bindings.event),
         databases=places,
@@ -150,15 +150,15 @@ def _check_crashes(
 
 def _cautions(servers: Mapping[str, Serving]) -> list[dict[str, Any]]:
     """What every report on these servers has to say first."""
-    replaced = [
-        f"{serving.product.title} {serving.program.version} stands for the engine "
-        f"`{serving.replaced}` of the study"
-        for serving in servers.values()
-        if serving.replaced
-    ]
-    products = dict.fromkeys(serving.product.caution for serving in servers.values())
-    reasons = [*replaced, *filter(None, products)]
-    return [{"level": "warning", "reasons": [reason]} for reason in reasons]
+    found = []
+    for serving in servers.values():
+        product = serving.product.title
+        if serving.replaced:
+            named = f"{product} {serving.program.version}"
+            found.append(reason("replaced_engine", product=named, engine=serving.replaced))
+        if not serving.product.tested:
+            found.append(reason("untested_product", product=product))
+    return [verdict("warning", each) for each in distinct(found)]
 
 
 def _places(plan: Plan, bindings: Bindings, servers: Mapping[str, Serving]) -> dict[str, Place]:
@@ -335,10 +335,7 @@ def _shared_disks(paths: Mapping[str, Path]) -> list[dict[str, Any]]:
         if disk:
             by_disk.setdefault(disk, []).append(name)
     return [
-        {
-            "level": "invalid",
-            "reasons": [f"the storages {' and '.join(names)} are one physical disk ({disk})"],
-        }
+        verdict("invalid", reason("shared_disk", names=names, disk=disk))
         for disk, names in by_disk.items()
         if len(names) > 1
     ]

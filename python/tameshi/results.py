@@ -26,6 +26,7 @@ from tameshi.judged import (
 )
 from tameshi.model_error import Facts, down_ns, facts_of, of_event, of_life, with_model
 from tameshi.published import RAMPED, WHOLE, published
+from tameshi.reasons import verdict, worst
 from tameshi.spec_types import PhaseSpec, Summary, World
 from tameshi.stats import programs, ratios, timeline, why
 from tameshi.stats.endurance import endurance
@@ -42,11 +43,11 @@ from tameshi.stats.flags import Flag, flags
 from tameshi.stats.intervals import Interval, digits
 from tameshi.stats.offered import bounded, is_offered, offered
 from tameshi.stats.power import power
-from tameshi.store import SealedRun, worst
+from tameshi.store import SealedRun
 
 SIMULATED = World.simulated.value
-RESULTS_VERSION = 1
-"""Form of results.json; history: 1, the first."""
+RESULTS_VERSION = 2
+"""Form of results.json; history: 1, the first; 2, reasons and methods as codes."""
 RATIO_SUFFIXES = (
     *(".iops", ".bandwidth", ".rate", ".mean", ".p50", ".p99", ".p999"),
     *("_rate", "_bandwidth", ".tpmc"),
@@ -155,7 +156,7 @@ def _cell(
             found += [_as_json(name, estimate, 1) for estimate in told]
     parts = [part for of_name in by_name.values() for part in of_name]
     judged = findings_of(frames, cell.index, parts, usable)
-    warning = {"level": "warning", "reasons": [flag.reason for flag in flagged]}
+    warning = verdict("warning", *(flag.reason for flag in flagged))
     verdicts = [run.outcome["verdict"] for run in cell.runs]
     verdicts += [finding.verdict() for _, finding in judged]
     return {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tameshi import guard
+from tameshi.reasons import Reason, reason
 
 OUTCOME = "outcome.json"
 """The file that holds the seal; it can't hold a hash of itself as a whole."""
@@ -27,20 +28,20 @@ def sealed_files(folder: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def damage_of(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> str | None:
+def damage_of(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> Reason | None:
     """Return the first difference between a run folder and its seal; None if there is none."""
     for name, sealed in files.items():
         try:
             with (folder / name).open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 if size != sealed["bytes"]:
-                    return f"{name} has {size} bytes, sealed with {sealed['bytes']}"
+                    return reason("file_size", name, found=size, sealed=sealed["bytes"])
                 if hashlib.file_digest(file, "sha256").hexdigest() != sealed["sha256"]:
-                    return f"{name} does not have its sealed content"
+                    return reason("file_content", name)
         except FileNotFoundError:
-            return f"{name} is missing"
+            return reason("file_missing", name)
         except OSError as error:
-            return f"{name} can't be read ({error.strerror})"
+            return reason("file_unreadable", name, error=error.strerror)
     return None
 
 

@@ -17,9 +17,10 @@ from typing import Any
 
 import polars as pl
 
-from tameshi import _core, guard
+from tameshi import _core, guard, reasons
 from tameshi.errors import BadInput, TameshiError
 from tameshi.events import read_events, whole_lines
+from tameshi.reasons import Reason, quoted, reason, verdict, worst
 from tameshi.seal import OUTCOME, damage_of, sealed_files
 from tameshi.spec_types import RunSpec
 from tameshi.windows import completed, unsettled, windows_of
@@ -27,7 +28,7 @@ from tameshi.windows import completed, unsettled, windows_of
 RAMP = re.compile(r"Tag=\d+/ramp/")
 """The begin of a line of an interval log that belongs to a ramp."""
 OUTCOME_VERSION = 2
-"""Form of outcome.json; history: 1, the first; 2, with the seal: `files` and `sha256`."""
+"""Form of outcome.json; history: 1, the first; 2, with reasons as data and the seal."""
 READABLE = (1, OUTCOME_VERSION)
 """Forms of outcome.json that can be read."""
 IDENTITY_DIGITS = 16
@@ -80,17 +81,23 @@ class DamagedRun(TameshiError):
     `spec` is None if spec.json is among the damaged files.
     """
 
-    def __init__(self, folder: Path, reason: str, spec: RunSpec | None) -> None:
-        hint = "The same `tameshi run` command sets it aside and makes it again."
-        super().__init__("this run is damaged", where=str(folder), found=reason, hint=hint)
+    def __init__(self, folder: Path, damage: Reason, spec: RunSpec | None) -> None:
+        values = ", ".join(f"{key} {value}" for key, value in damage["values"].items())
+        super().__init__(
+            "this file of a run is damaged",
+            where=str(folder / damage["subject"]),
+            found=values or damage["code"].replace("_", " "),
+            hint="The same `tameshi run` command sets the run aside and makes it again.",
+        )
         self.folder = folder
+        self.damage = damage
         self.spec = spec
 
     def as_failed(self) -> SealedRun | None:
         """The run as a failed one, without figures; None if what it ran is not known."""
         if self.spec is None:
             return None
-        return _failed_run(self.folder, self.spec, self.folder.name, f"damaged: {self.found}")
+        return _failed_run(self.folder, self.spec, self.folder.name, self.damage)
 
 
 def identity(spec: RunSpec, environment: Mapping[str, Any]) -> str:
@@ -173,9 +180,8 @@ def off_mix(event: Mapping[str, Any]) -> dict[str, Any]:
     """The verdict of an audit of TPC-C's mix; too few transactions leave it open."""
     outside = [finding["name"] for finding in event["findings"] if finding["holds"] is False]
     if not outside:
-        return {"level": "valid", "reasons": []}
-    names = ", ".join(outside)
-    return {"level": "invalid", "reasons": [f"the mix of transactions is off: {names}"]}
+        return verdict("valid")
+    return verdict("invalid", reason("off_mix", names=outside))
 
 
 def read_run(folder: Path) -> SealedRun | None:
@@ -189,7 +195,7 @@ def read_run(folder: Path) -> SealedRun | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _damaged(folder, f"{OUTCOME} can't be read ({error})") from None
+        raise _damaged(folder, reason("file_unreadable", OUTCOME, error=_line(error))) from None
     if version not in READABLE:
         raise BadInput(
             "this record has an unknown version",
@@ -199,17 +205,26 @@ def read_run(folder: Path) -> SealedRun | None:
         )
     if version >= OUTCOME_VERSION:
         if outcome.pop("sha256", None) != _hash(outcome):
-            raise _damaged(folder, f"{OUTCOME} does not have its sealed content")
+            raise _damaged(folder, reason("file_content", OUTCOME))
         damage = damage_of(folder, outcome["files"])
         if damage:
             raise _damaged(folder, damage)
     try:
         outcome["windows"] = [completed(window) for window in outcome["windows"]]
+        _with_reasons(outcome)
         spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
         environment = json.loads((folder / "environment.json").read_bytes())
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _damaged(folder, f"{OUTCOME} or spec.json can't be read ({error})") from None
+        raise _damaged(folder, reason("file_unreadable", "spec.json", error=_line(error))) from None
     return SealedRun(folder, spec, environment, outcome)
+
+
+def _with_reasons(outcome: dict[str, Any]) -> None:
+    """Turn the sentences of version 1 into reasons."""
+    found = outcome["verdict"]
+    outcome["verdict"] = verdict(found["level"], *map(reasons.completed, found["reasons"]))
+    if outcome["reason"] is not None:
+        outcome["reason"] = reasons.completed(outcome["reason"])
 
 
 def set_aside(study: Path, damaged: DamagedRun) -> Path:
@@ -221,12 +236,16 @@ def set_aside(study: Path, damaged: DamagedRun) -> Path:
     return place
 
 
-def _damaged(folder: Path, reason: str) -> DamagedRun:
+def _damaged(folder: Path, damage: Reason) -> DamagedRun:
     try:
         spec = RunSpec.model_validate_json((folder / "spec.json").read_bytes())
     except (OSError, ValueError):
         spec = None
-    return DamagedRun(folder, " ".join(reason.split()), spec)
+    return DamagedRun(folder, damage, spec)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def write_lost(study: Path, spec: RunSpec, run_identity: str, reason: str) -> None:
@@ -241,15 +260,17 @@ def read_lost(study: Path, run_identity: str) -> SealedRun | None:
     try:
         lost = json.loads(_lost(study, run_identity).read_bytes())
         spec = RunSpec.model_validate(lost["spec"])
-        return _failed_run(folder, spec, lost["identity"], lost["reason"])
+        return _failed_run(folder, spec, lost["identity"], quoted(lost["reason"]))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
-        raise DamagedRun(folder, "its file in lost/ can't be read", None) from None
+        damage = reason("file_unreadable", f"../../lost/{folder.name}.json", error="not JSON")
+        raise DamagedRun(folder, damage, None) from None
 
 
-def _failed_run(folder: Path, spec: RunSpec, run_identity: str, reason: str) -> SealedRun:
-    outcome = {**_ending([], reason), "identity": run_identity, "windows": []}
+def _failed_run(folder: Path, spec: RunSpec, run_identity: str, why: Reason) -> SealedRun:
+    ended = {"status": "failed", "reason": why, "digest": None}
+    outcome = {**ended, "identity": run_identity, "windows": []}
     outcome["verdict"] = _verdict(outcome, [])
     return SealedRun(folder, spec, {}, outcome)
 
@@ -306,33 +327,18 @@ def _ending(events: list[dict[str, Any]], failure: str | None) -> dict[str, Any]
     errors = [event["message"] for event in events if event["kind"] == "error"]
     digest = ends[-1].get("digest") if ends else None
     if failure or errors or not ends:
-        reason = failure or "; ".join(errors) or "the worker ended without saying how"
-        return {"status": "failed", "reason": reason, "digest": digest}
+        text = failure or "; ".join(errors)
+        why = quoted(text) if text else reason("worker_silent")
+        return {"status": "failed", "reason": why, "digest": digest}
     status = ends[-1]["status"]
-    return {
-        "status": status,
-        "reason": None if status == "complete" else "stopped before its end",
-        "digest": digest,
-    }
-
-
-LEVELS = ("valid", "warning", "invalid")
-"""Levels of a verdict, the worst last."""
-
-
-def worst(verdicts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The worst level of all, with every reason once."""
-    level, reasons = "valid", dict[str, None]()
-    for verdict in verdicts:
-        level = max(level, verdict["level"], key=LEVELS.index)
-        reasons |= dict.fromkeys(verdict["reasons"])
-    return {"level": level, "reasons": list(reasons)}
+    why = None if status == "complete" else reason("stopped")
+    return {"status": status, "reason": why, "digest": digest}
 
 
 def _verdict(outcome: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """The outcome's own verdict, and what preflight found about the machine or the bindings."""
     level = {"complete": "valid", "partial": "warning", "failed": "invalid"}[outcome["status"]]
-    reasons = [outcome["reason"]] if outcome["reason"] else []
+    own = [outcome["reason"]] if outcome["reason"] else []
     restless = unsettled(outcome["windows"])
-    steady = {"level": "warning" if restless else "valid", "reasons": restless}
-    return worst([{"level": level, "reasons": reasons}, steady, *findings])
+    steady = verdict("warning" if restless else "valid", *restless)
+    return worst([verdict(level, *own), steady, *findings])

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tameshi import _core
+from tameshi.reasons import Reason, distinct, reason
 from tameshi.spec_types import RoundsSpec, RunSpec
 
 Event = Mapping[str, Any]
-UNSETTLED = "steady state was not attained in {rounds} rounds: {names}"
-UNSETTLED_EARLY = "ended before steady state could be judged: {names}"
 
 
 def windows_of(spec: RunSpec, events: Sequence[Event]) -> list[dict[str, Any]]:
@@ -59,18 +58,19 @@ def completed(window: dict[str, Any]) -> dict[str, Any]:
     return window
 
 
-def unsettled(windows: Iterable[Mapping[str, Any]]) -> list[str]:
+def unsettled(windows: Iterable[Mapping[str, Any]]) -> list[Reason]:
     """Why a run's figures are of no steady state, as reasons of a verdict."""
-    return list(dict.fromkeys(reason for window in windows if (reason := unsettled_in(window))))
+    return distinct(found for window in windows if (found := unsettled_in(window)))
 
 
-def unsettled_in(window: Mapping[str, Any]) -> str | None:
-    """The same of one window; None where it is steady, or nobody asked."""
+def unsettled_in(window: Mapping[str, Any]) -> Reason | None:
+    """The same of one window; None if it is steady or not judged by rounds."""
     rounds = window["rounds"]
     if not rounds or rounds["attained"] is not False:
         return None
-    told = UNSETTLED if rounds["judged"] else UNSETTLED_EARLY
-    return told.format(rounds=rounds["made"], names=window["name"])
+    if rounds["judged"]:
+        return reason("unsettled", window["name"], rounds=rounds["made"])
+    return reason("unsettled_early", window["name"])
 
 
 def _visits(events: Sequence[Event]) -> dict[int, list[dict[str, Any]]]:

@@ -33,11 +33,10 @@ from tameshi.errors import BadInput
 from tameshi.stats import programs
 from tameshi.stats.estimates import of_phase
 
-ASKED_VERSION = 1
-"""Form of asked.json; history: 1, the first."""
+ASKED_VERSION = 2
+"""Form of asked.json; history: 1, the first; 2, reasons as data."""
 QPS, P99 = "statement.rate", "transaction.latency.p99"
 THREE_YEARS = 3.0
-NOTHING = "nothing was measured"
 
 
 def watts(question: Question, storage: str, pool: int) -> float | None:
@@ -123,12 +122,12 @@ def configuration(question: Question, cell: Mapping[str, Any]) -> dict[str, Any]
         "limit": limit,
         "limit_share": shares[limit] if limit else None,
         "meets": _meets(question, qps, p99),
-        "reason": None if qps or cell["runs"]["partial"] else _why_not(cell),
+        "reasons": None if qps or cell["runs"]["partial"] else _why_not(cell),
     }
 
 
-def _why_not(cell: Mapping[str, Any]) -> str:
-    return "; ".join(cell["verdict"]["reasons"]).rstrip(".") or NOTHING
+def _why_not(cell: Mapping[str, Any]) -> list[Reason]:
+    return list(cell["verdict"]["reasons"]) or [reason("nothing_measured")]
 
 
 def _meets(
@@ -222,16 +221,16 @@ def nearest_of(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
 def failed(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Configurations that could not be simulated, as what was left out."""
     return [
-        {"storage": each["storage"], "level": each["buffer_pool"], "reason": each["reason"]}
+        {"storage": each["storage"], "level": each["buffer_pool"], "reasons": each["reasons"]}
         for each in found
-        if each["reason"] is not None
+        if each["reasons"] is not None
     ]
 
 
 def failed_inputs(storage: str, cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Values of unknown inputs that could not be simulated."""
     return [
-        {"storage": storage, "level": cell["levels"]["input"], "reason": _why_not(cell)}
+        {"storage": storage, "level": cell["levels"]["input"], "reasons": _why_not(cell)}
         for cell in cells
         if cell["runs"]["failed"]
     ]

@@ -132,7 +132,7 @@ def _explore(asking: Asking, console: Console) -> _Explored:
         if not more:
             break
         # A run that failed would fail again.
-        failed = [each for each in found if each["reason"] is not None]
+        failed = [each for each in found if each["reasons"] is not None]
         for each in failed:
             if each["pool_bytes"] in wanted[each["storage"]]:
                 wanted[each["storage"]].remove(each["pool_bytes"])

@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from tameshi import _core
-from tameshi.ask.answer import NOTHING
 from tameshi.ask.question import Question, Storage, Varied
 from tameshi.ask.room import Room
 from tameshi.ask.written import asked_study, room_at, room_of_question, scale_of
 from tameshi.bindings import Bindings
 from tameshi.errors import BadInput, StudyError
 from tameshi.prepared import prepare
+from tameshi.reasons import Reason, reason
+from tameshi.report.text import Text
 from tameshi.spec_types import World
 
 Left = Mapping[str, Any]
-"""What was left out: `storage`, `level` (a buffer pool or an input's value, or null), `reason`."""
-NO_ROOM = "it holds {held}, and {data} of data, {growth} of growth and {log} of log need {whole}"
-SENTENCES = (NO_ROOM, NOTHING)
+"""What was left out: `storage`, `level` (a buffer pool or an input's value, or null), `reasons`."""
 
 
 def fitting(question: Question, folder: Path) -> tuple[Question, list[Left]]:
@@ -31,13 +30,14 @@ def fitting(question: Question, folder: Path) -> tuple[Question, list[Left]]:
     room = room_of_question(question)
     known = [(each, holds(question, each, room, folder)) for each in question.storages]
     left: list[Left] = [
-        {"storage": each.name, "level": None, "reason": reason}
+        {"storage": each.name, "level": None, "reasons": [lacking]}
         for each, held in known
-        if (reason := no_room(held, room))
+        if (lacking := no_room(held, room))
     ]
     storages = tuple(replace(each, holds=held) for each, held in known if not no_room(held, room))
     if not storages:
-        said = "; ".join(f"{each['storage']}: {each['reason']}" for each in left)
+        text = Text()
+        said = "; ".join(f"{each['storage']}: {text.reason(each['reasons'][0])}" for each in left)
         raise BadInput("no storage has room for this", where="--storage", found=said)
     # The scale hangs on the storages, and the room on the scale.
     return replace(question, storages=storages, scale=scale_of(question)), left
@@ -50,9 +50,9 @@ def fitting_inputs(question: Question, storage: str, folder: Path) -> tuple[Ques
     left: list[Left] = []
     for each in question.varied:
         label, room = room_at(question, each)
-        reason = no_room(holds(question, stands, room, folder), room)
-        if reason:
-            left.append({"storage": storage, "level": label, "reason": reason})
+        lacking = no_room(holds(question, stands, room, folder), room)
+        if lacking:
+            left.append({"storage": storage, "level": label, "reasons": [lacking]})
         else:
             varied.append(each)
     return replace(question, varied=tuple(varied)), left
@@ -71,10 +71,10 @@ def holds(question: Question, storage: Storage, room: Room, folder: Path) -> int
     return None
 
 
-def no_room(held: int | None, room: Room) -> str | None:
+def no_room(held: int | None, room: Room) -> Reason | None:
     """Why a storage that holds so much has no room; None where it has."""
     if held is None or held >= room.whole:
         return None
     parts = {"held": held, "data": room.data, "growth": room.growth, "log": room.log}
     parts["whole"] = room.whole
-    return NO_ROOM.format(**{key: f"{value / 1e9:,.1f} GB" for key, value in parts.items()})
+    return reason("no_room", **{f"{key}_capacity": value for key, value in parts.items()})

@@ -23,6 +23,8 @@ from tameshi.compat import fio
 from tameshi.conduct import Conducted, conduct, remove_targets
 from tameshi.errors import BadInput, GuardRefusal, RunFailed
 from tameshi.prepared import prepare
+from tameshi.reasons import distinct, reason
+from tameshi.report.text import Text
 from tameshi.spec_types import World
 from tameshi.study import StudyFile
 
@@ -185,8 +187,8 @@ def _tell(
     runs = outputs.read_runs(folder)
     usable = [run for run in runs.runs if run.outcome["status"] != "failed"]
     if not usable:
-        reasons = "; ".join(str(run.outcome["reason"]) for run in runs.runs) or "it was stopped"
-        raise RunFailed(f"the jobs left no results: {reasons}")
+        ended = distinct(run.outcome["reason"] for run in runs.runs) or [reason("stopped")]
+        raise RunFailed(f"the jobs left no results: {'; '.join(Text().reasons(ended))}")
     verdict = _report(folder, runs)
     console.print(f"Record and report: {folder.resolve()}", markup=False, soft_wrap=True)
     chosen, why = fio.best_of(usable, translation)
@@ -204,8 +206,8 @@ def _tell(
     broken = fio.errors_of(chosen, translation)
     for told in broken:
         console.print(f"error: {told}", markup=False, soft_wrap=True)
-    for reason in verdict["reasons"]:
-        console.print(f"{verdict['level']}: {reason}", markup=False, soft_wrap=True)
+    for words in Text().reasons(verdict["reasons"]):
+        console.print(f"{verdict['level']}: {words}", markup=False, soft_wrap=True)
     return 1 if broken else INVALID if verdict["level"] == "invalid" else 0
 
 

@@ -19,7 +19,7 @@ NORMAL_95 = 1.959963984540054
 
 LARGE_TRANSFER = 128 * 1024 - 0.5
 """Bytes an operation from which on bandwidth is the natural rate, as in the report."""
-SAME_DIGEST = "the runs have the same digest"
+SAME_DIGEST = "same_digest"
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _ratio(
         return 1.0, Interval(1.0, 1.0, len(b.get("by_repetition") or {}), SAME_DIGEST)
     if b["metric"].endswith(".max"):
         value = b["value"] / a["value"] if a["value"] > 0 else None
-        return value, none("an extreme has none", int(b["sampling"]["runs"] or 0))
+        return value, none("extreme", int(b["sampling"]["runs"] or 0))
     rough = RESOLUTION if ".latency.p" in b["metric"] else 0.0
     return ratios.of(_side(b), _side(a), paired=grounds.paired, resolution=rough)
 

@@ -13,7 +13,7 @@ from tameshi import store
 from tameshi.errors import BadInput
 from tameshi.store import DamagedRun, SealedRun
 
-READABLE = (1,)
+READABLE = (1, 2)
 """Forms of results.json that can be compared."""
 ACCEPTED = ("a folder that `tameshi run` made", "a results.json")
 

@@ -194,7 +194,7 @@ def _left(asked: Document, text: Text) -> str:
     """What could not be simulated, and why; of much the first."""
     left = asked.get("left_out", ())
     items = [
-        text("asked.left_one", name=_whose(each, text), reason=text.said(each["reason"]))
+        text("asked.left_one", name=_whose(each, text), reason=_why(each, text))
         for each in left
     ]
     said = text("list.separator").join(items[:MOST_LEFT])
@@ -207,9 +207,13 @@ def _whose(left: Document, text: Text) -> str:
     return text("list.short").join(filter(None, (left["storage"], left["level"])))
 
 
+def _why(left: Document, text: Text) -> str:
+    return text("list.separator").join(map(text.reason, left["reasons"]))
+
+
 def _left_out(asked: Document, text: Text) -> Table:
     rows = tuple(
-        Row(_whose(each, text), (Shown(text.said(each["reason"])),))
+        Row(_whose(each, text), (Shown(_why(each, text)),))
         for each in asked.get("left_out", ())
     )
     columns = tuple(Column(text(f"asked.column.{key}")) for key in ("level", "reason"))

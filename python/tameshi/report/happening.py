@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tameshi.reasons import completed
 from tameshi.report.points import View
 from tameshi.report.text import Text, format_value
 from tameshi.stats.timeline import MISSED
@@ -71,7 +72,7 @@ def happening(event: Mapping[str, Any], text: Text) -> str:
         }
     fields |= {key: event[key] for key in ("member", "channel", "status") if key in event}
     if "why" in event:
-        fields["why"] = text.said(event["why"])
+        fields["why"] = text.reason(completed(event["why"]))
     said = text(f"timeline.{kind}", **fields)
     if event["kind"] != "fail" or not event.get("lost_writes"):
         return said

@@ -31,9 +31,7 @@ from tameshi.report.points import View, at_worst, read_results
 from tameshi.report.summary import Answer, Table, overview
 from tameshi.report.text import Text
 from tameshi.stats.timeline import MISSED
-from tameshi.stats.validity import REASONS
 
-_MISSED = REASONS[MISSED].format(subject="")
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " "})
 
 
@@ -119,7 +117,7 @@ def _standing(view: View, text: Text) -> list[str]:
     reasons = view.verdict.get("reasons", [])
     missed = missing(view, text)
     if missed:
-        reasons = [reason for reason in reasons if not reason.startswith(_MISSED)]
+        reasons = [reason for reason in reasons if reason["code"] != MISSED]
     return [said, *text.reasons(reasons), *missed]
 
 

@@ -29,7 +29,7 @@ def verdicts(view: View, text: Text) -> Table:
     groups: dict[tuple[str, str, str, tuple[str, ...]], list[dict[str, Any]]] = {}
     for cell in view.cells:
         verdict = cell.get("verdict") or {"level": "valid", "reasons": []}
-        level, reasons = verdict["level"], tuple(verdict.get("reasons", []))
+        level, reasons = verdict["level"], tuple(map(text.reason, verdict.get("reasons", [])))
         phase = "" if level == "valid" and not reasons else cell["phase"]
         groups.setdefault((level, cell["world"], phase, reasons), []).append(cell)
     rank = {level: i for i, level in enumerate(_WORST_FIRST)}
@@ -42,7 +42,7 @@ def verdicts(view: View, text: Text) -> Table:
         )
         phases = (text.name(p) for p in unique(cell["phase"] for cell in groups[key]))
         which = _which_cells(view, text, world, phase, groups[key])
-        told = text("list.separator").join(text.said(r) for r in reasons) or text("cell.none")
+        told = text("list.separator").join(reasons) or text("cell.none")
         cells = (text.world(world), text("list.short").join(phases), which, runs, told)
         rows.append(Row(text.verdict(level), tuple(Shown(c) for c in cells), mark=level))
     keys = ("verdict", "world", "phase", "cells", "runs", "reasons")
@@ -177,10 +177,8 @@ def method(view: View, text: Text) -> Table | None:
         return None
     compliant = view.method["compliant"]
     said = text("method.compliant" if compliant else "method.deviates")
-    told = view.method["deviations"] or [text("cell.none")]
-    rows = [
-        Row(str(place), (Shown(text.said(sentence)),)) for place, sentence in enumerate(told, 1)
-    ]
+    told = list(map(text.reason, view.method["deviations"])) or [text("cell.none")]
+    rows = [Row(str(place), (Shown(words),)) for place, words in enumerate(told, 1)]
     columns = (Column(text("column.number")), Column(text("column.deviation")))
     caption = text("table.method", name=view.method["name"], said=said)
     return Table("method", caption, columns, tuple(rows))
@@ -290,7 +288,7 @@ def caveats(view: View, by_world: Mapping[str, Mapping[str, Any]], text: Text) -
     found = [line for cell in view.cells for line in _incomplete(cell, text)]
     for damaged in view.damaged:
         found.append(
-            text("caveat.damaged", run=damaged["run"], reason=text.said(damaged["reason"]))
+            text("caveat.damaged", run=damaged["run"], reason=text.reason(damaged["reason"]))
         )
     if view.unchecked:
         found.append(text("caveat.unchecked", count=view.unchecked))
@@ -361,9 +359,9 @@ def _methods(methods: list[str], text: Text) -> Iterator[str]:
     both = {OVER_RUNS, OVER_RUNS_PLAIN} <= set(methods)
     for method in methods:
         if both and method == OVER_RUNS_PLAIN:
-            yield text("method.log_where_positive", method=text.said(method))
+            yield text("method.log_where_positive", method=text.method(method))
         elif not (both and method == OVER_RUNS):
-            yield text.said(method)
+            yield text.method(method)
 
 
 def _is_cut_short(event: Mapping[str, Any]) -> bool:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tameshi.reasons import Reason, key_of
+from tameshi.report.reason_words import METHODS, REASONS
 from tameshi.report.strings import LANGUAGES, SAID, TEXT
 
 # From which size on, the divisor, and the unit.
@@ -40,11 +42,6 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 
 _PATTERNS = tuple((_pattern(english), japanese) for english, japanese in SAID.items())
-_LISTS = ("names", "subject", "operation")
-"""Fields of a record's words that hold names of the study, of several joined by `and`."""
-_LIST = re.compile(rf"(.+): {{(?:{'|'.join(_LISTS)})}}(?: {{operation}})?")
-_LISTING = tuple(_pattern(found[1]) for found in map(_LIST.fullmatch, SAID) if found)
-"""What stands before such names, where nothing but them stands behind it."""
 
 
 @dataclass(frozen=True)
@@ -137,34 +134,58 @@ class Text:
         return self(phrase.key, **{k: self.name(v) for k, v in phrase.fields.items()})
 
     def said(self, words: str) -> str:
-        """A reason or a method of a record; what the table does not know is printed as written."""
+        """A sentence of a fit; one that the table does not know is printed as written."""
         if self.lang == "en":
             return words
         for pattern, japanese in _PATTERNS:
             found = pattern.fullmatch(words)
             if found:
-                return japanese.format(
-                    **{k: self._filled(k, v) for k, v in found.groupdict().items()}
-                )
+                names = {k: self._filled(k, v) for k, v in found.groupdict().items()}
+                return japanese.format(**names)
         return words
 
-    def reasons(self, said: Iterable[str]) -> list[str]:
-        """Reasons of a verdict; one that several streams have in common is told once."""
-        of: dict[str, dict[str, None]] = {}
-        for words in said:
-            reason, _, streams = words.partition(": ")
-            if any(listing.fullmatch(reason) for listing in _LISTING):
-                of.setdefault(reason, {}).update(dict.fromkeys(streams.split(" and ")))
-            else:
-                of.setdefault(words, {})
-        joint = ", " if self.lang == "en" else " and "
-        whole = (": ".join(filter(None, (reason, joint.join(each)))) for reason, each in of.items())
-        return [self.said(words) for words in whole]
-
     def _filled(self, field: str, value: str) -> str:
-        """A field of a record's words; names that are joined by `and` are told one by one."""
-        parts = value.split(" and ") if field in _LISTS else [value]
+        """A field of a sentence; names that are joined by `and` are translated one by one."""
+        parts = value.split(" and ") if field == "names" else [value]
         return self("list.short").join(map(self.name, parts))
+
+    def reason(self, of: Reason) -> str:
+        """A reason in words; its names are translated when known."""
+        fields = {key: self._value(key, value) for key, value in of["values"].items()}
+        words = REASONS[of["code"]][self._column]
+        return words.format(subject=self.name(of["subject"]), **fields)
+
+    def reasons(self, of: Iterable[Reason]) -> list[str]:
+        """Reasons in words; one that several subjects have in common is shown once."""
+        subjects: dict[str, list[str]] = {}
+        first: dict[str, Reason] = {}
+        for each in of:
+            alike = key_of({**each, "subject": ""})
+            subjects.setdefault(alike, []).append(each["subject"])
+            first.setdefault(alike, each)
+        joined = self("list.short").join
+        return [
+            self.reason({**each, "subject": joined(map(self.name, dict.fromkeys(subjects[alike])))})
+            for alike, each in first.items()
+        ]
+
+    def _value(self, key: str, value: Any) -> str:
+        """A value of a reason as its name says: an amount, a time, a share, names."""
+        if isinstance(value, list):
+            return self("list.short").join(self.name(str(each)) for each in value)
+        if key.endswith("_bytes"):
+            return format_value("bytes", value)
+        if key.endswith("_capacity"):
+            return format_value("capacity", value)
+        if key.endswith("_ns"):
+            return format_value("latency", value)
+        if key.endswith("share"):
+            return f"{value:.0%}"
+        return self.name(value) if key == "operation" else str(value)
+
+    def method(self, code: str) -> str:
+        """The method of an interval in words; one of version 1 is printed as written."""
+        return METHODS[code][self._column] if code in METHODS else code
 
     def fact(self, key: str, subject: str = "") -> str:
         """The label of a fact, and what it is about; unknown ones are printed as written."""

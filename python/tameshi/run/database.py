@@ -14,6 +14,7 @@ from tameshi._core import Oltp
 from tameshi.errors import RunFailed
 from tameshi.events import append_event
 from tameshi.guard import Volume
+from tameshi.reasons import reason, verdict
 from tameshi.run.database_work import loads_of
 from tameshi.servers import states
 from tameshi.servers.datasets import DataSets, Facts
@@ -24,11 +25,6 @@ from tameshi.servers.shape import ClientError
 from tameshi.spec_types import RunSpec
 
 LOG = "server.log"
-ON_VOLUME = (
-    "power is cut in this run: its database lies on XFS in a file, through a loop device, and is "
-    "not as fast as on the storage itself"
-)
-
 Progress = Callable[[str, Mapping[str, Any]], None]
 """Told a stage and how far it is; it raises where the run is to be stopped."""
 
@@ -239,7 +235,7 @@ def opened(
         volume = None
         if on_volume:
             directory, volume = stack.enter_context(place.claim_on_volume(serving.product))
-            append_event(folder, 0, "finding", level="warning", reasons=[ON_VOLUME])
+            append_event(folder, 0, "finding", **verdict("warning", reason("on_volume")))
         else:
             directory = place.claim(serving.product)
         stack.enter_context(directory)

@@ -12,6 +12,7 @@ from typing import Any
 from tameshi._core import Oltp, database_target
 from tameshi.events import append_event
 from tameshi.run.work import Say
+from tameshi.reasons import reason, verdict
 from tameshi.spec_types import RunSpec
 
 JOURNAL = "journal"
@@ -183,18 +184,12 @@ def note_check(folder: Path, t_ns: int, found: Mapping[str, Any]) -> None:
     """What a check found, as an event, and as a finding where something does not hold."""
     append_event(folder, t_ns, "check", **found)
     broken = [c for c in found["conditions"] if c["broken"]]
-    reasons = [
-        f"the database is not consistent: condition {c['number']} of TPC-C's clause 3.3.2 is "
-        f"broken by {c['broken']} rows"
-        for c in broken
-    ]
+    found_wrong = [reason("inconsistent", number=c["number"], rows=c["broken"]) for c in broken]
     ledger = found.get("ledger") or {}
-    reasons += [
-        f"{ledger[key]} acknowledged commits {what}"
-        for key, what in (("lost", "are not there"), ("twice", "are there twice"))
+    found_wrong += [
+        reason(f"commits_{key}", count=ledger[key])
+        for key in ("lost", "twice", "phantom")
         if ledger.get(key)
     ]
-    if ledger.get("phantom"):
-        reasons.append(f"{ledger['phantom']} commits are there that nobody sent")
-    if reasons:
-        append_event(folder, t_ns, "finding", level="invalid", reasons=reasons)
+    if found_wrong:
+        append_event(folder, t_ns, "finding", **verdict("invalid", *found_wrong))

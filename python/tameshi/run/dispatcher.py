@@ -99,7 +99,7 @@ def set_aside_damaged(session: Session, tasks: Sequence[Task]) -> None:
             store.read_run(store.run_folder(session.folder, task.identity))
         except DamagedRun as damaged:
             place = store.set_aside(session.folder, damaged)
-            session.display.say(f"{task.label}: damaged ({damaged.found}); moved to {place}")
+            session.display.say(f"{task.label}: {damaged} Moved to {place}.")
 
 
 def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRun]:
@@ -196,7 +196,13 @@ def run_one(session: Session, task: Task) -> None:
             store.write_lost(session.folder, task.spec, task.identity, reason)
         session.display.ended(task.label, "failed", reason, task.length_ns)
         return
-    session.display.ended(task.label, run.outcome["status"], run.outcome["reason"], task.length_ns)
+    session.display.ended(task.label, run.outcome["status"], _said(run), task.length_ns)
+
+
+def _said(run: SealedRun) -> str | None:
+    """The words of a run's own message, else the code of its reason."""
+    why = run.outcome["reason"]
+    return str(why["values"].get("text") or why["code"].replace("_", " ")) if why else None
 
 
 def _execute(session: Session, task: Task, folder: Path) -> str | None:

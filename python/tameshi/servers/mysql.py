@@ -16,7 +16,7 @@ class MySQL(Innodb):
     name = "mysql"
     title = "MySQL"
     program = "mysql"
-    caution = "Tameshi was never tested on MySQL itself, only on MariaDB"
+    tested = False
     remedy = (
         "Debian has no package of it: take it from its maker, or let MariaDB stand in "
         "(--server mysql=mariadb)."

@@ -121,8 +121,8 @@ class Product(ABC):
     """As `installed` calls its server."""
     remedy: ClassVar[str]
     """How it gets installed: a sentence."""
-    caution: ClassVar[str] = ""
-    """What is to be known of every run on it: a sentence."""
+    tested: ClassVar[bool] = True
+    """Whether Tameshi's own tests run on it."""
     account: ClassVar[str] = ""
     """Whom it runs as where Tameshi runs as root."""
     embedded: ClassVar[bool] = False

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tameshi.errors import RunFailed
+from tameshi.reasons import Reason, reason, verdict
 from tameshi.servers.private import PrivateServer
 from tameshi.spec_types import Start
 
@@ -74,44 +75,32 @@ def verify(start: Start, found: Residency, embedded: bool) -> list[dict[str, Any
         reasons = list(_not_warm(found, embedded))
     else:
         reasons = []
-    return [{"level": "invalid", "reasons": [reason]} for reason in reasons]
+    return [verdict("invalid", each) for each in reasons]
 
 
-def _not_cold(found: Residency, embedded: bool) -> Iterator[str]:
+def _not_cold(found: Residency, embedded: bool) -> Iterator[Reason]:
     if found.pool_bytes is None and not embedded:
-        yield "the start was not shown to be cold: the server does not tell what its pool holds"
+        yield reason("cold_unknown")
     if found.pool_bytes is not None:
         bound = max(COLD_POOL_BYTES, round((found.useful_bytes or 0) * COLD_POOL_SHARE))
         if found.pool_bytes > bound:
-            yield (
-                f"the start was not cold: {_mib(found.pool_bytes)} were in the buffer pool at t0, "
-                f"more than {_mib(bound)}"
-            )
+            yield reason("pool_not_cold", found_bytes=found.pool_bytes, bound_bytes=bound)
     bound = max(COLD_PAGES_BYTES, round(found.data_bytes * COLD_PAGES_SHARE))
     if found.page_cache_bytes > bound:
-        yield (
-            f"the start was not cold: {_mib(found.page_cache_bytes)} of the files were in the page "
-            f"cache at t0, more than {_mib(bound)}"
-        )
+        held = found.page_cache_bytes
+        yield reason("page_cache_not_cold", found_bytes=held, bound_bytes=bound)
 
 
-def _not_warm(found: Residency, embedded: bool) -> Iterator[str]:
+def _not_warm(found: Residency, embedded: bool) -> Iterator[Reason]:
     if embedded:
-        have, whole, where = found.page_cache_bytes, found.data_bytes, "page cache"
+        have, whole, code = found.page_cache_bytes, found.data_bytes, "page_cache_not_warm"
     elif found.pool_bytes is None or found.useful_bytes is None:
-        yield "the start was not shown to be warm: the server does not tell what its pool holds"
+        yield reason("warm_unknown")
         return
     else:
-        have, whole, where = found.pool_bytes, found.useful_bytes, "buffer pool"
+        have, whole, code = found.pool_bytes, found.useful_bytes, "pool_not_warm"
     if have < whole * WARM_SHARE:
-        yield (
-            f"the start was not warm: {_mib(have)} of {_mib(whole)} were in the {where} at t0, "
-            f"less than {WARM_SHARE:.0%}"
-        )
-
-
-def _mib(size_bytes: int) -> str:
-    return f"{size_bytes / (1 << 20):.1f} MiB"
+        yield reason(code, found_bytes=have, whole_bytes=whole)
 
 
 def drop_page_cache(folder: Path) -> None:

@@ -15,8 +15,8 @@ PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 NANOSECONDS = 1e9
 RESOLUTION = 0.001
 """Relative, of a latency in a histogram of three digits: no percentile's interval is narrower."""
-ONE_DEVIATION = "one run gives one standard deviation"
-ONE_PERCENTILE = "one run gives one percentile"
+ONE_DEVIATION = "one_deviation"
+ONE_PERCENTILE = "one_percentile"
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def _deviation(subject: str, operation: str, runs: Sequence[WindowData]) -> Esti
 
 def _longest(subject: str, operation: str, runs: Sequence[WindowData]) -> Estimate:
     values = {run.repetition: float(run.latencies[operation]["max"]) for run in runs}
-    unbounded = intervals.none("the longest of all runs is an extreme, not a mean", len(runs))
+    unbounded = intervals.none("extreme", len(runs))
     longest, count = max(values.values()), _counted(operation, runs)
     metric = f"{operation}.latency.max"
     return Estimate(metric, subject, longest, "ns", unbounded, values, operations=count)

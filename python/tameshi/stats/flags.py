@@ -16,6 +16,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from scipy.special import stdtr, stdtrit
 
+from tameshi.reasons import Reason, reason
 from tameshi.stats.estimates import OPERATIONS, WindowData, present, rate_name, rate_of
 from tameshi.stats.intervals import digits, first_correlation
 
@@ -39,17 +40,6 @@ FEWEST_FOR_OUTLIER = 4
 WIDE = 1.25
 WIDE_ERRORS = 4.0
 
-REASONS = {
-    "drift_within": "drift within a run: {subject} {operation}",
-    "transient": "a run begins unlike it goes on: {subject} {operation}",
-    "drift_over": "drift over the repetitions: {subject} {operation}",
-    "outlier": "a run far from the others: {subject} {operation}",
-    "spread": "runs differ widely, too few to tell why: {subject} {operation}",
-    "absent": "not in every run: {subject} {operation}",
-}
-"""What each code says as a reason of a verdict; figures stand in the flag."""
-
-
 @dataclass(frozen=True)
 class Flag:
     """Something to know before believing an estimate.
@@ -67,9 +57,9 @@ class Flag:
     change: float | None
 
     @property
-    def reason(self) -> str:
-        """As a reason of a verdict: the same words for the same thing, so that cells group."""
-        return REASONS[self.code].format(subject=self.subject, operation=self.operation)
+    def reason(self) -> Reason:
+        """As a reason of a verdict: equal for equal findings, so that cells group."""
+        return reason(self.code, self.subject, operation=self.operation)
 
     def as_json(self) -> dict[str, Any]:
         """The form of results.json."""

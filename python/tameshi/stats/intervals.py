@@ -34,13 +34,12 @@ longer known from a few cosine waves, and what is put around it spans everything
 WIDEST = 300.0
 """Greatest half-width on the logarithm: keeps exp() finite."""
 
-OVER_RUNS = "Student's t over runs, on logarithms"
-OVER_RUNS_PLAIN = "Student's t over runs"
-WITHIN = "Student's t within one run, corrected for serial correlation"
-WITHIN_QUANTILE = "quantiles within one run, corrected for serial correlation"
-TOO_FEW = f"no interval: one run with fewer than {FEWEST_INTERVALS} recorded intervals"
-TOO_UNEVEN = "no interval: one run, too short for its ups and downs: beyond a factor of ten"
-NOTHING_TO_DIVIDE = "no interval: the run shows nothing"
+OVER_RUNS = "t_runs_log"
+OVER_RUNS_PLAIN = "t_runs"
+WITHIN = "t_within"
+WITHIN_QUANTILE = "quantiles_within"
+TOO_FEW, TOO_UNEVEN, NOTHING_TO_DIVIDE = "few_intervals", "uneven", "nothing"
+"""Codes of methods; docs/statistics.md lists them with those of what has no interval."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,8 @@ class Interval:
 
 
 def none(reason: str, runs: int = 1) -> Interval:
-    """No interval, and why."""
-    return Interval(None, None, runs, f"no interval: {reason}")
+    """No interval; `reason` is a code of docs/statistics.md."""
+    return Interval(None, None, runs, reason)
 
 
 def digits(value: float | None) -> float | None:
@@ -99,7 +98,7 @@ def of_runs(values: Sequence[float], resolution: float = 0.0) -> Interval:
     """
     count = len(values)
     if count < 2:
-        return none("one run", count)
+        return none("one_run", count)
     degrees = count - 1.0
     if min(values) <= 0:
         half = quantile(degrees) * stdev(values) / math.sqrt(count)
@@ -149,16 +148,16 @@ def of_quantile(
     `value_at` gives the run's quantile at the bounds of the share.
     """
     if len(counts) < FEWEST_FOR_QUANTILE:
-        return none(f"one run with fewer than {FEWEST_FOR_QUANTILE} recorded intervals")
+        return none(TOO_FEW)
     whole = math.fsum(counts)
     if min(level, 1 - level) * whole < FEWEST_BEYOND:
-        return none("one run with too few operations beyond this percentile")
+        return none("few_operations")
     residuals = [part - level * count for part, count in zip(below, counts, strict=True)]
     error, degrees = error_of_sum(residuals)
     half = quantile(degrees) * error / whole / (level * (1 - level))
     low, high = _shifted(level, -half), _shifted(level, half)
     if min(low, 1 - high) * whole < 1:
-        return none("one run with too few operations beyond this percentile")
+        return none("few_operations")
     return Interval(value_at(low), value_at(high), 1, WITHIN_QUANTILE)
 
 

@@ -262,5 +262,5 @@ def _share_left(metric: str, whole: str, part: str, runs: Sequence[WindowData]) 
 
 def _plain(metric: str, subject: str, unit: str, values: dict[int, float]) -> Estimate:
     each = list(values.values())
-    sampling = intervals.of_runs(each) if each else intervals.none("no run tells", 0)
+    sampling = intervals.of_runs(each) if each else intervals.none("no_run", 0)
     return Estimate(metric, subject, intervals.centre(each or [0.0]), unit, sampling, values)

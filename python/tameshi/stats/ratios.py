@@ -11,9 +11,9 @@ from typing import Any
 from tameshi.stats.intervals import Interval, around, digits, none, quantile
 from tameshi.stats.offered import kept
 
-PAIRED = "paired t on logarithms, by repetition"
-WELCH = "Welch's t on logarithms, of the two sides' intervals"
-MOVER = "MOVER on logarithms, of the two sides' intervals"
+PAIRED = "t_paired_log"
+WELCH = "welch_log"
+MOVER = "mover_log"
 Modelled = tuple[float, tuple[float, float] | None]
 """A value, and how far its model may be off; None where it was measured."""
 
@@ -42,7 +42,7 @@ def of(
     runs = min(top.sampling.runs, bottom.sampling.runs)
     if bottom.value <= 0 or top.value <= 0:
         ratio = top.value / bottom.value if bottom.value > 0 else None
-        return ratio, none("a ratio with zero has none", runs)
+        return ratio, none("zero", runs)
     ratio = top.value / bottom.value
     if paired and _matched(top, bottom):
         return ratio, _reachable(_paired(ratio, top, bottom, resolution), top, bottom)
@@ -75,9 +75,9 @@ def of_intervals(top: Side, bottom: Side) -> Interval:
     runs = min(top.sampling.runs, bottom.sampling.runs)
     sides = (top, bottom)
     if any(side.sampling.low is None or side.sampling.high is None for side in sides):
-        return none("a side of the ratio has none", runs)
+        return none("side_without", runs)
     if any(not side.sampling.low or side.sampling.low <= 0 or side.value <= 0 for side in sides):
-        return none("a side of the ratio reaches zero", runs)
+        return none("side_zero", runs)
     if all(side.sampling.degrees for side in sides):
         return _welch(top, bottom, runs)
     low, high = mover(top, bottom)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tameshi.reasons import Reason, reason, verdict
 from tameshi.spec_types import Access, PhaseSpec, PhaseStream, StreamSpec
 from tameshi.stats.estimates import WindowData
 from tameshi.stats.intervals import digits
@@ -45,47 +46,9 @@ GROWTH = 0.01
 Row = tuple[int, int, str, str, float]
 """A row of a series: t_ns, dt_ns, subject, metric, value."""
 
-REASONS = {
-    "generator": "the generator, not the disk, was the limit: {subject}",
-    "processors": "the processors, not the disk, were the limit: {subject}",
-    "others": "something else kept the processors busy: {subject}",
-    "close": "the processors were nearly the limit, beside the disk: {subject}",
-    "own_latency": "the generator started late by itself, which its latencies hold: {subject}",
-    "own_part": "the generator's own lateness is part of the latencies: {subject}",
-    "unserved": "arrivals were not served, rates and latencies are of those served: {subject}",
-    "growing": "load arrives faster than it is served, its latencies grow with the length of the "
-    "run and are no property of the storage: {subject}",
-    "failed": "commands failed, they count in no rate and no latency: {subject}",
-    "nothing": "nothing was completed, so that there are no figures: {subject}",
-    "ramped": "the ramp used up the amount, nothing was left to measure: {subject}",
-    "dead": "the storage stopped serving before the end, and a mean over an outage is no rate: "
-    "{subject}",
-    "waited": "many starts waited for a free slot, more than queue_depth allows: {subject}",
-    "queue_full": "submitting blocks, the system's queue to the disk is full: {subject}",
-    "memory": "most of it was answered by memory and not by the disk: {subject}",
-    "shared": "something else used the disk: {subject}",
-    "client": "the client, not the database, was the limit: {subject}",
-    "counts": "client and server do not count the same number of statements: {subject}",
-    "transactions": "client and server do not count the same number of transactions: {subject}",
-    "failing": "transactions failed ({share} of all), they count in no rate and no latency: "
-    "{subject}",
-    "few_failed": "some transactions failed, they count in no rate and no latency: {subject}",
-    "no_disk": "the database is on no disk (a memory or overlay file system), no disk answered: "
-    "{subject}",
-    "missed": "an event did not happen: {subject}",
-    "unwritten": "most reads met flash that was never written and takes no time, unless `written` "
-    'of the storage says "once" or "steady": {subject}',
-    "not_reclaiming": "steady by the rule, but only {share} of the flash was used up and nothing "
-    "reclaimed yet: {subject}",
-    "not_overwritten": "steady by the rule, but only {share} of the capacity was written, and the "
-    "SNIA PTS asks for twice the capacity: {subject}",
-    "behind": "writes are acknowledged sooner than the replica takes them, and what it lacks grows "
-    "with the length of the run, which no system's memory lets it do: {subject}",
-    "worn_out": "cells are worn beyond what the drive's profile says can be read: {subject}",
-    "unseen": "no disk could be observed, which leaves open what was the limit: {subject}",
-}
-"""What each code says as a reason of a verdict; figures stand in the finding."""
 INVALID = ("generator", "processors", "others", "own_latency", "client", "failing", "no_disk")
+WITH_SHARE = ("failing", "not_reclaiming", "not_overwritten")
+"""Codes whose words name the share."""
 FAILING = 0.01
 """Share of failed transactions from which on the others are not representative."""
 COUNTS_APART = 0.1
@@ -107,14 +70,14 @@ class Finding:
         return "invalid" if self.code in INVALID else "warning"
 
     @property
-    def reason(self) -> str:
-        """As a reason of a verdict."""
-        share = f"{self.figures.get('share', 0.0):.0%}"
-        return REASONS[self.code].format(subject=self.subject, share=share)
+    def reason(self) -> Reason:
+        """As a reason of a verdict; figures of one run alone would keep cells from grouping."""
+        shares = {"share": round(self.figures["share"], 2)} if self.code in WITH_SHARE else {}
+        return reason(self.code, self.subject, **shares)
 
     def verdict(self) -> dict[str, Any]:
         """Level and reason, as verdicts are joined."""
-        return {"level": self.level, "reasons": [self.reason]}
+        return verdict(self.level, self.reason)
 
     def as_json(self) -> dict[str, Any]:
         """The form of results.json."""
