@@ -10,6 +10,7 @@ from tameshi.reasons import distinct, quoted, reason
 from tameshi.spec_types import RunSpec, Summary
 from tameshi.windows import unsettled_in
 
+
 def ledger(study: Summary, runs: Sequence[Any]) -> dict[str, Any] | None:
     """The method that the study names, and every deviation from it; None where it names none.
 

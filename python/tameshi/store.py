@@ -269,8 +269,8 @@ def read_lost(study: Path, run_identity: str) -> SealedRun | None:
 
 
 def _failed_run(folder: Path, spec: RunSpec, run_identity: str, why: Reason) -> SealedRun:
-    ended = {"status": "failed", "reason": why, "digest": None}
-    outcome = {**ended, "identity": run_identity, "windows": []}
+    outcome: dict[str, Any] = {"status": "failed", "reason": why, "digest": None}
+    outcome |= {"identity": run_identity, "windows": []}
     outcome["verdict"] = _verdict(outcome, [])
     return SealedRun(folder, spec, {}, outcome)
 
@@ -331,8 +331,8 @@ def _ending(events: list[dict[str, Any]], failure: str | None) -> dict[str, Any]
         why = quoted(text) if text else reason("worker_silent")
         return {"status": "failed", "reason": why, "digest": digest}
     status = ends[-1]["status"]
-    why = None if status == "complete" else reason("stopped")
-    return {"status": status, "reason": why, "digest": digest}
+    stopped = None if status == "complete" else reason("stopped")
+    return {"status": status, "reason": stopped, "digest": digest}
 
 
 def _verdict(outcome: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -99,6 +99,11 @@ def outcomes(folder: Path) -> list[dict]:
     return [json.loads(p.read_text()) for p in sorted(folder.glob("runs/*/outcome.json"))]
 
 
+def codes(verdict: dict) -> list[str]:
+    """Return the codes of a verdict's reasons."""
+    return [reason["code"] for reason in verdict["reasons"]]
+
+
 def digests(folder: Path) -> dict[str, str]:
     """Return the digests of the complete simulated runs, by identity."""
     return {o["identity"]: o["digest"] for o in outcomes(folder) if o["status"] == "complete"}

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from tameshi.reasons import quoted
 from tameshi.report.inputs import ReportInputs
 
 PATTERNS = ("random_read", "random_write", "sequential_read", "sequential_write")
@@ -15,7 +16,7 @@ DRIVES = {
     "measured": ((84e3, 412e3), (21e3, 188e3), (19e3, 455e3), (18e3, 201e3)),
     "simulated": ((5.6e6, 421.0), (3.1e6, 498.0), (61e3, 31e3), (64e3, 29e3)),
 }
-WARNING = "p99 moved by more than 10 % between the halves of the window"
+WARNING = quoted("p99 moved by more than 10 % between the halves of the window")
 
 
 def estimate(metric: str, subject: str, value: float, half: float | None = 0.02) -> dict[str, Any]:
@@ -127,8 +128,8 @@ def blemished() -> dict[str, Any]:
     found["cells"][34]["runs"] = {"complete": 2, "partial": 1, "failed": 0}
     lost = found["cells"][8]
     lost.update(runs={"complete": 0, "partial": 0, "failed": 3}, estimates=[])
-    lost["verdict"] = {"level": "invalid", "reasons": ["no run was completed"]}
-    found["verdict"] = {"level": "invalid", "reasons": ["1 of 82 cells is invalid"]}
+    lost["verdict"] = {"level": "invalid", "reasons": [quoted("no run was completed")]}
+    found["verdict"] = {"level": "invalid", "reasons": [quoted("1 of 82 cells is invalid")]}
     found["published"] = [
         {
             "id": "D-0007",

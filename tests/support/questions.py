@@ -4,6 +4,7 @@ from typing import Any
 
 from tameshi.ask import Question
 from tameshi.ask.question import Costs, Storage, Varied
+from tameshi.reasons import quoted
 
 GB = 10**9
 QUESTION: dict[str, Any] = {
@@ -69,5 +70,5 @@ def cell(levels: dict[str, str], qps: float, p99_ns: float) -> dict[str, Any]:
 def failed(levels: dict[str, str], reason: str) -> dict[str, Any]:
     """A cell in which nothing ran."""
     runs = {"complete": 0, "partial": 0, "failed": 1}
-    verdict = {"level": "invalid", "reasons": [reason]}
+    verdict = {"level": "invalid", "reasons": [quoted(reason)]}
     return {"levels": levels, "runs": runs, "verdict": verdict, "estimates": []}

@@ -5,7 +5,7 @@ use crate::engine::{Blow, How};
 use crate::error::SimError;
 use crate::fault::Loss;
 use serde_json::{Value, json};
-use tameshi_base::Nanos;
+use tameshi_base::{Nanos, Reason};
 use tameshi_record::Writer;
 use tameshi_spec::run::RunSpec;
 use tameshi_spec::study::Event;
@@ -106,8 +106,7 @@ impl Staging {
             if device.fail(of.member, now) {
                 ("fail", json!({ "event": name, "storage": storage, "member": of.member }))
             } else {
-                let what = of.member.map_or("everything".into(), |member| format!("member {member}"));
-                ("missed", json!({ "event": name, "storage": storage, "why": format!("{what} is dead already") }))
+                ("missed", json!({ "event": name, "storage": storage, "why": is_dead(of.member) }))
             }
         } else if let Some(member) = event.replace.as_ref().and_then(|of| of.member) {
             match device.replace(member, now) {
@@ -181,11 +180,19 @@ impl Staging {
     /// Records what never came to happen.
     pub(crate) fn end(&self, now: Nanos, writer: &mut Writer) -> Result<(), SimError> {
         for waiting in &self.waiting {
-            let why = "the run, or the event's phase, ended before";
+            let why = Reason::new("ended_before");
             let fields = json!({ "event": waiting.name, "storage": befallen(&waiting.event), "why": why });
             writer.event(now, "missed", fields)?;
         }
         Ok(())
+    }
+}
+
+/// Why a member, or all of a storage, can't fail.
+fn is_dead(member: Option<u32>) -> Reason {
+    match member {
+        Some(member) => Reason::new("member_dead").with("member", member),
+        None => Reason::new("everything_dead"),
     }
 }
 

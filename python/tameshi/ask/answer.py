@@ -30,6 +30,7 @@ from tameshi.ask.written import (
     watts_of,
 )
 from tameshi.errors import BadInput
+from tameshi.reasons import Reason, reason
 from tameshi.stats import programs
 from tameshi.stats.estimates import of_phase
 

@@ -77,4 +77,4 @@ def no_room(held: int | None, room: Room) -> Reason | None:
         return None
     parts = {"held": held, "data": room.data, "growth": room.growth, "log": room.log}
     parts["whole"] = room.whole
-    return reason("no_room", **{f"{key}_capacity": value for key, value in parts.items()})
+    return reason("no_room", "", **{f"{key}_capacity": value for key, value in parts.items()})

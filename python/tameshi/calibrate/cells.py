@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tameshi import _core
+from tameshi.reasons import Reason
 from tameshi.spec_types import SizeShare, StreamSpec
 
 WHOLE = 100.0
@@ -49,7 +50,7 @@ class Cell:
     """Of the storage that it worked on."""
     operations: Mapping[str, Figures]
     held_out: bool = False
-    findings: Sequence[str] = field(default_factory=tuple)
+    findings: Sequence[Reason] = field(default_factory=tuple)
     """Why the figures may not be the disk's."""
 
     @property

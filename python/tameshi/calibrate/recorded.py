@@ -176,9 +176,7 @@ def _cell(
         return None
     size = _core.size_bytes(str(runs[0][0].spec.storage[stream.storage].size))
     reasons = found["verdict"]["reasons"] if found["verdict"]["level"] != "valid" else ()
-    # The cell says where it is already.
-    findings = tuple(reason.removesuffix(f": {stream.name}") for reason in reasons)
-    return Cell(name, told, size, operations, findings=findings)
+    return Cell(name, told, size, operations, findings=tuple(reasons))
 
 
 def _curve(told: Mapping[str, Any] | None) -> list[tuple[float, float]]:

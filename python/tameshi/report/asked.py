@@ -194,8 +194,7 @@ def _left(asked: Document, text: Text) -> str:
     """What could not be simulated, and why; of much the first."""
     left = asked.get("left_out", ())
     items = [
-        text("asked.left_one", name=_whose(each, text), reason=_why(each, text))
-        for each in left
+        text("asked.left_one", name=_whose(each, text), reason=_why(each, text)) for each in left
     ]
     said = text("list.separator").join(items[:MOST_LEFT])
     more = len(left) - MOST_LEFT
@@ -213,8 +212,7 @@ def _why(left: Document, text: Text) -> str:
 
 def _left_out(asked: Document, text: Text) -> Table:
     rows = tuple(
-        Row(_whose(each, text), (Shown(_why(each, text)),))
-        for each in asked.get("left_out", ())
+        Row(_whose(each, text), (Shown(_why(each, text)),)) for each in asked.get("left_out", ())
     )
     columns = tuple(Column(text(f"asked.column.{key}")) for key in ("level", "reason"))
     return Table("left-out", text("table.left_out"), columns, rows)

@@ -138,7 +138,7 @@ def lists(document: Document, text: Text) -> Iterator[tuple[str, list[str]]]:
     told = [text("fit.unsure", parameter=key) for key in unsure]
     yield text("fit.untold"), [*told, *map(text.said, document["untold"])]
     findings = [
-        f"{row['cell']}: {text.said(reason)}"
+        f"{row['cell']}: {text.reason(reason)}"
         for row in document["cells"]
         for reason in row["findings"]
     ]

@@ -121,12 +121,19 @@ REASONS = {
         "client and server count different numbers of transactions: {subject}",
         "クライアントとサーバーのトランザクションの計数が一致しない：{subject}",
     ),
-    "off_mix": ("the mix of transactions is off: {names}", "トランザクションのミックスが規定外：{names}"),
+    "off_mix": (
+        "the mix of transactions is off: {names}",
+        "トランザクションのミックスが規定外：{names}",
+    ),
     "inconsistent": (
-        "the database is inconsistent: {rows} rows break condition {number} of TPC-C's clause 3.3.2",
+        "the database is inconsistent: {rows} rows break condition {number} of TPC-C's clause "
+        "3.3.2",
         "データベースに不整合：TPC-C 3.3.2の条件{number}に{rows}行が違反",
     ),
-    "commits_lost": ("{count} acknowledged commits are lost", "応答済みコミット{count}件が失われた"),
+    "commits_lost": (
+        "{count} acknowledged commits are lost",
+        "応答済みコミット{count}件が失われた",
+    ),
     "commits_twice": (
         "{count} acknowledged commits are there twice",
         "応答済みコミット{count}件が重複",

@@ -11,8 +11,8 @@ from typing import Any
 
 from tameshi._core import Oltp, database_target
 from tameshi.events import append_event
-from tameshi.run.work import Say
 from tameshi.reasons import reason, verdict
+from tameshi.run.work import Say
 from tameshi.spec_types import RunSpec
 
 JOURNAL = "journal"

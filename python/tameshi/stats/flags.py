@@ -40,6 +40,7 @@ FEWEST_FOR_OUTLIER = 4
 WIDE = 1.25
 WIDE_ERRORS = 4.0
 
+
 @dataclass(frozen=True)
 class Flag:
     """Something to know before believing an estimate.

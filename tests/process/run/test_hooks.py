@@ -60,7 +60,10 @@ def test_a_command_that_fails_fails_the_run(tmp_path: Path) -> None:
     assert done.returncode == 1
     (outcome,) = outcomes(tmp_path / "out")
     assert outcome["status"] == "failed"
-    assert "event `fail_member`: its command ended with status 3" in outcome["reason"]
+    assert (
+        "event `fail_member`: its command ended with status 3"
+        in outcome["reason"]["values"]["text"]
+    )
 
 
 def test_an_event_without_a_command_says_how_to_bind_one(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tameshi import frames, guard, results, store
 from tameshi._core import Execution, Target
 from tameshi.environment import diskstats_name
 from tameshi.events import append_event
+from tameshi.reasons import reason
 from tameshi.run.sampler import Sampler
 from tameshi.spec_types import RunSpec
 from tameshi.stats import validity
@@ -191,8 +192,7 @@ def database_run(tmp_path: Path, busy: float) -> dict[str, Any]:
 
 def test_a_saturated_client_makes_the_run_of_a_database_invalid(tmp_path):
     verdict = database_run(tmp_path, 0.95)["verdict"]
-    reason = "the client, not the database, was the limit: oltp"
-    assert verdict == {"level": "invalid", "reasons": [reason]}
+    assert verdict == {"level": "invalid", "reasons": [reason("client", "oltp")]}
 
 
 def test_a_client_that_waits_for_its_database_is_no_limit(tmp_path):

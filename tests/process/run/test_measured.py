@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from command import SMALL, outcomes, results, start, tameshi, wait_until
+from command import SMALL, codes, outcomes, results, start, tameshi, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 MEASURED = SMALL.replace("repetitions = 2", "repetitions = 1")
@@ -115,7 +115,7 @@ def test_two_storages_on_one_disk_make_the_comparison_invalid(study, tmp_path):
     assert done.returncode == 0, done.stderr
     verdict = results(out)["verdict"]
     assert verdict["level"] == "invalid"
-    assert "one physical disk" in verdict["reasons"][0]
+    assert codes(verdict)[0] == "shared_disk"
 
 
 def test_the_null_backend_moves_nothing_and_says_so(study, tmp_path):
@@ -123,7 +123,7 @@ def test_the_null_backend_moves_nothing_and_says_so(study, tmp_path):
     done = tameshi("run", study(MEASURED), *on(disk=tmp_path), "--backend=null", "--out", out)
     assert done.returncode == 0, done.stderr
     verdict = results(out)["verdict"]
-    assert any("measures the generator" in reason for reason in verdict["reasons"])
+    assert "null_backend" in codes(verdict)
     series = pl.read_parquet(list(out.glob("runs/*/series.parquet")))
     totals = dict(series.group_by("metric").agg(pl.col("value").sum()).rows())
     assert totals["read.count"] > 0
@@ -194,7 +194,7 @@ def test_a_full_disk_fails_its_run_and_the_others_go_on(study, tmp_path, small_d
     found = {c["levels"]["place"]: c for c in results(out)["cells"]}
     assert found["one"]["runs"] == {"complete": 0, "partial": 0, "failed": 1}
     # A write that is cut short says it in its own words.
-    assert "no space left" in found["one"]["verdict"]["reasons"][0].lower()
+    assert "no space left" in found["one"]["verdict"]["reasons"][0]["values"]["text"].lower()
     assert found["one"]["estimates"] == []
     assert found["two"]["runs"]["complete"] == 1
 
@@ -218,6 +218,6 @@ def test_a_record_that_may_not_be_written_fails_its_run(study, tmp_path):
     assert "Traceback" not in errors
     (cell,) = results(out)["cells"]
     assert cell["runs"] == {"complete": 0, "partial": 0, "failed": 1}
-    assert "cannot be sealed" in cell["verdict"]["reasons"][0]
+    assert "cannot be sealed" in cell["verdict"]["reasons"][0]["values"]["text"]
     resumed = tameshi("run", study(ONE_RUN), *on(disk=tmp_path), "--out", out)
     assert resumed.returncode == 0, resumed.stderr

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from command import outcomes, results, tameshi
+from command import codes, outcomes, results, tameshi
 
 from tameshi.environment import mounts
 
@@ -92,7 +92,7 @@ def test_a_server_that_crashes_comes_back_and_the_verdict_is_told(
     assert check["holds"] and check["ledger"]["acknowledged"] > 10
     (outcome,) = outcomes(out)
     cut = "power_cut" in how
-    assert any("power is cut in this run" in r for r in outcome["verdict"]["reasons"]) == cut
+    assert ("on_volume" in codes(outcome["verdict"])) == cut
     report = (out / "report.html").read_text()
     assert ("power cut at" if cut else "server killed (kill -9) at") in report
     assert "acknowledged commits, 0 lost" in report and "first success after" in report
@@ -108,8 +108,7 @@ def test_settings_that_lose_commits_are_told_so_by_the_verdict(tmp_path: Path, p
     verdict = outcome["verdict"]
     assert verdict["level"] == "invalid"
     # It lost commits, or so much that it is no database any more.
-    told = " ".join(verdict["reasons"])
-    assert "acknowledged commits are not there" in told or outcome["status"] == "failed", verdict
+    assert "commits_lost" in codes(verdict) or outcome["status"] == "failed", verdict
 
 
 def test_a_crash_that_cannot_be_is_told_and_creates_nothing(tmp_path: Path, place: Path) -> None:

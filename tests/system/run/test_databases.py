@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from command import outcomes, results, start, tameshi, wait_until
+from command import codes, outcomes, results, start, tameshi, wait_until
 
 PRODUCTS = """
 title = "Three products"
@@ -88,7 +88,7 @@ def test_one_study_runs_on_all_products_from_a_clean_machine(study, tmp_path, pl
         assert found["key_update", "transaction.latency.p99"] > 0
         (caches,) = [e for e in cell["database"] if e["kind"] == "caches"]
         assert caches["start"] == "cold"
-        assert not [r for r in cell["verdict"]["reasons"] if "cold" in r]
+        assert not [code for code in codes(cell["verdict"]) if "cold" in code]
         if product != "sqlite":
             assert 0 <= found["server", "server.hit_ratio"] <= 1
             assert found["server", "process.processors"] > 0
@@ -163,8 +163,8 @@ def test_a_disk_that_runs_full_while_loading_is_told_and_leaves_nothing(
         done = measured(study(text.replace('"300 B"', '"900 B"')), small, tmp_path / "out")
         assert done.returncode == 1, done.stderr
         (outcome,) = outcomes(tmp_path / "out")
-        assert "the data set could not be loaded" in outcome["reason"], outcome
-        assert "The storage ran full" in outcome["reason"], outcome
+        assert "the data set could not be loaded" in outcome["reason"]["values"]["text"], outcome
+        assert "The storage ran full" in outcome["reason"]["values"]["text"], outcome
         left = [path for path in small.rglob("*") if path.is_file()]
         assert sum(path.stat().st_size for path in left) < 4096, left
     finally:
@@ -186,7 +186,7 @@ def test_a_server_that_dies_at_its_start_is_told_with_its_last_words(
     done = measured(study(text), place, tmp_path / "out")
     assert done.returncode == 1, done.stderr
     (outcome,) = outcomes(tmp_path / "out")
-    assert said in outcome["reason"], outcome
+    assert said in outcome["reason"]["values"]["text"], outcome
     left = [path for path in place.rglob("*") if path.is_file()]
     assert all(path.name.startswith(".tameshi") for path in left), left
 

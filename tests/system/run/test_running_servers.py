@@ -172,8 +172,8 @@ def test_a_table_that_is_there_already_is_neither_overwritten_nor_dropped(
         done = loaded(tmp_path, "mariadb", dsn_of(server))
         assert done.returncode == 1
         (outcome,) = outcomes(tmp_path / "out")
-        assert "Tameshi overwrites none" in outcome["reason"]
-        assert "DROP TABLE tameshi_ledger" in outcome["reason"]
+        assert "Tameshi overwrites none" in outcome["reason"]["values"]["text"]
+        assert "DROP TABLE tameshi_ledger" in outcome["reason"]["values"]["text"]
         assert {t.lower() for t in tables(server)} == {"kept", "tameshi_ledger"}
 
 

@@ -5,6 +5,7 @@ from questions import cell, failed, question
 from tameshi.ask import answer
 from tameshi.ask.answer import best_of, configurations, document, nearest_of, sensitivity
 from tameshi.ask.question import Costs
+from tameshi.reasons import quoted
 from tameshi.report.points import read_results
 from tameshi.stats import programs
 
@@ -75,9 +76,10 @@ def test_the_kind_that_a_program_counts_does_not_hang_on_chance():
 def test_a_cell_that_failed_meets_nothing_and_is_told():
     without = failed({"storage": "disks", "buffer_pool": "8 GiB"}, "no memory.")
     (told,) = configurations(question(), POOLS, [without])
-    assert (told["meets"], told["reason"]) == (None, "no memory") and nearest_of([told]) is None
+    why = [quoted("no memory.")]
+    assert (told["meets"], told["reasons"]) == (None, why) and nearest_of([told]) is None
     left = document(question(), [told], [], answer.failed([told]))["left_out"]
-    assert left == [{"storage": "disks", "level": "8 GiB", "reason": "no memory"}]
+    assert left == [{"storage": "disks", "level": "8 GiB", "reasons": why}]
 
 
 def test_a_run_that_was_interrupted_is_not_left_out():

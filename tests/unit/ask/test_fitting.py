@@ -20,6 +20,8 @@ from tameshi.ask.written import (
     sensitivity_study,
 )
 from tameshi.errors import BadInput
+from tameshi.reasons import quoted
+from tameshi.report.text import Text
 
 OUT = Path("nowhere")
 LARGE = {
@@ -33,8 +35,9 @@ def test_a_storage_without_room_is_left_out_and_the_others_are_asked_about():
     assert [storage.name for storage in asked.storages] == ["nvme-qlc-15-36tb"]
     (one,) = left
     assert (one["storage"], one["level"]) == ("sata-ssd-480gb", None)
-    parts = "it holds 480.0 GB, and 400.0 GB of data, "
-    assert one["reason"].startswith(parts) and "2.1 GB of log" in one["reason"]
+    (lacking,) = one["reasons"]
+    said = Text().reason(lacking)
+    assert said.startswith("it holds 480 GB, and 400 GB of data, ") and "2.15 GB of log" in said
 
 
 def test_where_no_storage_has_room_the_question_is_refused_with_what_it_needs():
@@ -42,7 +45,7 @@ def test_where_no_storage_has_room_the_question_is_refused_with_what_it_needs():
     with pytest.raises(BadInput) as caught:
         fitting(question(database_bytes=600 * GB, storages=small), OUT)
     said = str(caught.value)
-    assert said.startswith("--storage: no storage has room") and "600.0 GB of data" in said
+    assert said.startswith("--storage: no storage has room") and "600 GB of data" in said
 
 
 def test_no_more_room_is_asked_for_than_data_growth_and_one_log_need():
@@ -106,7 +109,7 @@ def test_a_run_that_fails_ends_neither_the_search_nor_the_tornado(tmp_path, monk
     told = ask(Asking(asked, [], tmp_path / "out", 1, True, []), Console(quiet=True))
     assert told.document["best"]["buffer_pool"] == "11.25 GiB"
     assert [row["input"] for row in told.document["sensitivity"]] == ["redo_log"]
-    left = [{"storage": "card", "level": "32 GiB", "reason": "no room"}]
+    left = [{"storage": "card", "level": "32 GiB", "reasons": [quoted("no room")]}]
     assert told.document["left_out"] == left
     labels = [each["buffer_pool"] for each in told.document["configurations"]]
     assert labels[0] == "8 GiB" and labels[-1] == "32 GiB"

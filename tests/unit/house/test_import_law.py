@@ -35,11 +35,12 @@ KEPT_TO = {
     "pyo3": "py",
 }
 
-GROUND = {"errors", "paths", "environment", "spec_types"}
+GROUND = {"errors", "paths", "environment", "reasons", "spec_types"}
 LOWER = {"study", "bindings", "preflight", "guard", "servers", "store", "stats"}
 MODULES = {
     "__init__": set(),
     "errors": set(),
+    "reasons": set(),
     "paths": {"errors"},
     "environment": {"errors"},
     "spec_types": set(),

@@ -7,7 +7,7 @@ from typing import Any
 import first_look
 import pytest
 
-from tameshi.ask.fitting import NO_ROOM
+from tameshi.reasons import reason
 from tameshi.report.asked import answers, figures, tables, worded
 from tameshi.report.draw import draw
 from tameshi.report.html import render
@@ -239,18 +239,19 @@ def test_it_stands_in_every_form_of_the_report(lang: str) -> None:
 @pytest.mark.parametrize("lang", ["en", "ja"])
 def test_what_could_not_be_simulated_is_told_with_why(lang: str) -> None:
     asked = document()
-    whole = NO_ROOM.format(held="1 GB", data="2 GB", growth="3 GB", log="4 GB", whole="9 GB")
+    sizes = {"held": 1, "data": 2, "growth": 3, "log": 4, "whole": 9}
+    lacking = reason("no_room", "", **{f"{key}_capacity": n * 1e9 for key, n in sizes.items()})
     asked["left_out"] = [
-        {"storage": "small", "level": None, "reason": whole},
-        {"storage": "card", "level": "64 GiB", "reason": "nothing was measured"},
+        {"storage": "small", "level": None, "reasons": [lacking]},
+        {"storage": "card", "level": "64 GiB", "reasons": [reason("nothing_measured")]},
     ]
     found = read_results({**first_look.results(), "asked": asked})
     (said,) = [s for s in sentences(found, lang) if "64 GiB" in s]
-    assert Text(lang).said(whole) in said
+    assert Text(lang).reason(lacking) in said
     (table,) = [each for each in tables(found, Text(lang)) if each.id == "left-out"]
     assert len(table.rows) == 2
     if lang == "en":
-        assert said == f"small: {whole}; card, 64 GiB: nothing was measured."
+        assert said == f"small: {Text().reason(lacking)}; card, 64 GiB: nothing was measured."
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])

@@ -28,7 +28,7 @@ def test_maxima_are_counted_apart_and_each_method_is_told_once(lang: str) -> Non
     assert text("caveat.extreme", count=3, total=total) in said
     assert not any(text("caveat.no_interval", count=n, total=total) in said for n in range(9))
     (method,) = [line for line in said if "95 %" in line]
-    assert method.count(text.said(OVER_RUNS_PLAIN)) == 1
+    assert method.count(text.method(OVER_RUNS_PLAIN)) == 1
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])

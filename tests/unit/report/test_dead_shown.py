@@ -6,11 +6,13 @@ from typing import Any
 
 import first_look
 
+from tameshi.reasons import quoted, reason
 from tameshi.report.inputs import ReportInputs
 from tameshi.report.plain import terminal_doubts, terminal_summary
+from tameshi.report.text import Text
 
-WHY = "member 1 is alive: only a dead one can be replaced"
-REASON = "an event did not happen: needless"
+WHY = reason("member_alive", member=1)
+REASON = reason("missed", "needless")
 
 
 def results_with(*found: dict[str, Any]) -> dict[str, Any]:
@@ -55,9 +57,9 @@ def test_the_terminal_says_why_an_event_did_not_happen() -> None:
     event = {"kind": "missed", "event": "needless", "storage": "m", "why": WHY}
     stretch = {"repetition": 0, "from_ns": 0, "to_ns": 1, "happened": [event], "streams": []}
     (cell,) = results["cells"]
-    verdict = {"level": "warning", "reasons": ["commands failed", REASON]}
+    verdict = {"level": "warning", "reasons": [quoted("commands failed"), REASON]}
     results |= {"verdict": verdict, "cells": [cell | {"timeline": [stretch], "verdict": verdict}]}
     lines = terminal_doubts(ReportInputs(results))
-    assert lines[1:] == ["  commands failed", f"  `needless` did not happen: {WHY}"]
+    assert lines[1:] == ["  commands failed", f"  `needless` did not happen: {Text().reason(WHY)}"]
     japanese = terminal_doubts(ReportInputs(results), "ja")
     assert japanese[-1].startswith("  「needless」は起きなかった：")

@@ -13,6 +13,7 @@ import pytest
 
 from tameshi import guard, outputs
 from tameshi.errors import GuardRefusal
+from tameshi.reasons import quoted
 from tameshi.report.html import render
 from tameshi.report.text import TEXT
 
@@ -30,7 +31,7 @@ def visible(page: str) -> str:
 def test_hostile_names_stay_text() -> None:
     found = first_look.blemished()
     found["study"] |= {"title": HOSTILE, "question": HOSTILE}
-    found["cells"][35]["verdict"]["reasons"] = [HOSTILE]
+    found["cells"][35]["verdict"]["reasons"] = [quoted(HOSTILE)]
     for cell in found["cells"]:
         if cell["phase"] == "bandwidth":
             cell["levels"] = {"direction": HOSTILE + cell["levels"]["direction"]}

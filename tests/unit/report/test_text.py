@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 import string
 from importlib import resources
+from pathlib import Path
 
 import pytest
 
-from tameshi import deviations, least, windows
-from tameshi.ask.fitting import SENTENCES as UNFITTING
+from tameshi.reasons import Reason, completed, quoted, reason
+from tameshi.report.reason_words import METHODS, REASONS
 from tameshi.report.strings import SAID
 from tameshi.report.text import LANGUAGES, TEXT, Phrase, Text, format_interval, format_value
-from tameshi.stats import flags, intervals, ratios, validity
+from tameshi.stats import validity
+from tameshi.stats.intervals import OVER_RUNS, OVER_RUNS_PLAIN, WITHIN, WITHIN_QUANTILE
+from tameshi.stats.ratios import MOVER, PAIRED, WELCH
+
+ROOT = Path(__file__).resolve().parents[3]
 
 VALUES = [
     ("rate", 12_345.0, "12.3 k"),
@@ -95,33 +100,59 @@ def test_unknown_names_are_prose_and_known_ones_are_translated() -> None:
         Text("fr")
 
 
-def test_what_a_record_says_is_told_in_japanese() -> None:
+def test_reasons_are_said_in_each_language() -> None:
     text = Text("ja")
-    said = text.said("drift within a run: small read")
-    assert said == "1回の実行内で変化傾向：small 読み出し"
-    both = "the storages hdd and ssd are one physical disk (sda)"
-    assert text.said(both) == "ストレージhdd、ssdは同じ物理ディスク（sda）"
-    assert text.said("nobody foresaw this") == "nobody foresaw this"
-    assert Text().said("stopped before its end") == "stopped before its end"
+    drift = reason("drift_within", "small", operation="read")
+    assert text.reason(drift) == "1回の実行内で変化傾向：small 読み出し"
+    disk = reason("shared_disk", names=["hdd", "ssd"], disk="sda")
+    assert text.reason(disk) == "ストレージhdd、ssdは同じ物理ディスク（sda）"
+    assert text.reason(quoted("nobody foresaw this")) == "nobody foresaw this"
+    assert text.reason(completed("a sentence of version 1")) == "a sentence of version 1"
+    assert Text().reason(reason("stopped")) == "stopped before its end"
+    cold = reason("pool_not_cold", found_bytes=11 << 20, bound_bytes=10 << 20)
+    assert "held 11.0 MiB at t0, more than 10.0 MiB" in Text().reason(cold)
+    failing = reason("failing", "oltp", share=0.25)
+    assert Text().reason(failing).startswith("25% of the transactions failed")
 
 
-def test_every_reason_and_method_of_the_statistics_is_in_the_table() -> None:
-    methods = [
-        value
-        for module in (intervals, ratios)
-        for name, value in vars(module).items()
-        if name.isupper() and isinstance(value, str) and not value.startswith("no interval")
+def test_reason_of_several_subjects_is_said_once() -> None:
+    found = [reason("memory", "a"), reason("stopped"), reason("memory", "b"), reason("memory", "a")]
+    said = Text().reasons(found)
+    assert said == [f"{Text().reason(reason('memory', ''))}a, b", "stopped before its end"]
+
+
+def test_every_code_in_the_sources_has_words() -> None:
+    sources = [
+        *(ROOT / "python").rglob("*.py"),
+        *(ROOT / "crates" / "sim" / "src").rglob("*.rs"),
     ]
-    assert methods
-    reasons = [*flags.REASONS.values(), *validity.REASONS.values()]
-    reasons += [*deviations.SENTENCES, *least.SENTENCES, *UNFITTING]
-    reasons += [windows.UNSETTLED, windows.UNSETTLED_EARLY]
-    assert [words for words in (*methods, *reasons) if words not in SAID] == []
+    made = re.compile(r'(?:\breason|\bFinding|\bFlag|Reason::new)\(\s*"(\w+)"')
+    used = {code for path in sources for code in made.findall(path.read_text("utf-8"))}
+    used |= set(validity.INVALID) | set(validity.WITH_SHARE)
+    assert len(used) > 50 and used - set(REASONS) == set()
+    methods = {OVER_RUNS, OVER_RUNS_PLAIN, WITHIN, WITHIN_QUANTILE, PAIRED, WELCH, MOVER}
+    assert set(METHODS) == methods
 
 
-def test_a_pattern_and_its_translation_have_the_same_fields() -> None:
+def test_words_of_a_reason_have_the_same_fields_in_each_language() -> None:
+    for code, (english, japanese) in REASONS.items():
+        assert placeholders(english) == placeholders(japanese), code
     for english, japanese in SAID.items():
         assert placeholders(english) == placeholders(japanese), english
+
+
+def test_no_source_compares_or_takes_apart_sentences_of_reasons() -> None:
+    """Findings travel as codes: no text of the table stands anywhere else in the sources."""
+    phrases = [max(re.split(r"\{\w+\}", english), key=len) for english, _ in REASONS.values()]
+    telling = [phrase.strip(" :;") for phrase in phrases if len(phrase.split()) > 3]
+    assert len(telling) > 40
+    words = ("reason_words.py", "strings.py")
+    sources = [path for path in (ROOT / "python").rglob("*.py") if path.name not in words]
+    texts = {path: path.read_text("utf-8") for path in sources}
+    found = [
+        (path.name, phrase) for path, text in texts.items() for phrase in telling if phrase in text
+    ]
+    assert found == []
 
 
 def test_facts_of_an_environment_read_as_people_say_them() -> None:
@@ -140,24 +171,27 @@ def test_facts_of_an_environment_read_as_people_say_them() -> None:
         assert text.fact_value(key, value) == told
 
 
-def test_a_reason_that_streams_have_in_common_is_told_once() -> None:
-    said = ["drift within a run: reader read and log write", "x", "drift within a run: log sync"]
-    assert Text("en").reasons(said) == ["drift within a run: reader read, log write, log sync", "x"]
-    drift, other = Text("ja").reasons(said)
-    assert drift.count("、") >= 2 and "drift" not in drift and other == "x"
+def test_findings_of_several_operations_stay_apart() -> None:
+    def drift(subject: str, operation: str) -> Reason:
+        return reason("drift_within", subject, operation=operation)
+
+    found = [drift("rows", "read"), drift("index", "read"), drift("journal", "sync")]
+    said = Text().reasons(found)
+    assert said == ["drift within a run: rows, index read", "drift within a run: journal sync"]
+    assert Text("ja").reasons(found)[0] == "1回の実行内で変化傾向：rows、index 読み出し"
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
 @pytest.mark.parametrize(
-    "reason",
+    "words",
     [
         "storage.d.size: log and data set grow from 38 MiB to 69 MiB, and the storage has 64 MiB: "
         "a real server would find no room",
         "`fsync`, goes through the page cache, and how much memory the host has is not known",
     ],
 )
-def test_a_reason_that_is_a_sentence_keeps_its_and(reason: str, lang: str) -> None:
-    assert Text(lang).reasons([reason, reason]) == [reason]
+def test_words_of_another_program_stay_as_they_are(words: str, lang: str) -> None:
+    assert Text(lang).reasons([quoted(words), quoted(words)]) == [words]
 
 
 def test_words_of_another_tool_are_no_list_of_names() -> None:

@@ -2,7 +2,7 @@
 
 use super::Device;
 use crate::fault::{Loss, Rebuilt};
-use tameshi_base::Nanos;
+use tameshi_base::{Nanos, Reason};
 use tameshi_spec::run::Function;
 use tameshi_workload::Priority;
 
@@ -32,29 +32,29 @@ impl Device {
     /// A channel of a drive dies, counted from zero over all its controllers; whether the drive lives on.
     ///
     /// # Errors
-    /// A sentence, when there is no such channel, or it is dead already.
-    pub fn fail_channel(&mut self, drive: u32, channel: u32, now: Nanos) -> Result<bool, String> {
+    /// There is no such channel, or it is dead already.
+    pub fn fail_channel(&mut self, drive: u32, channel: u32, now: Nanos) -> Result<bool, Reason> {
         match self {
             Self::Array(array) => array.fail_channel(drive, channel, now),
             Self::Linked(linked) => linked.inner_mut().fail_channel(drive, channel, now),
             Self::Shared(shared) => shared.inner_mut().fail_channel(drive, channel, now),
             Self::Cache(cache) => cache.inner_mut().fail_channel(drive, channel, now),
             Self::Flash(flash) => flash.fail_channel(channel, now),
-            _ => Err("only flash drives have channels".into()),
+            _ => Err(Reason::new("no_channels")),
         }
     }
 
     /// A new drive takes a dead one's place and is filled from the others.
     ///
     /// # Errors
-    /// A sentence, when nothing died there.
-    pub fn replace(&mut self, drive: u32, now: Nanos) -> Result<(), String> {
+    /// Nothing died there, or nothing holds its data.
+    pub fn replace(&mut self, drive: u32, now: Nanos) -> Result<(), Reason> {
         match self {
             Self::Array(array) => array.replace(drive, now),
             Self::Linked(linked) => linked.inner_mut().replace(drive, now),
             Self::Shared(shared) => shared.inner_mut().replace(drive, now),
             Self::Cache(cache) => cache.inner_mut().replace(drive, now),
-            _ => Err("there is nothing that could be replaced".into()),
+            _ => Err(Reason::new("nothing_to_replace")),
         }
     }
 
@@ -147,11 +147,11 @@ impl Device {
     /// now on the far side is used by a machine beside it. Lost is what the far side had not yet been told to have.
     ///
     /// # Errors
-    /// A sentence, when there is no other side.
-    pub(crate) fn fail_over(&mut self, now: Nanos) -> Result<Loss, String> {
+    /// There is no other side.
+    pub(crate) fn fail_over(&mut self, now: Nanos) -> Result<Loss, Reason> {
         match self {
             Self::Array(array) if !array.alone => Ok(array.fail_over(now)),
-            _ => Err("there is no other side any more".into()),
+            _ => Err(Reason::new("no_other_side")),
         }
     }
 

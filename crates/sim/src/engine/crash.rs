@@ -20,7 +20,7 @@ use crate::device::DeviceCompletion;
 use crate::fault::Loss;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
-use tameshi_base::{CommandKind, Nanos};
+use tameshi_base::{CommandKind, Nanos, Reason};
 use tameshi_record::outage::{BUCKET, Outage};
 
 impl Engine {
@@ -63,7 +63,7 @@ impl Engine {
     pub(crate) fn befall(&mut self, now: Nanos, blow: Blow) {
         match blow.how {
             How::Shutdown => self.shut_down(now, blow),
-            How::Kill if self.has_no_process() => self.miss(now, &blow.event, "the server was down"),
+            How::Kill if self.has_no_process() => self.miss(now, &blow.event, Reason::new("server_down")),
             _ => self.crash(now, blow),
         }
     }
@@ -75,7 +75,7 @@ impl Engine {
     }
 
     /// An event finds no server that it could befall.
-    pub(super) fn miss(&mut self, now: Nanos, event: &str, why: &str) {
+    pub(super) fn miss(&mut self, now: Nanos, event: &str, why: Reason) {
         self.watch.get_or_insert_default().tell(now, "missed", json!({ "event": event, "why": why }));
     }
 
@@ -103,7 +103,7 @@ impl Engine {
             before.goes_into(&mut blow, now);
         }
         if torn > 0 {
-            watch.find(now, format!("{torn} pages were torn by the power cut, and nothing can mend them"));
+            watch.find(now, Reason::new("pages_torn").with("count", torn));
         }
         watch.recovery = Some(Recovery::of(blow, now));
         self.alarm(now, Alarm::Server);
@@ -189,18 +189,18 @@ impl Engine {
         let Some(recovery) = &mut watch.recovery else { return };
         if recovery.blow.how == How::Storage {
             recovery.is_in_vain_from(now);
-            watch.find(now, "the storage of the database failed, and the server with it".into());
+            watch.find(now, Reason::new("storage_failed"));
             return;
         }
         let blow = recovery.blow.clone();
         let survives = watch.survives(&blow, durable);
         let lost = watch.lose(survives, durable);
         if lost > 0 {
-            watch.find(now, format!("{lost} acknowledged commits are not there"));
+            watch.find(now, Reason::new("commits_lost").with("count", lost));
         }
         let unsynced = !self.settings.fsync && blow.loss.lost_bytes > 0;
         if blow.how == How::PowerCut && (unsynced || survives < durable) {
-            watch.find(now, "the power cut took pages that the log does not bring back".into());
+            watch.find(now, Reason::new("log_lost"));
         }
         self.redo.cut(survives);
     }

@@ -17,7 +17,7 @@ use super::stage::Stage;
 use super::watch::{Recovery, Shutdown};
 use super::{AHEAD, Alarm, Engine, Who};
 use serde_json::json;
-use tameshi_base::Nanos;
+use tameshi_base::{Nanos, Reason};
 
 impl Engine {
     fn shutdown(&mut self) -> Option<&mut Shutdown> {
@@ -36,7 +36,7 @@ impl Engine {
         let absent = self.is_down() || self.is_shutting_down();
         let (flushed_before, merges) = (self.cleaner.written, self.settings.shutdown == Mode::Slow);
         if absent {
-            return self.miss(now, &blow.event, "the server was down, or on its way down");
+            return self.miss(now, &blow.event, Reason::new("server_going_down"));
         }
         let watch = self.watch.get_or_insert_default();
         watch.stop_loading(now);

@@ -4,7 +4,7 @@ use super::blow::{Blow, How};
 use crate::fault::Loss;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-use tameshi_base::Nanos;
+use tameshi_base::{Nanos, Reason};
 use tameshi_record::outage::{BUCKET, Gap};
 
 /// Positions of the log that are remembered: more than a drive's buffer holds writes of it.
@@ -365,7 +365,7 @@ impl Watch {
         self.news.push(News { at, kind, fields });
     }
 
-    pub(super) fn find(&mut self, at: Nanos, reason: String) {
+    pub(super) fn find(&mut self, at: Nanos, reason: Reason) {
         self.tell(at, "finding", json!({ "level": "invalid", "reasons": [reason] }));
     }
 }

@@ -15,7 +15,7 @@ use crate::device::{Breakdown, Device, DeviceCompletion};
 use crate::fault::{ERROR_AFTER, Rebuilt};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use tameshi_base::{Command, CommandKind, Nanos};
+use tameshi_base::{Command, CommandKind, Nanos, Reason};
 use tameshi_record::{Heat, Usage, Wear};
 use tameshi_spec::profile;
 use tameshi_spec::run::{Function, Link, Rebuild};
@@ -253,11 +253,11 @@ impl Array {
     /// A channel of a drive dies; whether the drive lives on.
     ///
     /// # Errors
-    /// A sentence, when the drive or the channel is dead already.
-    pub(crate) fn fail_channel(&mut self, drive: u32, channel: u32, now: Nanos) -> Result<bool, String> {
+    /// The drive or the channel is dead already.
+    pub(crate) fn fail_channel(&mut self, drive: u32, channel: u32, now: Nanos) -> Result<bool, Reason> {
         let member = drive / self.drives;
         let Some(device) = self.members.device_mut(member) else {
-            return Err(format!("member {drive} is dead already"));
+            return Err(Reason::new("member_dead").with("member", drive));
         };
         let whole = !device.is_composite();
         let lives = device.fail_channel(drive % self.drives, channel, now)?;
@@ -341,11 +341,11 @@ impl Array {
     /// A new drive takes a dead one's place.
     ///
     /// # Errors
-    /// A sentence, when nothing died there.
-    pub(crate) fn replace(&mut self, drive: u32, now: Nanos) -> Result<(), String> {
+    /// Nothing died there, or nothing holds its data.
+    pub(crate) fn replace(&mut self, drive: u32, now: Nanos) -> Result<(), Reason> {
         let member = drive / self.drives;
         if self.alone && member == 0 {
-            return Err(format!("member {drive} is gone with its machine: another pair is not modelled"));
+            return Err(Reason::new("member_gone").with("member", drive));
         }
         match self.members.device_mut(member) {
             // It has lost its data, and no command has found out yet.
@@ -355,15 +355,18 @@ impl Array {
                 self.members.look(member as usize);
                 return replaced;
             }
-            Some(_) => return Err(format!("member {drive} is alive: only a dead one can be replaced")),
+            Some(_) => return Err(Reason::new("member_alive").with("member", drive)),
             None => {}
         }
         if self.is_broken() {
-            return Err(format!("nothing holds what was on member {drive}: the array has lost its data"));
+            return Err(Reason::new("data_lost").with("member", drive));
         }
         let (link, new) = (self.link.filter(|_| member > 0), self.spares.take());
-        let new = super::placed(&new.0, &new.1)?;
-        let device = if let Some(link) = link { Linked::over(&link, new)? } else { new };
+        let new = super::placed(&new.0, &new.1).expect("a drive of this profile was made at the beginning");
+        let device = match link {
+            Some(link) => Linked::over(&link, new).expect("this link was made at the beginning"),
+            None => new,
+        };
         self.members.replace(member, device, now);
         self.waiting.push_back(member);
         if self.rebuilding.is_none() {

@@ -5,7 +5,7 @@ use crate::support::*;
 use serde_json::json;
 use std::collections::BTreeMap;
 use tameshi_base::units::{Share, Time};
-use tameshi_base::{CommandKind, Nanos};
+use tameshi_base::{CommandKind, Nanos, Reason};
 use tameshi_sim::fault::Rebuilt;
 use tameshi_sim::{Device, DeviceCompletion};
 use tameshi_spec::profile::{CleaningPolicy, FlashProfile, Simulated, Written};
@@ -164,7 +164,7 @@ fn another_channel_of_the_controller_that_dies_before_the_end_of_the_rebuild_tak
             fates.push(device.fail_channel(0, [1, 1, 3][fates.len()], now));
         }
     });
-    assert_eq!(fates[..2], [Ok(true), Err("channel 1 is dead already".into())]);
+    assert_eq!(fates[..2], [Ok(true), Err(Reason::new("channel_dead").with("channel", 1_u32))]);
     assert_eq!(fates[2], Ok(false));
     each_once("dead", &done, 3000);
     let failed = done.iter().filter(|d| d.failed).count();

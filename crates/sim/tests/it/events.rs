@@ -83,7 +83,8 @@ fn what_is_dead_does_not_die_again() {
     let spec = spec_of(mirror(), reads(), for_time(4 * SECOND));
     let left = run(&with(spec.clone(), &[fail(SECOND, Some(1)), fail(2 * SECOND, Some(1))]));
     assert_eq!((left.events("fail"), left.events("missed")), (vec![SECOND], vec![2 * SECOND]));
-    assert!(left.events.contains("member 1 is dead already"), "{}", left.events);
+    let why = r#""why":{"code":"member_dead","subject":"","values":{"member":1}}"#;
+    assert!(left.events.contains(why), "{}", left.events);
     let left = run(&with(spec, &[fail(SECOND, None), fail(2 * SECOND, None)]));
     assert_eq!((left.events("fail"), left.events("missed")), (vec![SECOND], vec![2 * SECOND]));
 }

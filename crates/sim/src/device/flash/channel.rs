@@ -16,6 +16,7 @@ use super::pieces::Fetched;
 use super::state::Degraded;
 use super::{Flash, Nanos};
 use crate::fault::Rebuilt;
+use tameshi_base::Reason;
 
 /// Whether a page of data waits to be sensed. Parity is sensed for a page of a channel that died before: what is still under way for
 /// that one gets through.
@@ -27,19 +28,19 @@ impl Flash {
     /// A channel dies, counted over all controllers; whether the drive lives on.
     ///
     /// # Errors
-    /// A sentence, when there is no such channel or it is dead already.
-    pub(crate) fn fail_channel(&mut self, channel: u32, now: Nanos) -> Result<bool, String> {
+    /// There is no such channel, or it is dead already.
+    pub(crate) fn fail_channel(&mut self, channel: u32, now: Nanos) -> Result<bool, Reason> {
         if let Some((bytes, passes)) = self.past.take() {
             self.precondition(bytes, passes);
         }
         let number = (channel / self.layout.channels) as usize;
         if number >= self.controllers.len() {
-            return Err(format!("the drive has no channel {channel}"));
+            return Err(Reason::new("no_channel").with("channel", channel));
         }
         let per_channel = self.layout.dies_per_channel as usize;
         let first = channel as usize * per_channel;
         if self.dies[first].dead {
-            return Err(format!("channel {channel} is dead already"));
+            return Err(Reason::new("channel_dead").with("channel", channel));
         }
         let controller = &self.controllers[number];
         let data = self.width(number) - 1;
