@@ -108,7 +108,7 @@ def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRu
     complete = {
         i
         for i, run in finished(session.folder, tasks).items()
-        if run.outcome["status"] == "complete"
+        if run.outcome["status"] == "complete" and run.is_checked
     }
     remaining = {
         identity for identity, _ in next_runs([(t.identity, t.spec) for t in tasks], complete)

@@ -125,7 +125,7 @@ def test_damaged_study_file_is_refused_and_written_anew(
     assert results(out) == results(made / "out")
 
 
-def test_run_without_hashes_is_reported_as_not_sealed(out: Path) -> None:
+def test_run_without_hashes_is_reported_and_made_again(out: Path, made: Path) -> None:
     folder = first_run(out)
     outcome = json.loads((folder / "outcome.json").read_text())
     for key in ("files", "sha256"):
@@ -134,6 +134,9 @@ def test_run_without_hashes_is_reported_as_not_sealed(out: Path) -> None:
     done = tameshi("report", out, "--format", "terminal")
     assert done.returncode == 0
     assert results(out)["unchecked"] == 1 and "Not sealed: 1 of the runs" in done.stdout
+    again = tameshi("run", made / "study.toml", "--out", out)
+    assert again.returncode == 0 and "3 finished before" in again.stderr
+    assert "unchecked" not in results(out)
 
 
 def test_damaged_answer_of_ask_is_refused_before_a_run(out: Path, made: Path) -> None:
