@@ -56,7 +56,7 @@ class SealedRun:
 
     @property
     def is_checked(self) -> bool:
-        """Whether its files were compared with the hashes in its seal; older runs have none."""
+        """True if its files were compared with the hashes in its seal; version 1 has none."""
         return "files" in self.outcome
 
     def series(self) -> pl.DataFrame:

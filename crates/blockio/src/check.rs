@@ -35,7 +35,7 @@ fn elsewhere(stream: &PhaseStream) -> Option<String> {
     ))
 }
 
-/// Whether any stream reads or writes through the page cache.
+/// Return whether any stream reads or writes through the page cache.
 fn buffered(spec: &RunSpec) -> bool {
     let mut streams = spec.phases.iter().flat_map(|phase| &phase.streams);
     streams.any(|stream| stream.stream.access == Access::Buffered)

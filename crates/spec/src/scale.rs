@@ -153,7 +153,7 @@ fn age(
     Ok(())
 }
 
-/// Whether a scale would change what a storage's drives do over time, so that none is chosen by itself.
+/// Return whether a scale would change the behaviour of a storage's drives over time: the default then is none.
 ///
 /// A scaled cache is full, a scaled drive worn in and a scaled rebuild done an n-th of the time sooner; heat and idle work
 /// keep their times. A drive declared steady stays as it is. One that begins in another declared state may be scaled if no

@@ -19,7 +19,7 @@ from tameshi.report.text import Text
 from tameshi.spec_types import World
 
 Left = Mapping[str, Any]
-"""What was left out: `storage`, `level` (a buffer pool or an input's value, or null), `reasons`."""
+"""A left-out configuration: `storage`, `level` (pool or input value, or null), `reasons`."""
 
 
 def fitting(question: Question, folder: Path) -> tuple[Question, list[Left]]:

@@ -37,7 +37,7 @@ _STAND_INS = str.maketrans(
         "°": "deg",
     }
 )
-"""What to print in place of signs that a terminal's encoding does not have."""
+"""Replacements of signs that a terminal's encoding does not have."""
 
 
 def accept_every_sign() -> None:

@@ -81,33 +81,26 @@ def tasks_of(examined: Examined, runs: Sequence[RunSpec]) -> list[Task]:
     return [Task(store.identity(run, examined.identity), run, examined) for run in runs]
 
 
-def finished(folder: Path, tasks: Sequence[Task]) -> dict[str, SealedRun]:
-    """Runs of these that are sealed, by identity; a failed or partial one will be made again."""
+def finished(session: Session, tasks: Sequence[Task]) -> dict[str, SealedRun]:
+    """Return the sealed runs of these, by identity, and move damaged ones to `damaged/`."""
     found = {}
     for task in tasks:
-        with suppress(DamagedRun):
-            run = store.read_run(store.run_folder(folder, task.identity))
-            if run:
-                found[task.identity] = run
-    return found
-
-
-def set_aside_damaged(session: Session, tasks: Sequence[Task]) -> None:
-    """Move the folders of damaged runs to `damaged/`: these runs are made again."""
-    for task in tasks:
         try:
-            store.read_run(store.run_folder(session.folder, task.identity))
+            run = store.read_run(store.run_folder(session.folder, task.identity))
         except DamagedRun as damaged:
             place = store.set_aside(session.folder, damaged)
             session.display.say(f"{task.label}: {damaged} Moved to {place}.")
+            continue
+        if run:
+            found[task.identity] = run
+    return found
 
 
 def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRun]:
     """Make what isn't complete yet: measured runs one by one, simulated ones `jobs` at once."""
-    set_aside_damaged(session, tasks)
     complete = {
         i
-        for i, run in finished(session.folder, tasks).items()
+        for i, run in finished(session, tasks).items()
         if run.outcome["status"] == "complete" and run.is_checked
     }
     remaining = {
@@ -119,7 +112,7 @@ def run_all(session: Session, tasks: Sequence[Task], jobs: int) -> list[SealedRu
     real = _shuffled([task for task in todo if task.spec.world is not World.simulated])
     _run_group(session, real, 1)
     _run_group(session, virtual, jobs, longest_first=True)
-    return [run for run in finished(session.folder, tasks).values()]
+    return [run for run in finished(session, tasks).values()]
 
 
 def _shuffled(tasks: Sequence[Task]) -> list[Task]:

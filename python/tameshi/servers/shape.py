@@ -122,7 +122,7 @@ class Product(ABC):
     remedy: ClassVar[str]
     """How it gets installed: a sentence."""
     tested: ClassVar[bool] = True
-    """Whether Tameshi's own tests run on it."""
+    """Tameshi's own tests run on it."""
     account: ClassVar[str] = ""
     """Whom it runs as where Tameshi runs as root."""
     embedded: ClassVar[bool] = False

@@ -195,7 +195,7 @@ def client_findings(
 def program_findings(
     subject: str, completed: float, failed: float, machine: Machine | None, *, own_server: bool
 ) -> Iterator[Finding]:
-    """Whether a program's transactions were completed, and whether a disk served its database.
+    """Findings about a program's transactions and the disk of its database.
 
     `completed` and `failed` count transactions in the window; `machine` is None in virtual time;
     `own_server`: the user runs the server, maybe on another machine.

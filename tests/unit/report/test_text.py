@@ -106,7 +106,7 @@ def test_reasons_are_said_in_each_language() -> None:
     assert text.reason(drift) == "1回の実行内で変化傾向：small 読み出し"
     disk = reason("shared_disk", names=["hdd", "ssd"], disk="sda")
     assert text.reason(disk) == "ストレージhdd、ssdは同じ物理ディスク（sda）"
-    assert text.reason(quoted("nobody foresaw this")) == "nobody foresaw this"
+    assert text.reason(quoted("an unforeseen message")) == "an unforeseen message"
     assert text.reason(completed("a sentence of version 1")) == "a sentence of version 1"
     assert Text().reason(reason("stopped")) == "stopped before its end"
     cold = reason("pool_not_cold", found_bytes=11 << 20, bound_bytes=10 << 20)

@@ -84,7 +84,7 @@ class Job:
     depth: int
     direct: bool
     invalidate: bool
-    """Whether the page cache drops its file before it starts."""
+    """The page cache drops the job's file before the run (fio's `invalidate`)."""
     mix: list[tuple[int, int]]
     """Lengths of its requests with their shares; of its reads, where its writes have their own."""
     write_mix: list[tuple[int, int]] | None

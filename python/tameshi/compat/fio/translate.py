@@ -548,7 +548,7 @@ def _head(jobs: Sequence[Job], name: str) -> str:
 
 
 def _is_cold(job: Job) -> bool:
-    """Whether a job's file is dropped from the page cache before it: fio's `invalidate`."""
+    """Return whether the page cache drops a job's file before the run: fio's `invalidate`."""
     return job.invalidate and not job.direct and not job.files_each
 
 
