@@ -17,25 +17,20 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PLAIN = {"cd", "git", "source"}
 
 
-def invariants(architecture: str) -> Iterator[str]:
-    """The rows of the tables under the headings that speak of invariants."""
-    inside = False
-    for line in architecture.splitlines():
-        if line.startswith("#"):
-            inside = "invariant" in line.lower()
-        elif inside and line.startswith("|") and not re.fullmatch(r"[|:\s-]+", line):
-            yield line
+def table_rows(page: str) -> list[str]:
+    """Rows of the tables of a page, heads included."""
+    return [row for row in page.splitlines() if re.match(r"\|(?![|:\s-]+$)", row)]
 
 
-def broken_invariants(root: Path, architecture: str) -> Iterator[str]:
+def broken_guarantees(root: Path, page: str) -> Iterator[str]:
     """Rows that name no test, and tests they name that do not exist."""
-    _, *rows = list(invariants(architecture)) or [""]
+    _, *rows = table_rows(page) or [""]
     if not rows:
-        yield "ARCHITECTURE.md has no table of invariants"
+        yield "the page has no table of guarantees"
     for row in rows:
         if not NAMED_TEST.search(row):
             yield f"names no test as `path::name`: {row}"
-    yield from missing_tests(root, architecture)
+    yield from missing_tests(root, page)
 
 
 def missing_tests(root: Path, page: str) -> Iterator[str]:
@@ -77,9 +72,9 @@ def broken_commands(
                 yield f"README.md promises what is not there: {line.strip()}"
 
 
-def test_invariants_name_tests_that_exist(root):
-    text = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    assert list(broken_invariants(root, text)) == []
+def test_guarantees_name_tests_that_exist(root):
+    page = (root / "docs" / "validation" / "guarantees.md").read_text(encoding="utf-8")
+    assert list(broken_guarantees(root, page)) == []
 
 
 def test_the_page_of_defects_names_a_test_for_each(root):
@@ -105,15 +100,13 @@ def test_readme_commands_exist(root):
     assert list(broken_commands(readme, targets, commands_of(app))) == []
 
 
-def test_broken_invariants_are_found(tmp_path):
+def test_broken_guarantees_are_found(tmp_path):
     (tmp_path / "a.rs").write_text("fn holds() {}\n")
-    head = "## Invariants\n| rule | test |\n|---|---|\n"
-    assert list(broken_invariants(tmp_path, head + "| a | `a.rs::tests::holds` |\n")) == []
-    assert list(broken_invariants(tmp_path, "## Else\n")) == [
-        "ARCHITECTURE.md has no table of invariants"
-    ]
+    head = "| rule | test |\n|---|---|\n"
+    assert list(broken_guarantees(tmp_path, head + "| a | `a.rs::tests::holds` |\n")) == []
+    assert list(broken_guarantees(tmp_path, "# Else\n")) == ["the page has no table of guarantees"]
     assert list(
-        broken_invariants(tmp_path, head + "| a | `a.rs::gone`, `b.py::holds` |\n| b | |\n")
+        broken_guarantees(tmp_path, head + "| a | `a.rs::gone`, `b.py::holds` |\n| b | |\n")
     ) == [
         "names no test as `path::name`: | b | |",
         "there is no a.rs::gone",
